@@ -1,0 +1,58 @@
+"""`tvmc`: the command line. One module per verb; a verb's module is imported only when it is used."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from tvm_pulp.errors import UserError
+
+# verb -> what it does. The module `tvm_pulp.tvmc.<verb>` offers `add_arguments(parser)` and `run(args) -> int`.
+VERBS = {
+    "compile": "compile a model to a Model Library Format archive of bare-metal C",
+    "run": "build an archive and run it on a device",
+    "explain": "show node by node what the compiler does and why",
+    "targets": "list SoCs, engines and their options",
+    "sim": "run any bare-metal ELF on a simulated SoC",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Argument errors are user errors: one sentence, exit status 2."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise UserError(f"{message} (see `{self.prog} --help`)")
+
+
+def _overview() -> str:
+    lines = ["usage: tvmc VERB ...", "", "Compile quantized networks to bare-metal C and run them.", ""]
+    lines += [f"  {verb:10} {text}" for verb, text in VERBS.items()]
+    return "\n".join([*lines, "", "`tvmc VERB --help` explains one verb."])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb and return the exit status: 0, 2 for a user error; a bug raises."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(_overview())
+        return 0
+    verb, rest = arguments[0], arguments[1:]
+    try:
+        if verb not in VERBS:
+            raise UserError(f"unknown verb '{verb}': choose one of {', '.join(VERBS)}")
+        module = importlib.import_module(f"tvm_pulp.tvmc.{verb}")
+        parser = _Parser(prog=f"tvmc {verb}", description=VERBS[verb], allow_abbrev=False)
+        module.add_arguments(parser)
+        return int(module.run(parser.parse_args(rest)))
+    except UserError as error:
+        print(f"tvmc {verb}: {error}", file=sys.stderr)
+        # `sim` passes guest exit values 0..125 through, so its user errors need a value of their own.
+        return 126 if verb == "sim" else 2
+    except BrokenPipeError:
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
