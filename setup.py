@@ -34,7 +34,8 @@ CORE_REQUIREMENTS = [
 ]
 
 EXTRA_REQUIREMENTS = {
-    "torch": ["torch", "torchao"],
+    # The release the importer was checked with.
+    "torch": ["torch==2.13.0", "torchao"],
     "mlonmcu": ["mlonmcu"],
     "dse": ["optuna", "dask[distributed]", "pandas", "matplotlib", "jupyter"],
     "dev": [

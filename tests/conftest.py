@@ -1,0 +1,30 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+# Same examples in every run, so that a failure is a change of the code; no deadline, because machines differ.
+settings.register_profile("reproducible", derandomize=True, deadline=None)
+settings.load_profile("reproducible")
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Root of the source tree."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def golden_data() -> Path:
+    """Folder with golden networks and vectors; tests that need it are skipped where it is absent."""
+    folder = Path(os.environ.get("TVM_PULP_DATA") or REPOSITORY.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"golden data not found at {folder}: set TVM_PULP_DATA to its folder")
+    return folder
