@@ -1,0 +1,32 @@
+"""Compilers, building and the build cache."""
+
+from __future__ import annotations
+
+from tvm_pulp.toolchain.build import (
+    RiscvToolchain,
+    build_host_library,
+    build_host_program,
+    build_riscv_elf,
+    compile_objects,
+    link_objects,
+)
+from tvm_pulp.toolchain.cache import cache_directory, cached_file, digest_of
+from tvm_pulp.toolchain.compiler import Compiler, ToolchainError
+from tvm_pulp.toolchain.host_cc import host_compiler
+from tvm_pulp.toolchain.riscv_isa import Architecture
+
+__all__ = [
+    "Architecture",
+    "Compiler",
+    "RiscvToolchain",
+    "ToolchainError",
+    "build_host_library",
+    "build_host_program",
+    "build_riscv_elf",
+    "cache_directory",
+    "cached_file",
+    "compile_objects",
+    "digest_of",
+    "host_compiler",
+    "link_objects",
+]

@@ -1,0 +1,58 @@
+"""Files named by what went into them, so that nothing is built twice and nothing stale is used."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tvm_pulp.errors import UserError
+
+VARIABLE = "TVM_PULP_CACHE"
+
+
+def cache_directory() -> Path:
+    """Return the cache folder: $TVM_PULP_CACHE, else tvm_pulp in the user's cache folder."""
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        return Path(chosen).absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tvm_pulp"
+
+
+def digest_of(parts: Iterable[str | bytes]) -> str:
+    """Return a SHA-256 over the parts; each is preceded by its length, so that borders count."""
+    state = hashlib.sha256()
+    for part in parts:
+        data = part.encode(errors="surrogateescape") if isinstance(part, str) else part
+        state.update(len(data).to_bytes(8, "little"))
+        state.update(data)
+    return state.hexdigest()
+
+
+def cached_file(key: str, suffix: str, produce: Callable[[Path], None]) -> Path:
+    """Return the file of `key`, calling `produce(temporary_path)` first if it does not exist yet.
+
+    The result appears under its name only when it is complete, so a killed or failing build leaves nothing behind
+    that a later one would take. Treat the file as read-only.
+    """
+    final = cache_directory() / key[:2] / f"{key}{suffix}"
+    if final.is_file():
+        return final
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f"{key[:16]}.", suffix=suffix, dir=final.parent)
+    except OSError as error:
+        raise UserError(
+            f"the build cache {cache_directory()} is not writable ({error.strerror}): "
+            f"set {VARIABLE} to a folder that is"
+        ) from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        produce(temporary)
+        temporary.replace(final)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return final

@@ -1,0 +1,82 @@
+"""What every C compiler of the toolchain stage has in common: how to call it, and what it is."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shlex
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class ToolchainError(Exception):
+    """A compiler refused C that we emitted or ship: a bug. Carries the command line and what the compiler said."""
+
+    def __init__(self, command: Sequence[str], status: int, output: str) -> None:
+        super().__init__(f"exit status {status} from: {shlex.join(command)}\n{output.strip()}")
+        self.command = tuple(command)
+        self.status = status
+        self.output = output
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C compiler driver together with the flags that make it compile for one machine."""
+
+    name: str
+    """Short name as the user writes it: gcc, clang, zig."""
+    command: tuple[str, ...]
+    """How to start the driver."""
+    version: str
+    """First line of what the driver says about itself."""
+    identity: str
+    """Changes whenever the driver does; part of every cache key."""
+    compile_flags: tuple[str, ...] = ()
+    link_flags: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    """Link arguments that must follow the objects."""
+    script_suffix: str = ""
+    """Text to append to a linker script."""
+    environment: tuple[tuple[str, str], ...] = ()
+
+    def run(self, arguments: Sequence[str]) -> None:
+        """Run the driver; a failure raises ToolchainError."""
+        command = [*self.command, *arguments]
+        finished = subprocess.run(
+            command,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**os.environ, **dict(self.environment)},
+        )
+        if finished.returncode != 0:
+            raise ToolchainError(command, finished.returncode, finished.stdout)
+
+
+@functools.cache
+def describe_driver(command: tuple[str, ...], version_argument: str) -> tuple[str, str]:
+    """Return (version, identity) of a driver; the identity covers its path, size, modification time and version text.
+
+    `command` starts with the absolute path of an executable.
+    """
+    executable = Path(command[0]).resolve()
+    status = executable.stat()
+    finished = subprocess.run(
+        [*command, version_argument],
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    if finished.returncode != 0:
+        raise ToolchainError([*command, version_argument], finished.returncode, finished.stdout)
+    text = finished.stdout.strip()
+    identity = "\n".join([*command, str(executable), str(status.st_size), str(status.st_mtime_ns), text])
+    return text.splitlines()[0] if text else "", identity
