@@ -1,0 +1,37 @@
+"""The integer dialect: one file per operator.
+
+Every operator states its type rule, a numpy reference, its lowering to TIR and its work (MACs).
+Frontends and canonicalization produce these operators, engines and code generation consume them.
+"""
+
+from __future__ import annotations
+
+from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file registers it)
+    add,
+    avg_pool,
+    concat,
+    conv2d,
+    dense,
+    gather,
+    gelu,
+    hardswish,
+    integer_div,
+    layer_norm,
+    matmul,
+    max_pool,
+    mul,
+    no_norm,
+    pad,
+    reduce,
+    requantize,
+    rms_norm,
+    slice,
+    softmax,
+    sub,
+    transpose,
+)
+from tvm_pulp.qnn.operator import OPERATORS, Operator, attributes, emit, is_qnn
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+__all__ = ["OPERATORS", "Operator", "Requant", "TensorSpec", "attributes", "emit", "is_qnn"]

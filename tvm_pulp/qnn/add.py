@@ -1,0 +1,96 @@
+"""Element-wise sum of two tensors whose scales may differ.
+
+Form `plain`: each operand is optionally requantized first (`requant_a`, `requant_b`; the saturation in between is
+part of the meaning), then summed, then requantized. Form `tflite`: both operands are brought to a common scale with
+20 extra bits, summed and requantized, as TFLite's reference kernel does.
+Operands: a, b, then the tensors of requant_a, requant_b, requant in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn import fixed_point
+from tvm_pulp.qnn.broadcast import broadcast_index, broadcast_shape
+from tvm_pulp.qnn.elementwise import over
+from tvm_pulp.qnn.loops import Loops, call, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+# Extra precision of TFLite's common scale.
+LEFT_SHIFT = 20
+
+
+def rules(attributes: dict[str, Any]) -> list[Requant]:
+    """Requantization of a, of b, of the sum."""
+    return [Requant.of(attributes, prefix) for prefix in ("requant_a", "requant_b", "requant")]
+
+
+def split(attributes: dict[str, Any], tensors: Sequence[Any]) -> list[list[Any]]:
+    """Hand out the requantization tensors to the three rules."""
+    handed, rest = [], list(tensors)
+    for rule in rules(attributes):
+        handed.append(rest[: rule.operands])
+        rest = rest[rule.operands :]
+    return handed
+
+
+@register
+class Add(Operator):
+    name = "add"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        return TensorSpec(broadcast_shape(inputs[0].shape, inputs[1].shape), Requant.of(attributes).out_dtype)
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        rule_a, rule_b, rule = rules(attributes)
+        of_a, of_b, of_sum = split(attributes, inputs[2:])
+        if attributes["form"] == "tflite":
+            total = sum(
+                fixed_point.multiply((x.astype(np.int64) - zero) << LEFT_SHIFT, mul, exponent)
+                for x, zero, mul, exponent in zip(
+                    inputs[:2],
+                    (attributes["zero_point_a"], attributes["zero_point_b"]),
+                    attributes["multipliers"],
+                    attributes["exponents"],
+                    strict=True,
+                )
+            )
+            return rule.apply(np.asarray(total), of_sum)
+        a, b = rule_a.apply(inputs[0], of_a), rule_b.apply(inputs[1], of_b)
+        return rule.apply(a.astype(np.int64) + b.astype(np.int64), of_sum)
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, (rule_a, rule_b, rule) = Loops(), rules(attributes)
+        data = list(inputs[:2])
+        if all(s.shape == output.shape for s in data) and all(s.elements == 1 for s in inputs[2:]):
+            output = TensorSpec((output.elements,), output.dtype)
+            data = [TensorSpec(output.shape, s.dtype) for s in data]
+        a, b = loops.buffer("a", data[0]), loops.buffer("b", data[1])
+        names = ("mul_a", "add_a") * bool(rule_a.operands) + ("mul_b", "add_b") * bool(rule_b.operands) + ("mul", "add")
+        tensors = [loops.buffer(n, s) for n, s in zip(names, inputs[2:], strict=False)]
+        of_a, of_b, of_sum = split(attributes, tensors)
+        y = loops.buffer("y", output)
+        with over(loops, output.shape) as indices:
+            left = i32(a[tuple(broadcast_index(data[0].shape, indices))])
+            right = i32(b[tuple(broadcast_index(data[1].shape, indices))])
+            if attributes["form"] == "tflite":
+                zeros = (attributes["zero_point_a"], attributes["zero_point_b"])
+                left, right = (
+                    call("scale_tflite", (value - zero) * (1 << LEFT_SHIFT), mul, exponent)
+                    for value, zero, mul, exponent in zip(
+                        (left, right), zeros, attributes["multipliers"], attributes["exponents"], strict=True
+                    )
+                )
+            else:
+                left = i32(rule_a.expression(left, of_a, indices[-1]))
+                right = i32(rule_b.expression(right, of_b, indices[-1]))
+            loops.store(y, indices, rule.expression(left + right, of_sum, indices[-1]))
+        return loops.finish("add")

@@ -1,0 +1,115 @@
+"""Two-dimensional convolution with bias and requantization inside.
+
+Operands: x, weight[, bias][, requantization tensors]. Canonical layouts: x NHWC, weight OHWI. `layout` NCHW (weight
+OIHW) exists only until the NHWC pass has run. `pads` are top, left, bottom, right; padding reads as the input's zero
+point, so it contributes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.loops import Loops, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+def out_extent(size: int, kernel: int, stride: int, dilation: int, before: int, after: int) -> int:
+    """Number of output positions along one axis."""
+    return (size + before + after - dilation * (kernel - 1) - 1) // stride + 1
+
+
+def output_size(attributes: dict[str, Any], height: int, width: int, kh: int, kw: int) -> tuple[int, int]:
+    """Height and width of the result."""
+    (sh, sw), (dh, dw), (top, left, bottom, right) = (attributes[k] for k in ("strides", "dilation", "pads"))
+    return out_extent(height, kh, sh, dh, top, bottom), out_extent(width, kw, sw, dw, left, right)
+
+
+@register
+class Conv2d(Operator):
+    name = "conv2d"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        x, weight = inputs[:2]
+        dtype = Requant.of(attributes).out_dtype
+        if attributes["layout"] == "NCHW":
+            n, _, h, w = x.shape
+            o, _, kh, kw = weight.shape
+            return TensorSpec((n, o, *output_size(attributes, h, w, kh, kw)), dtype)
+        n, h, w, _ = x.shape
+        o, kh, kw, _ = weight.shape
+        return TensorSpec((n, *output_size(attributes, h, w, kh, kw), o), dtype)
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        x, weight = inputs[0].astype(np.int64), inputs[1].astype(np.int64)
+        requant = Requant.of(attributes)
+        channels_first = attributes["layout"] == "NCHW"
+        if channels_first:
+            x, weight = x.transpose(0, 2, 3, 1), weight.transpose(0, 2, 3, 1)
+        (sh, sw), (dh, dw), (top, left, bottom, right) = (attributes[k] for k in ("strides", "dilation", "pads"))
+        groups = attributes["groups"]
+        _, h, w, _ = x.shape
+        o, kh, kw, per_group = weight.shape
+        oh, ow = output_size(attributes, h, w, kh, kw)
+        x = np.pad(x - attributes["zero_point"], ((0, 0), (top, bottom), (left, right), (0, 0)))
+        acc = np.zeros((x.shape[0], oh, ow, o), np.int64)
+        for ky in range(kh):
+            for kx in range(kw):
+                window = x[:, ky * dh : ky * dh + (oh - 1) * sh + 1 : sh, kx * dw : kx * dw + (ow - 1) * sw + 1 : sw]
+                window = window.reshape(*window.shape[:3], groups, per_group)
+                taps = weight[:, ky, kx].reshape(groups, o // groups, per_group)
+                acc += np.einsum("nhwgi,goi->nhwgo", window, taps).reshape(acc.shape)
+        if attributes["has_bias"]:
+            acc += inputs[2].astype(np.int64)
+        out = requant.apply(acc, inputs[len(inputs) - requant.operands :])
+        return out.transpose(0, 3, 1, 2) if channels_first else out
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, requant = Loops(), Requant.of(attributes)
+        (sh, sw), (dh, dw), (top, left, _, _) = (attributes[k] for k in ("strides", "dilation", "pads"))
+        zero_point, groups = attributes["zero_point"], attributes["groups"]
+        x, weight = loops.buffer("x", inputs[0]), loops.buffer("weight", inputs[1])
+        bias = loops.buffer("bias", inputs[2]) if attributes["has_bias"] else None
+        operands = [loops.buffer(n, s) for n, s in zip(("mul", "add"), requant.specs(inputs), strict=False)]
+        y = loops.buffer("y", output)
+        n, h, w, _ = inputs[0].shape
+        o, kh, kw, per_group = inputs[1].shape
+        _, oh, ow, _ = output.shape
+        padded_h = top > 0 or (oh - 1) * sh + (kh - 1) * dh - top >= h
+        padded_w = left > 0 or (ow - 1) * sw + (kw - 1) * dw - left >= w
+        with loops.parallel("pixel", n * oh * ow) as pixel:
+            batch = loops.bind("batch", tirx.truncdiv(pixel, i32(oh * ow))) if n > 1 else i32(0)
+            place = tirx.truncmod(pixel, i32(oh * ow)) if n > 1 else pixel
+            oy = loops.bind("oy", tirx.truncdiv(place, i32(ow)))
+            ox = loops.bind("ox", tirx.truncmod(place, i32(ow)))
+            with loops.loop("k", o) as k:
+                acc = loops.scalar("acc", bias[k] if bias is not None else 0)
+                first = tirx.truncdiv(k, i32(o // groups)) * per_group if groups > 1 else i32(0)
+                with loops.loop("ky", kh) as ky:
+                    iy = loops.bind("iy", oy * sh + ky * dh - top)
+                    with guard(loops, iy, h, padded_h), loops.loop("kx", kw) as kx:
+                        ix = loops.bind("ix", ox * sw + kx * dw - left)
+                        with guard(loops, ix, w, padded_w), loops.loop("c", per_group) as c:
+                            value = i32(x[batch, iy, ix, first + c if groups > 1 else c])
+                            value = value - zero_point if zero_point else value
+                            acc.set(acc.value + value * i32(weight[k, ky, kx, c]))
+                loops.store(y, [batch, oy, ox, k], requant.expression(acc.value, operands, k))
+        return loops.finish("conv2d")
+
+    @staticmethod
+    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+        return output.elements * inputs[1].elements // inputs[1].shape[0]
+
+
+def guard(loops: Loops, position: Any, size: int, needed: bool) -> Any:
+    """Skip positions outside the input; nothing to do where none can be."""
+    return loops.when(tirx.all(position >= 0, position < size)) if needed else nullcontext()

@@ -1,0 +1,69 @@
+"""Fully connected layer: rows of x times a constant weight matrix [N, K], with bias and requantization inside.
+
+Operands: x[..., K], weight[N, K][, bias[N]][, requantization tensors].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.loops import Loops, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+@register
+class Dense(Operator):
+    name = "dense"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        x, weight = inputs[:2]
+        return TensorSpec((*x.shape[:-1], weight.shape[0]), Requant.of(attributes).out_dtype)
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        requant = Requant.of(attributes)
+        acc = (inputs[0].astype(np.int64) - attributes["zero_point"]) @ inputs[1].astype(np.int64).T
+        if attributes["has_bias"]:
+            acc = acc + inputs[2].astype(np.int64)
+        return requant.apply(acc, inputs[len(inputs) - requant.operands :])
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, requant = Loops(), Requant.of(attributes)
+        zero_point = attributes["zero_point"]
+        n, depth = inputs[1].shape
+        rows = output.elements // n
+        # Leading axes are one: a row-major tensor does not care.
+        x = loops.buffer("x", TensorSpec((rows, depth), inputs[0].dtype))
+        weight = loops.buffer("weight", inputs[1])
+        bias = loops.buffer("bias", inputs[2]) if attributes["has_bias"] else None
+        operands = [loops.buffer(m, s) for m, s in zip(("mul", "add"), requant.specs(inputs), strict=False)]
+        y = loops.buffer("y", TensorSpec((rows, n), output.dtype))
+
+        def element(row: Any, column: Any) -> None:
+            acc = loops.scalar("acc", bias[column] if bias is not None else 0)
+            with loops.loop("c", depth) as c:
+                value = i32(x[row, c])
+                value = value - zero_point if zero_point else value
+                acc.set(acc.value + value * i32(weight[column, c]))
+            loops.store(y, [row, column], requant.expression(acc.value, operands, column))
+
+        if rows == 1:
+            with loops.parallel("column", n) as column:
+                element(i32(0), column)
+        else:
+            with loops.parallel("place", rows * n) as place:
+                row = loops.bind("row", tirx.truncdiv(place, i32(n)))
+                element(row, loops.bind("column", tirx.truncmod(place, i32(n))))
+        return loops.finish("dense")
+
+    @staticmethod
+    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+        return output.elements * inputs[1].shape[1]

@@ -1,0 +1,50 @@
+"""TFLite's fixed-point arithmetic, as its reference kernels do it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def quantize_multiplier(real: float) -> tuple[int, int]:
+    """A positive real factor as (31-bit multiplier, exponent): real ≈ multiplier / 2^31 * 2^exponent."""
+    if real == 0.0:
+        return 0, 0
+    mantissa, exponent = math.frexp(real)
+    multiplier = math.floor(mantissa * (1 << 31) + 0.5)
+    if multiplier == 1 << 31:
+        multiplier //= 2
+        exponent += 1
+    if exponent < -31:
+        return 0, 0
+    return multiplier, exponent
+
+
+def quantize_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vector form of :func:`quantize_multiplier`."""
+    pairs = [quantize_multiplier(float(r)) for r in np.asarray(reals, np.float64).ravel()]
+    return np.array([p[0] for p in pairs], np.int32), np.array([p[1] for p in pairs], np.int32)
+
+
+def doubling_high_multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """High half of 2*a*b, rounded to nearest, ties away from zero towards plus infinity for negatives."""
+    product = np.asarray(a, np.int64) * np.asarray(b, np.int64)
+    nudged = product + np.where(product >= 0, 1 << 30, 1 - (1 << 30))
+    quotient = np.abs(nudged) >> 31
+    return np.where(nudged >= 0, quotient, -quotient)
+
+
+def rounding_shift(value: np.ndarray, bits: np.ndarray | int) -> np.ndarray:
+    """Divide by 2^bits, rounding half away from zero."""
+    value = np.asarray(value, np.int64)
+    mask = (np.int64(1) << np.asarray(bits, np.int64)) - 1
+    threshold = (mask >> 1) + (value < 0)
+    return (value >> bits) + ((value & mask) > threshold)
+
+
+def multiply(value: np.ndarray, multiplier: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    """value * multiplier * 2^exponent with TFLite's two roundings."""
+    exponent = np.asarray(exponent, np.int64)
+    left, right = np.maximum(exponent, 0), np.maximum(-exponent, 0)
+    return rounding_shift(doubling_high_multiply(np.asarray(value, np.int64) << left, multiplier), right)

@@ -1,0 +1,130 @@
+"""Builds one lowered PrimFunc statement by statement.
+
+Operators of the dialect describe their kernels as plain loop nests. That keeps accumulators in registers and the
+emitted C readable, and needs no lowering passes afterwards.
+
+    loops = Loops()
+    x, y = loops.buffer("x", spec), loops.buffer("y", out)
+    with loops.parallel("i", 16) as i:
+        loops.store(y, [i], x[i] + 1)
+    function = loops.finish("add_one")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tvm import tirx
+
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+Expr = Any  # TVM's expression classes share no useful static type.
+
+
+def i32(value: Any) -> Expr:
+    """`value` as a 32-bit integer expression."""
+    return tirx.const(value, "int32") if isinstance(value, int) else value.astype("int32")
+
+
+def i64(value: Any) -> Expr:
+    """`value` as a 64-bit integer expression."""
+    return tirx.const(value, "int64") if isinstance(value, int) else value.astype("int64")
+
+
+def call(name: str, *arguments: Any, dtype: str = "int32") -> Expr:
+    """Call a helper of the C runtime (`tvm_pulp_<name>`) that has no side effect."""
+    values = [i32(a) if isinstance(a, int) else a for a in arguments]
+    return tirx.call_pure_extern(dtype, f"tvm_pulp_{name}", *values)
+
+
+class Scalar:
+    """A mutable local variable."""
+
+    def __init__(self, loops: Loops, buffer: Any) -> None:
+        self._loops, self._buffer = loops, buffer
+
+    @property
+    def value(self) -> Expr:
+        return self._buffer[0]
+
+    def set(self, value: Any) -> None:
+        self._loops.store(self._buffer, [0], value)
+
+
+class Loops:
+    """A loop nest under construction."""
+
+    def __init__(self) -> None:
+        self._blocks: list[list[Any]] = [[]]
+        self._parameters: list[Any] = []
+        self._names: dict[str, int] = {}
+
+    def _unique(self, name: str) -> str:
+        count = self._names.get(name, 0)
+        self._names[name] = count + 1
+        return name if count == 0 else f"{name}_{count}"
+
+    def buffer(self, name: str, spec: TensorSpec) -> Any:
+        """A parameter: a tensor in memory."""
+        # A zero-dimensional tensor is stored as one element.
+        variable = tirx.decl_buffer(spec.shape or (1,), spec.dtype, self._unique(name))
+        self._parameters.append(variable)
+        return variable
+
+    @contextmanager
+    def loop(self, name: str, extent: Any, *, parallel: bool = False) -> Iterator[Any]:
+        variable = tirx.Var(self._unique(name), "int32")
+        kind = tirx.ForKind.PARALLEL if parallel else tirx.ForKind.SERIAL
+        self._blocks.append([])
+        yield variable
+        self._append(tirx.For(variable, i32(0), i32(extent), kind, self._close()))
+
+    def parallel(self, name: str, extent: Any) -> Any:
+        """A loop whose iterations are independent: the cores share it. Outermost only."""
+        return self.loop(name, extent, parallel=True)
+
+    @contextmanager
+    def nest(self, names: Sequence[str], extents: Sequence[int], *, parallel: bool = False) -> Iterator[list[Any]]:
+        """Nested loops over a box; the outermost may be parallel."""
+        if not names:
+            yield []
+            return
+        with self.loop(names[0], extents[0], parallel=parallel) as first, self.nest(names[1:], extents[1:]) as rest:
+            yield [first, *rest]
+
+    @contextmanager
+    def when(self, condition: Any) -> Iterator[None]:
+        self._blocks.append([])
+        yield
+        self._append(tirx.IfThenElse(condition, self._close(), None))
+
+    def bind(self, name: str, value: Any) -> Any:
+        """A named value that never changes."""
+        variable = tirx.Var(self._unique(name), value.ty)
+        self._append(tirx.Bind(variable, value))
+        return variable
+
+    def scalar(self, name: str, value: Any, dtype: str = "int32") -> Scalar:
+        buffer = tirx.decl_buffer((1,), dtype, self._unique(name), scope="local")
+        self._append(tirx.AllocBuffer(buffer))
+        scalar = Scalar(self, buffer)
+        scalar.set(tirx.const(value, dtype) if isinstance(value, int) else value)
+        return scalar
+
+    def store(self, buffer: Any, indices: Sequence[Any], value: Any) -> None:
+        places = [i32(i) if isinstance(i, int) else i for i in indices] or [i32(0)]
+        self._append(tirx.BufferStore(buffer, value, places))
+
+    def finish(self, name: str) -> Any:
+        """The finished function."""
+        function = tirx.PrimFunc(self._parameters, self._close())
+        return function.with_attr("global_symbol", name).with_attr("tirx.noalias", True)
+
+    def _append(self, statement: Any) -> None:
+        self._blocks[-1].append(statement)
+
+    def _close(self) -> Any:
+        block = self._blocks.pop()
+        return block[0] if len(block) == 1 else tirx.SeqStmt(block)

@@ -1,0 +1,71 @@
+"""Matrix product of two activations, with numpy's batch broadcasting and requantization inside.
+
+Operands: a[..., M, K], b[..., K, N] (or [..., N, K] with `transpose_b`)[, requantization tensors].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.broadcast import broadcast_shape, unravel
+from tvm_pulp.qnn.loops import Loops, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+@register
+class Matmul(Operator):
+    name = "matmul"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        a, b = inputs[:2]
+        columns = b.shape[-2] if attributes["transpose_b"] else b.shape[-1]
+        batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
+        return TensorSpec((*batch, a.shape[-2], columns), Requant.of(attributes).out_dtype)
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        requant = Requant.of(attributes)
+        a = inputs[0].astype(np.int64) - attributes["zero_point_a"]
+        b = inputs[1].astype(np.int64) - attributes["zero_point_b"]
+        acc = a @ (np.swapaxes(b, -1, -2) if attributes["transpose_b"] else b)
+        return requant.apply(acc, inputs[2:])
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, requant = Loops(), Requant.of(attributes)
+        a, b = loops.buffer("a", inputs[0]), loops.buffer("b", inputs[1])
+        operands = [loops.buffer(m, s) for m, s in zip(("mul", "add"), inputs[2:], strict=False)]
+        y = loops.buffer("y", output)
+        depth = inputs[0].shape[-1]
+        *batch_shape, rows, columns = output.shape
+
+        def operand(buffer: Any, spec: TensorSpec, batch: list[Any], place: list[Any], zero_point: int) -> Any:
+            lead = batch[len(batch) - (len(spec.shape) - 2) :]
+            index = [i32(0) if size == 1 else i for i, size in zip(lead, spec.shape[:-2], strict=True)]
+            value = i32(buffer[(*index, *place)])
+            return value - zero_point if zero_point else value
+
+        with loops.parallel("place", output.elements // columns) as place:
+            row = loops.bind("row", tirx.truncmod(place, i32(rows))) if rows > 1 else i32(0)
+            outer = tirx.truncdiv(place, i32(rows)) if rows > 1 else place
+            batch = [loops.bind("batch", i) for i in unravel(outer, batch_shape)]
+            with loops.loop("column", columns) as column:
+                acc = loops.scalar("acc", 0)
+                with loops.loop("c", depth) as c:
+                    left = operand(a, inputs[0], batch, [row, c], attributes["zero_point_a"])
+                    second = [column, c] if attributes["transpose_b"] else [c, column]
+                    right = operand(b, inputs[1], batch, second, attributes["zero_point_b"])
+                    acc.set(acc.value + left * right)
+                loops.store(y, [*batch, row, column], requant.expression(acc.value, operands, column))
+        return loops.finish("matmul")
+
+    @staticmethod
+    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+        return output.elements * inputs[0].shape[-1]

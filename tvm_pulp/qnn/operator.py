@@ -1,0 +1,103 @@
+"""What an operator of the dialect is, and its registration with TVM."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import tvm
+import tvm_ffi
+from tvm import relax
+
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+PREFIX = "tvm_pulp.qnn."
+
+
+class Operator:
+    """One operator: type rule, numpy reference, lowering, work.
+
+    Attributes are plain Python values (int, str, lists of them). Constant operands follow the data operands.
+    """
+
+    name: ClassVar[str]
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        """Type of the result."""
+        raise NotImplementedError
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        """The exact result, in numpy."""
+        raise NotImplementedError
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        """The kernel as a lowered PrimFunc: inputs in order, then the output."""
+        raise NotImplementedError
+
+    @staticmethod
+    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+        """Multiply-accumulate operations of matrix products; 0 for everything else."""
+        return 0
+
+    @staticmethod
+    def bytes(inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+        """Bytes read and written once each."""
+        return sum(i.bytes for i in inputs) + output.bytes
+
+
+OPERATORS: dict[str, type[Operator]] = {}
+
+
+def register(operator: type[Operator]) -> type[Operator]:
+    """Class decorator: make the operator known here and to Relax."""
+    OPERATORS[operator.name] = operator
+    full = PREFIX + operator.name
+    if full not in tvm.ir.Op.list_op_names():
+        tvm_ffi.get_global_func("ir.RegisterOp")(full, f"tvm_pulp integer operator {operator.name}")
+
+    def infer(call: Any, _builder: Any) -> Any:
+        out = operator.infer(attributes(call), [spec_of(a) for a in call.args])
+        return relax.TensorType(out.shape, out.dtype)
+
+    def legalize(builder: Any, call: Any) -> Any:
+        specs = [spec_of(a) for a in call.args]
+        function = operator.lower(attributes(call), specs, spec_of(call))
+        return relax.call_tir(builder.add_func(function, operator.name), list(call.args), out_ty=call.ty)
+
+    tvm.ir.register_op_attr(full, "FInferType", infer)
+    tvm.ir.register_op_attr(full, "FPurity", True)
+    tvm.ir.register_op_attr(full, "FLegalize", legalize)
+    return operator
+
+
+def spec_of(expression: Any) -> TensorSpec:
+    """Type of a Relax expression."""
+    kind = expression.ty
+    return TensorSpec(tuple(int(d) for d in kind.shape.values), str(kind.dtype))
+
+
+def attributes(call: Any) -> dict[str, Any]:
+    """A call's attributes as plain Python values."""
+    # One JSON string instead of nested FFI containers: exact, ordered, cheap to read back.
+    decoded: dict[str, Any] = json.loads(str(call.attrs["values"]))
+    return decoded
+
+
+def emit(name: str, arguments: Sequence[Any], values: dict[str, Any] | None = None) -> Any:
+    """A call of operator `name`, to be bound by a block builder."""
+    encoded = json.dumps(values or {}, sort_keys=True)
+    attrs = tvm.ir.make_node("ir.DictAttrs", values=encoded)
+    return relax.Call(tvm.ir.Op.get(PREFIX + name), list(arguments), attrs)
+
+
+def is_qnn(expression: Any, name: str | None = None) -> bool:
+    """Whether an expression is a call of the dialect (of one operator, if named)."""
+    if not isinstance(expression, relax.Call) or not isinstance(expression.op, tvm.ir.Op):
+        return False
+    full = expression.op.name
+    return bool(full == PREFIX + name) if name else bool(full.startswith(PREFIX))

@@ -1,0 +1,54 @@
+"""Sum or mean over axes. The mean rounds half up: floor((sum + n/2) / n)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.broadcast import unravel
+from tvm_pulp.qnn.loops import Loops, call, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+@register
+class Reduce(Operator):
+    name = "reduce"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        axes, keep = attributes["axes"], attributes["keepdims"]
+        shape = [1 if i in axes else d for i, d in enumerate(inputs[0].shape) if keep or i not in axes]
+        return TensorSpec(tuple(shape), inputs[0].dtype if attributes["kind"] == "mean" else "int32")
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        x, axes = inputs[0].astype(np.int64), tuple(attributes["axes"])
+        total = x.sum(axis=axes, keepdims=bool(attributes["keepdims"]))
+        if attributes["kind"] == "sum":
+            return total.astype(np.int32)
+        count = math.prod(x.shape[a] for a in axes)
+        return ((total + count // 2) // count).astype(inputs[0].dtype)
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, axes = Loops(), attributes["axes"]
+        x = loops.buffer("x", inputs[0])
+        kept = [d for i, d in enumerate(inputs[0].shape) if i not in axes]
+        y = loops.buffer("y", TensorSpec((output.elements,), output.dtype))
+        count = math.prod(inputs[0].shape[a] for a in axes)
+        with loops.parallel("place", output.elements) as place:
+            outer = iter([loops.bind("outer", i) for i in unravel(place, kept)])
+            fixed = {i: next(outer) for i in range(len(inputs[0].shape)) if i not in axes}
+            total = loops.scalar("total", 0)
+            with loops.nest([f"r{a}" for a in axes], [inputs[0].shape[a] for a in axes]) as inner:
+                index = {**fixed, **dict(zip(axes, inner, strict=True))}
+                total.set(total.value + i32(x[tuple(index[i] for i in range(len(index)))]))
+            value = total.value
+            if attributes["kind"] == "mean":
+                value = call("floor_divide_32", total.value + count // 2, count)
+            loops.store(y, [place], value.astype(output.dtype))
+        return loops.finish("reduce")

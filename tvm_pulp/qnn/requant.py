@@ -1,0 +1,116 @@
+"""Requantization: from a 32-bit accumulator to the next layer's integers.
+
+Frameworks round differently, so the rule is an attribute of each operator:
+
+* `none`    the accumulator itself.
+* `pulp`    `clip((acc * mul + add) >> shift)`. The rounding half of the PULP form is already inside `add`.
+* `tflite`  fixed-point multiplier with TFLite's two roundings, then the zero point, then clip.
+
+`mul` and `add` (`exponent` for `tflite`) are constant tensors of one element or one per channel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn import fixed_point
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+@dataclass(frozen=True)
+class Requant:
+    """The scalar part of a requantization."""
+
+    kind: str = "none"
+    shift: int = 0
+    zero_point: int = 0
+    low: int = 0
+    high: int = 0
+    # The product needs 64 bits: set unless a static bound proves that 32 are enough.
+    wide: bool = True
+
+    @property
+    def operands(self) -> int:
+        """Number of constant tensors the rule needs."""
+        return 0 if self.kind == "none" else 2
+
+    def attributes(self, prefix: str = "requant") -> dict[str, Any]:
+        """As flat operator attributes."""
+        if self.kind == "none":
+            return {prefix: "none"}
+        return {
+            prefix: self.kind,
+            f"{prefix}_shift": self.shift,
+            f"{prefix}_zero_point": self.zero_point,
+            f"{prefix}_low": self.low,
+            f"{prefix}_high": self.high,
+            f"{prefix}_wide": int(self.wide),
+        }
+
+    @staticmethod
+    def of(attributes: dict[str, Any], prefix: str = "requant") -> Requant:
+        """Read back from flat operator attributes."""
+        kind = attributes.get(prefix, "none")
+        if kind == "none":
+            return Requant()
+        names = ("shift", "zero_point", "low", "high")
+        return Requant(kind, *(attributes[f"{prefix}_{n}"] for n in names), wide=bool(attributes[f"{prefix}_wide"]))
+
+    @property
+    def out_dtype(self) -> str:
+        """Narrowest type that holds the clipped result."""
+        if self.kind == "none":
+            return "int32"
+        if -128 <= self.low and self.high <= 127:
+            return "int8"
+        if self.low >= 0 and self.high <= 255:
+            return "uint8"
+        return "int32"
+
+    def apply(self, acc: np.ndarray, operands: Sequence[np.ndarray], axis: int = -1) -> np.ndarray:
+        """Numpy reference; `axis` is the axis that per-channel operands run along."""
+        if self.kind == "none":
+            return acc.astype(np.int32)
+        first, second = (along(np.asarray(o, np.int64), axis, acc.ndim) for o in operands)
+        acc = acc.astype(np.int64)
+        if self.kind == "pulp":
+            value = (acc * first + second) >> self.shift
+        else:
+            value = fixed_point.multiply(acc, first, second) + self.zero_point
+        return np.clip(value, self.low, self.high).astype(self.out_dtype)
+
+    def expression(self, acc: Any, operands: Sequence[Any], channel: Any) -> Any:
+        """TIR value for accumulator `acc`; `channel` indexes per-channel operands."""
+        from tvm_pulp.qnn.loops import call
+
+        if self.kind == "none":
+            return acc
+        picked = [o[0] if int(o.shape[0]) == 1 else o[channel] for o in operands]
+        if self.kind == "pulp":
+            name = "requantize_wide" if self.wide else "requantize"
+            value = call(name, acc, *picked, self.shift, self.low, self.high)
+        else:
+            value = call("requantize_tflite", acc, *picked, self.zero_point, self.low, self.high)
+        return value.astype(self.out_dtype)
+
+    def specs(self, operands: Sequence[TensorSpec]) -> list[TensorSpec]:
+        return list(operands[len(operands) - self.operands :])
+
+
+def along(values: np.ndarray, axis: int, rank: int) -> np.ndarray:
+    """A vector laid along one axis of a tensor of the given rank."""
+    if values.size == 1:
+        return values.reshape(())
+    shape = [1] * rank
+    shape[axis] = values.size
+    return values.reshape(shape)
+
+
+def narrow_enough(accumulator: int, mul: np.ndarray, add: np.ndarray) -> bool:
+    """Whether `acc * mul + add` stays inside 32 bits for every |acc| up to `accumulator`."""
+    reach = accumulator * np.abs(mul.astype(np.int64)).max(initial=0) + np.abs(add.astype(np.int64)).max(initial=0)
+    return bool(reach < 1 << 31)

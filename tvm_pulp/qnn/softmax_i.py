@@ -1,0 +1,43 @@
+"""Softmax with an integer second-order polynomial for the exponential (the PULP dialect's `iSoftmax`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.loops import Loops, call, i32
+
+
+def reference(attributes: dict[str, Any], x: np.ndarray) -> np.ndarray:
+    a, b, c, log2, levels = (attributes[k] for k in ("a", "b", "c", "log2", "levels"))
+    t = x - x.max(-1, keepdims=True)
+    z = np.clip((-t) // log2, 0, 31)
+    p = t + z * log2
+    e = (a * (p + b) ** 2 + c) >> z
+    return ((e * (levels - 1)) // e.sum(-1, keepdims=True)).astype(np.uint8)
+
+
+def row_maximum(loops: Loops, x: Any, row: Any, length: int) -> Any:
+    """Largest value of a row."""
+    best = loops.scalar("best", i32(x[row, 0]))
+    with loops.loop("i", length) as i:
+        best.set(tirx.max(best.value, i32(x[row, i])))
+    return loops.bind("largest", best.value)
+
+
+def row_loops(loops: Loops, attributes: dict[str, Any], x: Any, y: Any, row: Any, length: int) -> None:
+    a, b, c, log2, levels = (attributes[k] for k in ("a", "b", "c", "log2", "levels"))
+    largest = row_maximum(loops, x, row, length)
+
+    def exponential(i: Any) -> Any:
+        return call("i_exp", i32(x[row, i]) - largest, a, b, c, log2)
+
+    total = loops.scalar("total", 0)
+    with loops.loop("i", length) as i:
+        total.set(total.value + exponential(i))
+    with loops.loop("i", length) as i:
+        # The exponential is computed twice instead of being stored: the row stays 8-bit.
+        quotient = tirx.truncdiv(exponential(i) * (levels - 1), total.value)
+        loops.store(y, [row, i], quotient.astype("uint8"))
