@@ -1,0 +1,191 @@
+"""The import-layer check: a stage may import earlier stages, never later ones.
+
+The table below is the one place that says which part of the project may know which. Imports inside functions and
+under TYPE_CHECKING count like any other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+# Parts of tvm_pulp in the order a model meets them, and why each stands where it does.
+STAGES = {
+    "errors": "every stage raises them",
+    "soc": "the machine is data; it knows no compiler",
+    "qnn": "the integer dialect is the language between all later stages",
+    "frontend": "model file to Relax",
+    "canonicalize": "turns what every frontend gives into the dialect",
+    "uma": "chooses regions per engine in canonical modules",
+    "tiling": "plans the regions that uma found",
+    "tir": "lowers a plan",
+    "codegen": "prints what tir made as C",
+    "toolchain": "builds what codegen printed; knows C, not networks",
+    "_iss": "the compiled simulator",
+    "sim": "runs what toolchain built",
+    "report": "shows what all of the above found out",
+    "zoo": "example models; no stage may depend on one",
+    "api": "the driver: calls the stages in order",
+    "dse": "calls the driver many times",
+    "tvmc": "the command line calls everything",
+    "mlonmcu": "a plug-in for another tool, on top of the command line",
+}
+
+# What stands outside the stages: which stages it may import, and why.
+UP_TO_UMA = tuple(STAGES)[: tuple(STAGES).index("uma") + 1]
+OUTSIDE = {
+    "uma_backends": ((*UP_TO_UMA, "tiling"), "an accelerator states patterns, tile limits and cost; it emits nothing"),
+    "schedules": ((*UP_TO_UMA, "tiling"), "the cores are described like an accelerator"),
+    "c_runtime": ((), "data: C for a target cannot depend on the compiler"),
+}
+
+# The registry finds plug-ins; everybody else asks the registry.
+PLUGIN_LOADER = "uma"
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import statement: the dotted name it reaches for, and where it stands."""
+
+    target: str
+    line: int
+
+
+def find_imports(source: str, module: str, is_package: bool) -> Iterator[Import]:
+    """Yield every import of `source`, which is the text of `module`; relative imports are resolved."""
+    package = module.split(".") if is_package else module.split(".")[:-1]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(alias.name, node.lineno)
+        elif isinstance(node, ast.ImportFrom):
+            parent = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*parent, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield Import(f"{base}.{alias.name}", node.lineno)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            names = (argument.value for argument in node.args[:1] if isinstance(argument, ast.Constant))
+            yield from (Import(str(name), node.lineno) for name in names)
+
+
+def find_violation(module: str, target: str) -> str | None:
+    """Return why `module` may not import `target`, or None when it may."""
+    top, _, rest = target.partition(".")
+    own_top, *own_rest = module.split(".")
+    if top not in ("tvm_pulp", *OUTSIDE):
+        return None
+    if top != "tvm_pulp":
+        if own_top == "tvm_pulp":
+            if top == "c_runtime" or (own_rest and own_rest[0] == PLUGIN_LOADER):
+                return None
+            return f"only tvm_pulp.{PLUGIN_LOADER} may load {top}, through its registry"
+        if own_top != top:
+            return None if top == "c_runtime" else f"{own_top} and {top} are independent"
+        folder = rest.split(".")[0]
+        if top == "uma_backends" and own_rest and folder and folder != own_rest[0]:
+            return "any one accelerator can be deleted, so none may import another"
+        return None
+    stage = rest.split(".")[0]
+    if stage not in STAGES:
+        # A name of tvm_pulp itself. Its version is free; the rest is the driver under another name.
+        if stage.startswith("__"):
+            return None
+        stage = "api"
+    if own_top != "tvm_pulp":
+        allowed, reason = OUTSIDE[own_top]
+        return None if stage in allowed else f"{own_top} may not use {stage}: {reason}"
+    if not own_rest:
+        return None  # tvm_pulp/__init__.py re-exports the driver.
+    if own_rest[0] not in STAGES:
+        return f"tvm_pulp.{own_rest[0]} is not in the table of stages"
+    order = list(STAGES)
+    if order.index(stage) > order.index(own_rest[0]):
+        return f"{own_rest[0]} comes before {stage} ({STAGES[stage]})"
+    return None
+
+
+def check_file(path: Path, root: Path) -> list[str]:
+    """Return one line per violation in a file."""
+    parts = path.relative_to(root).with_suffix("").parts
+    is_package = parts[-1] == "__init__"
+    module = ".".join(parts[:-1] if is_package else parts)
+    found = []
+    for imported in find_imports(path.read_text(encoding="utf-8"), module, is_package):
+        reason = find_violation(module, imported.target)
+        if reason is not None:
+            found.append(f"{path.relative_to(root)}:{imported.line}: imports {imported.target}: {reason}")
+    return found
+
+
+def check_tree(root: Path) -> list[str]:
+    """Return all violations of a source tree."""
+    files = (path for top in ("tvm_pulp", *OUTSIDE) for path in sorted((root / top).rglob("*.py")))
+    return [line for path in files for line in check_file(path, root)]
+
+
+def test_the_source_tree_keeps_its_layers() -> None:
+    assert check_tree(REPOSITORY) == []
+
+
+def test_every_stage_of_the_tree_is_in_the_table() -> None:
+    entries = (REPOSITORY / "tvm_pulp").iterdir()
+    parts = {path.stem for path in entries if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert parts - {"__init__"} <= set(STAGES)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("tvm_pulp/soc/a.py", "from tvm_pulp.tiling import plan", "soc comes before tiling"),
+        ("tvm_pulp/soc/a.py", "import tvm_pulp.sim", "soc comes before sim"),
+        ("tvm_pulp/soc/a.py", "from tvm_pulp import codegen", "soc comes before codegen"),
+        ("tvm_pulp/soc/a.py", "from ..codegen import c", "soc comes before codegen"),
+        ("tvm_pulp/soc/__init__.py", "from ..codegen import c", "soc comes before codegen"),
+        ("tvm_pulp/soc/a.py", "def f():\n    from tvm_pulp import compile", "soc comes before api"),
+        ("tvm_pulp/soc/a.py", "import importlib\nimportlib.import_module('tvm_pulp.tir.x')", "soc comes before tir"),
+        ("tvm_pulp/helpers/a.py", "import tvm_pulp.soc", "not in the table"),
+        ("tvm_pulp/tiling/a.py", "from uma_backends.neureka import cost", "only tvm_pulp.uma may load uma_backends"),
+        ("tvm_pulp/codegen/a.py", "import schedules.conv2d", "only tvm_pulp.uma may load schedules"),
+        ("uma_backends/neureka/a.py", "from tvm_pulp.codegen import c", "uma_backends may not use codegen"),
+        ("uma_backends/neureka/a.py", "from uma_backends.ita import cost", "none may import another"),
+        ("uma_backends/neureka/a.py", "from uma_backends import ita", "none may import another"),
+        ("uma_backends/neureka/a.py", "import schedules.conv2d", "independent"),
+        ("schedules/a.py", "import tvm_pulp.sim", "schedules may not use sim"),
+    ],
+)
+def test_planted_violation_is_found(tmp_path: Path, file: str, text: str, expected: str) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.write_text(f"import ast\n{text}\n")
+    (line,) = check_tree(tmp_path)
+    assert line.startswith(f"{file}:") and expected in line
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (
+            "tvm_pulp/tiling/a.py",
+            "from tvm_pulp.soc import load\nfrom tvm_pulp import __version__\nimport c_runtime",
+        ),
+        ("tvm_pulp/tiling/a.py", "from .cost import cycles\nfrom . import solver"),
+        ("tvm_pulp/uma/registry.py", "import importlib\nimportlib.import_module('uma_backends.neureka')"),
+        ("tvm_pulp/tvmc/compile.py", "from tvm_pulp import compile\nfrom tvm_pulp.zoo import load"),
+        (
+            "uma_backends/neureka/a.py",
+            "from tvm_pulp.uma import UMABackend\nimport tvm_pulp.tiling\nfrom . import b",
+        ),
+        ("schedules/a.py", "import numpy\nfrom tvm_pulp.qnn import conv2d\nfrom schedules.tile import space"),
+    ],
+)
+def test_proper_imports_pass(tmp_path: Path, file: str, text: str) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text + "\n")
+    assert check_tree(tmp_path) == []

@@ -1,0 +1,99 @@
+"""What the wheel carries, what it asks for, and how fast the command line starts."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+C_SUFFIXES = {".c", ".h", ".S", ".ld"}
+
+
+def tracked_files(root: Path, *folders: str) -> list[Path]:
+    """Files below the folders that belong to the source tree (what a build leaves behind does not)."""
+    return [
+        path
+        for folder in folders
+        for path in sorted((root / folder).rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
+
+
+@pytest.fixture(scope="module")
+def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """A wheel built from a copy of the tree, so that the tree itself stays clean."""
+    copy = tmp_path_factory.mktemp("tree")
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "CHANGELOG.md"):
+        shutil.copy(repository / name, copy / name)
+    ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.o")
+    for name in ("tvm_pulp", "uma_backends", "schedules", "c_runtime"):
+        shutil.copytree(repository / name, copy / name, ignore=ignore)
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", "out", "."]
+    finished = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    (path,) = (copy / "out").glob("*.whl")
+    return zipfile.ZipFile(path)
+
+
+@pytest.mark.slow
+def test_wheel_carries_every_source_and_data_file(wheel: zipfile.ZipFile, repository: Path) -> None:
+    names = set(wheel.namelist())
+    wanted = [
+        path.relative_to(repository).as_posix()
+        for path in tracked_files(repository, "tvm_pulp", "uma_backends", "schedules", "c_runtime")
+        if path.suffix in C_SUFFIXES | {".py", ".yaml"} or path.name == "py.typed"
+    ]
+    assert [name for name in wanted if name not in names] == []
+    assert "c_runtime/include/tvm_pulp/peripheral.h" in names and "tvm_pulp/py.typed" in names
+    assert not any(name.startswith("tests/") for name in names)
+
+
+@pytest.mark.slow
+def test_wheel_of_the_simulator_serves_all_python_versions(wheel: zipfile.ZipFile, repository: Path) -> None:
+    assert wheel.filename is not None
+    name = Path(wheel.filename).name
+    if not list((repository / "c_runtime" / "iss").glob("*.c")):
+        assert name.endswith("-py3-none-any.whl")
+    elif shutil.which("cc") is None:
+        pytest.skip("no C compiler, so the wheel has no extension")
+    else:
+        assert re.search(r"-cp39-abi3-\w+\.whl$", name)
+        assert any(re.fullmatch(r"tvm_pulp/_iss\.abi3\.(so|pyd)", entry) for entry in wheel.namelist())
+
+
+def test_tvm_versions_are_pinned_exactly() -> None:
+    requirements = importlib.metadata.requires("tvm_pulp") or []
+    pins = {requirement for requirement in requirements if requirement.startswith("apache-tvm")}
+    assert pins == {"apache-tvm==0.27.0.post1", "apache-tvm-ffi==0.1.14.post1"}
+
+
+def test_command_line_help_loads_no_heavy_library() -> None:
+    # TVM alone takes seconds to import; asking for help must feel instant.
+    code = (
+        "import sys; from tvm_pulp.tvmc.main import main; main(['--help']); "
+        "print(*sorted({'tvm', 'numpy', 'onnx', 'ortools', 'rich', 'pydantic'} & set(sys.modules)), file=sys.stderr)"
+    )
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert finished.stdout.startswith("usage: tvmc")
+    assert finished.stderr.strip() == ""
+
+
+def test_every_c_file_names_its_license(repository: Path) -> None:
+    files = [path for path in tracked_files(repository, "c_runtime", "uma_backends") if path.suffix in C_SUFFIXES]
+    assert files
+    unmarked = [str(path) for path in files if "SPDX-License-Identifier: Apache-2.0" not in path.read_text()[:200]]
+    assert unmarked == []
+
+
+def test_source_files_stay_small(repository: Path) -> None:
+    # A file that does not fit into one reader's head gets split.
+    files = tracked_files(repository, "tvm_pulp", "uma_backends", "schedules", "c_runtime", "tests")
+    limit = 500
+    sizes = {path: len(path.read_text().splitlines()) for path in files if path.suffix in C_SUFFIXES | {".py"}}
+    assert {str(path): size for path, size in sizes.items() if size > limit} == {}
