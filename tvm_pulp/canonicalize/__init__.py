@@ -1,0 +1,1 @@
+"""Passes that turn every frontend's quantized form into the integer dialect."""

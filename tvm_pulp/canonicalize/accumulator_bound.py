@@ -1,0 +1,79 @@
+"""Static bound of a layer's 32-bit accumulator: decides whether requantization needs 64 bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.rewriter import constant
+from tvm_pulp.qnn.operator import PREFIX, spec_of
+
+
+def accumulator_bound(call: Any) -> int | None:
+    """Largest |accumulator| any input can cause, or None where nothing better than 32 bits is known."""
+    name, attributes = call.op.name.removeprefix(PREFIX), qnn.attributes(call)
+    rule = _RULES.get(name)
+    return rule(call, attributes) if rule else None
+
+
+def _reach(expression: Any, zero_point: int) -> int:
+    """Largest |x - zero_point|."""
+    array = constant(expression)
+    if array is not None:
+        return int(np.abs(array.astype(np.int64) - zero_point).max(initial=0))
+    low, high = spec_of(expression).range
+    return max(abs(low - zero_point), abs(high - zero_point))
+
+
+def _weighted(call: Any, attributes: dict[str, Any]) -> int:
+    weight = np.abs(constant(call.args[1]).astype(np.int64))
+    total = weight.reshape(weight.shape[0], -1).sum(axis=1) * _reach(call.args[0], attributes["zero_point"])
+    if attributes["has_bias"]:
+        total = total + np.abs(constant(call.args[2]).astype(np.int64))
+    return int(total.max(initial=0))
+
+
+def _matmul(call: Any, attributes: dict[str, Any]) -> int:
+    a, b = _reach(call.args[0], attributes["zero_point_a"]), _reach(call.args[1], attributes["zero_point_b"])
+    return a * b * spec_of(call.args[0]).shape[-1]
+
+
+def _mul(call: Any, attributes: dict[str, Any]) -> int:
+    return _reach(call.args[0], attributes["zero_point_a"]) * _reach(call.args[1], attributes["zero_point_b"])
+
+
+def _sub(call: Any, attributes: dict[str, Any]) -> int:
+    return _reach(call.args[0], attributes["zero_point_a"]) + _reach(call.args[1], attributes["zero_point_b"])
+
+
+def _add(call: Any, attributes: dict[str, Any]) -> int | None:
+    if attributes["form"] != "plain":
+        return None
+    total = 0
+    for argument, prefix in zip(call.args[:2], ("requant_a", "requant_b"), strict=True):
+        rule = qnn.Requant.of(attributes, prefix)
+        total += max(abs(rule.low), abs(rule.high)) if rule.kind != "none" else _reach(argument, 0)
+    return total
+
+
+def _hardswish(call: Any, attributes: dict[str, Any]) -> int:
+    return _reach(call.args[0], 0) * abs(attributes["six"] * attributes["one_over_six"])
+
+
+def _gelu(call: Any, attributes: dict[str, Any]) -> int:
+    b, one = attributes["b"], attributes["one"]
+    return _reach(call.args[0], 0) * ((abs(one) + max(abs(one), abs(one - b * b))) // 2 + 1)
+
+
+_RULES = {
+    "conv2d": _weighted,
+    "dense": _weighted,
+    "matmul": _matmul,
+    "mul": _mul,
+    "sub": _sub,
+    "add": _add,
+    "hardswish": _hardswish,
+    "gelu": _gelu,
+}

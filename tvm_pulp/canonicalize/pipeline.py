@@ -1,0 +1,21 @@
+"""The canonicalization pipeline, in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvm_pulp.canonicalize.drop_identity import DropIdentity
+from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
+from tvm_pulp.canonicalize.to_nhwc import ToNhwc
+from tvm_pulp.frontend.imported import Imported
+
+
+def canonicalize(imported: Imported) -> Any:
+    """The module in canonical form: integer dialect, NHWC, one operator per layer."""
+    module = imported.module
+    passes: list[Any] = []
+    if imported.dialect == "pulp":
+        passes = [ToNhwc(), DropIdentity(), FuseRequantize()]
+    for step in passes:
+        module = step.run(module)
+    return module

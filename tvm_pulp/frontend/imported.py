@@ -1,0 +1,51 @@
+"""What a frontend hands on: a Relax module and the names the user knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A model as imported. `main` of the module takes `inputs` in order and returns a tuple of `outputs`."""
+
+    module: Any
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    # "pulp", "tflite" or "float": whose arithmetic the numbers follow.
+    dialect: str
+    # Inputs whose type was inferred rather than stated, with the option that states it.
+    inferred_inputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """What the user may say about a model file."""
+
+    model_format: str | None = None
+    input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    input_types: dict[str, str] = field(default_factory=dict)
+    # Arrays in the order of the file; matched by name, else by position.
+    sample_inputs: Sequence[tuple[str, np.ndarray]] = ()
+
+
+def match_arrays(names: Sequence[str], arrays: Sequence[tuple[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Pair arrays with graph inputs: by name; when no name matches, by position."""
+    given = dict(arrays)
+    if any(name in given for name in names):
+        return {name: given[name] for name in names if name in given}
+    return {name: array for name, (_, array) in zip(names, arrays, strict=False)}
+
+
+def spec_fits(spec: TensorSpec, array: np.ndarray) -> bool:
+    """Whether an integer array's values fit the element type."""
+    if not array.size:
+        return True
+    low, high = spec.range
+    return bool(low <= array.min() and array.max() <= high)

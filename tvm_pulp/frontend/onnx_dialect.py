@@ -1,0 +1,90 @@
+"""Imports the PULP integer ONNX dialect: float-declared graphs that hold integers, with private integer operators.
+
+Each operator has one converter; the tables are in `onnx_dialect_layers`, `onnx_dialect_activations` and
+`onnx_dialect_movement`. Layout stays NCHW here; canonicalization makes it NHWC.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from tvm import relax
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend import onnx_dialect_activations, onnx_dialect_layers, onnx_dialect_movement
+from tvm_pulp.frontend.imported import Imported, ImportOptions, match_arrays
+from tvm_pulp.frontend.input_types import input_type, is_integral
+from tvm_pulp.frontend.onnx_dialect_values import Values
+from tvm_pulp.frontend.onnx_file import Graph
+
+CONVERTERS = {
+    **onnx_dialect_layers.CONVERTERS,
+    **onnx_dialect_activations.CONVERTERS,
+    **onnx_dialect_movement.CONVERTERS,
+}
+
+# Operators that exist nowhere else: one of them makes a graph a member of the dialect.
+PRIVATE = frozenset(
+    "RequantShift iSoftmax ITAMax ITAPartialMax iLayerNorm iRMSNorm iNoNorm iGELU iHardswish IntegerDiv "
+    "TrueIntegerDiv IntegerMean".split()
+)
+
+
+def is_dialect(graph: Graph, options: ImportOptions) -> bool:
+    """Whether a graph is integer although its file declares floats."""
+    if any(n.op_type in PRIVATE for n in graph.nodes):
+        return True
+    samples = match_arrays(list(graph.inputs), options.sample_inputs)
+    stated = {**declared_types(graph), **options.input_types}
+    if not all(n in samples or n in stated for n in graph.inputs):
+        return False
+    integral = all(
+        stated[n].lstrip("u").startswith("int") if n in stated else is_integral(samples[n]) for n in graph.inputs
+    )
+    known = all(n.op_type in CONVERTERS for n in graph.nodes)
+    return integral and known and all(is_integral(c) for c in _used_constants(graph))
+
+
+def declared_types(graph: Graph) -> dict[str, str]:
+    """Inputs whose integer type the file does state."""
+    names = {onnx.TensorProto.INT8: "int8", onnx.TensorProto.UINT8: "uint8", onnx.TensorProto.INT16: "int16"}
+    names |= {onnx.TensorProto.UINT16: "uint16", onnx.TensorProto.INT32: "int32"}
+    return {name: names[element] for name, (_, element) in graph.inputs.items() if element in names}
+
+
+def _used_constants(graph: Graph) -> list[np.ndarray]:
+    used = {i for n in graph.nodes for i in n.inputs}
+    return [c for name, c in graph.constants.items() if name in used and np.issubdtype(c.dtype, np.number)]
+
+
+def import_dialect(graph: Graph, options: ImportOptions) -> Imported:
+    """The graph as a Relax module of dialect operators."""
+    unknown = sorted({f"{n.op_type} (node '{n.name}')" for n in graph.nodes if n.op_type not in CONVERTERS})
+    if unknown:
+        raise UserError(f"unsupported operators in this integer network: {', '.join(unknown)}")
+    for name in options.input_types:
+        if name not in graph.inputs:
+            raise UserError(f"--input-types: the graph has no input '{name}'; its inputs are {', '.join(graph.inputs)}")
+    samples = match_arrays(list(graph.inputs), options.sample_inputs)
+    stated = {**declared_types(graph), **options.input_types}
+    builder = relax.BlockBuilder()
+    values = Values(builder, graph)
+    parameters = []
+    for name, (dims, _) in graph.inputs.items():
+        shape = options.input_shapes.get(name, dims)
+        if any(not isinstance(d, int) for d in shape):
+            raise UserError(f"input '{name}' has a dynamic shape {list(dims)}: fix it with --input-shapes")
+        dtype = input_type(name, stated, samples.get(name))
+        variable = relax.Var(name, relax.TensorType(tuple(int(d) for d in shape), dtype))
+        parameters.append(variable)
+        values.define(name, variable)
+    with builder.function("main", parameters):
+        with builder.dataflow():
+            for node in graph.nodes:
+                values.node = node
+                CONVERTERS[node.op_type](values, node)
+            results = [builder.emit_output(values.expression(o)) for o in graph.outputs]
+        builder.emit_func_output(relax.Tuple(results))
+    module = builder.get()
+    inferred = tuple(n for n in graph.inputs if n not in stated)
+    return Imported(module, tuple(graph.inputs), graph.outputs, "pulp", inferred)

@@ -1,0 +1,122 @@
+"""Converters of the integer dialect: softmax family, normalization, activation functions, reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp import qnn
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.onnx_dialect_values import Values
+from tvm_pulp.frontend.onnx_file import Node
+from tvm_pulp.qnn.rows import largest
+
+NONE = qnn.Requant().attributes()
+
+
+def _axes(values: Values, node: Node, rank: int) -> list[int]:
+    """Reduction axes from an attribute or a second input; none given means all."""
+    if "axes" in node.attributes:
+        given: Any = np.atleast_1d(node.attributes["axes"])
+    elif "axis" in node.attributes:
+        given = np.atleast_1d(node.attributes["axis"])
+    elif len(node.inputs) > 1 and node.inputs[1]:
+        given = np.atleast_1d(values.constant(node.inputs[1], "int64"))
+    else:
+        given = np.arange(rank)
+    return sorted(int(a) % rank for a in given)
+
+
+def _shift(node: Node, name: str) -> int:
+    divisor = node.integer(name)
+    shift = divisor.bit_length() - 1
+    if divisor != 1 << shift:
+        raise UserError(f"node '{node.name}' ({node.op_type}): {name} {divisor} is not a power of two")
+    return shift
+
+
+def convert_i_softmax(values: Values, node: Node) -> None:
+    attributes = {
+        "form": "i_softmax",
+        "a": node.integer("coeffA"),
+        "b": node.integer("coeffB"),
+        "c": node.integer("coeffC"),
+        "log2": node.integer("log2"),
+        "levels": node.integer("n_levels"),
+    }
+    values.emit("softmax", [values.expression(node.inputs[0])], attributes, node.outputs[0])
+
+
+def convert_ita_max(values: Values, node: Node) -> None:
+    attributes = {"form": "ita_max", "levels": node.integer("n_levels")}
+    values.emit("softmax", [values.expression(node.inputs[0])], attributes, node.outputs[0])
+
+
+def convert_ita_partial_max(values: Values, node: Node) -> None:
+    attributes = {
+        "form": "ita_partial_max",
+        "levels": node.integer("n_levels"),
+        "group": node.integer("group_width", default=16),
+    }
+    values.emit("softmax", [values.expression(node.inputs[0])], attributes, node.outputs[0])
+
+
+def convert_rms_norm(values: Values, node: Node) -> None:
+    weight = values.constant(node.inputs[1]).reshape(-1)
+    wide = largest(values.spec(node.inputs[0]), weight) >= 1 << 31
+    attributes = {"shift": _shift(node, "D"), "levels": node.integer("n_levels"), "wide": int(wide)}
+    values.emit("rms_norm", [values.expression(node.inputs[0]), weight], attributes, node.outputs[0])
+
+
+def convert_layer_norm(values: Values, node: Node) -> None:
+    weight, bias = (values.constant(i).reshape(-1) for i in node.inputs[1:3])
+    # A centred value is at most twice the input's magnitude.
+    reach = 2 * largest(values.spec(node.inputs[0]), weight) + int(np.abs(bias.astype(np.int64)).max(initial=0))
+    attributes = {"shift": _shift(node, "D"), "levels": node.integer("n_levels"), "wide": int(reach >= 1 << 31)}
+    values.emit("layer_norm", [values.expression(node.inputs[0]), weight, bias], attributes, node.outputs[0])
+
+
+def convert_no_norm(values: Values, node: Node) -> None:
+    weight, bias = (values.constant(i) for i in node.inputs[1:3])
+    mul = node.integer("mul") if "mul" in node.attributes else int(values.constant(node.inputs[3]).reshape(-1)[0])
+    attributes = {"shift": _shift(node, "D"), "levels": node.integer("n_levels"), "mul": mul}
+    values.emit("no_norm", [values.expression(node.inputs[0]), weight, bias], attributes, node.outputs[0])
+
+
+def convert_gelu(values: Values, node: Node) -> None:
+    attributes = {**NONE, "b": node.integer("b"), "one": node.integer("one")}
+    values.emit("gelu", [values.expression(node.inputs[0])], attributes, node.outputs[0])
+
+
+def convert_hardswish(values: Values, node: Node) -> None:
+    attributes = {**NONE, **{k: node.integer(k) for k in ("one_over_six", "three", "six")}}
+    values.emit("hardswish", [values.expression(node.inputs[0])], attributes, node.outputs[0])
+
+
+def reduction(kind: str) -> Callable[[Values, Node], None]:
+    """Converter of a sum or mean."""
+
+    def convert(values: Values, node: Node) -> None:
+        rank = len(values.spec(node.inputs[0]).shape)
+        keep = node.integer("keepdims", default=1)
+        attributes = {"kind": kind, "axes": _axes(values, node, rank), "keepdims": keep}
+        values.emit("reduce", [values.expression(node.inputs[0])], attributes, node.outputs[0])
+
+    return convert
+
+
+CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
+    "iSoftmax": convert_i_softmax,
+    "ITAMax": convert_ita_max,
+    "ITAPartialMax": convert_ita_partial_max,
+    "iRMSNorm": convert_rms_norm,
+    "iLayerNorm": convert_layer_norm,
+    "iNoNorm": convert_no_norm,
+    "iGELU": convert_gelu,
+    "iHardswish": convert_hardswish,
+    "IntegerMean": reduction("mean"),
+    "ReduceMean": reduction("mean"),
+    "ReduceSum": reduction("sum"),
+}

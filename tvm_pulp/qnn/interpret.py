@@ -1,0 +1,38 @@
+"""Runs a module of the dialect with the numpy references: the golden model of everything emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tvm
+from tvm import relax
+
+from tvm_pulp.qnn.operator import OPERATORS, PREFIX, attributes, is_qnn, spec_of
+
+
+def interpret(module: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Outputs of `main` for the given inputs. Only dialect operators and reshapes are understood."""
+    function = module["main"]
+    values: dict[Any, Any] = dict(zip(function.params, inputs, strict=True))
+
+    def evaluate(expression: Any) -> Any:
+        if isinstance(expression, relax.Var):
+            return values[expression]
+        if isinstance(expression, tvm.ir.GenericConst):
+            return expression.value.numpy()
+        if isinstance(expression, relax.Tuple):
+            return [evaluate(f) for f in expression.fields]
+        if is_qnn(expression):
+            operator = OPERATORS[expression.op.name.removeprefix(PREFIX)]
+            return operator.reference(attributes(expression), [evaluate(a) for a in expression.args])
+        if isinstance(expression, relax.Call) and expression.op.name == "relax.reshape":
+            return evaluate(expression.args[0]).reshape(spec_of(expression).shape)
+        raise TypeError(f"the interpreter knows only the integer dialect, not {expression}")
+
+    for block in function.body.blocks:
+        for binding in block.bindings:
+            values[binding.var] = evaluate(binding.value)
+    result = evaluate(function.body.body)
+    return result if isinstance(result, list) else [result]
