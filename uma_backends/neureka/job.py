@@ -1,0 +1,165 @@
+"""One NEUREKA job: what a tile computes, without addresses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tvm_pulp.errors import UserError
+from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder, subtiles
+
+MAX_PADDING = 2
+MAX_SUBTILES = 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Padding:
+    """Pixels added around the input. `value` appears at the top and left only; bottom and right are always zero."""
+
+    top: int = 0
+    bottom: int = 0
+    left: int = 0
+    right: int = 0
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Requantization:
+    """`(accumulator * scale + bias) >> shift`, clipped to unsigned (`relu`) or signed."""
+
+    scale_bits: int = 8
+    shift: int = 0
+    bias: bool = True
+    relu: bool = True
+    shift_vector: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A tile as the array executes it; raises UserError for what the hardware cannot do.
+
+    Strides are in bytes; None means a dense HWC tensor. `requantization=None` delivers raw 32-bit accumulators.
+    """
+
+    mode: Mode
+    input_channels: int
+    output_channels: int
+    output_height: int
+    output_width: int
+    padding: Padding = Padding()
+    weight_bits: int = 8
+    weight_offset: int = -128
+    input_signed: bool = False
+    output_bits: int = 8
+    requantization: Requantization | None = Requantization()
+    stream_in: bool = False
+    weight_memory: bool = False
+    prefetch: bool = False
+    input_pixel_stride: int | None = None
+    input_row_stride: int | None = None
+    output_pixel_stride: int | None = None
+    output_row_stride: int | None = None
+
+    def __post_init__(self) -> None:
+        reason = _why_impossible(self)
+        if reason is not None:
+            raise UserError(f"NEUREKA job: {reason}.")
+
+    @property
+    def input_height(self) -> int:
+        """Input rows present in memory."""
+        return self.output_height + self.mode.halo - self.padding.top - self.padding.bottom
+
+    @property
+    def input_width(self) -> int:
+        """Input columns present in memory."""
+        return self.output_width + self.mode.halo - self.padding.left - self.padding.right
+
+    @property
+    def output_bytes(self) -> int:
+        """Bytes of one output element."""
+        return self.output_bits // 8
+
+    @property
+    def input_strides(self) -> tuple[int, int]:
+        """Pixel and row stride of the input in bytes."""
+        pixel = self.input_channels if self.input_pixel_stride is None else self.input_pixel_stride
+        return pixel, self.input_width * pixel if self.input_row_stride is None else self.input_row_stride
+
+    @property
+    def output_strides(self) -> tuple[int, int]:
+        """Pixel and row stride of the output in bytes."""
+        dense = self.output_channels * self.output_bytes
+        pixel = dense if self.output_pixel_stride is None else self.output_pixel_stride
+        return pixel, self.output_width * pixel if self.output_row_stride is None else self.output_row_stride
+
+    @property
+    def macs(self) -> int:
+        """Useful multiply-accumulate operations."""
+        per_output = self.mode.kernel**2 * (1 if self.mode is Mode.DEPTHWISE_3X3 else self.input_channels)
+        return self.output_height * self.output_width * self.output_channels * per_output
+
+
+def _why_impossible(job: Job) -> str | None:
+    """Return the reason why no NEUREKA runs this job, or None."""
+    pad = job.padding
+    sides = (pad.top, pad.bottom, pad.left, pad.right)
+    if min(job.input_channels, job.output_channels, job.output_height, job.output_width) < 1:
+        return "every dimension must be at least 1"
+    if not 2 <= job.weight_bits <= 8:
+        return f"weights have {job.weight_bits} bits, use 2 to 8"
+    if not -(2**31) <= job.weight_offset < 2**31:
+        return f"weight offset {job.weight_offset} does not fit 32 bits"
+    if job.mode is Mode.POINTWISE and any(sides):
+        return "a 1x1 job cannot be padded, pad the tensor in memory"
+    if not all(0 <= side <= MAX_PADDING for side in sides):
+        return f"padding {sides} exceeds {MAX_PADDING} pixels on a side, pad the tensor in memory"
+    if min(job.input_height, job.input_width) < 1:
+        return "the output consists of padding only, shrink the padding"
+    if job.mode is Mode.DEPTHWISE_3X3 and job.input_channels != job.output_channels:
+        return "depthwise needs as many output as input channels, split the multiplier into jobs"
+    if job.prefetch and not job.weight_memory:
+        return "prefetch hangs with weights in L1, put the weights into weight memory"
+    if job.prefetch and job.mode is Mode.DEPTHWISE_3X3:
+        return "prefetch is not defined in depthwise mode, switch it off"
+    return _why_wrong_output(job)
+
+
+def _why_wrong_output(job: Job) -> str | None:
+    """Return what is wrong with the output side of a job, or None."""
+    if job.output_bits not in (8, 32):
+        return f"outputs have {job.output_bits} bits, use 8 or 32"
+    if job.stream_in and job.output_bits != 32:
+        return "stream-in needs 32-bit output, requantize on the cores"
+    how = job.requantization
+    if how is None:
+        return None if job.output_bits == 32 else "raw accumulators need 32-bit output"
+    if how.scale_bits not in (8, 32):
+        return f"scales have {how.scale_bits} bits, use 8 or 32"
+    if not 0 <= how.shift <= 31:
+        return f"shift {how.shift} is outside 0 to 31"
+    return None
+
+
+def check_on(job: Job, geometry: Geometry = SIRACUSA) -> None:
+    """Raise UserError where the array's subtiles break a job that is legal by itself.
+
+    With two padded rows at the bottom and a last subtile of one row, the subtile before would read one padding row
+    from memory (columns alike): the hardware masks only the last subtile.
+    """
+    sizes = (
+        (job.input_channels, geometry.input_subtile(job.mode)),
+        (job.output_channels, geometry.output_subtile(job.mode)),
+        (job.output_height, geometry.pe_rows),
+        (job.output_width, geometry.pe_columns),
+    )
+    if any(subtiles(size, subtile) > MAX_SUBTILES for size, subtile in sizes):
+        raise UserError(f"NEUREKA job: a dimension needs more than {MAX_SUBTILES} subtiles, cut it into several jobs.")
+    for name, size, subtile, padding in (
+        ("height", job.output_height, geometry.pe_rows, job.padding.bottom),
+        ("width", job.output_width, geometry.pe_columns, job.padding.right),
+    ):
+        if padding == 2 and size > subtile and remainder(size, subtile) == 1:
+            raise UserError(
+                f"NEUREKA job: output {name} {size} with 2 padded pixels at its end leaves a subtile of 1 pixel, "
+                f"which the hardware pads wrongly; cut the tile elsewhere."
+            )

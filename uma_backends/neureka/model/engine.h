@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the NEUREKA model share: array geometry, a decoded job, the engine's state.
+ *
+ * A job travels  registers.c (queue) -> job.c (decode, refuse) -> timing.c (when it ends) -> footprint.c (what it
+ * touches) -> execute.c (what it computes), the last one when its end is reached. */
+#ifndef NEUREKA_MODEL_ENGINE_H
+#define NEUREKA_MODEL_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tvm_pulp/peripheral.h"
+
+enum { NEUREKA_CONTEXTS = 2, NEUREKA_JOB_WORDS = 24, NEUREKA_TAPS = 9, NEUREKA_HALO = 2 };
+
+/* Upper limits of the geometry parameters; they size the fixed buffers. */
+enum { NEUREKA_MAX_PE_ROWS = 16, NEUREKA_MAX_PE_COLUMNS = 16, NEUREKA_MAX_CHANNELS = 64 };
+
+struct neureka_geometry {
+  uint32_t pe_rows;           /* output rows of a subtile */
+  uint32_t pe_columns;        /* output columns of a subtile */
+  uint32_t channels_1x1;      /* input channels of a subtile in 1x1 mode */
+  uint32_t channels_3x3;      /* input channels of a subtile in both 3x3 modes */
+  uint32_t output_channels;   /* accumulators per processing element */
+  uint32_t weight_beat_bytes; /* one beat of the weight port */
+};
+
+struct neureka_options {
+  struct neureka_geometry geometry;
+  bool gvsoc_dw_wmem_quirk; /* bill depthwise weights from weight memory once per channel, as the public model does */
+  uint32_t beat_w;          /* thousandths of a cycle per weight beat */
+  uint32_t beat_x;          /* thousandths of a cycle per activation beat */
+};
+
+enum neureka_mode { NEUREKA_3X3 = 0, NEUREKA_DEPTHWISE = 1, NEUREKA_1X1 = 2 };
+
+/* One dimension of a job: `count` subtiles, all of size `full` but the last one of size `last`. */
+struct neureka_dimension {
+  uint32_t count;
+  uint32_t full;
+  uint32_t last;
+};
+
+struct neureka_job {
+  enum neureka_mode mode;
+  uint32_t weight_bits;
+  bool norm_quant, weight_memory, prefetch, stream_in, relu, shift_vector, bias, input_signed;
+  uint32_t scale_bytes;  /* 1 or 4 */
+  uint32_t output_bytes; /* 1 or 4 */
+  uint32_t shift;
+
+  struct neureka_dimension ki, ko, ho, wo;
+  uint32_t hi_full, hi_last, wi_full, wi_last; /* loaded input window of a subtile */
+  uint32_t pad_top, pad_right, pad_bottom, pad_left;
+  uint8_t pad_value;
+  uint32_t weight_offset; /* two's complement; accumulation is modulo 2^32 */
+
+  uint32_t weights, input, output, scale, shifts, biases; /* pointers as the registers hold them */
+  uint32_t input_d0, input_d1, output_d0, output_d1, output_d2, weights_d0, weights_d1;
+};
+
+/* Work buffers, grown on demand and kept between jobs. */
+struct neureka_scratch {
+  int16_t *weights; /* [output channels][depth] of one Ko subtile */
+  int16_t *patches; /* [pixels][depth] of one spatial subtile */
+  int16_t *window;  /* [rows][columns][channels] of one spatial subtile */
+  size_t weights_capacity, patches_capacity, window_capacity;
+};
+
+struct neureka_engine {
+  struct tvm_pulp_system system;
+  struct neureka_options options;
+
+  uint32_t words[NEUREKA_CONTEXTS][NEUREKA_JOB_WORDS];
+  bool status_busy[NEUREKA_CONTEXTS];
+  uint32_t programmed_context, running_context, pending;
+  bool locked, triggered, running, faulted;
+  uint8_t next_job_id, finished_jobs;
+  uint32_t finished_counter;
+
+  struct neureka_job job;
+  uint64_t job_start, job_end;
+  struct tvm_pulp_peripheral_statistics statistics;
+  struct neureka_scratch scratch;
+};
+
+/* Stop the simulation with one sentence; the engine does nothing more until reset. */
+void neureka_fault(struct neureka_engine *engine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* registers.c */
+void neureka_reset(struct neureka_engine *engine);
+uint32_t neureka_read(struct neureka_engine *engine, uint32_t offset, uint64_t cycle);
+void neureka_write(struct neureka_engine *engine, uint32_t offset, uint32_t value, uint64_t cycle);
+void neureka_advance(struct neureka_engine *engine, uint64_t cycle);
+
+/* job.c: false after a fault. */
+bool neureka_decode(struct neureka_engine *engine, const uint32_t *words, struct neureka_job *job);
+static inline uint32_t neureka_dimension_size(const struct neureka_dimension *dimension, uint32_t index) {
+  return index + 1 == dimension->count ? dimension->last : dimension->full;
+}
+static inline uint32_t neureka_dimension_total(const struct neureka_dimension *dimension) {
+  return (dimension->count - 1) * dimension->full + dimension->last;
+}
+uint64_t neureka_job_macs(const struct neureka_job *job);
+
+/* timing.c */
+uint64_t neureka_job_cycles(const struct neureka_options *options, const struct neureka_job *job);
+
+/* footprint.c: declares every range the job touches; false after a fault (a range outside the memory). */
+bool neureka_claim(struct neureka_engine *engine, const struct neureka_job *job, uint64_t end_cycle);
+void neureka_count_traffic(struct neureka_engine *engine, const struct neureka_job *job);
+
+/* execute.c: false after a fault. */
+bool neureka_execute(struct neureka_engine *engine, const struct neureka_job *job);
+
+#endif /* NEUREKA_MODEL_ENGINE_H */

@@ -1,0 +1,81 @@
+"""Packing of weights into the bit-plane beats the array streams."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvm_pulp.errors import UserError
+from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, subtiles
+
+TAPS = 9
+
+
+def packed_weight_bytes(
+    mode: Mode, input_channels: int, output_channels: int, weight_bits: int, geometry: Geometry = SIRACUSA
+) -> int:
+    """Return the size of a packed weight tensor; 1x1 weights always take eight planes."""
+    groups = subtiles(input_channels, geometry.input_subtile(mode))
+    beats = {
+        Mode.POINTWISE: output_channels * groups,
+        Mode.DENSE_3X3: output_channels * groups * weight_bits,
+        Mode.DEPTHWISE_3X3: groups * weight_bits,
+    }[mode]
+    return geometry.weight_beat_bytes * beats
+
+
+def pack_weights(
+    weight: NDArray[np.integer],
+    mode: Mode,
+    weight_bits: int = 8,
+    weight_offset: int = -128,
+    geometry: Geometry = SIRACUSA,
+) -> NDArray[np.uint8]:
+    """Return the packed bytes of an OIHW weight tensor (depthwise: C×1×3×3).
+
+    The array multiplies unsigned numbers, so `weight - weight_offset` must fit `weight_bits`.
+    """
+    unsigned = weight.astype(np.int64) - weight_offset
+    if unsigned.size and (unsigned.min() < 0 or unsigned.max() >= 1 << weight_bits):
+        raise UserError(
+            f"NEUREKA weights {weight.min()} to {weight.max()} do not fit {weight_bits} bits above the offset "
+            f"{weight_offset}, use more bits or another offset."
+        )
+    values = unsigned.astype(np.uint8)
+    if mode is Mode.POINTWISE:
+        return _pack_pointwise(values.reshape(values.shape[:2]), geometry)
+    return _pack_planes(values, mode, weight_bits, geometry)
+
+
+def _pack_pointwise(values: NDArray[np.uint8], geometry: Geometry) -> NDArray[np.uint8]:
+    """Pack groups of four channels, eight planes each, into one beat per output channel and subtile."""
+    width = geometry.channels_1x1
+    groups = subtiles(values.shape[1], width)
+    padded = np.zeros((values.shape[0], groups * width), np.uint8)
+    padded[:, : values.shape[1]] = values
+    quads = padded.reshape(values.shape[0], groups, width // 4, 1, 4)
+    planes = np.arange(8, dtype=np.uint8).reshape(1, 1, 1, 8, 1)
+    bits = (quads >> planes) & np.uint8(1)
+    return _to_beats(bits.reshape(-1, 8 * width), geometry)
+
+
+def _pack_planes(values: NDArray[np.uint8], mode: Mode, weight_bits: int, geometry: Geometry) -> NDArray[np.uint8]:
+    """Pack nine taps of one channel subtile into one beat per bit plane."""
+    width = geometry.channels_3x3
+    # A depthwise tensor is one filter whose input channels are the tensor's channels.
+    filters = values.reshape(1, -1, TAPS) if mode is Mode.DEPTHWISE_3X3 else values.reshape(*values.shape[:2], TAPS)
+    groups = subtiles(filters.shape[1], width)
+    padded = np.zeros((filters.shape[0], groups * width, TAPS), np.uint8)
+    padded[:, : filters.shape[1]] = filters
+    by_tap = padded.reshape(-1, groups, 1, width, TAPS).swapaxes(3, 4)
+    planes = np.arange(weight_bits, dtype=np.uint8).reshape(1, 1, -1, 1, 1)
+    bits = (by_tap >> planes) & np.uint8(1)
+    return _to_beats(bits.reshape(-1, TAPS * width), geometry)
+
+
+def _to_beats(bits: NDArray[np.uint8], geometry: Geometry) -> NDArray[np.uint8]:
+    """Turn rows of bits into whole beats, least significant bit first."""
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    beats = np.zeros((packed.shape[0], geometry.weight_beat_bytes), np.uint8)
+    beats[:, : packed.shape[1]] = packed
+    return beats.reshape(-1)
