@@ -9,8 +9,11 @@ from collections import Counter
 
 import pytest
 
+from .builder import BRANCH_FORMS
 from .encode import r_type
+from .loop_builder import LOOP_FORMS
 from .xpulp_form import Layout
+from .xpulp_memory import MEMORY_FORMS
 from .xpulp_table import FORM_BY_NAME, FORMS
 
 
@@ -18,6 +21,11 @@ def test_every_form_of_the_manual_is_listed_once() -> None:
     expected = {"5.3": 22 + 5 * 2, "5.4": 32 + 4, "5.5": (14 + 10) * 6 + 4 * 2, "5.6": 6 * 6, "5.7": 12}
     assert Counter(form.section for form in FORMS) == expected
     assert len(FORM_BY_NAME) == len(FORMS) == 268
+
+
+def test_all_sections_together_have_301_forms() -> None:
+    # 5.1 loads and stores, 5.2 loops, 5.3 immediate branches, 5.3 to 5.7 computing forms, 5.8 p.elw
+    assert len(MEMORY_FORMS) + len(LOOP_FORMS) + len(BRANCH_FORMS) + len(FORMS) + 1 == 24 + 6 + 2 + 268 + 1 == 301
 
 
 def test_no_two_forms_share_a_word() -> None:
