@@ -3,6 +3,11 @@
  * Integer loops written so that the host compiler turns them into packed multiply-adds. */
 #include "arithmetic.h"
 
+/* These loops pay for vectors whatever level the rest is built at. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
 /* Where the C library can pick a function at load time, offer it one for a wider instruction set. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GLIBC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)

@@ -12,7 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvm_pulp.errors import GuestFault, UserError
-from uma_backends.neureka.standalone.build import FLAT_SYSTEM_SOURCES, MODEL_SOURCES, build_shared_object
+from tvm_pulp.toolchain.build import build_host_library
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+NEUREKA = REPOSITORY / "uma_backends" / "neureka"
+INCLUDE = REPOSITORY / "c_runtime" / "include"
 
 L1_BASE, L1_BYTES = 0x1000_0000, 256 * 1024
 WEIGHT_BYTES = 8 * 1024 * 1024
@@ -104,15 +108,17 @@ class ModelLibrary:
     flat_system: ctypes.CDLL
 
     @classmethod
-    def build(cls, folder: Path, flags: Sequence[str] = ("-O3",)) -> ModelLibrary:
-        """Compile model and memory system into `folder` and load them."""
-        model = ctypes.CDLL(str(build_shared_object(MODEL_SOURCES, folder / "neureka_model.so", flags)))
-        system = ctypes.CDLL(str(build_shared_object(FLAT_SYSTEM_SOURCES, folder / "flat_system.so", flags)))
+    def build(cls, *, sanitize: bool = False) -> ModelLibrary:
+        """Compile model and memory system as the simulator would, and load them."""
+        flags = ["-Wall", "-Wextra", "-Werror"]
+        sources = sorted((NEUREKA / "model").glob("*.c"))
+        model = ctypes.CDLL(str(build_host_library(sources, [INCLUDE], extra_flags=flags, sanitize=sanitize)))
+        flat = Path(__file__).with_name("flat_system.c")
+        system = ctypes.CDLL(str(build_host_library([flat], [INCLUDE], extra_flags=flags, sanitize=sanitize)))
         model.tvm_pulp_peripheral.restype = ctypes.POINTER(_Peripheral)
         system.flat_system_create.restype = ctypes.POINTER(_FlatSystem)
-        system.flat_system_create.argtypes = [
-            ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32
-        ]  # fmt: skip
+        arguments = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32]
+        system.flat_system_create.argtypes = arguments
         system.flat_system_destroy.argtypes = [ctypes.POINTER(_FlatSystem)]
         return cls(model.tvm_pulp_peripheral().contents, system)
 

@@ -1,1 +1,0 @@
-"""The C model without a simulator: a flat memory system, a build helper, a benchmark."""
