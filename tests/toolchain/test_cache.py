@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.toolchain import Compiler, build_host_library, cached_file, compile_objects, digest_of
+from tvm_pulp.toolchain import Compiler, build_host_library, cached_file, compile_objects, digest_of, host_compiler
 
 
 @pytest.fixture
@@ -87,7 +87,11 @@ def test_failing_producer_leaves_nothing_behind(tmp_path: Path, runs: list[Seque
     with pytest.raises(RuntimeError, match="stopped"):
         cached_file(key, ".txt", fail)
     assert list((tmp_path / "cache" / key[:2]).iterdir()) == []
-    assert cached_file(key, ".txt", lambda output: output.write_text("whole") and None).read_text() == "whole"
+
+    def succeed(output: Path) -> None:
+        output.write_text("whole")
+
+    assert cached_file(key, ".txt", succeed).read_text() == "whole"
 
 
 def test_digest_depends_on_borders() -> None:
@@ -102,8 +106,6 @@ def test_cache_that_is_not_a_folder_is_a_user_error(tmp_path: Path, monkeypatch:
 
 
 def test_objects_come_in_the_order_of_the_sources(tmp_path: Path, runs: list[Sequence[str]]) -> None:
-    from tvm_pulp.toolchain import host_compiler
-
     one, two = write_project(tmp_path / "a")
     include = [tmp_path / "a" / "include"]
     forward = compile_objects([one, two], include, [], host_compiler())

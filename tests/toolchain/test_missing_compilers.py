@@ -44,6 +44,6 @@ def test_wrong_cc_variable(empty_path: None, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_neither_host_compiler_nor_ziglang(empty_path: None, monkeypatch: pytest.MonkeyPatch) -> None:
     zig.find_zig.cache_clear()
-    monkeypatch.setattr(zig.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"^no C compiler found: install gcc or clang, set CC .* `pip install ziglang`"):
         host_cc.host_compiler()
