@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from . import rv32_encode as rv
 from .encode import b_type
-from .execute import run_on_simulator
+from .execute import CoreExecutor, run_on_simulator
 from .image import L2_CODE, L2_DATA, Encoded, Image, Region, join_code, make_image
 from .model_state import Effect, Instruction, State, run_model
 from .xpulp_form import Form
@@ -188,11 +188,13 @@ class Builder:
         state = self.model()[1]
         return [state.load(self.results + 4 * index, 4) for index in range(len(self.slots))]
 
-    def differences(self, windows: tuple[tuple[int, int], ...] = (), core: int = 0) -> Iterator[str]:
+    def differences(
+        self, windows: tuple[tuple[int, int], ...] = (), core: int = 0, execute: CoreExecutor = run_on_simulator
+    ) -> Iterator[str]:
         """Run model and simulator; describe each result slot and window byte that differs."""
         image, state = self.model()
         ranges = ((self.results, 4 * len(self.slots)), *windows)
-        results, *contents = run_on_simulator(image, ranges, core)
+        results, *contents = execute(image, ranges, core)
         for index, text in enumerate(self.slots):
             expected = state.load(self.results + 4 * index, 4)
             got = int.from_bytes(results[4 * index : 4 * index + 4], "little")

@@ -12,6 +12,8 @@ MAX_CYCLES = 200_000_000
 
 # (image, ranges as (address, bytes)) -> contents of the ranges after the run
 Executor = Callable[[Image, Sequence[tuple[int, int]]], list[bytes]]
+# the same with the number of the cluster core to use
+CoreExecutor = Callable[[Image, Sequence[tuple[int, int]], int], list[bytes]]
 
 
 def run_on_simulator(image: Image, ranges: Sequence[tuple[int, int]], core: int = 0) -> list[bytes]:
