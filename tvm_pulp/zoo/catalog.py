@@ -1,0 +1,62 @@
+"""The list of networks, and how one is built."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+
+if TYPE_CHECKING:
+    from tvm_pulp.zoo.network import Network
+
+# Name -> module of this package. Modules are imported on first use, so that listing the zoo is instant.
+_MODULES = {
+    "dscnn": "dscnn",
+    "mobilenetv1": "mobilenetv1",
+    "resnet8": "resnet8",
+    "autoencoder": "autoencoder",
+    "mobilenetv1_1.0_128": "mobilenetv1",
+}
+
+
+def names() -> list[str]:
+    """Every network, smallest benchmarks first."""
+    return list(_MODULES)
+
+
+def _find(name: str) -> Network:
+    if name not in _MODULES:
+        close = difflib.get_close_matches(name, _MODULES, n=3, cutoff=0.4)
+        advice = f"did you mean {' or '.join(close)}" if close else f"the networks are {', '.join(_MODULES)}"
+        raise UserError(f"the zoo has no network '{name}': {advice}")
+    module: Any = importlib.import_module(f"tvm_pulp.zoo.{_MODULES[name]}")
+    return next(network for network in module.NETWORKS if network.name == name)
+
+
+def build(name: str, seed: int = 0, weight_bits: int = 8) -> Any:
+    """The network as an ONNX model of the PULP integer dialect; the same arguments give the same bytes."""
+    from tvm_pulp.zoo.builder import Builder
+    from tvm_pulp.zoo.random_stream import RandomStream
+
+    network = _find(name)
+    if not 2 <= weight_bits <= 8:
+        raise UserError(f"zoo network '{name}': weight_bits {weight_bits} is outside 2..8")
+    samples = [network.sample(RandomStream(name, seed, "calibration", i)) for i in range(network.calibration_samples)]
+    builder = Builder(name, seed, weight_bits)
+    inputs = []
+    for position, tensor in enumerate(network.inputs):
+        arrays = [sample[position] for sample in samples]
+        inputs.append(builder.input(tensor, arrays[:1] if tensor in network.shared else arrays))
+    network.define(builder, inputs)
+    return builder.model()
+
+
+def sample_inputs(name: str, seed: int = 0) -> list[np.ndarray]:
+    """One seeded input per graph input, in graph order and with the declared element types."""
+    from tvm_pulp.zoo.random_stream import RandomStream
+
+    return _find(name).sample(RandomStream(name, seed, "input"))
