@@ -1,4 +1,4 @@
-"""Cases the random comparison leaves out: NaNs in fmin and fmax, and code that rewrites itself.
+"""Cases the random comparison leaves out: NaNs in fmin and fmax, code that rewrites itself, the hart number.
 
 The expected values are those of the RISC-V manual, version 2.2 of F: the number wins over a NaN of either kind, a
 signalling NaN raises the invalid flag, and two NaNs give the canonical one.
@@ -29,10 +29,10 @@ MINIMUM_MAXIMUM = [
 ]
 
 
-def run_words(words: list[int], results: int) -> list[int]:
+def run_words(words: list[int], results: int, core: int = 0) -> list[int]:
     """Execute with x31 pointing to a result area in L1 and return its words."""
     code = join_code(Encoded("", word) for word in [*rv.load_constant(31, L1_BASE), *words])
-    (content,) = run_on_simulator(make_image(code, ()), [(L1_BASE, 4 * results)])
+    (content,) = run_on_simulator(make_image(code, ()), [(L1_BASE, 4 * results)], core)
     return [int.from_bytes(content[4 * index : 4 * index + 4], "little") for index in range(results)]
 
 
@@ -70,3 +70,11 @@ def test_rewritten_instruction_takes_effect_after_fence_i() -> None:
         rv.store("sw", 5, 31, 0),
     ]
     assert run_words(words, 1) == [101]
+
+
+@pytest.mark.parametrize("core", range(8))
+def test_hart_number_is_the_core_number_under_both_addresses(core: int) -> None:
+    words = []
+    for index, csr in enumerate((0xF14, 0x014)):
+        words += [rv.csr_op("csrrs", 5, csr, 0), rv.store("sw", 5, 31, 4 * index)]
+    assert run_words(words, 2, core) == [core, core]
