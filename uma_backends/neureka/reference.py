@@ -20,12 +20,14 @@ def wrap(values: IntArray, bits: int) -> NDArray[np.int64]:
 
 
 def pad_input(data: IntArray, padding: Padding) -> NDArray[np.int64]:
-    """Return an HWC tensor with its padding: the value at the top and left, zero at the bottom and right."""
-    rows = ((padding.top, padding.bottom), (padding.left, padding.right), (0, 0))
-    padded = np.pad(data.astype(np.int64), rows)
-    padded[: padding.top] = padding.value
-    padded[:, : padding.left] = padding.value
-    return padded
+    """Return an HWC tensor with its padding: the value at the top and left, zero at the bottom and right.
+
+    Bottom rows and right columns are never loaded, so the corners they share with the other sides are zero too.
+    """
+    top_left = np.pad(
+        data.astype(np.int64), ((padding.top, 0), (padding.left, 0), (0, 0)), constant_values=padding.value
+    )
+    return np.pad(top_left, ((0, padding.bottom), (0, padding.right), (0, 0)))
 
 
 def accumulate(padded: IntArray, weight: IntArray, depthwise: bool) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """Closed cycle formulas of a job; exact with respect to the C model of this folder.
 
-A job's subtiles come in two sizes per dimension (full and last), so the cost is a sum over at most eight classes.
+A job's subtiles come in two sizes per dimension (full and last), so its cost is a sum over few classes of subtiles.
 """
 
 from __future__ import annotations
@@ -30,56 +30,11 @@ class Timing:
 DEFAULT_TIMING = Timing()
 
 
-@dataclass(frozen=True, slots=True)
-class _Cost:
-    """Costs that do not depend on the subtile."""
-
-    timing: Timing
-    mode: Mode
-    weight_bits: int
-    output_bits: int
-    scale_bits: int
-    bias: bool
-    shift_vector: bool
-    stream_in: bool
-    weight_memory: bool
-
-    def load(self, rows: int, columns: int) -> int:
-        geometry = self.timing.geometry
-        pointwise = self.mode is Mode.POINTWISE
-        beats = geometry.pe_rows * geometry.pe_columns if pointwise else rows * columns
-        return -(-beats * self.timing.beat_x // 1000) + (POINTWISE_DRAIN if pointwise else 0)
-
-    def compute(self, ko: int) -> int:
-        beats = self.weight_bits
-        if self.mode is Mode.POINTWISE:
-            beats = ko
-        elif self.mode is Mode.DENSE_3X3 or (self.timing.gvsoc_dw_wmem_quirk and self.weight_memory):
-            beats = self.weight_bits * ko
-        return -(-beats * self.timing.beat_w // 1000)
-
-    def frame(self, ko: int, last_ko: bool, rows: int, columns: int) -> int:
-        """Stream-in, scale/bias/shift and stream-out around the input-channel loop."""
-        geometry = self.timing.geometry
-        words = (ko + 7) // 8
-        cycles = geometry.pe_rows * geometry.pe_columns * words + 10 if self.stream_in else 0
-        if self.scale_bits:
-            scales = ko if last_ko else geometry.output_channels
-            cycles += ((scales + 3) // 4 if self.scale_bits == 8 else scales) + 17
-            cycles += geometry.output_channels // 8 if self.bias else 0
-            cycles += 8 if self.shift_vector else 0
-        beats = 1 if self.output_bits == 8 else words
-        cycles += ((rows - 1) * geometry.pe_columns + columns) * beats
-        return cycles + (3 if self.mode is Mode.POINTWISE else 0)
-
-
-def _classes(size: int, subtile: int, halo: int, padding: int) -> list[tuple[int, int, int]]:
-    """Return (how many, output size, loaded input size) of full and last subtiles."""
+def _loads(size: int, subtile: int, halo: int, padding: int) -> tuple[tuple[int, int], ...]:
+    """Return (how many, loaded rows) of full and last subtiles; `padding` rows at the end are not loaded."""
     full, last = divmod(size - 1, subtile)
-    classes = [(1, last + 1, last + 1 + halo - padding)]
-    if full:
-        classes.insert(0, (full, subtile, subtile + halo))
-    return classes
+    end = (1, last + 1 + halo - padding)
+    return ((full, subtile + halo), end) if full else (end,)
 
 
 @lru_cache(maxsize=1 << 17)
@@ -104,35 +59,47 @@ def tile_cycles(
 ) -> int:
     """Return the cycles of one job from TRIGGER to its event. `scale_bits=0` means raw accumulators."""
     geometry = timing.geometry
-    cost = _Cost(timing, mode, weight_bits, output_bits, scale_bits, bias, shift_vector, stream_in, weight_memory)
-    rows = _classes(output_height, geometry.pe_rows, mode.halo, pad_bottom)
-    columns = _classes(output_width, geometry.pe_columns, mode.halo, pad_right)
-    channels = _classes(output_channels, geometry.output_subtile(mode), 0, 0)
-    depthwise = mode is Mode.DEPTHWISE_3X3
+    pointwise, depthwise = mode is Mode.POINTWISE, mode is Mode.DEPTHWISE_3X3
+    array = geometry.pe_rows * geometry.pe_columns
+    rows = _loads(output_height, geometry.pe_rows, mode.halo, pad_bottom)
+    columns = _loads(output_width, geometry.pe_columns, mode.halo, pad_right)
+    row_count, column_count = sum(count for count, _ in rows), sum(count for count, _ in columns)
+    spatial = row_count * column_count
+    # (how many spatial subtiles, cycles of their activation stream); 1x1 always scans and drains the whole array.
+    if pointwise:
+        loads = [(spatial, -(-array * timing.beat_x // 1000) + POINTWISE_DRAIN)]
+    else:
+        loads = [(m * n, -(-hi * wi * timing.beat_x // 1000)) for m, hi in rows for n, wi in columns]
+    # Stream-out scans the array up to the last active element, in every subtile.
+    scanned = geometry.pe_columns * column_count * (output_height - row_count) + row_count * output_width
     steps = 1 if depthwise else -(-input_channels // geometry.input_subtile(mode))
     # Depthwise adds the weight offset one channel per cycle.
     overhead = LOAD_OVERHEAD + (6 + geometry.channels_3x3 if depthwise else COMPUTE_OVERHEAD[mode])
+    subtile = geometry.output_subtile(mode)
+    full, last = divmod(output_channels - 1, subtile)
     cycles = 1
-    for index, (ko_count, ko, _) in enumerate(channels):
-        last_ko = index == len(channels) - 1
-        body = cost.compute(ko)
-        hidden = 0
-        if prefetch:
-            body += 0 if mode is Mode.POINTWISE else 8
-            hidden = PREFETCH_OVERHEAD[mode] + body
-        per_ko = 0
-        for row_count, out_rows, in_rows in rows:
-            for column_count, out_columns, in_columns in columns:
-                load = cost.load(in_rows, in_columns)
-                if prefetch:
-                    step = LOAD_OVERHEAD + load + max(0, hidden - (3 + load)) + PREFETCH_OVERHEAD[mode]
-                else:
-                    step = overhead + load + body
-                per_ko += row_count * column_count * (steps * step + cost.frame(ko, last_ko, out_rows, out_columns))
-        if prefetch:
+    for ko_count, ko, scales in ((full, subtile, geometry.output_channels), (1, last + 1, last + 1)):
+        if not ko_count:
+            continue
+        words = (ko + 7) // 8
+        beats = ko if pointwise else weight_bits
+        if mode is Mode.DENSE_3X3 or (depthwise and weight_memory and timing.gvsoc_dw_wmem_quirk):
+            beats *= ko
+        compute = -(-beats * timing.beat_w // 1000)
+        # Once per spatial subtile: stream-in, scale, bias and shift.
+        frame = (array * words + 10 if stream_in else 0) + (3 if pointwise else 0)
+        if scale_bits:
+            frame += ((scales + 3) // 4 if scale_bits == 8 else scales) + 17
+            frame += (geometry.output_channels // 8 if bias else 0) + (8 if shift_vector else 0)
+        per_ko = spatial * frame + scanned * (1 if output_bits == 8 else words)
+        if not prefetch:
+            per_ko += steps * sum(count * (overhead + load + compute) for count, load in loads)
+        else:
+            before, body = PREFETCH_OVERHEAD[mode], compute + (0 if pointwise else 8)
+            hidden = before + body - 3
+            per_ko += steps * sum(count * (LOAD_OVERHEAD + max(load, hidden) + before) for count, load in loads)
             # The first step has nothing to hide, the last one nothing to hide behind.
-            per_ko -= max(0, hidden - (3 + cost.load(rows[0][2], columns[0][2])))
-            per_ko += body + (10 if mode is Mode.POINTWISE else 0)
+            per_ko += body + (10 if pointwise else 0) - max(0, hidden - loads[0][1])
         cycles += ko_count * per_ko
     return cycles
 
