@@ -1,5 +1,25 @@
-"""Quantized networks to bare-metal C for heterogeneous RISC-V chips."""
+"""Quantized networks to bare-metal C for heterogeneous RISC-V chips.
+
+    import tvm_pulp
+    app = tvm_pulp.compile("resnet.tflite")
+    result = app.run({"input": x})
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+__all__ = ["App", "Result", "compile"]
+
+if TYPE_CHECKING:
+    from tvm_pulp.api import App, Result, compile
+
+
+def __getattr__(name: str) -> Any:
+    """The compiler loads on first use: `import tvm_pulp` and `tvmc --help` stay instant."""
+    if name in __all__:
+        from tvm_pulp import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'tvm_pulp' has no attribute '{name}'")

@@ -1,0 +1,1 @@
+"""C emission: kernels, weights, the run function, the archive."""

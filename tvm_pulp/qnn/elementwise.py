@@ -43,6 +43,7 @@ def lower_elementwise(
         # Every operand is read in the order it is stored: one flat loop.
         output = TensorSpec((output.elements,), output.dtype)
         data = [(label, TensorSpec(output.shape, spec.dtype)) for label, spec in data]
+        axis = -1
     buffers = [loops.buffer(label, spec) for label, spec in data]
     tensors = [loops.buffer(label, spec) for label, spec in zip(("mul", "add"), operands, strict=False)]
     y = loops.buffer("y", output)

@@ -1,4 +1,4 @@
-"""TFLite's fixed-point arithmetic, as its reference kernels do it."""
+"""Fixed-point scaling: TFLite's, as its reference kernels do it, and with a single rounding."""
 
 from __future__ import annotations
 
@@ -48,3 +48,39 @@ def multiply(value: np.ndarray, multiplier: np.ndarray, exponent: np.ndarray) ->
     exponent = np.asarray(exponent, np.int64)
     left, right = np.maximum(exponent, 0), np.maximum(-exponent, 0)
     return rounding_shift(doubling_high_multiply(np.asarray(value, np.int64) << left, multiplier), right)
+
+
+def single_rounding_multiplier(real: float) -> tuple[int, int]:
+    """A positive real factor as (31-bit multiplier, right shift of 1 to 62): real ≈ multiplier / 2^shift."""
+    mantissa, exponent = math.frexp(real)
+    shift = min(31 - exponent, 62)
+    if shift < 1:
+        raise OverflowError(f"the factor {real} is too large for a 64-bit product")
+    multiplier = round(math.ldexp(mantissa, exponent + shift))
+    return (multiplier // 2, shift - 1) if multiplier == 1 << 31 else (multiplier, shift)
+
+
+def single_rounding_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vector form of :func:`single_rounding_multiplier`."""
+    pairs = [single_rounding_multiplier(float(r)) for r in np.asarray(reals, np.float64).ravel()]
+    return np.array([p[0] for p in pairs], np.int32), np.array([p[1] for p in pairs], np.int32)
+
+
+def scale_half_up(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """value * multiplier / 2^shift, rounded to nearest, ties towards plus infinity."""
+    half = np.int64(1) << (np.asarray(shift, np.int64) - 1)
+    return np.asarray((np.asarray(value, np.int64) * multiplier + half) >> shift)
+
+
+def scale_half_even(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """value * multiplier / 2^shift, rounded to nearest, ties to even."""
+    return shift_half_even(np.asarray(value, np.int64) * multiplier, shift)
+
+
+def shift_half_even(product: np.ndarray, shift: np.ndarray | int) -> np.ndarray:
+    """product / 2^shift for shift >= 1, rounded to nearest, ties to even."""
+    one = np.int64(1)
+    half = one << (np.asarray(shift, np.int64) - 1)
+    quotient = product >> shift
+    rest = product & (half + (half - one))
+    return np.asarray(quotient + ((rest > half) | ((rest == half) & (quotient & one == one))))

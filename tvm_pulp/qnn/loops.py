@@ -101,7 +101,9 @@ class Loops:
         self._append(tirx.IfThenElse(condition, self._close(), None))
 
     def bind(self, name: str, value: Any) -> Any:
-        """A named value that never changes."""
+        """A named value that never changes; constants and variables need no other name."""
+        if isinstance(value, tirx.IntImm | tirx.Var):
+            return value
         variable = tirx.Var(self._unique(name), value.ty)
         self._append(tirx.Bind(variable, value))
         return variable

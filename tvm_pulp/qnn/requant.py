@@ -5,8 +5,11 @@ Frameworks round differently, so the rule is an attribute of each operator:
 * `none`    the accumulator itself.
 * `pulp`    `clip((acc * mul + add) >> shift)`. The rounding half of the PULP form is already inside `add`.
 * `tflite`  fixed-point multiplier with TFLite's two roundings, then the zero point, then clip.
+* `half_up`, `half_even`  `acc * mul / 2^shift` rounded once to nearest (ties up, ties to even), then the zero point,
+  then clip. TFLite's reference fully connected kernel rounds half up; ONNX rounds half to even.
 
-`mul` and `add` (`exponent` for `tflite`) are constant tensors of one element or one per channel.
+`mul` and `add` (`exponent` for `tflite`, `shift` for the last two) are constant tensors of one element or one per
+channel.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ import numpy as np
 
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+SINGLE_ROUNDINGS = {"half_up": fixed_point.scale_half_up, "half_even": fixed_point.scale_half_even}
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ class Requant:
         acc = acc.astype(np.int64)
         if self.kind == "pulp":
             value = (acc * first + second) >> self.shift
+        elif self.kind in SINGLE_ROUNDINGS:
+            value = SINGLE_ROUNDINGS[self.kind](acc, first, second) + self.zero_point
         else:
             value = fixed_point.multiply(acc, first, second) + self.zero_point
         return np.clip(value, self.low, self.high).astype(self.out_dtype)
@@ -94,7 +101,7 @@ class Requant:
             name = "requantize_wide" if self.wide else "requantize"
             value = call(name, acc, *picked, self.shift, self.low, self.high)
         else:
-            value = call("requantize_tflite", acc, *picked, self.zero_point, self.low, self.high)
+            value = call(f"requantize_{self.kind}", acc, *picked, self.zero_point, self.low, self.high)
         return value.astype(self.out_dtype)
 
     def specs(self, operands: Sequence[TensorSpec]) -> list[TensorSpec]:

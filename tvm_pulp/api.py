@@ -1,0 +1,175 @@
+"""`tvm_pulp.compile` and `.run`: the two lines most users need."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+
+Progress = Callable[[str], None]
+
+
+def _silent(_message: str) -> None:
+    """No progress shown."""
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What can be said about a compilation; the command line's options, one for one."""
+
+    target: str = "c"
+    soc: str | None = None
+    module_name: str = "default"
+    model_format: str | None = None
+    input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    input_types: Mapping[str, str] = field(default_factory=dict)
+    sample_inputs: Sequence[tuple[str, np.ndarray]] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """Outputs by graph name in graph order, and the report."""
+
+    outputs: dict[str, np.ndarray]
+    report: dict[str, Any]
+
+
+class App:
+    """A compiled network: the archive's files, its metadata, and how to run it."""
+
+    def __init__(self, files: dict[str, bytes], compile_seconds: float | None = None) -> None:
+        from tvm_pulp.codegen import mlf
+
+        self.files = files
+        self.metadata = mlf.metadata(files)
+        self._compile_seconds = compile_seconds
+        self._devices: dict[str, Any] = {}
+
+    @staticmethod
+    def load(path: str | Path) -> App:
+        """Read an archive."""
+        from tvm_pulp.codegen import mlf
+
+        return App(mlf.read(Path(path)))
+
+    def save(self, path: str | Path) -> None:
+        """Write the archive."""
+        from tvm_pulp.codegen import mlf
+
+        mlf.write(Path(path), self.files)
+
+    def run(
+        self,
+        inputs: Mapping[str, np.ndarray] | Sequence[np.ndarray] | None = None,
+        *,
+        device: str | None = None,
+        repeat: int = 1,
+    ) -> Result:
+        """Build, run, and report. Without inputs, seeded random ones."""
+        from tvm_pulp.report.inputs import prepare_inputs
+
+        facts = self.metadata["tvm_pulp"]
+        chosen = device or ("host" if facts["soc"] == "host" else "iss")
+        arrays = prepare_inputs(facts["inputs"], inputs)
+        runner = self._device(chosen)
+        run = runner.run(arrays)
+        for _ in range(repeat - 1):
+            again = runner.run(arrays)
+            for name, a, b in zip(facts["outputs"], run.outputs, again.outputs, strict=True):
+                if not np.array_equal(a, b, equal_nan=a.dtype.kind == "f"):
+                    raise RuntimeError(f"output '{name['name']}' differs between two runs of the same input")
+        outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
+        return Result(outputs, self._report(run))
+
+    def _device(self, name: str) -> Any:
+        if name not in self._devices:
+            if name == "host":
+                from tvm_pulp.sim.host import HostDevice
+
+                if self.metadata["tvm_pulp"]["soc"] != "host":
+                    raise UserError("--device host runs archives compiled for --soc host: recompile with --soc=host")
+                self._devices[name] = HostDevice(self.files, self.metadata)
+            elif name in ("etiss", "gvsoc"):
+                raise UserError(f"--device {name} needs the {name} simulator, which is not installed: use iss or host")
+            else:
+                raise UserError(f"--device '{name}' is unknown for this archive: choose host")
+        return self._devices[name]
+
+    def _report(self, run: Any) -> dict[str, Any]:
+        from tvm_pulp.report.report import host_report
+
+        return host_report(self.metadata, run, self._compile_seconds)
+
+
+def compile(  # noqa: A001  (the name users expect)
+    model: str | Path,
+    target: str = "c",
+    *,
+    progress: Progress = _silent,
+    **options: Any,
+) -> App:
+    """Compile a model file, or `zoo:NAME`, to an archive of C."""
+    return compile_with(model, CompileOptions(target=target, **options), progress)
+
+
+def compile_with(model: str | Path, options: CompileOptions, progress: Progress = _silent) -> App:
+    """Compile with an options record; `progress` receives one line per stage."""
+    started = time.perf_counter()
+    _check_target(options)
+    progress(f"importing {model}")
+    from tvm_pulp.canonicalize.pipeline import canonicalize
+    from tvm_pulp.codegen.emit import emit
+    from tvm_pulp.tiling.build_network import build_network
+
+    imported = import_model(model, options)
+    progress("canonicalizing")
+    module = canonicalize(imported)
+    progress("lowering")
+    network = build_network(module, imported, module_name(options))
+    progress(f"emitting C for {len(network.layers)} layers")
+    facts = {"target": options.target, "soc": options.soc or "host", "inferred_inputs": list(imported.inferred_inputs)}
+    emitted = emit(network, facts)
+    return App(emitted.files, time.perf_counter() - started)
+
+
+def import_model(model: str | Path, options: CompileOptions) -> Any:
+    """Import a file or a zoo model."""
+    from tvm_pulp.frontend.imported import ImportOptions
+    from tvm_pulp.frontend.load import import_onnx_graph, load_model
+
+    import_options = ImportOptions(
+        options.model_format,
+        {name: tuple(shape) for name, shape in options.input_shapes.items()},
+        dict(options.input_types),
+        options.sample_inputs,
+    )
+    text = str(model)
+    if text.startswith("zoo:"):
+        from tvm_pulp import zoo
+        from tvm_pulp.frontend.onnx_file import from_model
+
+        return import_onnx_graph(from_model(zoo.build(text.removeprefix("zoo:"))), import_options)
+    return load_model(Path(model), import_options)
+
+
+def module_name(options: CompileOptions) -> str:
+    """The module name, checked to be a C identifier."""
+    name = options.module_name
+    if not name.isidentifier() or not name.isascii():
+        raise UserError(f"--module-name '{name}' is not a C identifier: use letters, digits and underscores")
+    return name
+
+
+def _check_target(options: CompileOptions) -> None:
+    names = [t.strip() for t in options.target.split(",")]
+    unknown = [n for n in names if n != "c"]
+    if unknown:
+        raise UserError(f"--target '{unknown[0]}' is unknown: available is c")
+    if (options.soc or "host") != "host":
+        raise UserError(f"--soc '{options.soc}' is unknown: available is host")

@@ -1,0 +1,107 @@
+"""From a network to the files of its archive."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from tvm_pulp.codegen import kernels as kernel_files
+from tvm_pulp.codegen import mlf, run_function, weights
+from tvm_pulp.codegen.kernels import Kernels, print_kernels
+from tvm_pulp.tiling.arena import Arena, Buffer, plan_arena
+from tvm_pulp.tiling.network import Network
+from tvm_pulp.tir.aot_main import AotMain, build_main
+
+SOURCES = "codegen/host/src"
+HEADERS = "codegen/host/include"
+RUNTIME = "runtime"
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """Files of the archive and what they were made from."""
+
+    files: dict[str, bytes]
+    kernels: Kernels
+    arena: Arena
+    main: AotMain
+
+
+def plan_activations(network: Network) -> Arena:
+    """Offsets of all activations and workspaces in one arena."""
+    return plan_arena([Buffer(t, t.spec.bytes, *alive) for t, alive in network.lifetimes().items()])
+
+
+def emit(network: Network, facts: dict[str, Any]) -> Emitted:
+    """All files of the archive. `facts` are added to the metadata under "tvm_pulp"."""
+    arena = plan_activations(network)
+    kernels = print_kernels(network, shared_loops=False)
+    main = build_main(network, arena, kernels.names)
+    name = network.name
+    texts = {
+        f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(network, kernels),
+        f"{SOURCES}/{name}_weights.c": weights.source_file(network),
+        f"{SOURCES}/{name}_run.c": run_function.source_file(network, arena, main),
+        f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(network, kernels),
+        f"{HEADERS}/{name}_weights.h": weights.header_file(network),
+        f"{HEADERS}/tvmgen_{name}.h": run_function.interface_header(network, arena),
+        "src/main.tir.txt": main.function.script(),
+        **runtime_files(bool(kernels.math_used)),
+    }
+    files = {path: text.encode() for path, text in texts.items()}
+    constants = {t.name: t.data for t in network.constants() if t.data is not None}
+    files[f"parameters/{name}.npz"] = mlf.parameters_file(constants)
+    files["metadata.json"] = (json.dumps(_metadata(network, arena, facts), indent=2) + "\n").encode()
+    return Emitted(files, kernels, arena, main)
+
+
+def runtime_files(with_math: bool) -> dict[str, str]:
+    """Parts of the C runtime that the emitted sources include."""
+    root = resources.files("c_runtime")
+    wanted = [("include/tvm_pulp/integer.h",) * 2, ("include/tvm_pulp/softmax_tflite.h",) * 2]
+    if with_math:
+        wanted += [(f"math/{f.name}", f"math/{f.name}") for f in sorted(root.joinpath("math").iterdir(), key=lambda f: f.name)]
+    pairs = [(source, target) for source, target in wanted if source.endswith((".h", ".c"))]
+    return {f"{RUNTIME}/{target}": root.joinpath(source).read_text() for source, target in pairs}
+
+
+def _metadata(network: Network, arena: Arena, facts: dict[str, Any]) -> dict[str, Any]:
+    constants = sum(t.spec.bytes for t in network.constants())
+    members = run_function.members
+
+    def describe(tensors: list[Any]) -> list[dict[str, Any]]:
+        return [
+            {"name": t.source, "member": m, "shape": list(t.spec.shape), "dtype": t.spec.dtype}
+            for t, m in zip(tensors, members(tensors), strict=True)
+        ]
+
+    return {
+        "version": mlf.FORMAT_VERSION,
+        "model_name": network.name,
+        "export_datetime": None,  # the same input gives the same bytes
+        "executors": ["aot"],
+        "runtime": "crt",
+        "memory": {
+            "functions": {"main": [{"constants_size_bytes": constants, "workspace_size_bytes": arena.size}]},
+            "arena_bytes": arena.size,
+            "largest_live_set_bytes": arena.largest_live_set,
+            "constants_bytes": constants,
+        },
+        "tvm_pulp": {
+            **facts,
+            "inputs": describe(network.inputs),
+            "outputs": describe(network.outputs),
+            "macs": network.macs,
+            "layers": [
+                {
+                    "name": layer.name,
+                    "op": layer.operator,
+                    "macs": layer.macs,
+                    "output": [str(t.spec) for t in layer.outputs],
+                }
+                for layer in network.layers
+            ],
+        },
+    }

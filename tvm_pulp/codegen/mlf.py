@@ -1,0 +1,75 @@
+"""The Model Library Format archive: C sources, headers, parameters and metadata in one reproducible tar file."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+
+FORMAT_VERSION = 7
+
+
+def write(path: Path, files: dict[str, bytes]) -> None:
+    """Write an archive whose bytes depend on nothing but the files. Nothing half-written is left behind."""
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise UserError(f"cannot write '{path}': {error.strerror}; choose another -o") from None
+    try:
+        with os.fdopen(handle, "wb") as raw, tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+            for name in sorted(files):
+                entry = tarfile.TarInfo(f"./{name}")
+                entry.size, entry.mtime, entry.mode = len(files[name]), 0, 0o644
+                tar.addfile(entry, io.BytesIO(files[name]))
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise UserError(f"cannot write '{path}': {error.strerror}; choose another -o") from None
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read(path: Path) -> dict[str, bytes]:
+    """All files of an archive; anything else is a user error."""
+    try:
+        with tarfile.open(path, "r:*") as tar:
+            files = {}
+            for entry in tar.getmembers():
+                name = entry.name.removeprefix("./")
+                if entry.isfile() and not name.startswith("/") and ".." not in Path(name).parts:
+                    source = tar.extractfile(entry)
+                    assert source is not None
+                    files[name] = source.read()
+    except (OSError, tarfile.TarError) as error:
+        raise UserError(f"'{path}' is not a readable archive ({error}): compile the model first") from None
+    if "metadata.json" not in files:
+        raise UserError(f"'{path}' holds no metadata.json: it is not a Model Library Format archive")
+    return files
+
+
+def metadata(files: dict[str, bytes]) -> dict[str, Any]:
+    """The archive's metadata, checked."""
+    try:
+        decoded: dict[str, Any] = json.loads(files["metadata.json"])
+        if decoded["version"] != FORMAT_VERSION or "tvm_pulp" not in decoded:
+            raise KeyError("version")
+    except (ValueError, KeyError, TypeError):
+        raise UserError("the archive's metadata.json was not written by this version of tvm_pulp: recompile") from None
+    return decoded
+
+
+def parameters_file(tensors: dict[str, np.ndarray]) -> bytes:
+    """Constants as an .npz with fixed time stamps."""
+    stream = io.BytesIO()
+    np.savez(stream, **tensors)  # type: ignore[arg-type]
+    return stream.getvalue()

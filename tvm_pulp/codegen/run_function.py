@@ -1,0 +1,114 @@
+"""The network's `run` function in C, printed from its TIR main, and the header a user includes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvm_pulp.codegen import weights
+from tvm_pulp.codegen.c_expression import c_type
+from tvm_pulp.codegen.c_statement import Statements
+from tvm_pulp.codegen.comment import safe
+from tvm_pulp.tiling.arena import Arena
+from tvm_pulp.tiling.network import Layer, Network, Tensor
+from tvm_pulp.tir.aot_main import LAYER, AotMain
+
+
+def interface_header(network: Network, arena: Arena) -> str:
+    """`tvmgen_<name>.h`: structs of pointers and the run function."""
+    name = network.name
+    guard = f"TVMGEN_{name.upper()}_H"
+    lines = [f"/* Interface of the network {safe(name)}.", " * Call tvmgen_*_run as often as you like: it keeps no state. */"]
+    lines += [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
+    lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+    for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
+        lines.append(f"struct tvmgen_{name}_{role} {{")
+        const = "const " if role == "inputs" else ""
+        for tensor, member in zip(tensors, members(tensors), strict=True):
+            lines.append(f"  {const}{c_type(tensor.spec.dtype)} *{member}; /* {tensor.spec} \"{safe(tensor.source)}\" */")
+        lines += ["};", ""]
+    lines.append(f"/* Bytes of scratch memory inside the module. */\n#define TVMGEN_{name.upper()}_ARENA_BYTES {arena.size}")
+    lines += ["", "/* Returns 0. */", f"{signature(network)};", ""]
+    return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""])
+
+
+def members(tensors: list[Tensor]) -> list[str]:
+    """Struct member names: unique even when one tensor is several outputs."""
+    seen: dict[str, int] = {}
+    result = []
+    for tensor in tensors:
+        seen[tensor.name] = seen.get(tensor.name, 0) + 1
+        result.append(tensor.name if seen[tensor.name] == 1 else f"{tensor.name}_{seen[tensor.name]}")
+    return result
+
+
+def signature(network: Network) -> str:
+    n = network.name
+    return (
+        f"int32_t tvmgen_{n}_run(const struct tvmgen_{n}_inputs *inputs, const struct tvmgen_{n}_outputs *outputs)"
+    )
+
+
+def source_file(network: Network, arena: Arena, main: AotMain) -> str:
+    """`<name>_run.c`."""
+    name = network.name
+    parts = [f'#include "tvmgen_{name}.h"', "", f'#include "{name}_kernels.h"', f'#include "{name}_weights.h"', ""]
+    if arena.size:
+        parts += [
+            f"/* Activations; the largest set alive at once is {arena.largest_live_set} bytes. */",
+            f"__attribute__((aligned(16))) static uint8_t arena[{arena.size}];",
+            "",
+        ]
+    parts += [f"{signature(network)} {{", *_body(network, main), "  return 0;", "}", ""]
+    return "\n".join(parts)
+
+
+def _body(network: Network, main: AotMain) -> list[str]:
+    names: dict[Any, str] = {}
+    lines: list[str] = []
+    used = {t.storage for layer in network.layers for t in layer.operands}
+    for tensors, role in ((network.inputs, "inputs"), (network.outputs, "outputs")):
+        for tensor, member in zip(tensors, members(tensors), strict=True):
+            storage = tensor.storage
+            if storage not in used or main.buffers[storage] in names:
+                continue
+            names[main.buffers[storage]] = storage.name
+            const = "const " if role == "inputs" else ""
+            lines.append(f"  {const}{c_type(storage.spec.dtype)} *{storage.name} = {role}->{member};")
+        if not any(t.storage in used for t in tensors):
+            lines.append(f"  (void){role};")
+    for tensor in network.constants():
+        names[main.buffers[tensor]] = weights.symbol(network, tensor)
+    by_buffer = {buffer: tensor for tensor, buffer in main.buffers.items()}
+    printer = _MainStatements(names, network, main, by_buffer)
+    return [*lines, *printer.print(main.function.body)]
+
+
+class _MainStatements(Statements):
+    """Statements of the main function: activations with their places, layers with their comments."""
+
+    def __init__(self, names: dict[Any, str], network: Network, main: AotMain, tensors: dict[Any, Tensor]) -> None:
+        super().__init__(names, shared_loops=False)
+        self._network, self._main, self._tensors = network, main, tensors
+        self._taken |= {"arena", "inputs", "outputs"}
+
+    def _declbuffer(self, s: Any) -> None:
+        tensor = self._tensors[s.buffer]
+        kind, offset = c_type(tensor.spec.dtype), self._main.offsets[s.buffer]
+        place = f"(arena + {offset})" if kind == "uint8_t" else f"({kind} *)(void *)(arena + {offset})"
+        size = tensor.spec.bytes
+        self.line(f"{kind} *{self._name(s.buffer)} = {place}; /* {tensor.spec}, {size} bytes */")
+
+    def _evaluate(self, s: Any) -> None:
+        if type(s.value).__name__ == "IntImm":
+            return
+        if str(s.value.args[0].value) == LAYER:
+            self._layer(self._network.layers[int(s.value.args[1].value)])
+            return
+        self.line(f"{self.expressions.text(s.value)};")
+
+    def _layer(self, layer: Layer) -> None:
+        data = ", ".join(f"{t.name} {t.spec}" for t in layer.inputs if t.kind != "constant")
+        made = ", ".join(f"{t.name} {t.spec}" for t in layer.outputs)
+        macs = f", {layer.macs} MAC" if layer.macs else ""
+        self.line("")
+        self.line(f"/* {safe(f'{layer.operator}: {data} -> {made}{macs}', 300)} */")

@@ -1,0 +1,56 @@
+"""Inputs of a run: matched, checked and cast to the types the network expects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.imported import match_arrays
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+_SEED = 0
+
+
+def prepare_inputs(
+    described: Sequence[dict[str, Any]], given: Mapping[str, np.ndarray] | Sequence[np.ndarray] | None
+) -> list[np.ndarray]:
+    """Arrays in graph order. Names match by graph name, else by position; None means seeded random values."""
+    specs = {d["name"]: TensorSpec(tuple(d["shape"]), d["dtype"]) for d in described}
+    if given is None:
+        source = np.random.Generator(np.random.PCG64(_SEED))
+        return [_random(source, spec) for spec in specs.values()]
+    pairs = list(given.items()) if isinstance(given, Mapping) else [(f"arr_{i}", a) for i, a in enumerate(given)]
+    matched = match_arrays(list(specs), pairs)
+    missing = [name for name in specs if name not in matched]
+    if missing:
+        raise UserError(f"--inputs holds no array for input '{missing[0]}': it has {', '.join(n for n, _ in pairs)}")
+    return [_checked(name, specs[name], np.asarray(matched[name])) for name in specs]
+
+
+def _random(source: np.random.Generator, spec: TensorSpec) -> np.ndarray:
+    if spec.dtype.startswith("float"):
+        return source.standard_normal(spec.shape).astype(spec.dtype)
+    low, high = spec.range
+    return source.integers(max(low, -128), min(high, 255), spec.shape, endpoint=True).astype(spec.dtype)
+
+
+def _checked(name: str, spec: TensorSpec, array: np.ndarray) -> np.ndarray:
+    if array.shape != spec.shape:
+        if array.size != spec.elements:
+            raise UserError(f"input '{name}' has shape {list(array.shape)}, the network expects {list(spec.shape)}")
+        array = array.reshape(spec.shape)
+    if not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_:
+        raise UserError(f"input '{name}' holds {array.dtype} values, not numbers")
+    if spec.dtype.startswith("float"):
+        return array.astype(spec.dtype)
+    rounded = np.round(array.astype(np.float64)) if array.dtype.kind == "f" else array
+    low, high = spec.range
+    if array.size and (rounded.min() < low or rounded.max() > high or np.abs(rounded - array).max() > 1e-3):
+        raise UserError(
+            f"input '{name}' holds values outside {spec.dtype}, the type it was compiled for: "
+            "recompile with --input-types or --sample-inputs"
+        )
+    return rounded.astype(spec.dtype)

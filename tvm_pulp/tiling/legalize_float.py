@@ -1,0 +1,87 @@
+"""Operators the dialect does not know stay ordinary Relax; TVM lowers them to loops here.
+
+Large temporaries of such kernels become parameters: they are planned in the arena, never on a stack.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tvm
+import tvm_ffi
+from tvm import relax, s_tir, tirx
+
+from tvm_pulp.qnn.operator import OPERATORS, PREFIX
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+# Temporaries up to this size stay local variables of the kernel.
+_LOCAL_BYTES = 64
+_VIEWS = ["relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A lowered function and the workspaces it takes after its operands."""
+
+    function: Any
+    workspaces: tuple[tuple[str, TensorSpec], ...]
+
+
+def legalize_float(module: Any) -> Any:
+    """Everything outside the dialect as `call_tir`."""
+    skip = [PREFIX + name for name in OPERATORS] + _VIEWS
+    with tvm.target.Target("c"):
+        module = relax.transform.LegalizeOps(skip_ops=skip)(module)
+    return relax.transform.DeadCodeElimination()(module)
+
+
+def lowered_kernels(module: Any) -> dict[str, Kernel]:
+    """Lowered form of every PrimFunc of a module, by name."""
+    functions = {gv: f for gv, f in module.functions.items() if isinstance(f, tirx.PrimFunc)}
+    if not functions:
+        return {}
+    s, x = s_tir.transform, tirx.transform
+    lowered = tvm.transform.Sequential(
+        [
+            x.BindTarget(tvm.target.Target("c").with_host("c")),
+            s.CanonicalizeLoop(),
+            s.LowerInitBlock(),
+            s.PlanAndUpdateBufferAllocationLocation(),
+            s.ConvertBlocksToOpaque(),
+            s.CompactBufferAllocation(),
+            s.LowerMatchBuffer(),
+            s.StmtSimplify(),
+            s.LowerOpaqueBlock(),
+            x.FlattenBuffer(),
+            x.ForceNarrowIndexToInt32(),
+            s.LoopPartition(),
+            x.VectorizeLoop(False),
+            x.StorageRewrite(),
+            x.UnrollLoop(),
+            s.RenormalizeSplitPattern(),
+            x.StmtSimplify(),
+            x.RemoveNoOp(),
+            s.RewriteUnsafeSelect(),
+        ]
+    )(tvm.IRModule(functions))
+    return {gv.name_hint: _plan_out(f) for gv, f in lowered.functions.items()}
+
+
+def _plan_out(function: Any) -> Kernel:
+    """Turn large allocations into parameters."""
+    spaces: list[tuple[str, TensorSpec]] = []
+    parameters = list(function.params)
+
+    def on_allocation(node: Any) -> Any:
+        shape = tuple(int(d) for d in node.buffer.shape)
+        spec = TensorSpec(shape, str(node.buffer.dtype))
+        if spec.elements * np.dtype(spec.dtype).itemsize <= _LOCAL_BYTES:
+            return node
+        spaces.append(("workspace", spec))
+        parameters.append(node.buffer)
+        return tirx.Evaluate(tirx.const(0, "int32"))
+
+    body = tvm_ffi.structural_map(function.body, [(tirx.AllocBuffer, on_allocation)])
+    return Kernel(tirx.PrimFunc(parameters, body, attrs=function.attrs), tuple(spaces))

@@ -1,0 +1,83 @@
+"""A canonical module as a plain list of layers over named tensors: what planning and code generation work on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+@dataclass(eq=False)
+class Tensor:
+    """A named tensor. Views share the bytes of another tensor."""
+
+    name: str  # a C identifier, unique in the network
+    spec: TensorSpec
+    kind: str  # input, output, constant, activation, workspace
+    source: str = ""  # the model's own name
+    data: np.ndarray | None = None
+    view_of: Tensor | None = None
+
+    @property
+    def storage(self) -> Tensor:
+        """The tensor whose bytes these are."""
+        return self.view_of.storage if self.view_of else self
+
+
+@dataclass(eq=False)
+class Layer:
+    """One kernel call."""
+
+    name: str  # a C identifier, unique in the network
+    operator: str  # dialect operator, or "tir.<name>" for a kernel TVM generated
+    attributes: dict[str, Any]
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    function: Any  # lowered PrimFunc: inputs, outputs, workspaces
+    macs: int = 0
+    workspaces: list[Tensor] = field(default_factory=list)
+    # Several cores may share the kernel's outermost loop.
+    parallel: bool = True
+
+    @property
+    def operands(self) -> list[Tensor]:
+        """Arguments of the kernel in order."""
+        return [*self.inputs, *self.outputs, *self.workspaces]
+
+
+@dataclass
+class Network:
+    """Layers in execution order."""
+
+    name: str
+    layers: list[Layer]
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+
+    @property
+    def macs(self) -> int:
+        return sum(layer.macs for layer in self.layers)
+
+    def constants(self) -> list[Tensor]:
+        """Constant tensors in the order of first use."""
+        return list(dict.fromkeys(t.storage for layer in self.layers for t in layer.inputs if t.kind == "constant"))
+
+    def lifetimes(self) -> dict[Tensor, tuple[int, int]]:
+        """First and last layer index at which each activation or workspace is alive."""
+        alive: dict[Tensor, tuple[int, int]] = {}
+        for index, layer in enumerate(self.layers):
+            for tensor in layer.operands:
+                storage = tensor.storage
+                if storage.kind in ("activation", "workspace"):
+                    first = alive.get(storage, (index, index))[0]
+                    alive[storage] = (first, index)
+        return alive
+
+    def uses_float(self) -> bool:
+        """Whether any tensor is floating point."""
+        tensors: Iterable[Tensor] = (t for layer in self.layers for t in layer.operands)
+        return any(t.spec.dtype.startswith("float") for t in tensors)
