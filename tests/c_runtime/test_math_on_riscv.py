@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import unicorn
 from elftools.elf.elffile import ELFFile
 from unicorn import riscv_const
 
-from tvm_pulp.toolchain import Architecture, build_host_library, build_riscv_elf
+from tvm_pulp.toolchain import Architecture, RiscvToolchain, build_host_library, build_riscv_elf
+from tvm_pulp.toolchain.riscv_gcc import DEFAULT_NAME
 
 COUNT = 512
 INPUT = 0x80100000
@@ -94,14 +96,19 @@ def run_on_riscv(elf: Path, x: np.ndarray) -> np.ndarray:
     return np.frombuffer(bytes(machine.mem_read(OUTPUT, len(FUNCTIONS) * COUNT * 4)), np.float32).reshape(-1, COUNT)
 
 
+@pytest.mark.parametrize("toolchain", ["zig", "gcc"])
 @pytest.mark.parametrize("march", ["rv32imc", "rv32imfc"])
-def test_same_bits_as_on_the_host(repository: Path, tmp_path: Path, march: Architecture) -> None:
+def test_same_bits_as_on_the_host(
+    repository: Path, tmp_path: Path, march: Architecture, toolchain: RiscvToolchain
+) -> None:
+    if toolchain == "gcc" and shutil.which(DEFAULT_NAME) is None:
+        pytest.skip(f"{DEFAULT_NAME} is not on PATH (Debian: apt install gcc-riscv64-unknown-elf)")
     folder = repository / "c_runtime" / "math"
     (tmp_path / "driver.c").write_text(driver_source())
     (tmp_path / "start.S").write_text(START)
     (tmp_path / "link.ld").write_text(LINKER_SCRIPT)
     sources = [*sorted(folder.glob("*.c")), tmp_path / "driver.c", tmp_path / "start.S"]
-    elf = build_riscv_elf(sources, [folder], tmp_path / "link.ld", march=march)
+    elf = build_riscv_elf(sources, [folder], tmp_path / "link.ld", march=march, toolchain=toolchain)
     x = inputs()
     host = run_on_host(folder, tmp_path / "driver.c", x)
     chip = run_on_riscv(elf, x)
