@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -75,12 +75,11 @@ def raw_3x3(height: int, padding: Padding) -> tuple[Job, list[int], np.ndarray, 
 
 def test_input_remainder_of_zero_loads_and_then_pads_the_bottom(machine: Machine) -> None:
     """Where the last subtile loads a full window, its padded bottom rows take the padding value instead of zero."""
-    job, words, data, weight = raw_3x3(6, Padding(bottom=1, value=9))
+    _, words, data, weight = raw_3x3(6, Padding(bottom=1, value=9))
     words[17] &= 0x0000_FFFF
     result = run_3x3(machine, words, data, weight, (6, 6, 8))
     padded = np.concatenate([data, np.full((1, *data.shape[1:]), 9, np.uint8)])
     np.testing.assert_array_equal(result, reference.accumulate(padded, weight, depthwise=False))
-    assert job.padding.bottom == 1
 
 
 def test_two_padded_rows_behind_a_one_row_subtile_are_read_from_memory(machine: Machine) -> None:
@@ -90,7 +89,7 @@ def test_two_padded_rows_behind_a_one_row_subtile_are_read_from_memory(machine: 
     words[16] = 1 << 16 | 6
     words[17] = 1 << 16 | 8
     result = run_3x3(machine, words, data[:7], weight, (7, 6, 8))
-    right = reference.accumulate(reference.pad_input(data[:7], replace(job.padding)), weight, depthwise=False)
+    right = reference.accumulate(reference.pad_input(data[:7], job.padding), weight, depthwise=False)
     from_memory = np.concatenate([data[:7], np.full((2, *data.shape[1:]), 77, np.uint8)])
     wrong = reference.accumulate(from_memory, weight, depthwise=False)
     np.testing.assert_array_equal(result[:5], right[:5])

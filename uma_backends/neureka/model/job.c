@@ -12,8 +12,8 @@ enum neureka_job_word {
 };
 
 /* A job beyond these sizes fits no memory of the SoC; refusing it keeps a wild guest from stalling the host. */
-#define LARGEST_OUTPUT (UINT64_C(1) << 24)
-#define LARGEST_MACS (UINT64_C(1) << 36)
+#define LARGEST_OUTPUT (UINT64_C(1) << 20)
+#define LARGEST_MACS (UINT64_C(1) << 33)
 
 static uint32_t field(uint32_t word, unsigned low, unsigned bits) { return (word >> low) & ((1u << bits) - 1u); }
 
