@@ -52,6 +52,7 @@ class Builder:
 
     def __init__(self, name: str, seed: int, weight_bits: int = 8) -> None:
         self.graph = OnnxGraph(name)
+        self.outputs: list[Tensor] = []
         self._key = (name, seed)
         self._weight_limit = (1 << (weight_bits - 1)) - 1
 
@@ -68,6 +69,7 @@ class Builder:
 
     def output(self, tensor: Tensor) -> None:
         """Make a tensor a graph output."""
+        self.outputs.append(tensor)
         self.graph.output(tensor.name, tensor.dtype, tensor.shape)
 
     def model(self) -> Any:
@@ -91,9 +93,9 @@ class Builder:
         values = integer_math.requantize(acc.values, mul, add, rule.shift, rule.signed)
         return Tensor(name, values, 128 if rule.signed else 255, step, rule.signed)
 
-    def rescale(self, name: str, acc: Tensor, signed: bool = True) -> Tensor:
+    def rescale(self, name: str, acc: Tensor, signed: bool = True, headroom: float = 1.0) -> Tensor:
         """RequantShift with one multiplier that fills the output range."""
-        rule = calibration.scale_to_range(acc.values, acc.bound, signed)
+        rule = calibration.scale_to_range(acc.values, acc.bound, signed, headroom)
         return self.requantize(name, acc, rule, step=acc.step / (int(rule.mul[0]) * 2.0**-rule.shift))
 
     def _normalize(self, name: str, acc: Tensor, relu: bool) -> Tensor:
@@ -133,7 +135,8 @@ class Builder:
 
     def classifier(self, name: str, x: Tensor, classes: int) -> Tensor:
         """Gemm whose bias centres each class on the calibration data, and one multiplier for all classes."""
-        return self.rescale(name, self._gemm(name, x, classes, centred=True))
+        # A handful of pictures does not show the largest logit there is.
+        return self.rescale(name, self._gemm(name, x, classes, centred=True), headroom=2.0)
 
     def _gemm(self, name: str, x: Tensor, channels: int, centred: bool) -> Tensor:
         weight = self.weights(f"{name}_weight", channels, x.values.shape[1])
@@ -150,7 +153,8 @@ class Builder:
         """Sum of two tensors with different steps: both are brought to one step first, as `rq_add` does."""
         if a.shape != b.shape:
             raise ValueError(f"'{name}': {a.shape} and {b.shape} differ")
-        limit = max(calibration.reach(t.values * t.step, signed=True) for t in (a, b))
+        # A little room, so that neither operand saturates where calibration saw nothing.
+        limit = 1.05 * max(calibration.reach(t.values * t.step, signed=True) for t in (a, b))
         parts = []
         for side, tensor in (("a", a), ("b", b)):
             scale = np.full(1, tensor.step * 127 / limit)

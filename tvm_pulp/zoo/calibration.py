@@ -55,9 +55,9 @@ def fixed_point(scale: np.ndarray, offset: np.ndarray, bound: int, signed: bool)
     raise ValueError(f"an accumulator of {bound} leaves no room for a multiplier in 32 bits")
 
 
-def scale_to_range(acc: np.ndarray, bound: int, signed: bool) -> Requantization:
-    """One multiplier for the whole tensor, no offset."""
-    high = 127 if signed else 255
+def scale_to_range(acc: np.ndarray, bound: int, signed: bool, headroom: float) -> Requantization:
+    """One multiplier for the whole tensor, no offset; calibration data uses 1/headroom of the range."""
+    high = (127 if signed else 255) / headroom
     return fixed_point(np.full(1, high / reach(acc, signed)), np.zeros(1), bound, signed)
 
 

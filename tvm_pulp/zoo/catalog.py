@@ -11,6 +11,7 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
+    from tvm_pulp.zoo.builder import Builder
     from tvm_pulp.zoo.network import Network
 
 # Name -> module of this package. Modules are imported on first use, so that listing the zoo is instant.
@@ -20,6 +21,8 @@ _MODULES = {
     "resnet8": "resnet8",
     "autoencoder": "autoencoder",
     "mobilenetv1_1.0_128": "mobilenetv1",
+    "tinyllama": "tinyllama",
+    "vit_block": "vit_block",
 }
 
 
@@ -39,20 +42,32 @@ def _find(name: str) -> Network:
 
 def build(name: str, seed: int = 0, weight_bits: int = 8) -> Any:
     """The network as an ONNX model of the PULP integer dialect; the same arguments give the same bytes."""
+    return construct(name, seed, weight_bits).model()
+
+
+def construct(name: str, seed: int, weight_bits: int) -> Builder:
+    """The finished builder of a network: its model and what calibration saw at its outputs."""
     from tvm_pulp.zoo.builder import Builder
-    from tvm_pulp.zoo.random_stream import RandomStream
 
     network = _find(name)
     if not 2 <= weight_bits <= 8:
-        raise UserError(f"zoo network '{name}': weight_bits {weight_bits} is outside 2..8")
-    samples = [network.sample(RandomStream(name, seed, "calibration", i)) for i in range(network.calibration_samples)]
+        raise UserError(f"zoo network '{name}': weight_bits is {weight_bits}, choose 2 to 8")
+    samples = calibration_inputs(name, seed)
     builder = Builder(name, seed, weight_bits)
     inputs = []
     for position, tensor in enumerate(network.inputs):
         arrays = [sample[position] for sample in samples]
         inputs.append(builder.input(tensor, arrays[:1] if tensor in network.shared else arrays))
     network.define(builder, inputs)
-    return builder.model()
+    return builder
+
+
+def calibration_inputs(name: str, seed: int = 0) -> list[list[np.ndarray]]:
+    """The inputs that the requantization constants of a network were chosen from."""
+    from tvm_pulp.zoo.random_stream import RandomStream
+
+    network = _find(name)
+    return [network.sample(RandomStream(name, seed, "calibration", i)) for i in range(network.calibration_samples)]
 
 
 def sample_inputs(name: str, seed: int = 0) -> list[np.ndarray]:

@@ -1,7 +1,8 @@
 """The dialect's operators in numpy, for calibration while a model is built.
 
-Independent of the compiler's references on purpose: the tests compare the two. Matrix products run in float64, where
-sums of integers below 2^53 are exact in any order, so the fast library routines give the same result everywhere.
+Independent of the compiler's references on purpose: the tests compare the two. Matrix products run in floating point,
+where sums of integers below 2^24 or 2^53 are exact in any order: the fast library routines then give the same result
+everywhere.
 """
 
 from __future__ import annotations
@@ -12,24 +13,32 @@ from collections.abc import Sequence
 import numpy as np
 
 
+def _exact_type(x: np.ndarray, weight: np.ndarray) -> type[np.floating]:
+    """Narrowest floating type that holds every partial sum of the product exactly; output channels come first."""
+    largest = int(np.abs(x).max(initial=0)) * int(np.abs(weight).reshape(weight.shape[0], -1).sum(axis=1).max())
+    return np.float32 if largest < 1 << 24 else np.float64
+
+
 def convolve(x: np.ndarray, weight: np.ndarray, strides: Sequence[int], pads: Sequence[int], groups: int) -> np.ndarray:
     """Convolution, NCHW and OIHW; `groups` is 1 or the number of channels."""
     (sh, sw), (top, left, bottom, right) = strides, pads
     _, _, kh, kw = weight.shape
-    padded = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right))).astype(np.float64)
-    batch, channels, height, width = padded.shape
+    kind = _exact_type(x, weight)
+    # Channels in front: one matrix product serves the whole batch.
+    padded = np.pad(x.astype(kind).transpose(1, 0, 2, 3), ((0, 0), (0, 0), (top, bottom), (left, right)))
+    channels, batch, height, width = padded.shape
     oh, ow = (height - kh) // sh + 1, (width - kw) // sw + 1
-    taps = weight.astype(np.float64)
-    total = np.zeros((batch, weight.shape[0], oh, ow))
+    taps = weight.astype(kind)
+    total = np.zeros((weight.shape[0], batch, oh, ow), kind)
     for ky in range(kh):
         for kx in range(kw):
             window = padded[:, :, ky : ky + (oh - 1) * sh + 1 : sh, kx : kx + (ow - 1) * sw + 1 : sw]
             if groups == 1:
-                flat = np.ascontiguousarray(window).reshape(batch, channels, oh * ow)
+                flat = np.ascontiguousarray(window).reshape(channels, batch * oh * ow)
                 total += np.matmul(taps[:, :, ky, kx], flat).reshape(total.shape)
             else:
-                total += window * taps[:, 0, ky, kx][:, None, None]
-    return total.astype(np.int64)
+                total += window * taps[:, 0, ky, kx][:, None, None, None]
+    return total.transpose(1, 0, 2, 3).astype(np.int64, order="C")
 
 
 def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
