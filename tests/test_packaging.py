@@ -42,11 +42,13 @@ def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> zipfile
 
 
 @pytest.mark.slow
-def test_wheel_carries_every_source_and_data_file(wheel: zipfile.ZipFile, repository: Path) -> None:
+def test_wheel_carries_every_source_and_data_file(wheel: zipfile.ZipFile) -> None:
+    assert wheel.filename is not None
+    tree = Path(wheel.filename).parent.parent
     names = set(wheel.namelist())
     wanted = [
-        path.relative_to(repository).as_posix()
-        for path in tracked_files(repository, "tvm_pulp", "uma_backends", "schedules", "c_runtime")
+        path.relative_to(tree).as_posix()
+        for path in tracked_files(tree, "tvm_pulp", "uma_backends", "schedules", "c_runtime")
         if path.suffix in C_SUFFIXES | {".py", ".yaml"} or path.name == "py.typed"
     ]
     assert [name for name in wanted if name not in names] == []
