@@ -3,8 +3,8 @@
  * Power: x^y = 2^(y * log2(x)).
  *
  * The product can be as large as 128 and every bit of its fraction counts, so the logarithm needs about 40 bits.
- * Double arithmetic gives them; it is emulated on the cores, which is affordable because the common exponents
- * (2, 1/2, ...) are lowered to other operations before C is emitted. */
+ * Double arithmetic gives them. The cores emulate it, so this is by far the slowest function of the folder: where the
+ * exponent is a constant such as 2 or 1/2, emit a product or a square root instead. */
 #include "float_bits.h"
 #include "tvm_pulp_math.h"
 
