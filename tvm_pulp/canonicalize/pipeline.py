@@ -6,6 +6,8 @@ from typing import Any
 
 from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
+from tvm_pulp.canonicalize.qdq import FoldQdq
+from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.to_nhwc import ToNhwc
 from tvm_pulp.frontend.imported import Imported
 
@@ -16,6 +18,8 @@ def canonicalize(imported: Imported) -> Any:
     passes: list[Any] = []
     if imported.dialect == "pulp":
         passes = [ToNhwc(), DropIdentity(), FuseRequantize()]
+    elif imported.dialect == "tflite":
+        passes = [FoldQdq(TfliteArithmetic()), DropIdentity()]
     for step in passes:
         module = step.run(module)
     return module

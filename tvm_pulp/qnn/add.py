@@ -2,7 +2,7 @@
 
 Form `plain`: each operand is optionally requantized first (`requant_a`, `requant_b`; the saturation in between is
 part of the meaning), then summed, then requantized. Form `tflite`: both operands are brought to a common scale with
-20 extra bits, summed and requantized, as TFLite's reference kernel does.
+20 extra bits, summed (`subtract`: subtracted) and requantized, as TFLite's reference kernel does.
 Operands: a, b, then the tensors of requant_a, requant_b, requant in that order.
 """
 
@@ -52,7 +52,7 @@ class Add(Operator):
         rule_a, rule_b, rule = rules(attributes)
         of_a, of_b, of_sum = split(attributes, inputs[2:])
         if attributes["form"] == "tflite":
-            total = sum(
+            left, right = (
                 fixed_point.multiply((x.astype(np.int64) - zero) << LEFT_SHIFT, mul, exponent)
                 for x, zero, mul, exponent in zip(
                     inputs[:2],
@@ -62,7 +62,7 @@ class Add(Operator):
                     strict=True,
                 )
             )
-            return rule.apply(np.asarray(total), of_sum)
+            return rule.apply(left - right if attributes["subtract"] else left + right, of_sum)
         a, b = rule_a.apply(inputs[0], of_a), rule_b.apply(inputs[1], of_b)
         return rule.apply(a.astype(np.int64) + b.astype(np.int64), of_sum)
 
@@ -89,6 +89,7 @@ class Add(Operator):
                         (left, right), zeros, attributes["multipliers"], attributes["exponents"], strict=True
                     )
                 )
+                right = -right if attributes["subtract"] else right
             else:
                 left = i32(rule_a.expression(left, of_a, indices[-1]))
                 right = i32(rule_b.expression(right, of_b, indices[-1]))

@@ -27,7 +27,7 @@ def quantize_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array([p[0] for p in pairs], np.int32), np.array([p[1] for p in pairs], np.int32)
 
 
-def doubling_high_multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def doubling_high_multiply(a: np.ndarray | np.int64, b: np.ndarray | np.int64) -> np.ndarray:
     """High half of 2*a*b, rounded to nearest, ties away from zero towards plus infinity for negatives."""
     product = np.asarray(a, np.int64) * np.asarray(b, np.int64)
     nudged = product + np.where(product >= 0, 1 << 30, 1 - (1 << 30))

@@ -37,6 +37,8 @@ class Requant:
     high: int = 0
     # The product needs 64 bits: set unless a static bound proves that 32 are enough.
     wide: bool = True
+    # Element type of the result where the range alone does not tell (unsigned values that stay below 128).
+    dtype: str = ""
 
     @property
     def operands(self) -> int:
@@ -47,7 +49,9 @@ class Requant:
         """As flat operator attributes."""
         if self.kind == "none":
             return {prefix: "none"}
+        stated = {f"{prefix}_dtype": self.dtype} if self.dtype else {}
         return {
+            **stated,
             prefix: self.kind,
             f"{prefix}_shift": self.shift,
             f"{prefix}_zero_point": self.zero_point,
@@ -62,15 +66,19 @@ class Requant:
         kind = attributes.get(prefix, "none")
         if kind == "none":
             return Requant()
-        names = ("shift", "zero_point", "low", "high")
-        return Requant(kind, *(attributes[f"{prefix}_{n}"] for n in names), wide=bool(attributes[f"{prefix}_wide"]))
+        shift, zero_point, low, high, wide = (
+            int(attributes[f"{prefix}_{name}"]) for name in ("shift", "zero_point", "low", "high", "wide")
+        )
+        return Requant(kind, shift, zero_point, low, high, bool(wide), attributes.get(f"{prefix}_dtype", ""))
 
     @property
     def out_dtype(self) -> str:
-        """Narrowest type that holds the clipped result."""
+        """The stated type, else the narrowest that holds the clipped result."""
         if self.kind == "none":
             return "int32"
-        if -128 <= self.low and self.high <= 127:
+        if self.dtype:
+            return self.dtype
+        if self.low >= -128 and self.high <= 127:
             return "int8"
         if self.low >= 0 and self.high <= 255:
             return "uint8"

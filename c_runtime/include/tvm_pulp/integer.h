@@ -63,6 +63,30 @@ TVM_PULP_INLINE int32_t tvm_pulp_requantize_tflite(int32_t acc, int32_t mul, int
   return tvm_pulp_clip(tvm_pulp_scale_tflite(acc, mul, exponent) + zero_point, low, high);
 }
 
+TVM_PULP_INLINE int32_t tvm_pulp_clip_wide(int64_t value, int32_t low, int32_t high) {
+  return value < low ? low : value > high ? high : (int32_t)value;
+}
+
+/* acc * mul / 2^shift rounded to nearest, ties up; shift is 1 to 62 and |mul| < 2^31. */
+TVM_PULP_INLINE int32_t tvm_pulp_requantize_half_up(int32_t acc, int32_t mul, int32_t shift, int32_t zero_point,
+                                                    int32_t low, int32_t high) {
+  int64_t value = ((int64_t)acc * mul + ((int64_t)1 << (shift - 1))) >> shift;
+  return tvm_pulp_clip_wide(value + zero_point, low, high);
+}
+
+/* product / 2^shift rounded to nearest, ties to even; shift is 1 to 62. */
+TVM_PULP_INLINE int64_t tvm_pulp_shift_half_even(int64_t product, int32_t shift) {
+  int64_t half = (int64_t)1 << (shift - 1);
+  int64_t quotient = product >> shift;
+  int64_t rest = product & (half + (half - 1));
+  return quotient + ((rest > half || (rest == half && (quotient & 1) != 0)) ? 1 : 0);
+}
+
+TVM_PULP_INLINE int32_t tvm_pulp_requantize_half_even(int32_t acc, int32_t mul, int32_t shift, int32_t zero_point,
+                                                      int32_t low, int32_t high) {
+  return tvm_pulp_clip_wide(tvm_pulp_shift_half_even((int64_t)acc * mul, shift) + zero_point, low, high);
+}
+
 /* --- division and roots --------------------------------------------------------------------------------------- */
 
 TVM_PULP_INLINE int32_t tvm_pulp_floor_divide_32(int32_t a, int32_t b) {

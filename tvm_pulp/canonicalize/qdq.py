@@ -1,0 +1,181 @@
+"""Pass: float islands between dequantize and quantize become operators of the integer dialect.
+
+Expects Relax as the TFLite importer writes it: each layer's operands dequantized, its result quantized, sometimes much
+later. Guarantees that every island it knows is integers only, with the arithmetic it was given; whatever it does
+not know stays float, between the dequantize and quantize it had.
+
+    quantize(relu(conv2d(dequantize(x), dequantize(w)) + dequantize(b)))   becomes   qnn.conv2d(x, w, b, requant)
+
+It works in two directions. Operators that only move data are done on integers at once, the dequantize after them.
+At each quantize it looks back, through the activation and the bias, for a layer whose operands are dequantized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tvm
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize import qdq_elementwise, qdq_layers
+from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
+from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, window
+from tvm_pulp.canonicalize.qdq_operands import Operands, Target, target_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
+from tvm_pulp.qnn.operator import PREFIX, spec_of
+from tvm_pulp.qnn.tensor_spec import RANGES
+
+_LAYERS: dict[str, Callable[..., Any]] = {
+    "relax.nn.conv2d": qdq_layers.conv2d,
+    "relax.matmul": qdq_layers.matmul,
+}
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    **_LAYERS,
+    "relax.subtract": qdq_elementwise.subtract,
+    "relax.multiply": qdq_elementwise.multiply,
+    "relax.mean": qdq_elementwise.mean,
+    "relax.nn.softmax": qdq_elementwise.softmax,
+}
+
+
+class FoldQdq(Rewriter):
+    """The pass; `arithmetic` decides how results are rounded."""
+
+    def __init__(self, arithmetic: TfliteArithmetic) -> None:
+        self.arithmetic = arithmetic
+
+    def start(self, function: Any) -> None:
+        self.operands = Operands(self.definition)
+        self._done: dict[Any, Any] = {}
+
+    def visit(self, variable: Any, value: Any) -> Any:
+        if not isinstance(value, relax.Call) or not isinstance(value.op, tvm.ir.Op) or qnn.is_qnn(value):
+            return value
+        # Rewritten operands leave a call without its type; the rules below ask for it.
+        value = self.builder.normalize(value)
+        if is_op(value, "relax.quantize"):
+            return self._quantize(value)
+        if is_op(value, "relax.concat"):
+            return self._concat(value)
+        if value.op.name in MOVEMENTS:
+            return self._moved(value)
+        if is_op(value, "relax.astype"):
+            return self._average_of_integers(value)
+        if is_op(value, "relax.clip") and spec_of(value).dtype in RANGES:
+            return self._clipped_integers(value)
+        return value
+
+    def _quantize(self, value: Any) -> Any:
+        target = target_of(value)
+        if target is None:
+            return value
+        key = (value.args[0], target)
+        if key not in self._done:
+            result = self._island(value.args[0], target)
+            if isinstance(result, relax.Call):
+                result = self.emit(result)
+            self._done[key] = result
+        return value if self._done[key] is None else self._done[key]
+
+    def _island(self, real: Any, target: Target) -> Any:
+        """The integer form of a float value on its way to `target`, or None."""
+        real, target = self._without_activation(real, target)
+        x = self.operands.quantized(real)
+        if x is not None:
+            return qdq_elementwise.requantize(self, x, target)
+        call = self.definition(real)
+        if is_op(call, "relax.add"):
+            return _first(self._biased(call, target), qdq_elementwise.add(self, call, target))
+        rule = _OPERATORS.get(call.op.name) if isinstance(call, relax.Call) else None
+        return rule(self, call, target) if rule else None
+
+    def _without_activation(self, real: Any, target: Target) -> tuple[Any, Target]:
+        """Look through clips: rounding is monotone, so they limit the integers instead."""
+        while True:
+            call = self.definition(real)
+            if is_op(call, "relax.nn.relu"):
+                target = target.within(self.arithmetic.bound(0.0, target), None)
+            elif is_op(call, "relax.clip"):
+                low, high = (float(a.value) for a in call.args[1:])
+                target = target.within(self.arithmetic.bound(low, target), self.arithmetic.bound(high, target))
+            else:
+                return real, target
+            real = call.args[0]
+
+    def _biased(self, call: Any, target: Target) -> Any:
+        """layer + constant."""
+        for data, bias in (call.args, reversed(call.args)):
+            layer = self.definition(data)
+            rule = _LAYERS.get(layer.op.name) if isinstance(layer, relax.Call) else None
+            if rule is not None:
+                return rule(self, layer, target, bias)
+        return None
+
+    def _moved(self, value: Any) -> Any:
+        """Movement of integers, or of what a dequantize gave."""
+        rule, data = MOVEMENTS[value.op.name], value.args[0]
+        if spec_of(value).dtype in RANGES:
+            return _first(moved_constant(value, data), rule(value, data, 0), value)
+        x = self.operands.quantized(data)
+        if x is None or constant(x.value) is not None:
+            return value
+        moved = rule(value, x.value, x.zero_point)
+        return value if moved is None else self._dequantize(moved, self.definition(data))
+
+    def _dequantize(self, integers: Any, like: Any) -> Any:
+        scale, zero_point = like.args[1:]
+        return relax.op.dequantize(self.emit(integers), scale, zero_point, axis=0, out_dtype=like.attrs.out_dtype)
+
+    def _concat(self, value: Any) -> Any:
+        """Operands of one quantization are joined as integers."""
+        parts = list(value.args[0].fields) if isinstance(value.args[0], relax.Tuple) else []
+        if not parts or value.attrs.axis is None:
+            return value
+        axis = int(value.attrs.axis) % len(spec_of(value).shape)
+        if spec_of(value).dtype in RANGES:
+            return qnn.emit("concat", parts, {"axis": axis})
+        found = [self.operands.quantized(p) for p in parts]
+        known = [x for x in found if x is not None]
+        alike = all(x.same_as(known[0].scale, known[0].zero_point) for x in known)
+        types = {spec_of(x.value).dtype for x in known}
+        if len(known) != len(parts) or not alike or len(types) != 1:
+            return value
+        like = next((d for d in map(self.definition, parts) if is_op(d, "relax.dequantize")), None)
+        joined = qnn.emit("concat", [x.value for x in known], {"axis": axis})
+        return value if like is None else self._dequantize(joined, like)
+
+    def _average_of_integers(self, value: Any) -> Any:
+        """astype(avg_pool2d(astype(x, int32)), int8): the importer forgets to round; TFLite rounds half away."""
+        pool = self.definition(value.args[0])
+        widened = self.definition(pool.args[0]) if is_op(pool, "relax.nn.avg_pool2d") else None
+        if widened is None or not is_op(widened, "relax.astype") or bool(pool.attrs.count_include_pad):
+            return value
+        x, attributes = widened.args[0], window(pool)
+        spec = spec_of(x)
+        if spec.dtype != spec_of(value).dtype or spec.dtype not in ("int8", "uint8") or attributes is None:
+            return value
+        return qnn.emit("avg_pool", [x], {**attributes, "low": spec.range[0], "high": spec.range[1]})
+
+    def _clipped_integers(self, value: Any) -> Any:
+        """A clip after a layer narrows the layer's own range."""
+        data = value.args[0]
+        low, high = (int(float(a.value)) for a in value.args[1:])
+        smallest, largest = spec_of(data).range
+        if low <= smallest and largest <= high:
+            return data
+        layer = self.definition(data)
+        if qnn.is_qnn(layer) and self.uses(data) <= 1:
+            attributes = qnn.attributes(layer)
+            prefix = "requant_" if attributes.get("requant", "none") != "none" else ""
+            if f"{prefix}low" in attributes:
+                attributes[f"{prefix}low"] = max(attributes[f"{prefix}low"], low)
+                attributes[f"{prefix}high"] = min(attributes[f"{prefix}high"], high)
+                return qnn.emit(layer.op.name.removeprefix(PREFIX), layer.args, attributes)
+        return _first(qdq_elementwise.clip(data, low, high), value)
+
+
+def _first(*candidates: Any) -> Any:
+    """The first that is not None; expressions have no truth value."""
+    return next((c for c in candidates if c is not None), None)

@@ -1,0 +1,96 @@
+"""Whose arithmetic a quantize/dequantize graph follows when it becomes integers: TFLite's reference kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.canonicalize.qdq_operands import Quantized, QuantizedConstant, Target
+from tvm_pulp.qnn import softmax_tflite
+from tvm_pulp.qnn.add import LEFT_SHIFT
+from tvm_pulp.qnn.fixed_point import quantize_multiplier, quantize_multipliers, single_rounding_multipliers
+from tvm_pulp.qnn.requant import Requant
+
+# A rule and its constant tensors.
+Rule = tuple[Requant, list[np.ndarray]]
+
+
+def _rule(kind: str, target: Target) -> Requant:
+    return Requant(kind, 0, target.zero_point, target.low, target.high, dtype=target.dtype)
+
+
+@dataclass(frozen=True)
+class TfliteArithmetic:
+    """Fixed-point multipliers with two roundings; which products are rounded to float32 follows TFLite's `Prepare`."""
+
+    name = "tflite"
+
+    def bound(self, value: float, target: Target) -> int:
+        """A float bound of an activation as an integer."""
+        quotient = float(np.float32(value) / target.scale)
+        return target.zero_point + int(np.sign(quotient) * np.floor(abs(quotient) + 0.5))
+
+    def requant(self, ratio: np.ndarray, target: Target) -> Rule:
+        """Rule that multiplies by `ratio`, one element or one per channel."""
+        ratio = np.asarray(ratio, np.float64).reshape(-1)
+        if (ratio == ratio[0]).all():
+            ratio = ratio[:1]
+        rule = _rule("tflite", target)
+        return rule, list(quantize_multipliers(ratio))
+
+    def rescale(self, x: Quantized, target: Target) -> Rule:
+        """Rule from one quantization to another."""
+        return self.requant(np.array([float(x.scale) / float(target.scale)]), target)
+
+    def dense(self, x: np.float32, weight: np.ndarray, target: Target) -> Rule:
+        """Rule of a fully connected layer: the reference kernel rounds once, half up, unlike all others."""
+        ratio = self.conv_ratio(x, weight, target.scale)
+        if (weight == weight[0]).all():
+            # The product of the two scales is a float32 in this kernel.
+            ratio = np.array([float(np.float32(x) * np.float32(weight[0])) / float(target.scale)])
+        rule = _rule("half_up", target)
+        return rule, list(single_rounding_multipliers(ratio))
+
+    def conv_ratio(self, x: np.float32, weight: np.ndarray, y: np.float32) -> np.ndarray:
+        return np.asarray(np.float64(x) * weight.astype(np.float64) / np.float64(y))
+
+    def product_ratio(self, a: np.float32, b: np.float32, y: np.float32) -> np.ndarray:
+        return np.array([float(np.float32(a) * np.float32(b) / np.float32(y))])
+
+    def bias(self, real: np.ndarray, held: QuantizedConstant | None, scale: np.ndarray) -> np.ndarray | None:
+        """Integers of a bias; a file that stores a float bias is not integer-only."""
+        return None if held is None else held.centred.astype(np.int64)
+
+    def add(self, a: Quantized, b: Quantized, target: Target, subtract: bool) -> tuple[dict[str, Any], Sequence[Any]]:
+        """Attributes and constant tensors of `add`."""
+        twice = 2.0 * float(max(a.scale, b.scale))
+        pairs = [quantize_multiplier(float(s) / twice) for s in (a.scale, b.scale)]
+        rule, tensors = self.requant(np.array([twice / ((1 << LEFT_SHIFT) * float(target.scale))]), target)
+        attributes = {
+            "form": "tflite",
+            "requant_a": "none",
+            "requant_b": "none",
+            "zero_point_a": a.zero_point,
+            "zero_point_b": b.zero_point,
+            "multipliers": [p[0] for p in pairs],
+            "exponents": [p[1] for p in pairs],
+            "subtract": int(subtract),
+            **rule.attributes(),
+        }
+        return attributes, tensors
+
+    def softmax(self, x: Quantized, target: Target) -> dict[str, Any] | None:
+        """Attributes of `softmax`, or None where TFLite has no such kernel."""
+        if target.dtype != "int8" or target.zero_point != -128 or target.scale != np.float32(1 / 256):
+            return None
+        return {"form": "tflite", **softmax_tflite.parameters(float(x.scale), 1.0)}
+
+    def mean(self, x: Quantized, count: int, target: Target) -> Rule:
+        """Rule that turns the sum of `count` values into their mean, as the kernel folds the division."""
+        multiplier, exponent = quantize_multiplier(float(x.scale) / float(target.scale))
+        shift = min(count.bit_length() - 1, 32, 31 + exponent)
+        tensors = [np.array([(multiplier << shift) // count], np.int32), np.array([exponent - shift], np.int32)]
+        return _rule("tflite", target), tensors

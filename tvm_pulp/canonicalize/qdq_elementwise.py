@@ -1,0 +1,83 @@
+"""Element-wise arithmetic, reductions and softmax of a quantize/dequantize graph."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.qdq_operands import Quantized, Target
+from tvm_pulp.qnn.operator import spec_of
+
+if TYPE_CHECKING:
+    from tvm_pulp.canonicalize.qdq import FoldQdq
+
+
+def requantize(fold: FoldQdq, x: Quantized, target: Target) -> Any:
+    """From one quantization to another; nothing at all where both are the same."""
+    spec = spec_of(x.value)
+    low, high = spec.range
+    if x.same_as(target.scale, target.zero_point) and spec.dtype == target.dtype:
+        return x.value if target.low <= low and high <= target.high else clip(x.value, target.low, target.high)
+    rule, constants = fold.arithmetic.rescale(x, target)
+    attributes = {**rule.attributes(), "zero_point": x.zero_point, "axis": -1}
+    return qnn.emit("requantize", [x.value, *(relax.const(c) for c in constants)], attributes)
+
+
+def clip(value: Any, low: int, high: int) -> Any:
+    """Integers limited to a range, written as the requantization that changes nothing else."""
+    rule = qnn.Requant("pulp", 0, 0, low, high, wide=False, dtype=spec_of(value).dtype)
+    one, zero = relax.const([1], "int32"), relax.const([0], "int32")
+    return qnn.emit("requantize", [value, one, zero], {**rule.attributes(), "zero_point": 0, "axis": -1})
+
+
+def add(fold: FoldQdq, call: Any, target: Target) -> Any:
+    return _sum(fold, call, target, subtract=False)
+
+
+def subtract(fold: FoldQdq, call: Any, target: Target) -> Any:
+    return _sum(fold, call, target, subtract=True)
+
+
+def _sum(fold: FoldQdq, call: Any, target: Target, subtract: bool) -> Any:
+    a, b = (fold.operands.quantized(arg) for arg in call.args)
+    if a is None or b is None:
+        return None
+    attributes, constants = fold.arithmetic.add(a, b, target, subtract)
+    return qnn.emit("add", [a.value, b.value, *(relax.const(c) for c in constants)], attributes)
+
+
+def multiply(fold: FoldQdq, call: Any, target: Target) -> Any:
+    a, b = (fold.operands.quantized(arg) for arg in call.args)
+    if a is None or b is None:
+        return None
+    ratio = fold.arithmetic.product_ratio(a.scale, b.scale, target.scale)
+    rule, constants = fold.arithmetic.requant(ratio, target)
+    attributes = {**rule.attributes(), "zero_point_a": a.zero_point, "zero_point_b": b.zero_point}
+    return qnn.emit("mul", [a.value, b.value, *(relax.const(c) for c in constants)], attributes)
+
+
+def mean(fold: FoldQdq, call: Any, target: Target) -> Any:
+    x = fold.operands.quantized(call.args[0])
+    if x is None:
+        return None
+    rank = len(x.shape)
+    axes = sorted(int(a) % rank for a in call.attrs.axis) if call.attrs.axis is not None else list(range(rank))
+    count = math.prod(x.shape[a] for a in axes)
+    if count * spec_of(x.value).magnitude >= 1 << 31:
+        return None
+    values = {"axes": axes, "keepdims": int(call.attrs.keepdims), "kind": "sum"}
+    total = fold.emit(qnn.emit("reduce", [x.value], values))
+    rule, constants = fold.arithmetic.mean(x, count, target)
+    attributes = {**rule.attributes(), "zero_point": x.zero_point * count, "axis": -1}
+    return qnn.emit("requantize", [total, *(relax.const(c) for c in constants)], attributes)
+
+
+def softmax(fold: FoldQdq, call: Any, target: Target) -> Any:
+    x = fold.operands.quantized(call.args[0])
+    if x is None or int(call.attrs.axis) not in (-1, len(x.shape) - 1):
+        return None
+    attributes = fold.arithmetic.softmax(x, target)
+    return None if attributes is None else qnn.emit("softmax", [x.value], attributes)

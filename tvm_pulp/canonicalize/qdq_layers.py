@@ -1,0 +1,109 @@
+"""Convolutions and matrix products of a quantize/dequantize graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.qdq_operands import Quantized, Target
+
+if TYPE_CHECKING:
+    from tvm_pulp.canonicalize.qdq import FoldQdq
+
+# Axis order that brings a kernel layout to OHWI or OIHW. Depthwise kernels of one input channel per group keep their
+# order: HWOI.
+_KERNELS = {"HWIO": (3, 0, 1, 2), "HWOI": (2, 0, 1, 3), "OIHW": (0, 1, 2, 3), "OHWI": (0, 1, 2, 3)}
+
+
+def conv2d(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
+    """quantize(conv2d(dequantize(x), dequantize(w)) + bias), per tensor or per output channel."""
+    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
+    attrs = call.attrs
+    layout, kernel_layout = str(attrs.data_layout), str(attrs.kernel_layout)
+    if x is None or weight is None or layout not in ("NHWC", "NCHW") or kernel_layout not in _KERNELS:
+        return None
+    weight = weight.rearranged(lambda a: np.ascontiguousarray(a.transpose(_KERNELS[kernel_layout])))
+    scales = weight.channel_scales()
+    if scales is None:
+        return None
+    channel_axis = 3 if layout == "NHWC" else 1
+    tensors = _bias(fold, bias, x, scales, channel_axis - 4)
+    if tensors is None:
+        return None
+    rule, constants = fold.arithmetic.requant(fold.arithmetic.conv_ratio(x.scale, scales, target.scale), target)
+    pads = [int(p) for p in attrs.padding]
+    attributes = {
+        **rule.attributes(),
+        "layout": layout,
+        "strides": [int(s) for s in attrs.strides],
+        "dilation": [int(d) for d in attrs.dilation],
+        "pads": pads if len(pads) == 4 else [*pads, *pads],
+        "groups": int(attrs.groups),
+        "zero_point": x.zero_point,
+        "has_bias": len(tensors),
+    }
+    arguments = [relax.const(t) for t in (weight.centred, *tensors, *constants)]
+    return qnn.emit("conv2d", [x.value, *arguments], attributes)
+
+
+def matmul(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
+    """A product with constant weights is a dense layer; of two activations, a matmul."""
+    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
+    if x is None or len(x.shape) < 2:
+        return None
+    if weight is None or weight.values.ndim != 2:
+        return _activations(fold, call, x, target) if bias is None else None
+    weight = weight.rearranged(lambda a: np.ascontiguousarray(a.T))
+    scales = weight.channel_scales()
+    if scales is None:
+        return None
+    tensors = _bias(fold, bias, x, scales, -1)
+    if tensors is None:
+        return None
+    rule, constants = fold.arithmetic.dense(x.scale, scales, target)
+    attributes = {**rule.attributes(), "zero_point": x.zero_point, "has_bias": len(tensors)}
+    arguments = [relax.const(t) for t in (weight.centred, *tensors, *constants)]
+    return qnn.emit("dense", [x.value, *arguments], attributes)
+
+
+def _activations(fold: FoldQdq, call: Any, a: Quantized, target: Target) -> Any:
+    b = fold.operands.quantized(call.args[1])
+    if b is None or len(b.shape) < 2:
+        return None
+    rule, constants = fold.arithmetic.requant(
+        fold.arithmetic.conv_ratio(a.scale, np.array([b.scale]), target.scale), target
+    )
+    attributes = {
+        **rule.attributes(),
+        "zero_point_a": a.zero_point,
+        "zero_point_b": b.zero_point,
+        "transpose_b": 0,
+    }
+    return qnn.emit("matmul", [a.value, b.value, *(relax.const(c) for c in constants)], attributes)
+
+
+def _bias(fold: FoldQdq, bias: Any, x: Quantized, scales: np.ndarray, axis: int) -> list[np.ndarray] | None:
+    """The bias as 32-bit integers in units of the accumulator, as a list of no or one tensor; None if impossible."""
+    if bias is None:
+        return []
+    real, held = fold.operands.real_constant(bias), fold.operands.quantized_constant(bias)
+    if real is None or not _along(real, axis, scales.size):
+        return None
+    flat = None if held is None else held.rearranged(lambda a: np.broadcast_to(a.reshape(-1), scales.shape))
+    unit = np.float64(x.scale) * scales.astype(np.float64)
+    values = fold.arithmetic.bias(np.broadcast_to(real.reshape(-1), scales.shape), flat, unit)
+    if values is None or np.abs(values).max(initial=0) >= 1 << 31:
+        return None
+    return [values.astype(np.int32)]
+
+
+def _along(array: np.ndarray, axis: int, channels: int) -> bool:
+    """Whether an array holds one value, or one per channel along the given (negative) axis."""
+    if array.size == 1:
+        return True
+    return array.ndim >= -axis and array.shape[axis] == channels == array.size
+
+
