@@ -1,0 +1,73 @@
+"""The per-layer table a person reads."""
+
+from __future__ import annotations
+
+from typing import Any, TextIO
+
+import numpy as np
+
+_COLUMNS = ("layer", "op", "engine", "MAC", "cycles", "MAC/cycle", "estimate", "bound", "DMA bytes", "tiles")
+
+
+def _text(value: Any) -> str:
+    """Numbers with thousands separators; unknown is a dash."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
+    """One row of texts per layer."""
+    rows = []
+    for layer in report["layers"]:
+        cycles, macs = layer["cycles"], layer["macs"]
+        rate = macs / cycles if cycles and macs else None
+        values = (layer["name"], layer["op"], layer["engine"], macs or None, cycles, rate)
+        values += (layer["estimated_cycles"], layer["bound_cycles"], layer["dma_bytes"], layer["tiles"])
+        rows.append(tuple(_text(v) for v in values))
+    return rows
+
+
+def print_report(report: dict[str, Any], outputs: dict[str, np.ndarray], stream: TextIO) -> None:
+    """Table of layers, totals, memory and outputs."""
+    from rich.console import Console
+    from rich.table import Table
+
+    rows = layer_rows(report)
+    shown = [i for i in range(len(_COLUMNS)) if any(row[i] != "-" for row in rows)]
+    table = Table(title=f"{report['target']} on {report['soc']}", title_justify="left")
+    for i in shown:
+        table.add_column(_COLUMNS[i], justify="left" if i < 3 else "right", no_wrap=i > 0)
+    for row in rows:
+        table.add_row(*(row[i] for i in shown))
+    console = Console(file=stream, width=None if stream.isatty() else 140)
+    console.print(table)
+    print(_summary(report), file=stream)
+    for name, array in list(outputs.items())[:4]:
+        values = ", ".join(str(v) for v in array.reshape(-1)[:12].tolist())
+        more = ", ..." if array.size > 12 else ""
+        print(f"output {name} {array.dtype}{list(array.shape)}: {values}{more}", file=stream)
+    if len(outputs) > 4:
+        print(f"... and {len(outputs) - 4} more outputs", file=stream)
+
+
+def _summary(report: dict[str, Any]) -> str:
+    parts = [f"{_text(report['macs'])} MAC"]
+    if report["cycles"] is not None:
+        parts += [f"{_text(report['cycles'])} cycles", f"{_text(report['macs_per_cycle'])} MAC/cycle"]
+    parts += [
+        f"{level} {_text(figures['peak'])} bytes" + _of(figures)
+        for level, figures in report["memory"].items()
+        if figures.get("peak") is not None
+    ]
+    return ", ".join(parts)
+
+
+def _of(figures: dict[str, Any]) -> str:
+    if figures.get("capacity") is not None:
+        return f" of {_text(figures['capacity'])}"
+    if figures.get("largest_live_set") is not None:
+        return f" (largest live set {_text(figures['largest_live_set'])})"
+    return ""

@@ -1,0 +1,67 @@
+"""`tvmc compile`: a model becomes a Model Library Format archive."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of
+
+_DUMPS = ("relax", "tir", "c")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model_arguments(parser)
+    parser.add_argument("-o", "--output", required=True, metavar="FILE.tar", help="archive to write")
+    parser.add_argument("-f", "--output-format", choices=["mlf"], default="mlf")
+    parser.add_argument("--executor", choices=["aot"], default="aot")
+    parser.add_argument("--runtime", choices=["crt"], default="crt")
+    parser.add_argument("--dump-code", default="", metavar="LIST", help="write intermediate forms: relax,tir,c")
+    parser.add_argument("--dump-dir", metavar="DIR", help="folder for --dump-code")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+
+
+def run(args: argparse.Namespace) -> int:
+    dumps = [d for d in args.dump_code.split(",") if d]
+    for name in dumps:
+        if name not in _DUMPS:
+            raise UserError(f"--dump-code: '{name}' is unknown: choose from {', '.join(_DUMPS)}")
+    if bool(dumps) != bool(args.dump_dir):
+        raise UserError("--dump-code and --dump-dir belong together: give both or none")
+    path = check_writable(args.output, "-o")
+    options = options_of(args)
+    if not args.quiet:
+        print(f"tvmc compile: loading the compiler for {args.MODEL}", file=sys.stderr, flush=True)
+    from tvm_pulp.api import compile_with
+
+    def progress(message: str) -> None:
+        if not args.quiet:
+            print(f"tvmc compile: {message}", file=sys.stderr, flush=True)
+
+    app = compile_with(args.MODEL, options, progress)
+    app.save(path)
+    if dumps:
+        _dump(app.files, dumps, Path(args.dump_dir))
+    memory = app.metadata["memory"]
+    progress(
+        f"wrote {path}: {len(app.metadata['tvm_pulp']['layers'])} layers, {app.metadata['tvm_pulp']['macs']} MAC, "
+        f"constants {memory['constants_bytes']} bytes, arena {memory['arena_bytes']} bytes "
+        f"(largest live set {memory['largest_live_set_bytes']})"
+    )
+    return 0
+
+
+def _dump(files: dict[str, bytes], dumps: list[str], folder: Path) -> None:
+    """Copy the wanted forms out of the archive."""
+    suffixes = {"relax": ("main.relax.txt",), "tir": ("main.tir.txt",), "c": (".c", ".h")}
+    wanted = tuple(s for d in dumps for s in suffixes[d])
+    try:
+        for name, data in files.items():
+            if name.endswith(wanted) and not name.startswith("runtime/"):
+                target = folder / Path(name).name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(data)
+    except OSError as error:
+        raise UserError(f"--dump-dir: cannot write into '{folder}': {error.strerror}") from None

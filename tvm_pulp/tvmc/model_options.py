@@ -1,0 +1,85 @@
+"""Options of every verb that reads a model: compile, explain, plan."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """MODEL and everything that can be said about it and its target."""
+    parser.add_argument("MODEL", help="model file (.onnx, .tflite) or zoo:NAME")
+    parser.add_argument("--target", default="c", help="engines by priority, comma separated (see `tvmc targets`)")
+    parser.add_argument("--soc", help="system on chip; default: the one that carries the first engine")
+    parser.add_argument("--model-format", choices=["onnx", "tflite"], help="default: from the file name")
+    parser.add_argument("--module-name", default="default", help="prefix of C names: tvmgen_<NAME>_run")
+    parser.add_argument("--input-shapes", default="", metavar="SPEC", help='fix dynamic shapes: "x:[1,3,32,32]"')
+    parser.add_argument("--input-types", default="", metavar="SPEC", help='types of integer inputs: "x:uint8,mask:int8"')
+    parser.add_argument("--sample-inputs", metavar="F.npz", help="arrays from whose range input types are inferred")
+
+
+def parse_types(text: str) -> dict[str, str]:
+    """`"x:uint8,y:int8"` as a dictionary."""
+    result = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, separator, dtype = part.rpartition(":")
+        if not separator or not name:
+            raise UserError(f"--input-types: '{part}' is not NAME:TYPE")
+        result[name] = dtype
+    return result
+
+
+def parse_shapes(text: str) -> dict[str, tuple[int, ...]]:
+    """`"x:[1,3],y:[2]"` as a dictionary."""
+    result = {}
+    rest = text.strip()
+    while rest:
+        match = re.match(r"\s*([^\[\]]+?)\s*:\s*\[([\d\s,]*)\]\s*,?", rest)
+        if not match:
+            raise UserError(f"--input-shapes: '{rest}' is not NAME:[D0,D1,...]")
+        result[match[1]] = tuple(int(d) for d in match[2].split(",") if d.strip())
+        rest = rest[match.end() :]
+    return result
+
+
+def read_arrays(path: str, option: str) -> list[tuple[str, np.ndarray]]:
+    """Arrays of an .npz file in file order."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return [(name, archive[name]) for name in archive.files]
+    except FileNotFoundError:
+        raise UserError(f"{option}: file '{path}' does not exist") from None
+    except Exception as error:
+        reason = str(error).split("\n")[0][:120]
+        raise UserError(f"{option}: '{path}' is not a readable .npz file ({reason})") from None
+
+
+def options_of(args: argparse.Namespace) -> Any:
+    """The compile options that the arguments state."""
+    from tvm_pulp.api import CompileOptions
+
+    return CompileOptions(
+        target=args.target,
+        soc=args.soc,
+        module_name=args.module_name,
+        model_format=args.model_format,
+        input_shapes=parse_shapes(args.input_shapes),
+        input_types=parse_types(args.input_types),
+        sample_inputs=read_arrays(args.sample_inputs, "--sample-inputs") if args.sample_inputs else (),
+    )
+
+
+def check_writable(path: str, option: str) -> Path:
+    """Fail before the work, not after it."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise UserError(f"{option}: folder '{target.parent}' does not exist")
+    if target.is_dir():
+        raise UserError(f"{option}: '{target}' is a folder; name a file")
+    return target

@@ -1,0 +1,44 @@
+"""`tvmc run`: build an archive, run it on a device, show what it cost."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.tvmc.model_options import check_writable, read_arrays
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ARCHIVE", help="archive written by `tvmc compile`")
+    parser.add_argument("--device", choices=["iss", "host", "etiss", "gvsoc"], help="default: what the archive is for")
+    parser.add_argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
+    parser.add_argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names")
+    parser.add_argument("--report", metavar="F.json", help="write the report")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times; every answer must be the same")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.repeat < 1:
+        raise UserError(f"--repeat {args.repeat}: must be at least 1")
+    inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
+    for path, option in ((args.outputs, "--outputs"), (args.report, "--report")):
+        if path:
+            check_writable(path, option)
+    from tvm_pulp.api import App
+
+    result = App.load(args.ARCHIVE).run(inputs, device=args.device, repeat=args.repeat)
+    if args.outputs:
+        with open(args.outputs, "wb") as stream:
+            np.savez(stream, **result.outputs)  # type: ignore[arg-type]
+    if args.report:
+        with open(args.report, "w", encoding="utf-8") as text:
+            json.dump(result.report, text, indent=2)
+            text.write("\n")
+    from tvm_pulp.report.table import print_report
+
+    print_report(result.report, result.outputs, sys.stdout)
+    return 0
