@@ -144,7 +144,7 @@ class Generator(CompressedGenerator):
         return [Encoded(f"{name} f{rd}, f{a}, f{b}, rm={mode}", rv.float_arithmetic(name, rd, a, b, mode))]
 
     def fused(self) -> Item:
-        """Any fused operation, then a forced invalid flag: Unicorn forgets it for infinity times zero plus a quiet NaN."""
+        """A fused operation, then a forced invalid flag: Unicorn forgets it for infinity times zero plus a NaN."""
         name, mode = self.pick.choice(list(rv.FUSED)), self.rounding()
         rd, a, b, c = (self.float_register() for _ in range(4))
         return [
