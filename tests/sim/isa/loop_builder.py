@@ -79,3 +79,19 @@ class LoopBuilder(Builder):
 
         word = rv.csr_op("csrrs", rd, LOOP_CSRS[loop, name], 0)
         self.fixed(f"csrrs x{rd}, lp{name}{loop}, x0", word, effect)
+
+
+def check(builder: LoopBuilder, *registers: int) -> None:
+    """Record registers at the end of the program and require the model's values."""
+    for register in registers:
+        builder.record(register, f"x{register}")
+    differences = list(builder.differences())
+    assert not differences, "\n".join(differences)
+
+
+def counting_body(builder: LoopBuilder, register: int, instructions: int, end: str) -> None:
+    """Add different powers of two, so that every instruction of the body is counted separately."""
+    for index in range(instructions):
+        if index == instructions - 1:
+            builder.label(end)
+        builder.addi(register, register, 1 << index)

@@ -12,27 +12,12 @@ import pytest
 from . import rvc_encode as rvc
 from .encode import u12_type
 from .image import L1_BASE
-from .loop_builder import LOOP_FORMS, LoopBuilder
+from .loop_builder import LOOP_FORMS, LoopBuilder, check, counting_body
 from .xpulp_memory import MEMORY_FORMS
 from .xpulp_table import FORM_BY_NAME
 
 COUNTS = (0, 1, 2, 3, 7)
 LOOPS = (0, 1)
-
-
-def check(builder: LoopBuilder, *registers: int) -> None:
-    for register in registers:
-        builder.record(register, f"x{register}")
-    differences = list(builder.differences())
-    assert not differences, "\n".join(differences)
-
-
-def body(builder: LoopBuilder, register: int, instructions: int, end: str) -> None:
-    """Add different powers of two, so that every instruction of the body is counted separately."""
-    for index in range(instructions):
-        if index == instructions - 1:
-            builder.label(end)
-        builder.addi(register, register, 1 << index)
 
 
 def test_every_loop_instruction_has_its_published_word() -> None:
@@ -54,7 +39,7 @@ def test_body_runs_count_times(form: str, loop: int, count: int, size: int) -> N
         builder.setup(loop, 10, "end")
     else:
         builder.setupi(loop, count, "end")
-    body(builder, 5, size, "end")
+    counting_body(builder, 5, size, "end")
     builder.addi(7, 5, 1)
     check(builder, 5, 7)
     # The same result by hand: a count of zero still passes the body once.
@@ -78,7 +63,7 @@ def test_separate_start_end_and_count(form: str, loop: int, count: int) -> None:
     # Not part of the body: the start lies behind it.
     builder.addi(7, 7, 1)
     builder.label("start")
-    body(builder, 5, 4, "end")
+    counting_body(builder, 5, 4, "end")
     check(builder, 5, 7)
 
 
@@ -90,7 +75,7 @@ def test_largest_immediates(loop: int) -> None:
     builder.starti(loop, "start")
     builder.endi(loop, "end")
     builder.label("start")
-    body(builder, 5, 2, "end")
+    counting_body(builder, 5, 2, "end")
     builder.setupi(loop, 4095, "far")
     # uimmS reaches 31 half-words: the last instruction at 60 bytes, 14 before it
     for _ in range(14):
@@ -110,125 +95,6 @@ def test_setup_reaches_the_longest_body() -> None:
     builder.label("end")
     builder.addi(5, 5, 1)
     check(builder, 5)
-
-
-@pytest.mark.parametrize("inner", COUNTS)
-@pytest.mark.parametrize("outer", COUNTS)
-def test_nested_loops(inner: int, outer: int) -> None:
-    builder = LoopBuilder()
-    for register, value in ((5, 0), (6, 0), (10, inner), (11, outer)):
-        builder.constant(register, value)
-    builder.setup(1, 11, "outer_end")
-    builder.addi(6, 6, 1)
-    builder.setup(0, 10, "inner_end")
-    body(builder, 5, 3, "inner_end")
-    builder.addi(6, 6, 16)
-    builder.label("outer_end")
-    builder.addi(6, 6, 256)
-    check(builder, 5, 6)
-    assert builder.expected() == [7 * max(inner, 1) * max(outer, 1), 273 * max(outer, 1)]
-
-
-@pytest.mark.parametrize("inner", [1, 2, 3])
-@pytest.mark.parametrize("outer", [1, 2, 3])
-def test_nested_loops_with_a_shared_last_instruction(inner: int, outer: int) -> None:
-    # Loop 0 is looked at first; when it falls through, loop 1 is looked at for the same instruction.
-    builder = LoopBuilder()
-    for register, value in ((5, 0), (6, 0), (10, inner), (11, outer)):
-        builder.constant(register, value)
-    builder.setup(1, 11, "end")
-    builder.addi(6, 6, 1)
-    builder.setup(0, 10, "end")
-    body(builder, 5, 3, "end")
-    check(builder, 5, 6)
-    assert builder.expected() == [7 * inner * outer, outer]
-
-
-@pytest.mark.parametrize("loop", LOOPS)
-def test_loop_around_a_call(loop: int) -> None:
-    builder = LoopBuilder()
-    builder.constant(5, 0)
-    builder.setupi(loop, 5, "end")
-    builder.call("function")
-    builder.label("end")
-    builder.addi(5, 5, 1)
-    builder.call("done", link=0)
-    builder.label("function")
-    builder.addi(5, 5, 256)
-    builder.ret()
-    builder.label("done")
-    check(builder, 5)
-
-
-def test_outer_loop_around_a_function_with_its_own_inner_loop() -> None:
-    builder = LoopBuilder()
-    builder.constant(5, 0)
-    builder.constant(6, 0)
-    builder.setupi(1, 4, "outer_end")
-    builder.call("function")
-    builder.addi(6, 6, 1)
-    builder.label("outer_end")
-    builder.addi(6, 6, 16)
-    builder.call("done", link=0)
-    builder.label("function")
-    builder.setupi(0, 3, "inner_end")
-    body(builder, 5, 3, "inner_end")
-    builder.ret()
-    builder.label("done")
-    check(builder, 5, 6)
-
-
-@pytest.mark.parametrize("jump", ["beq", "bne"])
-def test_branch_inside_the_body_onto_the_last_instruction(jump: str) -> None:
-    builder = LoopBuilder()
-    builder.constant(5, 0)
-    builder.constant(6, 0)
-    builder.setupi(0, 6, "end")
-    builder.branch(jump, 6, 0, "end")
-    builder.addi(5, 5, 1)
-    builder.addi(5, 5, 16)
-    builder.label("end")
-    builder.addi(6, 6, 1)
-    check(builder, 5, 6)
-
-
-def test_count_is_unsigned_and_a_loop_may_be_left_by_a_branch() -> None:
-    builder = LoopBuilder()
-    for register, value in ((5, 0), (9, 6), (10, 0x80000000)):
-        builder.constant(register, value)
-    builder.setup(0, 10, "end")
-    builder.addi(5, 5, 1)
-    builder.branch("beq", 5, 9, "out")
-    builder.label("end")
-    builder.addi(5, 5, 0)
-    builder.addi(5, 5, 1000)
-    builder.label("out")
-    # The loop that was left is still armed; setting it up again must forget that.
-    builder.setupi(0, 2, "second_end")
-    body(builder, 7, 3, "second_end")
-    check(builder, 5, 7)
-
-
-def test_the_same_loop_set_up_twice_at_different_places() -> None:
-    builder = LoopBuilder()
-    builder.constant(5, 0)
-    for repetition, count in enumerate((3, 2, 5, 1, 0, 4)):
-        builder.setupi(0, count, f"end{repetition}")
-        body(builder, 5, 2, f"end{repetition}")
-    check(builder, 5)
-
-
-def test_finished_loop_does_not_repeat_when_its_code_is_passed_again() -> None:
-    # The body is reached a second time by a branch, without lp.setup: its count is used up.
-    builder = LoopBuilder()
-    for register, value in ((5, 0), (6, 0), (9, 2)):
-        builder.constant(register, value)
-    builder.setupi(0, 4, "end")
-    builder.label("start")
-    body(builder, 5, 3, "end")
-    builder.addi(6, 6, 1)
-    builder.branch("bne", 6, 9, "start")
-    check(builder, 5, 6)
 
 
 @pytest.mark.parametrize("loop", LOOPS)
@@ -304,7 +170,7 @@ def test_every_cluster_core_has_loops(core: int) -> None:
     builder.constant(5, 0)
     builder.setupi(1, 3, "outer_end")
     builder.setupi(0, 4, "inner_end")
-    body(builder, 5, 3, "inner_end")
+    counting_body(builder, 5, 3, "inner_end")
     builder.addi(5, 5, 256)
     builder.label("outer_end")
     builder.addi(5, 5, 0)
