@@ -124,8 +124,8 @@ class Builder:
         pads = same_pads(x.values.shape[2:], kernel, strides)
         groups = inputs if depthwise else 1
         operands = [x.name, self.graph.constant(f"{name}_weight", weight)]
-        windows = {"kernel_shape": list(kernel), "strides": list(strides), "pads": list(pads), "dilations": [1, 1]}
-        self.graph.node("Conv", operands, f"{name}_acc", group=groups, **windows)
+        windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": list(pads)}
+        self.graph.node("Conv", operands, f"{name}_acc", group=groups, dilations=[1, 1], **windows)
         values = integer_math.convolve(x.values, weight, strides, pads, groups)
         return self._normalize(name, Tensor(f"{name}_acc", values, product_bound(x, weight)), relu)
 

@@ -58,7 +58,7 @@ def mean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     return np.asarray((x.sum(axis=axes) + count // 2) // count)
 
 
-def truncate_divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def truncate_divide(a: np.ndarray, b: np.ndarray | int) -> np.ndarray:
     """Quotient toward zero, for a positive divisor."""
     return np.asarray(np.sign(a) * (np.abs(a) // b))
 
@@ -76,7 +76,7 @@ def rms_norm(x: np.ndarray, weight: np.ndarray, shift: int) -> np.ndarray:
 
 def layer_norm(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, shift: int) -> np.ndarray:
     """iLayerNorm to int8."""
-    count = np.int64(x.shape[-1])
+    count = x.shape[-1]
     centred = x - truncate_divide(x.sum(-1, keepdims=True), count)
     root = integer_root((centred * centred).sum(-1, keepdims=True) // count + 1)
     return np.clip((truncate_divide(centred * weight, root) + bias) >> shift, -128, 127)
