@@ -1,0 +1,120 @@
+"""The C driver on the host, its register accesses answered by a `Machine`."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from tvm_pulp.toolchain.build import build_host_library
+
+from .flat_machine import NEUREKA, Machine
+
+PLATFORM = Path(__file__).resolve().parent / "driver_platform"
+DEFINES = ("NEUREKA_CUSTOM_PLATFORM",)
+POINTERS = ("weights", "input", "output", "scale", "shift", "bias")
+LAYER_FIELDS = (
+    "mode", "flags", "weight_bits", "weight_offset", "shift", "input_height", "input_width", "input_channels",
+    "output_channels", "pad_top", "pad_right", "pad_bottom", "pad_left", "pad_value", "input", "output", "weights",
+    "scale", "shifts", "bias", "input_pixel_stride", "input_row_stride", "output_pixel_stride", "output_row_stride",
+)  # fmt: skip
+
+READ = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)
+WRITE = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)
+CALL = ctypes.CFUNCTYPE(None)
+
+
+class _Hooks(ctypes.Structure):
+    _fields_ = (("read", READ), ("write", WRITE), ("set_priority", WRITE), ("unmask_event", CALL), ("sleep", CALL))
+
+
+class Shape(ctypes.Structure):
+    """Job registers 6 to 23."""
+
+    _fields_ = (("words", ctypes.c_uint32 * 18),)
+
+
+class DriverJob(ctypes.Structure):
+    """Pointers and shape of a job."""
+
+    _fields_ = (*((name, ctypes.c_uint32) for name in POINTERS), ("shape", ctypes.POINTER(Shape)))
+
+    @classmethod
+    def of(cls, words: Sequence[int], shape: Shape | None = None) -> DriverJob:
+        """Split a register image; `shape` shares an existing one."""
+        own = Shape((ctypes.c_uint32 * 18)(*words[6:])) if shape is None else shape
+        return cls(*words[:6], ctypes.pointer(own))
+
+
+class Layer(ctypes.Structure):
+    """A whole layer for the tile helper."""
+
+    _fields_ = tuple((name, ctypes.c_int32 if name == "weight_offset" else ctypes.c_uint32) for name in LAYER_FIELDS)
+
+
+class Rectangle(ctypes.Structure):
+    """Part of an output."""
+
+    _fields_ = tuple((name, ctypes.c_uint32) for name in ("row", "rows", "column", "columns", "channel", "channels"))
+
+
+class HookedDriver:
+    """A private copy of the driver's library, wired to a machine; accesses are recorded."""
+
+    def __init__(self, machine: Machine, folder: Path) -> None:
+        sources = [*sorted((NEUREKA / "driver").glob("*.c")), PLATFORM / "driver_hooks.c"]
+        flags = ["-Wall", "-Wextra", "-Werror", "-fvisibility=default"]
+        built = build_host_library(sources, [NEUREKA / "driver", PLATFORM], defines=DEFINES, extra_flags=flags)
+        # A copy, because the driver's state is static and one file is loaded once.
+        self.library = ctypes.CDLL(shutil.copy(built, folder / "driver.so"))
+        self.machine = machine
+        self.writes: list[tuple[int, int]] = []
+        self.sleeps = 0
+        self.priority: tuple[int, int] | None = None
+        self.event_unmasked = False
+        self._hooks = _Hooks(
+            READ(self._read), WRITE(self._write), WRITE(self._set_priority), CALL(self._unmask), CALL(self._sleep)
+        )
+        ctypes.pointer(_Hooks.in_dll(self.library, "driver_hooks"))[0] = self._hooks
+        for submit in (self.library.neureka_submit, self.library.neureka_submit_once):
+            submit.restype, submit.argtypes = ctypes.c_uint32, [ctypes.POINTER(DriverJob)]
+        self.library.neureka_run_layer.argtypes = [ctypes.POINTER(Layer), *[ctypes.c_uint32] * 3]
+
+    def _read(self, offset: int) -> int:
+        self.machine.cycle += 3
+        return self.machine.read(offset)
+
+    def _write(self, offset: int, value: int) -> None:
+        self.machine.cycle += 3
+        self.writes.append((offset, value))
+        self.machine.write(offset, value)
+
+    def _set_priority(self, accelerator_wins: int, max_stall: int) -> None:
+        self.priority = (accelerator_wins, max_stall)
+
+    def _unmask(self) -> None:
+        self.event_unmasked = True
+
+    def _sleep(self) -> None:
+        self.sleeps += 1
+        self.machine.advance(self.machine.next_event())
+
+    def init(self) -> None:
+        """Call neureka_init and forget the accesses it made."""
+        self.library.neureka_init()
+        self.writes.clear()
+
+    def submit(self, job: DriverJob) -> int:
+        """Call neureka_submit."""
+        return int(self.library.neureka_submit(job))
+
+    def is_done(self, ticket: int) -> bool:
+        """Call neureka_is_done."""
+        return bool(self.library.neureka_is_done(ctypes.c_uint32(ticket)))
+
+    def describe(self, layer: Layer, rectangle: Rectangle) -> tuple[int, list[int]]:
+        """Call neureka_describe_tile; return its error and the register image."""
+        shape, job = Shape(), DriverJob()
+        error = int(self.library.neureka_describe_tile(*map(ctypes.byref, (layer, rectangle, shape, job))))
+        return error, [*(getattr(job, name) for name in POINTERS), *shape.words]

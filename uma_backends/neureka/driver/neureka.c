@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "neureka.h"
+
+#include "neureka_platform.h"
+
+enum { TRIGGER = 0x00, ACQUIRE = 0x04, STATUS = 0x0C, SOFT_CLEAR = 0x14, JOB_WORDS = 0x20, SHAPE_WORDS = JOB_WORDS + 24 };
+
+/* Contexts alternate from context 0 on, so the lowest bit of a ticket names its context. */
+NEUREKA_STATE static neureka_ticket next_ticket;
+NEUREKA_STATE static const struct neureka_shape *programmed_shape[2];
+
+static void clear(void) {
+  neureka_write(SOFT_CLEAR, 0);
+  /* The engine needs ten cycles; a register access takes three. */
+  for (int i = 0; i < 4; i++) (void)neureka_read(STATUS);
+  next_ticket = 0;
+  programmed_shape[0] = programmed_shape[1] = 0;
+}
+
+void neureka_init(void) {
+  neureka_set_priority(1, 8);
+  clear();
+  neureka_unmask_event();
+}
+
+void neureka_term(void) {
+  clear();
+  neureka_set_priority(0, 0);
+}
+
+/* Take a context. ACQUIRE answers below 256 on success. */
+static inline void acquire(void) {
+  while (neureka_read(ACQUIRE) > 0xFFu) neureka_sleep();
+}
+
+/* Six arguments are six loads before the first store, so that no store waits for its load. */
+static inline void write_six(uint32_t offset, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e, uint32_t f) {
+  neureka_write(offset, a);
+  neureka_write(offset + 4, b);
+  neureka_write(offset + 8, c);
+  neureka_write(offset + 12, d);
+  neureka_write(offset + 16, e);
+  neureka_write(offset + 20, f);
+}
+
+static inline void write_pointers(const struct neureka_job *job) {
+  write_six(JOB_WORDS, job->weights, job->input, job->output, job->scale, job->shift, job->bias);
+}
+
+static inline void write_shape(const struct neureka_shape *shape) {
+  const uint32_t *w = shape->words;
+  write_six(SHAPE_WORDS, w[0], w[1], w[2], w[3], w[4], w[5]);
+  write_six(SHAPE_WORDS + 24, w[6], w[7], w[8], w[9], w[10], w[11]);
+  write_six(SHAPE_WORDS + 48, w[12], w[13], w[14], w[15], w[16], w[17]);
+}
+
+static inline neureka_ticket submit(const struct neureka_job *job, const struct neureka_shape *remembered) {
+  acquire();
+  const neureka_ticket ticket = next_ticket++;
+  const struct neureka_shape **programmed = &programmed_shape[ticket & 1u];
+  /* Job registers keep their values per context. */
+  if (remembered == 0 || *programmed != remembered) {
+    write_shape(job->shape);
+    *programmed = remembered;
+  }
+  write_pointers(job);
+  /* Operands written by this core must be in memory before the engine reads them. */
+  __asm__ volatile("" ::: "memory");
+  neureka_write(TRIGGER, 0);
+  return ticket;
+}
+
+neureka_ticket neureka_submit(const struct neureka_job *job) { return submit(job, job->shape); }
+
+neureka_ticket neureka_submit_once(const struct neureka_job *job) { return submit(job, 0); }
+
+/* A context is free again, or works for a later ticket. Of the registers that tell, STATUS is the one on which hardware
+ * and public simulator agree. */
+int neureka_is_done(neureka_ticket ticket) {
+  const uint32_t newer = next_ticket - 1u - ticket;
+  if (newer >= 2u) return 1;
+  return (neureka_read(STATUS) >> (8u * (ticket & 1u)) & 0xFFu) == 0u;
+}
+
+void neureka_wait(neureka_ticket ticket) {
+  while (!neureka_is_done(ticket)) neureka_sleep();
+}
+
+void neureka_wait_all(void) {
+  while (neureka_read(STATUS) != 0u) neureka_sleep();
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Driver of the NEUREKA accelerator for bare-metal programs on the cluster. Freestanding C11, no C library.
+ *
+ * A job is six pointers plus a shape. Shapes are register words computed ahead of time (by the compiler, or by
+ * neureka_tile.h) and shared by all tiles of equal size: a job whose shape already sits in the hardware context costs
+ * six stores instead of 24. Keep shapes in L1; a load from L2 takes 15 cycles.
+ *
+ * One core uses the driver; others synchronise with that core. Both hardware contexts stay busy: submit returns as soon
+ * as a context is programmed. Buffers of a job may be reused only after neureka_wait(ticket).
+ *
+ *   neureka_init();
+ *   neureka_ticket first = neureka_submit(&tiles[0]);
+ *   neureka_submit(&tiles[1]);
+ *   neureka_wait(first);
+ *   neureka_wait_all();
+ *   neureka_term(); */
+#ifndef NEUREKA_DRIVER_H
+#define NEUREKA_DRIVER_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Job registers 6 to 23; a shape must not change while jobs use it. */
+#define NEUREKA_SHAPE_WORDS 18
+struct neureka_shape {
+  uint32_t words[NEUREKA_SHAPE_WORDS];
+};
+
+/* Job registers 0 to 5 as the hardware wants them: weights as an offset into the weight memory if they lie there,
+ * input less its top and left padding. Unused pointers are 0. */
+struct neureka_job {
+  uint32_t weights, input, output, scale, shift, bias;
+  const struct neureka_shape *shape;
+};
+
+/* Counts submitted jobs since neureka_init. */
+typedef uint32_t neureka_ticket;
+
+void neureka_init(void); /* priority on L1, empty queue, event line unmasked on this core */
+void neureka_term(void); /* drop everything, priority back to the cores */
+
+/* Queue a job; sleeps while both contexts are busy. */
+neureka_ticket neureka_submit(const struct neureka_job *job);
+/* Same for a shape in memory that will be overwritten: always writes all registers. */
+neureka_ticket neureka_submit_once(const struct neureka_job *job);
+
+int neureka_is_done(neureka_ticket ticket);
+void neureka_wait(neureka_ticket ticket);
+void neureka_wait_all(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* NEUREKA_DRIVER_H */
