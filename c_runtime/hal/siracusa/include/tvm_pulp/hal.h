@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What generated code may use of the Siracusa cluster. All cores run the same program; every function here is called by
+ * all cores together unless its comment says "core 0".
+ *
+ * The program provides
+ *   void tvm_pulp_network(void);          one inference, entered by all cores together
+ *   const uint32_t tvm_pulp_mark_count;   how many marks it sets, at most TVM_PULP_MARKS
+ * and is built with
+ *   TVM_PULP_CORES     cores that take part, 1 to 8
+ *   TVM_PULP_PROFILE   if defined, marks are stored */
+#ifndef TVM_PULP_HAL_H
+#define TVM_PULP_HAL_H
+
+#include <stdint.h>
+
+#include "tvm_pulp/dma.h"
+#include "tvm_pulp/event_unit.h"
+#include "tvm_pulp/hyperbus.h"
+#include "tvm_pulp/placement.h"
+#include "tvm_pulp/profile.h"
+#include "tvm_pulp/siracusa.h"
+
+void tvm_pulp_network(void);
+extern const uint32_t tvm_pulp_mark_count;
+
+#endif /* TVM_PULP_HAL_H */

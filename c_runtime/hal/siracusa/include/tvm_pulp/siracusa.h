@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Addresses and sizes of the Siracusa platform, for C and assembly. */
+#ifndef TVM_PULP_SIRACUSA_H
+#define TVM_PULP_SIRACUSA_H
+
+/* Hart ids: cluster in bits 10:5, core in bits 4:0; the controller counts as cluster 31. */
+#define SIRACUSA_HART_CORE_MASK 0x1F
+#define SIRACUSA_HART_CLUSTER_SHIFT 5
+
+/* Cluster control unit. */
+#define SIRACUSA_FETCH_ENABLE 0x10200008
+#define SIRACUSA_BOOT_ADDRESS 0x10200040 /* one word per core */
+#define SIRACUSA_CLUSTER_ICACHE_ENABLE 0x10201400
+
+/* Event unit, per-core port: every core sees its own registers. */
+#define SIRACUSA_EVENT_UNIT 0x10204000
+#define SIRACUSA_EVENT_MASK 0x000
+#define SIRACUSA_EVENT_WAIT 0x038
+#define SIRACUSA_EVENT_WAIT_CLEAR 0x03C
+#define SIRACUSA_BARRIER_TRIGGER_MASK 0x200 /* barrier 0 */
+#define SIRACUSA_BARRIER_TARGET_MASK 0x20C
+#define SIRACUSA_BARRIER_WAIT_CLEAR 0x21C
+
+/* Event lines. */
+#define SIRACUSA_LINE_DMA 8
+#define SIRACUSA_LINE_NEUREKA 12
+#define SIRACUSA_LINE_BARRIER 16
+
+/* Cluster DMA, per-core port. */
+#define SIRACUSA_DMA_COMMAND 0x10204400
+#define SIRACUSA_DMA_STATUS 0x10204404
+
+/* I/O DMA with the HyperBus controller as peripheral 4. */
+#define SIRACUSA_IO_CLOCK_ENABLE 0x1A102000
+#define SIRACUSA_HYPERBUS_CLOCK (1 << 4)
+#define SIRACUSA_HYPERBUS 0x1A102280
+#define SIRACUSA_HYPERBUS_CHIP_SELECT 0x1A1023A0
+
+/* Write 1 << 31 | exit code to end the run. */
+#define SIRACUSA_CORE_STATUS 0x1A1040A0
+
+/* L1. The linker script holds the same numbers. */
+#define SIRACUSA_L1_BYTES 0x40000
+#define SIRACUSA_CORES 8
+#define TVM_PULP_STACK_BYTES 2048 /* per core */
+
+/* Lowest bytes of every stack hold a pattern that the end of the run looks for. */
+#define TVM_PULP_GUARD_BYTES 32
+#define TVM_PULP_GUARD_PATTERN 0x5AFE57AC
+
+#endif /* TVM_PULP_SIRACUSA_H */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What controller, cluster and host tell each other through L2. The host finds the symbols in the ELF. */
+#ifndef TVM_PULP_RUN_STATE_H
+#define TVM_PULP_RUN_STATE_H
+
+#include <stdint.h>
+
+#include "tvm_pulp/hal.h"
+
+enum { TVM_PULP_TIMED_INFERENCES = 16 };
+
+enum tvm_pulp_exit {
+  TVM_PULP_EXIT_OK = 0,
+  TVM_PULP_EXIT_STACK_OVERFLOW = 3, /* a stack guard was overwritten */
+  TVM_PULP_EXIT_TOO_MANY_MARKS = 4  /* tvm_pulp_mark_count above TVM_PULP_MARKS */
+};
+
+/* Inferences to run; the host may change it before the start. */
+extern volatile uint32_t tvm_pulp_inferences;
+/* Cluster cycles of the first inferences. */
+extern volatile uint32_t tvm_pulp_cycles[TVM_PULP_TIMED_INFERENCES];
+/* Marks of the last inference, counted from its start. */
+extern volatile uint32_t tvm_pulp_layer_cycles[TVM_PULP_MARKS];
+/* 0 while the cluster runs, then 1 + exit code. */
+extern volatile uint32_t tvm_pulp_cluster_result;
+
+/* Entered from start.S. */
+_Noreturn void tvm_pulp_controller_main(void);
+_Noreturn void tvm_pulp_cluster_main(uint32_t core);
+void _start(void);
+
+#endif /* TVM_PULP_RUN_STATE_H */

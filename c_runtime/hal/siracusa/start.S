@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Entry of all harts. The controller arrives first and alone; cluster cores when it enables their fetch. */
+#include "tvm_pulp/siracusa.h"
+
+  .section .text.start, "ax"
+  .globl _start
+_start:
+  csrr a0, mhartid
+  srli a1, a0, SIRACUSA_HART_CLUSTER_SHIFT
+  andi a0, a0, SIRACUSA_HART_CORE_MASK
+  beqz a1, cluster_core
+
+controller:
+  la sp, tvm_pulp_controller_stack_top
+  la a0, tvm_pulp_bss_begin
+  la a1, tvm_pulp_bss_end
+clear_next:
+  bgeu a0, a1, cleared
+  sw zero, 0(a0)
+  addi a0, a0, 4
+  j clear_next
+cleared:
+  tail tvm_pulp_controller_main
+
+cluster_core:
+  /* Stack slot of this core: guard at its lower end. */
+  la a1, tvm_pulp_stacks
+  li a2, TVM_PULP_STACK_BYTES
+  mul a3, a0, a2
+  add a1, a1, a3
+  add sp, a1, a2
+  /* All stacks would start in the same L1 bank, and cores that spill together would queue up for it. */
+  andi a3, a0, 3
+  slli a3, a3, 4
+  sub sp, sp, a3
+  li a3, TVM_PULP_GUARD_PATTERN
+  addi a2, a1, TVM_PULP_GUARD_BYTES
+guard_next:
+  sw a3, 0(a1)
+  addi a1, a1, 4
+  bltu a1, a2, guard_next
+#ifdef __riscv_flen
+  /* Floating-point unit on (mstatus.FS), rounding to nearest. */
+  li a3, 0x6000
+  csrs mstatus, a3
+  csrw fcsr, zero
+#endif
+  tail tvm_pulp_cluster_main
