@@ -1,0 +1,8 @@
+"""SoC descriptions as validated data: cores, memories, timing, DMA, engines, clock, energy."""
+
+from __future__ import annotations
+
+from tvm_pulp.soc.catalog import load, names
+from tvm_pulp.soc.description import Engine, Memory, Soc
+
+__all__ = ["Engine", "Memory", "Soc", "load", "names"]

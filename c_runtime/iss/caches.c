@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Instruction caches: a private L0 per cluster core in front of one shared cache, and one cache for the controller.
+ * Only tags and times are kept. Each hart has a bit per line of code memory that says "in my innermost cache", so
+ * the interpreter tests a whole straight-line block with one mask. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform.h"
+
+/* Lines of all regions in one number space, so that a tag names a line uniquely. */
+static uint32_t global_line(const struct platform *platform, uint32_t region, uint32_t line) {
+  return region == REGION_L1 ? line : platform->region[REGION_L1].bytes / LINE_BYTES + line;
+}
+
+static uint32_t next_random(uint32_t *state) { /* xorshift: replacement is pseudo-random but reproducible */
+  uint32_t value = *state;
+  value ^= value << 13;
+  value ^= value >> 17;
+  value ^= value << 5;
+  return *state = value;
+}
+
+static size_t resident_bytes(const struct platform *platform, uint32_t region) {
+  return platform->region[region].bytes / LINE_BYTES / 8 + 16;
+}
+
+void caches_create(struct platform *platform) {
+  const struct config *config = &platform->config;
+  size_t shared = (size_t)(config->shared_sets * config->shared_ways);
+  platform->shared_cache.tags = calloc(shared, sizeof(uint32_t));
+  platform->shared_cache.ready = calloc(shared, sizeof(uint64_t));
+  platform->shared_cache.random = 0x2545f491u;
+  for (uint32_t i = 0; i < platform->hart_count; i++) {
+    struct hart *hart = &platform->harts[i];
+    hart->cache_sets = (uint32_t)(hart->is_controller ? config->controller_icache_sets : config->l0_sets);
+    hart->cache_ways = (uint32_t)(hart->is_controller ? config->controller_icache_ways : config->l0_ways);
+    hart->cache_tags = calloc((size_t)hart->cache_sets * hart->cache_ways, sizeof(uint32_t));
+    hart->cache_random = 0x9e3779b9u + i * 0x7f4a7c15u;
+    for (uint32_t r = 0; r < REGION_COUNT; r++)
+      hart->resident_bits[r] = calloc(1, resident_bytes(platform, r));
+  }
+  caches_refresh(platform);
+}
+
+void caches_destroy(struct platform *platform) {
+  free(platform->shared_cache.tags);
+  free(platform->shared_cache.ready);
+  for (uint32_t i = 0; i < platform->hart_count; i++) {
+    free(platform->harts[i].cache_tags);
+    for (uint32_t r = 0; r < REGION_COUNT; r++) free(platform->harts[i].resident_bits[r]);
+  }
+}
+
+static void clear_hart(struct platform *platform, struct hart *hart) {
+  int ideal = platform->config.icache_ideal != 0;
+  memset(hart->cache_tags, 0, (size_t)hart->cache_sets * hart->cache_ways * sizeof(uint32_t));
+  for (uint32_t r = 0; r < REGION_COUNT; r++)
+    memset(hart->resident_bits[r], ideal ? 0xff : 0, resident_bytes(platform, r));
+  hart->l0_epoch++;
+}
+
+void caches_flush(struct platform *platform, int controller) {
+  for (uint32_t i = 0; i < platform->hart_count; i++)
+    if (platform->harts[i].is_controller == controller) clear_hart(platform, &platform->harts[i]);
+  if (!controller)
+    memset(platform->shared_cache.tags, 0,
+           (size_t)(platform->config.shared_sets * platform->config.shared_ways) * sizeof(uint32_t));
+}
+
+void caches_refresh(struct platform *platform) {
+  caches_flush(platform, 0);
+  caches_flush(platform, 1);
+}
+
+/* Wait for a line of the shared cache, starting at a cluster cycle; returns the stall. */
+static uint64_t fetch_shared(struct platform *platform, uint32_t tag, uint64_t cycle) {
+  struct shared_cache *cache = &platform->shared_cache;
+  const struct config *config = &platform->config;
+  uint32_t ways = (uint32_t)config->shared_ways, set = (tag - 1) % (uint32_t)config->shared_sets;
+  uint64_t hit = (uint64_t)config->icache_hit_shared_cycles, full = (uint64_t)config->icache_refill_cycles;
+  uint32_t way;
+  for (way = 0; way < ways; way++) {
+    if (cache->tags[set * ways + way] != tag) continue;
+    /* A line that is still being refilled for another core arrives for both. */
+    uint64_t ready = cache->ready[set * ways + way];
+    return ready > cycle + hit ? ready - cycle : hit;
+  }
+  for (way = 0; way < ways && cache->tags[set * ways + way]; way++) {
+  }
+  if (way == ways) way = next_random(&cache->random) % ways;
+  cache->tags[set * ways + way] = tag;
+  cache->ready[set * ways + way] = cycle + full;
+  return full;
+}
+
+static void install(struct platform *platform, struct hart *hart, uint32_t tag, uint32_t line) {
+  uint32_t l1_lines = platform->region[REGION_L1].bytes / LINE_BYTES;
+  uint32_t set = (tag - 1) % hart->cache_sets, ways = hart->cache_ways, way, old;
+  for (way = 0; way < ways && hart->cache_tags[set * ways + way]; way++) {
+  }
+  if (way == ways) way = next_random(&hart->cache_random) % ways;
+  old = hart->cache_tags[set * ways + way];
+  if (old) {
+    uint32_t old_line = old - 1, region = old_line < l1_lines ? REGION_L1 : REGION_L2;
+    if (region == REGION_L2) old_line -= l1_lines;
+    hart->resident_bits[region][old_line / 8] &= (uint8_t) ~(1u << (old_line % 8));
+  }
+  hart->cache_tags[set * ways + way] = tag;
+  hart->resident_bits[hart->region][line / 8] |= (uint8_t)(1u << (line % 8));
+  hart->l0_epoch++;
+}
+
+uint64_t fetch_lines(struct hart *hart, uint32_t line, uint32_t count, uint64_t key) {
+  struct platform *platform = hart->platform;
+  const struct config *config = &platform->config;
+  int enabled = hart->is_controller ? platform->controller_cache_enabled : platform->shared_cache.enabled;
+  uint64_t stall = 0;
+  for (uint32_t i = line; i < line + count; i++) {
+    if (hart->resident_bits[hart->region][i / 8] >> (i % 8) & 1) continue;
+    if (!enabled) {
+      stall += (uint64_t)(hart->is_controller ? config->controller_icache_refill_cycles
+                                              : config->icache_disabled_cycles);
+      hart->l0_epoch++;
+      continue;
+    }
+    uint32_t tag = global_line(platform, hart->region, i) + 1;
+    stall += hart->is_controller
+                 ? (uint64_t)config->controller_icache_refill_cycles
+                 : fetch_shared(platform, tag, cluster_cycle(hart, key) + stall);
+    install(platform, hart, tag, i);
+  }
+  hart->count.icache += stall;
+  return stall;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The interpreter: one function, one label per operation, computed jumps between them. The handlers live in the
+ * handlers_*.h files and share these locals:
+ *
+ *   h    the running hart          ip     its current slot
+ *   now  its local time (a key)    limit  key of the next actor (plus the allowed slack): memory accesses beyond
+ *                                         it must wait their turn
+ *
+ * Hardware loops cost nothing elsewhere: the slot at a loop end is wrapped. The wrapper continues in `h->tail`, a
+ * private copy of that slot followed by the pseudo-operation `loop_edge`, which decides where to go on. */
+#include <string.h>
+
+#include "float_arithmetic.h"
+#include "loops.h"
+#include "memory.h"
+#include "scheduler.h"
+#include "simd.h"
+
+enum { SPIN_QUANTUM = 4096 }; /* cycles that a hart may run ahead without touching memory */
+
+#define X(n) h->x[n]
+#define RD h->x[ip->rd]
+#define S1 h->x[ip->rs1]
+#define S2 h->x[ip->rs2]
+#define PC (h->pc_base + (uint32_t)((ip - h->slots) * 2))
+
+#define DISPATCH() goto *(void *)((char *)&&op_decode + ip->handler)
+#define DISPATCH_INNER() goto *(void *)((char *)&&op_decode + ip->inner)
+#define ADVANCE(key_cost)    \
+  do {                       \
+    now += (key_cost);       \
+    ip += ip->length;        \
+    DISPATCH();              \
+  } while (0)
+#define NEXT() ADVANCE(ONE_CYCLE)
+
+/* Instruction-cache check of the whole straight-line block that starts at ip. */
+#define FETCH_BLOCK()                                                                              \
+  do {                                                                                             \
+    size_t line_ = (size_t)(ip - h->slots) / LINE_SLOTS;                                           \
+    uint64_t window_;                                                                              \
+    memcpy(&window_, h->resident + line_ / 8, 8);                                                  \
+    if (UNLIKELY(~(window_ >> (line_ & 7)) & ((1ull << ip->lines) - 1)))                           \
+      now += fetch_lines(h, (uint32_t)line_, ip->lines, now) << KEY_BITS;                          \
+  } while (0)
+
+#define ENTER_BLOCK()                                  \
+  do {                                                 \
+    FETCH_BLOCK();                                     \
+    if (UNLIKELY(now > h->branch_limit)) goto yield_at_entry; \
+    DISPATCH();                                        \
+  } while (0)
+
+#define SAVE()      \
+  do {              \
+    h->ip = ip;     \
+    h->now = now;   \
+    h->resume = ip->inner; \
+  } while (0)
+
+static struct hart *schedule(struct platform *p) {
+  for (;;) {
+    uint64_t first, device;
+    struct hart *h;
+    p->running = NULL;
+    if (UNLIKELY(p->state != RUN_GOING)) return NULL;
+    first = queue_first(p);
+    device = p->device_cycle == NEVER ? NEVER : (p->device_cycle << KEY_BITS | DEVICE_INDEX);
+    if (UNLIKELY(first == NEVER && device == NEVER)) {
+      report_deadlock(p);
+      return NULL;
+    }
+    if (UNLIKELY(KEY_CYCLE(first < device ? first : device) > p->max_cycle)) {
+      platform_fault(p, FAULT_CYCLES, NULL, 0, "the run exceeded its limit of %llu cycles",
+                     (unsigned long long)p->max_cycle);
+      return NULL;
+    }
+    if (device < first) {
+      run_devices(p, p->device_cycle);
+      continue;
+    }
+    queue_remove_first(p, first);
+    h = &p->harts[first & (ONE_CYCLE - 1)];
+    p->running = h;
+    update_limit(p);
+    h->branch_limit = (p->limit >> 62 ? h->now : p->limit) + SPIN_QUANTUM * ONE_CYCLE;
+    return h;
+  }
+}
+
+/* Called with NULL once: publishes the handler offsets. */
+void execute(struct platform *p) {
+#define OP_OFFSET(name, flags) (int32_t)((char *)&&op_##name - (char *)&&op_decode),
+  static const int32_t offsets[] = {ALL_OPS(OP_OFFSET)};
+#undef OP_OFFSET
+  struct hart *h;
+  struct slot *ip;
+  uint64_t now, limit;
+  if (!p) {
+    memcpy(op_handlers, offsets, sizeof offsets);
+    return;
+  }
+
+next_hart:
+  h = schedule(p);
+  if (!h) return;
+  ip = h->ip;
+  now = h->now;
+  limit = p->limit + h->slack;
+  goto *(void *)((char *)&&op_decode + h->resume);
+
+yield: /* another actor comes first; this instruction has not happened yet */
+  SAVE();
+  queue_insert(p, h->index, cluster_cycle(h, now));
+  goto next_hart;
+
+yield_at_entry: /* the same between two instructions */
+  SAVE();
+  h->resume = ip->handler;
+  queue_insert(p, h->index, cluster_cycle(h, now));
+  goto next_hart;
+
+suspended: /* asleep, blocked or stopped; whoever did it keeps the hart's state, `resume` replays the instruction */
+  goto next_hart;
+
+op_decode:
+  decode_block(h, ip);
+  FETCH_BLOCK();
+  DISPATCH();
+
+op_illegal:
+  SAVE();
+  platform_fault(p, FAULT_ILLEGAL, h, 0, "illegal instruction");
+  goto suspended;
+
+op_wrapped: {
+  uint32_t wrap = ip->wrap;
+  if (wrap & WRAP_COMPRESSED) h->count.compressed++;
+  if (wrap & WRAP_BOUNDARY) FETCH_BLOCK();
+  if (!(wrap & WRAP_LOOP_END)) DISPATCH_INNER();
+  if (UNLIKELY(!h->tail_valid || h->tail_ip != ip)) {
+    h->ip = ip;
+    h->now = now;
+    switch (build_tail(h, ip)) {
+      case TAIL_READY: break;
+      case TAIL_JUMP: DISPATCH_INNER();
+      default: goto suspended;
+    }
+  }
+  ip = h->tail;
+  DISPATCH_INNER();
+}
+
+op_loop_edge: {
+  struct hardware_loop *loop = &h->loop[0];
+  struct slot *end = h->tail_ip;
+  if (loop->end_ip != end || loop->count <= 1) {
+    loop = &h->loop[1];
+    if (loop->end_ip != end || loop->count <= 1) {
+      ip = end + h->tail[0].length;
+      ENTER_BLOCK();
+    }
+  }
+  if (UNLIKELY(!loop->start_ip)) {
+    SAVE();
+    platform_fault(p, FAULT_FETCH, h, loop->start, "a hardware loop starts outside code memory");
+    goto suspended;
+  }
+  loop->count--;
+  ip = loop->start_ip;
+  if (LIKELY(loop->warm_epoch == h->l0_epoch)) {
+    if (UNLIKELY(now > h->branch_limit)) goto yield_at_entry;
+    DISPATCH();
+  }
+  loop->warm_epoch = h->l0_epoch; /* fetching below changes the epoch when a line is missing */
+  ENTER_BLOCK();
+}
+
+#include "handlers_base.h"
+#include "handlers_float.h"
+#include "handlers_memory.h"
+#include "handlers_simd.h"
+#include "handlers_xpulp.h"
+}

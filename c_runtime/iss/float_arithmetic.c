@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "float_arithmetic.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <string.h>
+
+#include "platform.h"
+
+#define CANONICAL_NAN 0x7fc00000u
+
+static float as_float(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, 4);
+  return value;
+}
+
+static uint32_t as_bits(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, 4);
+  return bits;
+}
+
+static int is_nan(uint32_t a) { return (a & 0x7fffffff) > 0x7f800000; }
+static int is_signaling(uint32_t a) { return is_nan(a) && !(a & 0x00400000); }
+
+void float_collect_flags(struct hart *hart) {
+  struct platform *platform = hart->platform;
+  int raised;
+  if (!platform->float_owner) return;
+  raised = fetestexcept(FE_ALL_EXCEPT);
+  if (raised) {
+    uint32_t flags = 0;
+    if (raised & FE_INEXACT) flags |= FLAG_INEXACT;
+    if (raised & FE_UNDERFLOW) flags |= FLAG_UNDERFLOW;
+    if (raised & FE_OVERFLOW) flags |= FLAG_OVERFLOW;
+    if (raised & FE_DIVBYZERO) flags |= FLAG_DIVIDE_BY_ZERO;
+    if (raised & FE_INVALID) flags |= FLAG_INVALID;
+    platform->float_owner->fflags |= flags;
+    feclearexcept(FE_ALL_EXCEPT);
+  }
+  platform->float_owner = NULL;
+}
+
+static void own_flags(struct hart *hart) {
+  struct platform *platform = hart->platform;
+  if (platform->float_owner == hart) return;
+  if (platform->float_owner) float_collect_flags(hart);
+  else feclearexcept(FE_ALL_EXCEPT); /* whatever the host did before */
+  platform->float_owner = hart;
+}
+
+static uint32_t resolve_rounding(const struct hart *hart, uint32_t rounding) {
+  return rounding == ROUND_DYNAMIC ? hart->frm : rounding;
+}
+
+static float compute(enum float_operation operation, uint32_t a, uint32_t b, uint32_t c) {
+  /* volatile: the operation must happen between the changes of the rounding mode */
+  volatile float x = as_float(a), y = as_float(b), z = as_float(c);
+  switch (operation) {
+    case FLOAT_ADD: return x + y;
+    case FLOAT_SUB: return x - y;
+    case FLOAT_MUL: return x * y;
+    case FLOAT_DIV: return x / y;
+    case FLOAT_SQRT: return sqrtf(x);
+    case FLOAT_FMADD: return fmaf(x, y, z);
+    case FLOAT_FMSUB: return fmaf(x, y, -z);
+    case FLOAT_FNMSUB: return fmaf(-x, y, z);
+    case FLOAT_FNMADD: return fmaf(-x, y, -z);
+    case FLOAT_FROM_SIGNED: { volatile int32_t value = (int32_t)a; return (float)value; }
+    default: { volatile uint32_t value = a; return (float)value; }
+  }
+}
+
+uint32_t float_compute(struct hart *hart, enum float_operation operation, uint32_t a, uint32_t b, uint32_t c,
+                       uint32_t rounding, int *legal) {
+  static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+  volatile float result;
+  rounding = resolve_rounding(hart, rounding);
+  *legal = rounding <= ROUND_UP;
+  if (!*legal) return 0;
+  own_flags(hart);
+  if (rounding == ROUND_NEAREST_EVEN) {
+    result = compute(operation, a, b, c);
+  } else {
+    fesetround(modes[rounding]);
+    result = compute(operation, a, b, c);
+    fesetround(FE_TONEAREST);
+  }
+  if (operation >= FLOAT_FMADD && operation <= FLOAT_FNMADD) {
+    /* infinity times zero is invalid even when the addend is a quiet NaN */
+    uint32_t x = a & 0x7fffffff, y = b & 0x7fffffff;
+    if ((x == 0x7f800000 && y == 0) || (x == 0 && y == 0x7f800000)) hart->fflags |= FLAG_INVALID;
+  }
+  return is_nan(as_bits(result)) ? CANONICAL_NAN : as_bits(result);
+}
+
+uint32_t float_to_integer(struct hart *hart, uint32_t a, int is_unsigned, uint32_t rounding, int *legal) {
+  double value = (double)as_float(is_nan(a) ? 0 : a), whole, rest;
+  double low = is_unsigned ? 0.0 : -2147483648.0, high = is_unsigned ? 4294967295.0 : 2147483647.0;
+  rounding = resolve_rounding(hart, rounding);
+  *legal = rounding <= ROUND_NEAREST_AWAY;
+  if (!*legal) return 0;
+  if (is_nan(a)) {
+    hart->fflags |= FLAG_INVALID;
+    return is_unsigned ? 0xffffffffu : 0x7fffffffu;
+  }
+  whole = floor(value);
+  rest = value - whole;
+  switch (rounding) {
+    case ROUND_NEAREST_EVEN:
+      if (rest > 0.5 || (rest == 0.5 && fmod(whole, 2.0) != 0.0)) whole += 1.0;
+      break;
+    case ROUND_TO_ZERO:
+      if (rest > 0.0 && value < 0.0) whole += 1.0;
+      break;
+    case ROUND_DOWN: break;
+    case ROUND_UP:
+      if (rest > 0.0) whole += 1.0;
+      break;
+    default:
+      if (rest > 0.5 || (rest == 0.5 && value > 0.0)) whole += 1.0;
+      break;
+  }
+  if (whole < low || whole > high) {
+    hart->fflags |= FLAG_INVALID;
+    return whole < low ? (is_unsigned ? 0 : 0x80000000u) : (is_unsigned ? 0xffffffffu : 0x7fffffffu);
+  }
+  if (whole != value) hart->fflags |= FLAG_INEXACT;
+  return is_unsigned ? (uint32_t)whole : (uint32_t)(int32_t)whole;
+}
+
+uint32_t float_minimum(struct hart *hart, uint32_t a, uint32_t b, int maximum) {
+  int a_first;
+  if (is_signaling(a) || is_signaling(b)) hart->fflags |= FLAG_INVALID;
+  if (is_nan(a)) return is_nan(b) ? CANONICAL_NAN : b;
+  if (is_nan(b)) return a;
+  /* order of the bit patterns as signed magnitudes, so that -0 < +0 */
+  if ((a ^ b) >> 31) a_first = (int)(a >> 31);
+  else a_first = a >> 31 ? a > b : a < b;
+  return a_first != maximum ? a : b;
+}
+
+uint32_t float_equal(struct hart *hart, uint32_t a, uint32_t b) {
+  if (is_signaling(a) || is_signaling(b)) hart->fflags |= FLAG_INVALID;
+  if (is_nan(a) || is_nan(b)) return 0;
+  return a == b || ((a | b) & 0x7fffffff) == 0;
+}
+
+uint32_t float_less(struct hart *hart, uint32_t a, uint32_t b, int or_equal) {
+  if (is_nan(a) || is_nan(b)) {
+    hart->fflags |= FLAG_INVALID;
+    return 0;
+  }
+  return or_equal ? as_float(a) <= as_float(b) : as_float(a) < as_float(b);
+}
+
+uint32_t float_classify(uint32_t a) {
+  uint32_t exponent = (a >> 23) & 255, fraction = a & 0x7fffff;
+  int negative = (int)(a >> 31);
+  if (is_nan(a)) return is_signaling(a) ? 1u << 8 : 1u << 9;
+  if (exponent == 255) return negative ? 1u << 0 : 1u << 7;
+  if (exponent == 0 && fraction == 0) return negative ? 1u << 3 : 1u << 4;
+  if (exponent == 0) return negative ? 1u << 2 : 1u << 5;
+  return negative ? 1u << 1 : 1u << 6;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loads and stores. The fast path is the memory one cycle away (L1, or L2 for the controller) inside one word;
+ * everything else goes through memory_load and memory_store. Included inside execute(). */
+
+/* One access per bank and cycle, first come first served. */
+#define TAKE_BANK(address)                                                     \
+  do {                                                                         \
+    if (h->bank_free) {                                                        \
+      uint64_t *free_ = &h->bank_free[((address) >> 2) & h->bank_mask];        \
+      uint64_t cycle_ = now & ~(ONE_CYCLE - 1);                                \
+      if (UNLIKELY(cycle_ < *free_)) {                                         \
+        uint64_t wait_ = *free_ - cycle_;                                      \
+        h->count.l1_conflict += wait_ >> KEY_BITS;                             \
+        now += wait_;                                                          \
+        cycle_ += wait_;                                                       \
+      }                                                                        \
+      *free_ = cycle_ + ONE_CYCLE;                                             \
+    }                                                                          \
+  } while (0)
+
+#define CHECK_RACE(bytes, is_write)                                                                   \
+  do {                                                                                                \
+    if (UNLIKELY(p->peripherals.l1_claims) && !h->is_controller)                                      \
+      check_race(p, (int)h->index, TVM_PULP_PORT_L1, offset, bytes, is_write, KEY_CYCLE(now));        \
+  } while (0)
+
+#define LOAD_VALUE(type, address_)                                                                    \
+  uint32_t address = (address_), value;                                                               \
+  uint32_t offset = (address & h->fast_mask) - h->fast_base;                                          \
+  if (UNLIKELY(now > limit)) goto yield;                                                              \
+  if (LIKELY(offset < h->fast_size && (address & 3) <= 4 - sizeof(type))) {                           \
+    type loaded_;                                                                                     \
+    TAKE_BANK(address);                                                                               \
+    CHECK_RACE(sizeof(type), 0);                                                                      \
+    memcpy(&loaded_, h->fast_memory + offset, sizeof(type));                                          \
+    value = (uint32_t)(int32_t)loaded_;                                                               \
+    now += ip->cost;                                                                                  \
+  } else {                                                                                            \
+    int status_;                                                                                      \
+    if (UNLIKELY(now > p->limit)) goto yield;                                                         \
+    SAVE();                                                                                           \
+    status_ = memory_load(h, address, sizeof(type), &value);                                          \
+    limit = p->limit + h->slack;                                                                      \
+    if (status_ != ACCESS_OK) goto suspended;                                                         \
+    value = (uint32_t)(int32_t)(type)value;                                                           \
+    now = h->now + ip->cost - ONE_CYCLE;                                                              \
+  }                                                                                                   \
+  h->count.loads++;                                                                                   \
+  h->count.load_use += ip->stall
+
+/* `increment` happens before the result is written: with rd = rs1 the loaded value stays. */
+#define LOAD(name, type, address_, increment) \
+  op_##name : {                               \
+    LOAD_VALUE(type, address_);               \
+    increment;                                \
+    RD = value;                               \
+    ip += ip->length;                         \
+    DISPATCH();                               \
+  }
+
+#define POST(step) h->x[ip->post] = S1 + (step)
+#define LOAD_FORMS(name, type)                                    \
+  LOAD(name, type, S1 + (uint32_t)ip->imm, (void)0)               \
+  LOAD(p_##name##_post, type, S1, POST((uint32_t)ip->imm))        \
+  LOAD(p_##name##_reg, type, S1 + S2, (void)0)                    \
+  LOAD(p_##name##_post_reg, type, S1, POST(S2))
+
+  LOAD_FORMS(lb, int8_t)
+  LOAD_FORMS(lh, int16_t)
+  LOAD_FORMS(lw, int32_t)
+  LOAD_FORMS(lbu, uint8_t)
+  LOAD_FORMS(lhu, uint16_t)
+  LOAD(p_elw, int32_t, S1 + (uint32_t)ip->imm, (void)0)
+
+#define STORE(name, type, address_, source, increment)                                                \
+  op_##name : {                                                                                       \
+    uint32_t address = (address_);                                                                    \
+    uint32_t offset = (address & h->fast_mask) - h->fast_base;                                        \
+    if (UNLIKELY(now > limit)) goto yield;                                                            \
+    if (LIKELY(offset < h->fast_size && (address & 3) <= 4 - sizeof(type))) {                         \
+      type stored_ = (type)(source);                                                                  \
+      TAKE_BANK(address);                                                                             \
+      CHECK_RACE(sizeof(type), 1);                                                                    \
+      memcpy(h->fast_memory + offset, &stored_, sizeof(type));                                        \
+      now += ONE_CYCLE;                                                                               \
+    } else {                                                                                          \
+      int status_;                                                                                    \
+      if (UNLIKELY(now > p->limit)) goto yield;                                                       \
+      SAVE();                                                                                         \
+      status_ = memory_store(h, address, sizeof(type), (source));                                     \
+      limit = p->limit + h->slack;                                                                    \
+      if (status_ != ACCESS_OK) goto suspended;                                                       \
+      now = h->now;                                                                                   \
+    }                                                                                                 \
+    h->count.stores++;                                                                                \
+    increment;                                                                                        \
+    ip += ip->length;                                                                                 \
+    DISPATCH();                                                                                       \
+  }
+
+/* The third operand of register-offset stores sits in the rd field. */
+#define STORE_FORMS(name, type)                                       \
+  STORE(name, type, S1 + (uint32_t)ip->imm, S2, (void)0)              \
+  STORE(p_##name##_post, type, S1, S2, POST((uint32_t)ip->imm))       \
+  STORE(p_##name##_reg, type, S1 + X(ip->rd), S2, (void)0)            \
+  STORE(p_##name##_post_reg, type, S1, S2, POST(X(ip->rd)))
+
+  STORE_FORMS(sb, uint8_t)
+  STORE_FORMS(sh, uint16_t)
+  STORE_FORMS(sw, uint32_t)
+
+op_flw: {
+  if (UNLIKELY(!h->has_float)) goto op_illegal;
+  LOAD_VALUE(int32_t, S1 + (uint32_t)ip->imm);
+  h->f[ip->rd] = value;
+  ip += ip->length;
+  DISPATCH();
+}
+
+  STORE(fsw_checked, uint32_t, S1 + (uint32_t)ip->imm, h->f[ip->rs2], (void)0)
+
+op_fsw:
+  if (UNLIKELY(!h->has_float)) goto op_illegal;
+  goto op_fsw_checked;

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hyperbus.h"
+
+#include <string.h>
+
+#include "memory.h"
+
+/* Word numbers inside a context. */
+enum { RX_ADDRESS, RX_SIZE, RX_CONFIG, TX_ADDRESS, TX_SIZE, TX_CONFIG, COMMAND, EXTERNAL_ADDRESS, DEVICE_DATA, STATUS,
+       EXTERNAL_2D, EXTERNAL_LINE, EXTERNAL_STRIDE, L2_2D, L2_LINE, L2_STRIDE };
+enum { PERIPHERAL = 4, FIRST_CONTEXT = 0x80 + 0x80 * PERIPHERAL, SHARED = FIRST_CONTEXT + 0x100, SHARED_END = SHARED + 0x28,
+       CHIP_SELECT = 8, FREE_ID = 9, ENABLE = 1 << 4, REGISTER_SPACE = 2, READ = 4 };
+
+static uint32_t queued(const struct hyperbus *bus, int context) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < bus->count; i++) count += bus->queue[i].context == context;
+  return count;
+}
+
+int hyperbus_read(struct platform *platform, uint32_t offset, uint64_t cycle, uint32_t *value) {
+  struct hyperbus *bus = &platform->hyperbus;
+  (void)cycle;
+  if (offset == 0) { *value = bus->clock_enable; return ACCESS_OK; }
+  if (offset >= SHARED && offset < SHARED_END) {
+    uint32_t number = (offset - SHARED) / 4;
+    *value = number == FREE_ID ? (queued(bus, 0) ? 1 : 0) : bus->shared[number];
+    return ACCESS_OK;
+  }
+  if (offset >= FIRST_CONTEXT && offset < SHARED && offset % 0x80 < 0x40) {
+    int context = (int)((offset - FIRST_CONTEXT) / 0x80);
+    uint32_t number = offset % 0x80 / 4;
+    *value = number == STATUS ? (bus->count ? 1u : 0u) | queued(bus, context) << 1 : bus->context[context][number];
+    return ACCESS_OK;
+  }
+  return ACCESS_NOWHERE;
+}
+
+static uint64_t soc_to_cluster(const struct platform *platform, uint64_t cycles) {
+  uint64_t denominator = (uint64_t)platform->config.soc_clock_denominator;
+  return (cycles * (uint64_t)platform->config.soc_clock_numerator + denominator - 1) / denominator;
+}
+
+static int start(struct platform *platform, int context, int to_l3, uint64_t cycle) {
+  struct hyperbus *bus = &platform->hyperbus;
+  const uint32_t *registers = bus->context[context];
+  const struct config *config = &platform->config;
+  uint64_t millicycles = (uint64_t)(to_l3 ? config->l3_write_millicycles_per_byte : config->l3_read_millicycles_per_byte);
+  uint64_t setup = (uint64_t)(to_l3 ? config->l3_write_setup : config->l3_read_setup);
+  struct hyperbus_transfer *transfer = &bus->queue[bus->count];
+  const char *problem = NULL;
+  if (!(bus->clock_enable >> PERIPHERAL & 1)) problem = "HyperBus transfer while its clock (bit 4 of 0x1A102000) is off";
+  else if (registers[COMMAND] & REGISTER_SPACE) problem = "HyperBus register-space accesses are not modelled";
+  else if (bus->shared[CHIP_SELECT]) problem = "only the HyperRAM (chip select 0) is modelled";
+  else if (((registers[COMMAND] & READ) != 0) == to_l3) problem = "HyperBus command setup contradicts the direction";
+  else if (bus->count == HYPERBUS_QUEUE) problem = "more than 8 HyperBus transfers queued";
+  else if ((registers[EXTERNAL_2D] && !registers[EXTERNAL_LINE]) || (registers[L2_2D] && !registers[L2_LINE]))
+    problem = "two-dimensional HyperBus transfer with lines of 0 bytes";
+  if (problem) {
+    platform_fault(platform, FAULT_PERIPHERAL, platform->running, 0, "%s", problem);
+    return ACCESS_STOP;
+  }
+  transfer->context = context;
+  transfer->to_l3 = to_l3;
+  transfer->l2_address = registers[to_l3 ? TX_ADDRESS : RX_ADDRESS];
+  transfer->bytes = registers[to_l3 ? TX_SIZE : RX_SIZE];
+  transfer->l3_address = registers[EXTERNAL_ADDRESS];
+  transfer->l3_2d = registers[EXTERNAL_2D];
+  transfer->l3_line = registers[EXTERNAL_LINE];
+  transfer->l3_stride = registers[EXTERNAL_STRIDE];
+  transfer->l2_2d = registers[L2_2D];
+  transfer->l2_line = registers[L2_LINE];
+  transfer->l2_stride = registers[L2_STRIDE];
+  if (bus->free_at < cycle) bus->free_at = cycle;
+  uint64_t duration = soc_to_cluster(platform, setup + (transfer->bytes * millicycles + 999) / 1000);
+  trace_span(&platform->trace, TRACE_L3, (uint32_t)to_l3, bus->free_at, bus->free_at + duration, transfer->bytes);
+  bus->busy_cycles += duration;
+  bus->free_at += duration;
+  transfer->end = bus->free_at;
+  bus->count++;
+  return ACCESS_OK;
+}
+
+int hyperbus_write(struct platform *platform, uint32_t offset, uint64_t cycle, uint32_t value) {
+  struct hyperbus *bus = &platform->hyperbus;
+  if (offset == 0) { bus->clock_enable = value; return ACCESS_OK; }
+  if (offset >= SHARED && offset < SHARED_END) { bus->shared[(offset - SHARED) / 4] = value; return ACCESS_OK; }
+  if (offset >= FIRST_CONTEXT && offset < SHARED && offset % 0x80 < 0x40) {
+    int context = (int)((offset - FIRST_CONTEXT) / 0x80);
+    uint32_t number = offset % 0x80 / 4;
+    bus->context[context][number] = value;
+    if ((number == RX_CONFIG || number == TX_CONFIG) && (value & ENABLE))
+      return start(platform, context, number == TX_CONFIG, cycle);
+    return ACCESS_OK;
+  }
+  return ACCESS_NOWHERE;
+}
+
+uint64_t hyperbus_next(const struct platform *platform) {
+  return platform->hyperbus.count ? platform->hyperbus.queue[0].end : NEVER;
+}
+
+static uint32_t position(uint32_t base, uint32_t done, uint32_t two_d, uint32_t line, uint32_t stride) {
+  return two_d ? base + done / line * stride + done % line : base + done;
+}
+
+static void move(struct platform *platform, const struct hyperbus_transfer *t) {
+  for (uint32_t done = 0; done < t->bytes;) {
+    uint32_t bytes = t->bytes - done;
+    uint32_t l3 = position(t->l3_address, done, t->l3_2d, t->l3_line, t->l3_stride);
+    uint32_t l2 = position(t->l2_address, done, t->l2_2d, t->l2_line, t->l2_stride);
+    uint8_t *pointer;
+    if (t->l3_2d && bytes > t->l3_line - done % t->l3_line) bytes = t->l3_line - done % t->l3_line;
+    if (t->l2_2d && bytes > t->l2_line - done % t->l2_line) bytes = t->l2_line - done % t->l2_line;
+    pointer = memory_pointer(platform, l2, bytes);
+    if (!pointer || pointer < platform->l2 || pointer >= platform->l2 + platform->config.l2_size ||
+        (uint64_t)l3 + bytes > (uint64_t)platform->config.l3_size) {
+      platform_fault(platform, FAULT_ACCESS, NULL, pointer ? l3 : l2, "HyperBus transfer of %u bytes leaves L2 or L3",
+                     (unsigned)t->bytes);
+      return;
+    }
+    if (t->to_l3) memcpy(platform->l3 + l3, pointer, bytes);
+    else memcpy(pointer, platform->l3 + l3, bytes);
+    done += bytes;
+  }
+}
+
+void hyperbus_advance(struct platform *platform, uint64_t cycle) {
+  struct hyperbus *bus = &platform->hyperbus;
+  while (bus->count && bus->queue[0].end <= cycle) {
+    struct hyperbus_transfer transfer = bus->queue[0];
+    bus->count--;
+    memmove(bus->queue, bus->queue + 1, bus->count * sizeof bus->queue[0]);
+    move(platform, &transfer);
+    bus->transfers++;
+    if (transfer.to_l3) bus->bytes_written += transfer.bytes;
+    else bus->bytes_read += transfer.bytes;
+    raise_soc_event(platform, 4 * PERIPHERAL + (transfer.to_l3 ? 3 : 2));
+  }
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "iss.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "float_arithmetic.h"
+#include "memory.h"
+
+uint32_t iss_version(void) { return 1; }
+
+static void set_up_hart(struct platform *platform, uint32_t index) {
+  const struct config *config = &platform->config;
+  struct hart *hart = &platform->harts[index];
+  hart->platform = platform;
+  hart->index = index;
+  hart->is_controller = index == (uint32_t)config->cores;
+  hart->hart_id = hart->is_controller ? (uint32_t)config->controller_hart_id : index;
+  hart->has_float = (hart->is_controller ? config->isa_float_controller : config->isa_float_cluster) != 0;
+  hart->taken_cost = (uint32_t)(1 + config->branch_taken_penalty) << KEY_BITS;
+  hart->jump_cost = (uint32_t)(1 + config->jump_penalty) << KEY_BITS;
+  hart->loop[0].warm_epoch = hart->loop[1].warm_epoch = NEVER;
+  hart->now = index;
+  if (hart->is_controller) {
+    hart->fast_memory = platform->l2;
+    hart->fast_mask = 0xffffffffu;
+    hart->fast_base = (uint32_t)config->l2_base;
+    hart->fast_size = config->controller_l2_cycles == 1 ? (uint32_t)config->l2_size : 0;
+  } else {
+    hart->fast_memory = platform->l1;
+    hart->fast_mask = ~(uint32_t)config->l1_base; /* the alias at 0 differs in these bits only */
+    hart->fast_base = 0;
+    hart->fast_size = (uint32_t)config->l1_size;
+    hart->bank_free = config->l1_conflicts ? platform->l1_bank_free : NULL;
+    hart->bank_mask = (uint32_t)config->l1_banks - 1;
+    hart->slack = (uint64_t)config->ordering_slack_cycles << KEY_BITS;
+  }
+}
+
+static int allocate(struct platform *platform) {
+  const struct config *config = &platform->config;
+  platform->hart_count = (uint32_t)config->cores + 1;
+  platform->l1 = calloc(1, (size_t)config->l1_size);
+  platform->l2 = calloc(1, (size_t)config->l2_size);
+  platform->weight = calloc(1, (size_t)config->weight_size + 1);
+  platform->l3 = calloc(1, (size_t)config->l3_size + 1);
+  platform->harts = calloc(platform->hart_count, sizeof(struct hart));
+  platform->peripherals.l1_map = calloc(1, (size_t)config->l1_size / 4 + 1);
+  if (!platform->l1 || !platform->l2 || !platform->weight || !platform->l3 || !platform->harts ||
+      !platform->peripherals.l1_map)
+    return -1;
+  platform->region[REGION_L1].memory = platform->l1;
+  platform->region[REGION_L1].bytes = (uint32_t)config->l1_size;
+  platform->region[REGION_L2].memory = platform->l2;
+  platform->region[REGION_L2].bytes = (uint32_t)config->l2_size;
+  for (uint32_t r = 0; r < REGION_COUNT; r++) {
+    struct code_region *region = &platform->region[r];
+    /* Only the pages that hold executed code are ever touched. */
+    region->slots = calloc(region->bytes / 2 + 8, sizeof(struct slot));
+    region->low = region->bytes / 2;
+    if (!region->slots) return -1;
+  }
+  return 0;
+}
+
+struct platform *iss_create(const char *const *names, const int64_t *values, size_t count, char *error,
+                            size_t error_bytes) {
+  struct platform *platform = calloc(1, sizeof *platform);
+  const char *problem;
+  if (!platform) return NULL;
+  config_defaults(&platform->config);
+  for (size_t i = 0; i < count; i++) {
+    if (config_set(&platform->config, names[i], values[i]) == 0) continue;
+    snprintf(error, error_bytes, "unknown setting '%s'", names[i]);
+    free(platform);
+    return NULL;
+  }
+  problem = config_check(&platform->config);
+  if (problem || allocate(platform)) {
+    snprintf(error, error_bytes, "%s", problem ? problem : "out of memory");
+    if (problem) free(platform);
+    else iss_destroy(platform);
+    return NULL;
+  }
+  execute(NULL);
+  for (uint32_t i = 0; i < platform->hart_count; i++) set_up_hart(platform, i);
+  for (uint32_t i = 0; i < DMA_PORTS; i++) platform->dma.port[i].counter = DMA_COUNTERS;
+  caches_create(platform);
+  platform->far_cycle = NEVER;
+  platform->dma.cycle = NEVER;
+  platform->timers[0].is_cluster = 1;
+  platform->timers[1].first_interrupt = 10;
+  platform->timers[2].first_interrupt = 12;
+  platform->trace.enabled = platform->config.trace != 0;
+  platform->max_cycle = NEVER >> (KEY_BITS + 2);
+  update_device_cycle(platform);
+  return platform;
+}
+
+void iss_destroy(struct platform *platform) {
+  if (!platform) return;
+  peripherals_destroy(platform);
+  if (platform->harts) caches_destroy(platform);
+  trace_destroy(&platform->trace);
+  output_destroy(&platform->output);
+  for (uint32_t r = 0; r < REGION_COUNT; r++) free(platform->region[r].slots);
+  free(platform->harts);
+  free(platform->l1);
+  free(platform->l2);
+  free(platform->weight);
+  free(platform->l3);
+  free(platform);
+}
+
+int iss_read(struct platform *platform, uint32_t address, uint8_t *data, uint64_t bytes) {
+  const uint8_t *memory = memory_pointer(platform, address, bytes);
+  if (!memory) return -1;
+  memcpy(data, memory, bytes);
+  return 0;
+}
+
+int iss_write(struct platform *platform, uint32_t address, const uint8_t *data, uint64_t bytes) {
+  uint8_t *memory = memory_pointer(platform, address, bytes);
+  if (!memory) return -1;
+  memcpy(memory, data, bytes);
+  reset_slots(platform);
+  return 0;
+}
+
+int iss_l3(struct platform *platform, uint32_t offset, uint8_t *data, uint64_t bytes, int is_write) {
+  if (offset + bytes > (uint64_t)platform->config.l3_size) return -1;
+  if (is_write) memcpy(platform->l3 + offset, data, bytes);
+  else memcpy(data, platform->l3 + offset, bytes);
+  return 0;
+}
+
+int iss_add_peripheral(struct platform *platform, const char *path, uint32_t base, uint32_t event_line,
+                       const char *const *names, const int64_t *values, size_t count, char *error,
+                       size_t error_bytes) {
+  struct tvm_pulp_parameter *parameters = calloc(count + 1, sizeof *parameters);
+  int status;
+  if (!parameters) return -1;
+  for (size_t i = 0; i < count; i++) {
+    parameters[i].name = names[i];
+    parameters[i].value = values[i];
+  }
+  status = peripherals_add(platform, path, base, event_line, parameters, count, error, error_bytes);
+  free(parameters);
+  return status;
+}
+
+int iss_start(struct platform *platform, uint32_t core, uint32_t pc) {
+  if (core >= platform->hart_count || platform->harts[core].state != HART_OFF) return -1;
+  platform_start_hart(platform, &platform->harts[core], pc, platform->wheel_base);
+  return platform->state == RUN_FAULT ? -1 : 0;
+}
+
+uint32_t iss_get_register(const struct platform *platform, uint32_t core, uint32_t number) {
+  const struct hart *hart = &platform->harts[core];
+  if (number < 32) return hart->x[number];
+  if (number < 64) return hart->f[number - 32];
+  return hart_pc(hart);
+}
+
+int iss_set_register(struct platform *platform, uint32_t core, uint32_t number, uint32_t value) {
+  struct hart *hart = &platform->harts[core];
+  if (number == 0) return value ? -1 : 0;
+  if (number < 32) hart->x[number] = value;
+  else if (number < 64) hart->f[number - 32] = value;
+  else return -1;
+  return 0;
+}
+
+int iss_run(struct platform *platform, uint64_t max_cycle) {
+  uint64_t most = NEVER >> (KEY_BITS + 2);
+  if (platform->state != RUN_GOING) return platform->state == RUN_EXIT ? 0 : 1;
+  platform->max_cycle = max_cycle && max_cycle < most ? max_cycle : most;
+  execute(platform);
+  float_collect_flags(&platform->harts[0]);
+  output_flush(&platform->output);
+  for (uint32_t i = 0; i < platform->hart_count; i++) {
+    struct hart *hart = &platform->harts[i];
+    if (hart->state == HART_READY)
+      trace_span(&platform->trace, TRACE_CORE_ACTIVE, i, cluster_cycle(hart, hart->sleep_start << KEY_BITS),
+                 cluster_cycle(hart, hart->now), 0);
+  }
+  return platform->state == RUN_EXIT ? 0 : 1;
+}
+
+uint32_t iss_exit_code(const struct platform *platform) { return platform->exit_code; }
+
+uint64_t iss_cycles(const struct platform *platform) { return platform->wheel_base; }
+
+void iss_fault(const struct platform *platform, struct iss_fault *fault) {
+  fault->kind = (uint32_t)platform->fault.kind;
+  fault->core = platform->fault.hart;
+  fault->pc = platform->fault.pc;
+  fault->word = platform->fault.word;
+  fault->address = platform->fault.address;
+  memcpy(fault->text, platform->fault.text, sizeof fault->text);
+}
+
+size_t iss_output(const struct platform *platform, const char **text) {
+  *text = platform->output.text;
+  return platform->output.bytes;
+}
+
+static const char *const core_counters[] = {
+    "cycles", "instructions", "active_cycles", "branch_penalty", "jump_penalty",
+#define HART_COUNTER(name) #name,
+    HART_COUNTERS(HART_COUNTER)
+#undef HART_COUNTER
+        NULL};
+
+const char *iss_core_counter_name(uint32_t number) { return core_counters[number]; }
+
+void iss_core_counters(const struct platform *platform, uint32_t core, uint64_t *values) {
+  const struct hart *hart = &platform->harts[core];
+  uint64_t end = KEY_CYCLE(hart->now);
+  uint64_t asleep = 0;
+  struct hart_counters count = hart->count;
+  /* A core that still sleeps has slept until the end of the run. */
+  if (hart->state == HART_ASLEEP || hart->state == HART_BLOCKED) {
+    uint64_t last = local_cycle(hart, platform->wheel_base);
+    asleep = last > hart->sleep_start ? last - hart->sleep_start : 0;
+  }
+  count.asleep += asleep;
+  *values++ = hart->state == HART_OFF ? 0 : end + asleep - hart->start_cycle;
+  *values++ = hart->state == HART_OFF ? 0 : instructions_retired(hart, hart->now);
+  *values++ = active_cycles(hart, hart->now);
+  *values++ = hart->count.taken_branches * (uint64_t)platform->config.branch_taken_penalty;
+  *values++ = hart->count.jumps * (uint64_t)platform->config.jump_penalty;
+#define HART_COUNTER(name) *values++ = count.name;
+  HART_COUNTERS(HART_COUNTER)
+#undef HART_COUNTER
+}
+
+static const char *const system_counters[] = {"dma_transfers",    "dma_bytes_out",  "dma_bytes_in",
+                                              "dma_busy_out",     "dma_busy_in",    "dma_conflict_cycles",
+                                              "l3_transfers",     "l3_bytes_read",  "l3_bytes_written",
+                                              "l3_busy_cycles",   "races",          NULL};
+
+const char *iss_system_counter_name(uint32_t number) { return system_counters[number]; }
+
+void iss_system_counters(const struct platform *platform, uint64_t *values) {
+  const struct dma *dma = &platform->dma;
+  const struct hyperbus *bus = &platform->hyperbus;
+  const uint64_t all[] = {dma->transfers,      dma->bytes[0],      dma->bytes[1],     dma->busy_cycles[0],
+                          dma->busy_cycles[1], dma->conflict_cycles, bus->transfers, bus->bytes_read,
+                          bus->bytes_written,  bus->busy_cycles,   platform->peripherals.races};
+  memcpy(values, all, sizeof all);
+}
+
+uint32_t iss_peripheral_count(const struct platform *platform) { return platform->peripherals.count; }
+
+const char *iss_peripheral(const struct platform *platform, uint32_t number,
+                           struct tvm_pulp_peripheral_statistics *statistics) {
+  const struct peripheral *item = &platform->peripherals.item[number];
+  item->model->statistics(item->self, statistics);
+  return item->model->name;
+}
+
+const char *iss_first_race(const struct platform *platform) { return platform->peripherals.first_race; }
+
+uint64_t iss_trace(const struct platform *platform, const struct iss_span **spans) {
+  *spans = (const struct iss_span *)(const void *)platform->trace.spans;
+  return platform->trace.count;
+}

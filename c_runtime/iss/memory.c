@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memory.h"
+
+#include <string.h>
+
+#include "registers.h"
+#include "scheduler.h"
+
+enum { CORE_ALIAS_END = 0x400000, TEST_AND_SET = 0x100000, CLUSTER_PERIPHERALS = 0x200000,
+       CLUSTER_PERIPHERALS_END = 0x400000 };
+
+enum place { PLACE_L1, PLACE_TEST_AND_SET, PLACE_L2, PLACE_WEIGHT, PLACE_CORE_PORT, PLACE_CLUSTER_REGISTER, PLACE_APB,
+             PLACE_NOWHERE };
+
+struct target {
+  enum place place;
+  uint32_t offset; /* inside the memory, or from the start of the register space */
+};
+
+static struct target resolve(const struct hart *hart, uint32_t address) {
+  const struct config *config = &hart->platform->config;
+  struct target target = {PLACE_NOWHERE, 0};
+  uint32_t offset;
+  if (hart->is_controller) {
+    if (address < 0x8000 && address < config->l2_private_bytes) address += (uint32_t)config->l2_base;
+  } else if (address < CORE_ALIAS_END) {
+    address += (uint32_t)config->l1_base;
+  }
+  offset = address - (uint32_t)config->l1_base;
+  if (offset < config->l1_size) {
+    target.place = PLACE_L1;
+  } else if (offset - TEST_AND_SET < config->l1_size) {
+    target.place = PLACE_TEST_AND_SET;
+    offset -= TEST_AND_SET;
+  } else if (offset >= CLUSTER_PERIPHERALS && offset < CLUSTER_PERIPHERALS_END) {
+    offset -= CLUSTER_PERIPHERALS;
+    target.place = offset >= CORE_PORTS && offset < CORE_PORTS_END ? PLACE_CORE_PORT : PLACE_CLUSTER_REGISTER;
+  } else if (address - (uint32_t)config->weight_base < config->weight_size) {
+    offset = address - (uint32_t)config->weight_base;
+    target.place = PLACE_WEIGHT;
+  } else if (address - (uint32_t)config->l2_base < config->l2_size) {
+    offset = address - (uint32_t)config->l2_base;
+    target.place = PLACE_L2;
+  } else if (address >= APB_BASE && address < APB_END) {
+    offset = address - APB_BASE;
+    target.place = PLACE_APB;
+  }
+  target.offset = offset;
+  return target;
+}
+
+static uint64_t latency(const struct hart *hart, enum place place) {
+  const struct config *config = &hart->platform->config;
+  if (hart->is_controller)
+    return (uint64_t)(place == PLACE_L2    ? config->controller_l2_cycles
+                      : place == PLACE_APB ? config->controller_apb_cycles
+                                           : config->controller_cluster_cycles);
+  switch (place) {
+    case PLACE_L2: return (uint64_t)config->core_l2_cycles;
+    case PLACE_APB: return (uint64_t)config->core_apb_cycles;
+    case PLACE_WEIGHT: return (uint64_t)config->core_weight_cycles;
+    case PLACE_CLUSTER_REGISTER: return (uint64_t)config->core_peripheral_cycles;
+    default: return 1;
+  }
+}
+
+/* Wait for a bank, as TAKE_BANK of the fast path does. */
+static void take_bank(struct hart *hart, uint64_t *bank_free, uint32_t banks, uint32_t offset) {
+  uint64_t *slot = &bank_free[(offset >> 2) & (banks - 1)];
+  uint64_t cycle = cluster_cycle(hart, hart->now) << KEY_BITS;
+  if (cycle < *slot) {
+    uint64_t wait = local_cycle(hart, *slot >> KEY_BITS) - KEY_CYCLE(hart->now);
+    hart->count.l1_conflict += wait;
+    hart->now += wait << KEY_BITS;
+    cycle = *slot;
+  }
+  *slot = cycle + ONE_CYCLE;
+}
+
+static uint8_t *memory_of(struct hart *hart, struct target target, uint32_t size, int is_write) {
+  struct platform *platform = hart->platform;
+  uint64_t cycle = cluster_cycle(hart, hart->now);
+  switch (target.place) {
+    case PLACE_L1:
+    case PLACE_TEST_AND_SET:
+      if (platform->config.l1_conflicts)
+        take_bank(hart, platform->l1_bank_free, (uint32_t)platform->config.l1_banks, target.offset);
+      if (platform->peripherals.l1_claims)
+        check_race(platform, (int)hart->index, TVM_PULP_PORT_L1, target.offset, size, is_write, cycle);
+      return platform->l1 + target.offset;
+    case PLACE_L2:
+      if (platform->config.l2_conflicts)
+        take_bank(hart, platform->l2_bank_free, (uint32_t)platform->config.l2_banks, target.offset);
+      return platform->l2 + target.offset;
+    default:
+      if (platform->peripherals.claim_count)
+        check_race(platform, (int)hart->index, TVM_PULP_PORT_WEIGHT, target.offset, size, is_write, cycle);
+      return platform->weight + target.offset;
+  }
+}
+
+static int is_memory(enum place place) {
+  return place == PLACE_L1 || place == PLACE_TEST_AND_SET || place == PLACE_L2 || place == PLACE_WEIGHT;
+}
+
+/* Charge the access; the first cycle of the first access is the instruction itself. */
+static void charge(struct hart *hart, enum place place, int is_write, int is_second) {
+  uint64_t cycles = latency(hart, place), extra = cycles - (is_second ? 0 : 1);
+  int external = place != PLACE_L1 && place != PLACE_TEST_AND_SET && place != PLACE_CORE_PORT &&
+                 !(hart->is_controller && place == PLACE_L2);
+  hart->now += cycles << KEY_BITS;
+  if (!external) {
+    if (is_second) hart->count.misaligned += extra;
+    else if (is_write) hart->count.external_store_cycles += extra; /* non-zero for slow tightly coupled memory */
+    else hart->count.external_load_cycles += extra;
+    return;
+  }
+  if (is_write) {
+    hart->count.external_stores += !is_second;
+    hart->count.external_store_cycles += extra;
+  } else {
+    hart->count.external_loads += !is_second;
+    hart->count.external_load_cycles += extra;
+  }
+}
+
+static int nowhere(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
+  platform_fault(hart->platform, FAULT_ACCESS, hart, address, "%s of %u byte(s) at an address where nothing is mapped",
+                 is_write ? "store" : "load", (unsigned)size);
+  return ACCESS_STOP;
+}
+
+static int check_register_access(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
+  if (size == 4 && address % 4 == 0) return ACCESS_OK;
+  platform_fault(hart->platform, FAULT_MISALIGNED, hart, address,
+                 "%s of %u byte(s) to a register, which takes aligned 32-bit accesses only",
+                 is_write ? "store" : "load", (unsigned)size);
+  return ACCESS_STOP;
+}
+
+/* Inside one aligned word. */
+static int load_part(struct hart *hart, uint32_t address, uint32_t size, int is_second, uint32_t *value) {
+  struct target target = resolve(hart, address);
+  int status;
+  *value = 0;
+  if (target.place == PLACE_NOWHERE) return nowhere(hart, address, size, 0);
+  if (is_memory(target.place)) {
+    uint8_t *memory = memory_of(hart, target, size, target.place == PLACE_TEST_AND_SET);
+    memcpy(value, memory, size);
+    if (target.place == PLACE_TEST_AND_SET) memset(memory, 0xff, size);
+    charge(hart, target.place, 0, is_second);
+    return ACCESS_OK;
+  }
+  if (check_register_access(hart, address, size, 0) != ACCESS_OK) return ACCESS_STOP;
+  status = register_read(hart, target.place == PLACE_APB, target.offset, cluster_cycle(hart, hart->now), value);
+  if (status == ACCESS_NOWHERE) return nowhere(hart, address, size, 0);
+  if (status == ACCESS_OK) charge(hart, target.place, 0, is_second);
+  return status;
+}
+
+static int store_part(struct hart *hart, uint32_t address, uint32_t size, int is_second, uint32_t value) {
+  struct target target = resolve(hart, address);
+  int status;
+  if (target.place == PLACE_NOWHERE) return nowhere(hart, address, size, 1);
+  if (is_memory(target.place)) {
+    memcpy(memory_of(hart, target, size, 1), &value, size);
+    charge(hart, target.place, 1, is_second);
+    return ACCESS_OK;
+  }
+  if (check_register_access(hart, address, size, 1) != ACCESS_OK) return ACCESS_STOP;
+  status = register_write(hart, target.place == PLACE_APB, target.offset, cluster_cycle(hart, hart->now), value);
+  if (status == ACCESS_NOWHERE) return nowhere(hart, address, size, 1);
+  if (status == ACCESS_OK) charge(hart, target.place, 1, is_second);
+  return status;
+}
+
+/* Only memories split an access that crosses a word; a register refuses it as a whole. */
+static int check_split(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
+  struct target target = resolve(hart, address);
+  if (target.place == PLACE_NOWHERE || is_memory(target.place)) return ACCESS_OK;
+  return check_register_access(hart, address, size, is_write);
+}
+
+static int settle(struct hart *hart, int status) {
+  struct platform *platform = hart->platform;
+  if (platform->state != RUN_GOING) status = ACCESS_STOP;
+  update_device_cycle(platform);
+  update_limit(platform);
+  return status;
+}
+
+int memory_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value) {
+  uint32_t first = 4 - address % 4, low, high;
+  int status;
+  if (hart->wait.ready) { /* the access that went to sleep is answered now */
+    hart->wait.ready = 0;
+    *value = hart->wait.value;
+    return ACCESS_OK;
+  }
+  if (size <= first) return settle(hart, load_part(hart, address, size, 0, value));
+  status = check_split(hart, address, size, 0);
+  if (status == ACCESS_OK) status = load_part(hart, address, first, 0, &low);
+  if (status == ACCESS_OK) status = load_part(hart, address + first, size - first, 1, &high);
+  if (status == ACCESS_OK) *value = low | high << (8 * first);
+  return settle(hart, status);
+}
+
+int memory_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value) {
+  uint32_t first = 4 - address % 4;
+  int status;
+  if (size <= first) return settle(hart, store_part(hart, address, size, 0, value));
+  status = check_split(hart, address, size, 1);
+  if (status == ACCESS_OK) status = store_part(hart, address, first, 0, value);
+  if (status == ACCESS_OK) status = store_part(hart, address + first, size - first, 1, value >> (8 * first));
+  return settle(hart, status);
+}
+
+uint8_t *memory_pointer(struct platform *platform, uint32_t address, uint64_t bytes) {
+  const struct config *config = &platform->config;
+  uint64_t l1 = address - (uint32_t)config->l1_base, l2 = address - (uint32_t)config->l2_base;
+  uint64_t weight = address - (uint32_t)config->weight_base;
+  if (l1 + bytes <= (uint64_t)config->l1_size) return platform->l1 + l1;
+  if (l2 + bytes <= (uint64_t)config->l2_size) return platform->l2 + l2;
+  if (weight + bytes <= (uint64_t)config->weight_size) return platform->weight + weight;
+  return NULL;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "peripherals.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+static uint8_t *system_memory(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes) {
+  struct platform *platform = ((struct peripheral *)context)->platform;
+  const struct config *config = &platform->config;
+  uint64_t offset = address;
+  if (port == TVM_PULP_PORT_WEIGHT)
+    return offset + bytes <= (uint64_t)config->weight_size ? platform->weight + offset : NULL;
+  offset &= 0xfffff; /* every alias of L1 differs only above bit 19 */
+  if (address - (uint32_t)config->l1_base >= 0x200000 && address >= 0x200000) return NULL;
+  return offset + bytes <= (uint64_t)config->l1_size ? platform->l1 + offset : NULL;
+}
+
+static void rebuild_map(struct platform *platform) {
+  struct peripherals *all = &platform->peripherals;
+  if (all->l1_claims) memset(all->l1_map, 0, (size_t)platform->config.l1_size / 4);
+  all->l1_claims = 0;
+  for (uint32_t i = 0; i < all->claim_count; i++) {
+    const struct claim *claim = &all->claims[i];
+    if (claim->port != TVM_PULP_PORT_L1) continue;
+    all->l1_claims++;
+    for (uint32_t word = claim->address / 4; word <= (claim->address + claim->bytes - 1) / 4; word++)
+      all->l1_map[word] |= claim->is_write ? 2 : 1;
+  }
+}
+
+static void system_claim(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes, int is_write,
+                         uint64_t end_cycle) {
+  struct peripheral *self = context;
+  struct peripherals *all = &self->platform->peripherals;
+  struct claim *claim;
+  if (!bytes || !system_memory(context, port, address, bytes)) return;
+  if (all->claim_count == all->claim_capacity) {
+    uint32_t capacity = all->claim_capacity ? 2 * all->claim_capacity : 64;
+    struct claim *grown = realloc(all->claims, capacity * sizeof *grown);
+    if (!grown) return;
+    all->claims = grown;
+    all->claim_capacity = capacity;
+  }
+  claim = &all->claims[all->claim_count++];
+  claim->port = port;
+  claim->address = port == TVM_PULP_PORT_L1 ? address & 0xfffff : address;
+  claim->bytes = bytes;
+  claim->is_write = is_write;
+  claim->end = end_cycle;
+  claim->owner = self->index;
+  if (port == TVM_PULP_PORT_L1) {
+    all->l1_claims++;
+    for (uint32_t word = claim->address / 4; word <= (claim->address + bytes - 1) / 4; word++)
+      all->l1_map[word] |= is_write ? 2 : 1;
+  }
+}
+
+static void drop_claims(struct platform *platform, uint64_t cycle) {
+  struct peripherals *all = &platform->peripherals;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < all->claim_count; i++)
+    if (all->claims[i].end > cycle) all->claims[kept++] = all->claims[i];
+  if (kept == all->claim_count) return;
+  all->claim_count = kept;
+  rebuild_map(platform);
+}
+
+static void system_raise(void *context, uint64_t cycle) {
+  struct peripheral *self = context;
+  struct peripherals *all = &self->platform->peripherals;
+  uint32_t position = all->pending_count;
+  if (all->pending_count == all->pending_capacity) {
+    uint32_t capacity = all->pending_capacity ? 2 * all->pending_capacity : 16;
+    struct pending_event *grown = realloc(all->pending, capacity * sizeof *grown);
+    if (!grown) return;
+    all->pending = grown;
+    all->pending_capacity = capacity;
+  }
+  for (; position && all->pending[position - 1].cycle > cycle; position--) all->pending[position] = all->pending[position - 1];
+  all->pending[position].cycle = cycle;
+  all->pending[position].owner = self->index;
+  all->pending_count++;
+}
+
+static void system_fault(void *context, const char *reason) {
+  struct peripheral *self = context;
+  platform_fault(self->platform, FAULT_PERIPHERAL, self->platform->running, 0, "%s: %s", self->model->name, reason);
+}
+
+static int refuse(char *error, size_t bytes, const char *text) {
+  snprintf(error, bytes, "%s", text ? text : "unknown reason");
+  return -1;
+}
+
+int peripherals_add(struct platform *platform, const char *path, uint32_t base, uint32_t event_line,
+                    const struct tvm_pulp_parameter *parameters, size_t count, char *error, size_t error_bytes) {
+  struct peripherals *all = &platform->peripherals;
+  struct peripheral *item = &all->item[all->count];
+  const struct tvm_pulp_peripheral *(*entry)(void);
+  void *symbol;
+  if (all->count == PERIPHERALS) return refuse(error, error_bytes, "more than 8 peripherals");
+  memset(item, 0, sizeof *item);
+  item->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!item->library) return refuse(error, error_bytes, dlerror());
+  symbol = dlsym(item->library, "tvm_pulp_peripheral");
+  if (!symbol) return refuse(error, error_bytes, "it does not export tvm_pulp_peripheral()");
+  memcpy(&entry, &symbol, sizeof entry);
+  item->model = entry();
+  if (!item->model || item->model->abi != TVM_PULP_PERIPHERAL_ABI)
+    return refuse(error, error_bytes, "it was built for another version of tvm_pulp/peripheral.h");
+  item->platform = platform;
+  item->base = base;
+  item->event_line = event_line;
+  item->index = all->count;
+  item->system.context = item;
+  item->system.memory = system_memory;
+  item->system.claim = system_claim;
+  item->system.raise = system_raise;
+  item->system.fault = system_fault;
+  error[0] = 0;
+  item->self = item->model->create(&item->system, parameters, count, error, error_bytes);
+  if (!item->self) return error[0] ? -1 : refuse(error, error_bytes, "it refused its parameters");
+  all->count++;
+  item->model->reset(item->self);
+  return 0;
+}
+
+void peripherals_destroy(struct platform *platform) {
+  struct peripherals *all = &platform->peripherals;
+  for (uint32_t i = 0; i < all->count; i++) all->item[i].model->destroy(all->item[i].self);
+  free(all->claims);
+  free(all->pending);
+  free(all->l1_map);
+}
+
+struct peripheral *peripheral_at(struct platform *platform, uint32_t address) {
+  struct peripherals *all = &platform->peripherals;
+  for (uint32_t i = 0; i < all->count; i++)
+    if (address - all->item[i].base < all->item[i].model->register_bytes) return &all->item[i];
+  return NULL;
+}
+
+uint64_t peripherals_next(const struct platform *platform) {
+  const struct peripherals *all = &platform->peripherals;
+  uint64_t first = all->pending_count ? all->pending[0].cycle : NEVER;
+  for (uint32_t i = 0; i < all->count; i++) {
+    uint64_t next = all->item[i].model->next_event(all->item[i].self);
+    if (next < first) first = next;
+  }
+  return first;
+}
+
+/* A job is seen when the statistics count it. */
+static void trace_jobs(struct platform *platform, struct peripheral *item, uint64_t cycle) {
+  struct tvm_pulp_peripheral_statistics now;
+  item->model->statistics(item->self, &now);
+  if (now.jobs != item->traced.jobs) {
+    uint64_t busy = now.busy_cycles - item->traced.busy_cycles;
+    trace_span(&platform->trace, TRACE_PERIPHERAL, item->index, cycle - (busy < cycle ? busy : cycle), cycle,
+               now.macs - item->traced.macs);
+  }
+  item->traced = now;
+}
+
+void peripherals_advance(struct platform *platform, uint64_t cycle) {
+  struct peripherals *all = &platform->peripherals;
+  for (uint32_t i = 0; i < all->count; i++) {
+    struct peripheral *item = &all->item[i];
+    if (item->model->next_event(item->self) > cycle) continue;
+    item->model->advance(item->self, cycle);
+    if (platform->trace.enabled) trace_jobs(platform, item, cycle);
+  }
+  if (all->claim_count) drop_claims(platform, cycle);
+  while (all->pending_count && all->pending[0].cycle <= cycle) {
+    struct pending_event event = all->pending[0];
+    all->pending_count--;
+    memmove(all->pending, all->pending + 1, all->pending_count * sizeof event);
+    event_raise(platform, ~0u, all->item[event.owner].event_line, event.cycle);
+  }
+}
+
+void check_race(struct platform *platform, int who, uint32_t port, uint32_t offset, uint32_t bytes, int is_write,
+                uint64_t cycle) {
+  struct peripherals *all = &platform->peripherals;
+  if (port == TVM_PULP_PORT_L1) { /* cheap test first */
+    uint8_t touched = 0, excluded = is_write ? 3 : 2;
+    for (uint32_t word = offset / 4; word <= (offset + bytes - 1) / 4; word++) touched |= all->l1_map[word];
+    if (!(touched & excluded)) return;
+  }
+  for (uint32_t i = 0; i < all->claim_count; i++) {
+    const struct claim *claim = &all->claims[i];
+    if (claim->port != port || claim->end <= cycle || !(is_write || claim->is_write)) continue;
+    if (offset >= claim->address + claim->bytes || claim->address >= offset + bytes) continue;
+    if (!all->races++)
+      snprintf(all->first_race, sizeof all->first_race,
+               "cycle %llu: %s%d %s %s offset 0x%x while a job of %s %s it", (unsigned long long)cycle,
+               who < 0 ? "DMA" : "core ", who < 0 ? 0 : who, is_write ? "writes" : "reads",
+               port == TVM_PULP_PORT_L1 ? "L1" : "weight memory", (unsigned)offset,
+               all->item[claim->owner].model->name, claim->is_write ? "writes" : "reads");
+    return;
+  }
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Accelerators: shared objects behind tvm_pulp/peripheral.h, mapped at an address with an event line. */
+#ifndef ISS_PERIPHERALS_H
+#define ISS_PERIPHERALS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tvm_pulp/peripheral.h"
+
+struct platform;
+
+enum { PERIPHERALS = 8 };
+
+struct claim {
+  uint32_t port, address, bytes;
+  int is_write;
+  uint64_t end;
+  uint32_t owner;
+};
+
+struct pending_event {
+  uint64_t cycle;
+  uint32_t owner;
+};
+
+struct peripheral {
+  struct platform *platform;
+  const struct tvm_pulp_peripheral *model;
+  void *library, *self;
+  struct tvm_pulp_system system;
+  uint32_t base, event_line, index;
+  struct tvm_pulp_peripheral_statistics traced; /* statistics up to the last traced job */
+};
+
+struct peripherals {
+  struct peripheral item[PERIPHERALS];
+  uint32_t count;
+  struct claim *claims;
+  uint32_t claim_count, claim_capacity;
+  uint32_t l1_claims;    /* claims on L1, tested on every L1 access */
+  uint8_t *l1_map;       /* per L1 word: 1 read-claimed, 2 write-claimed */
+  struct pending_event *pending;
+  uint32_t pending_count, pending_capacity;
+  uint64_t races;
+  char first_race[200];
+};
+
+/* 0, or -1 with the reason in `error`. */
+int peripherals_add(struct platform *platform, const char *path, uint32_t base, uint32_t event_line,
+                    const struct tvm_pulp_parameter *parameters, size_t count, char *error, size_t error_bytes);
+void peripherals_destroy(struct platform *platform);
+/* The peripheral mapped at a cluster address, or NULL. */
+struct peripheral *peripheral_at(struct platform *platform, uint32_t address);
+uint64_t peripherals_next(const struct platform *platform);
+void peripherals_advance(struct platform *platform, uint64_t cycle);
+/* Count an access of a core or the DMA that a running job excludes. `who` is a hart index or -1 for the DMA. */
+void check_race(struct platform *platform, int who, uint32_t port, uint32_t offset, uint32_t bytes, int is_write,
+                uint64_t cycle);
+
+#endif /* ISS_PERIPHERALS_H */

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "platform.h"
+
+#include <string.h>
+
+#include "scheduler.h"
+
+uint64_t cluster_cycle(const struct hart *hart, uint64_t key) {
+  const struct config *config = &hart->platform->config;
+  uint64_t cycle = KEY_CYCLE(key);
+  if (LIKELY(!hart->is_controller || config->soc_clock_numerator == config->soc_clock_denominator)) return cycle;
+  return cycle * (uint64_t)config->soc_clock_numerator / (uint64_t)config->soc_clock_denominator;
+}
+
+/* The first cycle of the hart's clock that is not before a cluster cycle. */
+uint64_t local_cycle(const struct hart *hart, uint64_t cluster) {
+  const struct config *config = &hart->platform->config;
+  uint64_t numerator = (uint64_t)config->soc_clock_numerator;
+  if (!hart->is_controller || config->soc_clock_numerator == config->soc_clock_denominator) return cluster;
+  return (cluster * (uint64_t)config->soc_clock_denominator + numerator - 1) / numerator;
+}
+
+/* Where code at an address lives, or -1. */
+static int find_region(const struct hart *hart, uint32_t pc, uint32_t *base) {
+  const struct config *config = &hart->platform->config;
+  uint32_t l1 = (uint32_t)config->l1_base, l2 = (uint32_t)config->l2_base;
+  if (pc - l2 < config->l2_size) { *base = l2; return REGION_L2; }
+  if (pc - l1 < config->l1_size) { *base = l1; return REGION_L1; }
+  *base = 0;
+  if (hart->is_controller && pc < 0x8000 && pc < config->l2_private_bytes) return REGION_L2;
+  if (!hart->is_controller && pc < config->l1_size) return REGION_L1;
+  return -1;
+}
+
+int platform_enter(struct hart *hart, uint32_t pc) {
+  uint32_t base;
+  int region = find_region(hart, pc, &base);
+  if (region < 0 || pc % 2) return 0;
+  hart->region = (uint32_t)region;
+  hart->pc_base = base;
+  hart->slots = hart->platform->region[region].slots;
+  hart->code_bytes = hart->platform->region[region].bytes;
+  hart->resident = hart->resident_bits[region];
+  hart->ip = hart->slots + (pc - base) / 2;
+  return 1;
+}
+
+uint32_t hart_pc(const struct hart *hart) {
+  const struct slot *ip = hart->ip;
+  if (!ip) return 0;
+  if (ip >= hart->tail && ip < hart->tail + 4) ip = hart->tail_ip;
+  return hart->pc_base + (uint32_t)((ip - hart->slots) * 2);
+}
+
+void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t pc, uint64_t cycle) {
+  uint64_t local = local_cycle(hart, cycle);
+  hart->now = local << KEY_BITS | hart->index;
+  hart->start_cycle = local;
+  hart->sleep_start = local;
+  if (!platform_enter(hart, pc)) {
+    platform_fault(platform, FAULT_FETCH, NULL, pc, "boot address of core %u holds no code memory",
+                   (unsigned)hart->index);
+    return;
+  }
+  hart->resume = hart->ip->handler;
+  hart->state = HART_READY;
+  /* The first fetch: the handler of an undecoded slot does it, a decoded one must not miss it. */
+  if (hart->ip->op != OP_decode)
+    hart->now += fetch_lines(hart, (uint32_t)(hart->ip - hart->slots) / LINE_SLOTS, hart->ip->lines, hart->now)
+                 << KEY_BITS;
+  queue_insert(platform, hart->index, cluster_cycle(hart, hart->now));
+}
+
+void hart_sleep(struct hart *hart) {
+  uint64_t cycle = KEY_CYCLE(hart->now);
+  trace_span(&hart->platform->trace, TRACE_CORE_ACTIVE, hart->index, cluster_cycle(hart, hart->sleep_start << KEY_BITS),
+             cluster_cycle(hart, hart->now), 0);
+  hart->state = HART_ASLEEP;
+  hart->sleep_start = cycle;
+}
+
+void hart_block(struct hart *hart) {
+  hart_sleep(hart);
+  hart->state = HART_BLOCKED;
+}
+
+void hart_wake(struct hart *hart, uint64_t cycle) {
+  uint64_t local = local_cycle(hart, cycle);
+  if (local < hart->sleep_start) local = hart->sleep_start;
+  if (hart->state == HART_ASLEEP) {
+    /* The load that slept has its one cycle of issue in there. */
+    if (local == hart->sleep_start) local++;
+    hart->count.asleep += local - hart->sleep_start - 1;
+  } else {
+    hart->count.blocked += local - hart->sleep_start;
+  }
+  trace_span(&hart->platform->trace, TRACE_CORE_ASLEEP, hart->index, cluster_cycle(hart, hart->sleep_start << KEY_BITS),
+             cluster_cycle(hart, local << KEY_BITS), (uint64_t)hart->wait.kind);
+  hart->sleep_start = local;
+  hart->state = HART_READY;
+  hart->now = local << KEY_BITS | hart->index;
+  queue_insert(hart->platform, hart->index, cluster_cycle(hart, hart->now));
+}
+
+void reset_slots(struct platform *platform) {
+  for (uint32_t r = 0; r < REGION_COUNT; r++) {
+    struct code_region *region = &platform->region[r];
+    if (region->low < region->high)
+      memset(region->slots + region->low, 0, (region->high - region->low) * sizeof(struct slot));
+    region->low = region->bytes / 2;
+    region->high = 0;
+  }
+  for (uint32_t i = 0; i < platform->hart_count; i++) {
+    struct hart *hart = &platform->harts[i];
+    hart->tail_valid = 0;
+    if (hart->ip && !(hart->ip >= hart->tail && hart->ip < hart->tail + 4)) hart->resume = 0;
+    for (uint32_t l = 0; l < 2; l++) /* loops that are active keep their ends */
+      if (hart->loop[l].end_ip && hart->loop[l].count > 1) hart->loop[l].end_ip->wrap |= WRAP_LOOP_END;
+  }
+}
+
+void raise_soc_event(struct platform *platform, uint32_t event) {
+  struct hart *controller = &platform->harts[platform->config.cores];
+  uint64_t cycle = platform->running ? cluster_cycle(platform->running, platform->running->now) : platform->device_cycle;
+  if (event != NO_SOC_EVENT) {
+    if (platform->event_fifo_count < 16) platform->event_fifo[platform->event_fifo_count++] = event;
+    platform->interrupt_pending |= 1u << 26; /* SoC events arrive on interrupt 26 */
+  }
+  if (controller->state == HART_ASLEEP && (platform->interrupt_pending & platform->interrupt_mask)) {
+    controller->wait.ready = 1;
+    hart_wake(controller, cycle + (uint64_t)platform->config.event_wake_cycles);
+  }
+}
+
+void update_device_cycle(struct platform *platform) {
+  uint64_t first = platform->dma.cycle, other;
+  if ((other = peripherals_next(platform)) < first) first = other;
+  if ((other = hyperbus_next(platform)) < first) first = other;
+  for (uint32_t i = 0; i < 3; i++)
+    if ((other = timer_next(platform, &platform->timers[i])) < first) first = other;
+  platform->device_cycle = first;
+}
+
+void run_devices(struct platform *platform, uint64_t until) {
+  dma_advance(platform, until);
+  peripherals_advance(platform, until);
+  hyperbus_advance(platform, until);
+  for (uint32_t i = 0; i < 3; i++) timer_advance(platform, &platform->timers[i], until);
+  update_device_cycle(platform);
+}
+
+/* Cycles in which the core's clock ran. */
+uint64_t active_cycles(const struct hart *hart, uint64_t key) {
+  if (hart->state == HART_OFF) return 0;
+  return KEY_CYCLE(key) - hart->start_cycle - hart->count.asleep;
+}
+
+uint64_t instructions_retired(const struct hart *hart, uint64_t key) {
+  const struct hart_counters *count = &hart->count;
+  const struct config *config = &hart->platform->config;
+  uint64_t stalls = count->load_use + count->jump_register + count->multiply_divide + count->l1_conflict +
+                    count->external_load_cycles + count->external_store_cycles + count->misaligned + count->icache +
+                    count->event_load + count->blocked +
+                    count->taken_branches * (uint64_t)config->branch_taken_penalty +
+                    count->jumps * (uint64_t)config->jump_penalty;
+  return active_cycles(hart, key) - stalls;
+}

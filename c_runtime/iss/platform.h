@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The simulated system: harts, memories, devices, and the order in which they act.
+ *
+ * Time. A hart's `now` is `cycle << KEY_BITS | hart index`: comparing two such keys orders harts by local time and, at
+ * equal times, by index. Devices use the largest index, so at equal times they act after the cores. */
+#ifndef ISS_PLATFORM_H
+#define ISS_PLATFORM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "dma.h"
+#include "event_unit.h"
+#include "hyperbus.h"
+#include "ops.h"
+#include "peripherals.h"
+#include "timer.h"
+#include "trace.h"
+
+enum { KEY_BITS = 5, MAX_CORES = 16, MAX_HARTS = MAX_CORES + 1, DEVICE_INDEX = 31, WHEEL_SIZE = 64 };
+#define ONE_CYCLE ((uint64_t)1 << KEY_BITS)
+#define KEY_CYCLE(key) ((key) >> KEY_BITS)
+#define NEVER UINT64_MAX
+#define NO_SOC_EVENT 0xffffffffu
+#define DISCARD 32 /* register index that takes writes to x0 */
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+struct platform;
+
+/* One predecoded instruction. There is one slot per half-word of code memory. */
+struct slot {
+  int32_t handler; /* offset of the handler's code from that of `decode` */
+  int32_t inner;   /* the instruction's own handler, when `handler` is the wrapper */
+  int32_t imm;
+  uint32_t cost; /* in key units; for loads and multiplications, stall on dependent successor included */
+  uint8_t rd, rs1, rs2, length; /* length in slots */
+  uint8_t wrap;    /* WRAP_* */
+  uint8_t lines;   /* cache lines from here to the end of the straight-line block */
+  uint8_t hazard;  /* jalr: the instruction before it produces its source */
+  uint8_t post;    /* post-increment: rs1 as a destination, DISCARD for x0 */
+  uint16_t op;
+  uint16_t stall; /* dependent-successor stall that `cost` contains, cycles */
+  uint32_t word;  /* as fetched */
+};
+
+enum { WRAP_BOUNDARY = 1, WRAP_COMPRESSED = 2, WRAP_LOOP_END = 4 };
+enum { LINE_SLOTS = 8, LINE_BYTES = 16, BOUNDARY_LINES = 32 };
+
+/* A memory that code can run from. */
+struct code_region {
+  struct slot *slots;
+  uint8_t *memory;
+  uint32_t bytes;
+  uint32_t low, high; /* slot range touched since the last reset of the slots */
+};
+
+enum { REGION_L1, REGION_L2, REGION_COUNT };
+
+struct hardware_loop {
+  uint32_t start, end, count;
+  struct slot *start_ip, *end_ip;
+  uint64_t warm_epoch; /* L0 epoch in which every line of the body was seen resident */
+};
+
+enum hart_state { HART_OFF, HART_READY, HART_ASLEEP, HART_BLOCKED };
+
+/* Cumulative event counts of one hart. Cycles of every cause except plain issue are counted, so the number of
+ * instructions follows: instructions = active cycles - the sum of all stall causes. */
+#define HART_COUNTERS(X)                                                                                     \
+  X(load_use) X(jump_register) X(multiply_divide) X(l1_conflict)                                             \
+  X(external_load_cycles) X(external_store_cycles) X(misaligned) X(icache) X(event_load) X(asleep)           \
+  X(blocked) X(loads) X(stores) X(jumps) X(branches) X(taken_branches) X(compressed) X(external_loads)       \
+  X(external_stores)
+
+struct hart_counters {
+#define HART_COUNTER(name) uint64_t name;
+  HART_COUNTERS(HART_COUNTER)
+#undef HART_COUNTER
+};
+
+struct hart {
+  uint32_t x[34];
+  struct slot *ip;
+  uint64_t now;
+  struct platform *platform;
+  /* The memory one cycle away: L1 for cluster cores, L2 for the controller. */
+  uint8_t *fast_memory;
+  uint32_t fast_mask, fast_base, fast_size, bank_mask;
+  uint64_t *bank_free; /* NULL: no conflicts */
+  uint64_t slack;      /* key units by which its L1 accesses may run ahead of others */
+  /* Where it executes. */
+  struct slot *slots;
+  uint32_t pc_base, region, code_bytes;
+  int32_t resume; /* handler to continue with */
+  uint32_t taken_cost, jump_cost;
+  uint64_t branch_limit; /* jumps beyond this key hand over to the scheduler, so endless loops end */
+  const uint8_t *resident; /* bit per line of the region: in this hart's innermost instruction cache */
+  uint64_t l0_epoch;
+  struct hardware_loop loop[2];
+  struct slot tail[4]; /* last loop instruction followed by the loop edge, see execute.c */
+  struct slot *tail_ip;
+  int tail_valid, has_float;
+  struct hart_counters count;
+  uint32_t f[32];
+  uint32_t fflags, frm;
+  uint32_t index, hart_id;
+  int is_controller;
+  enum hart_state state;
+  uint64_t start_cycle, sleep_start;
+  uint64_t halted_cycle; /* local cycle when it was last seen */
+  /* Control and status registers. */
+  uint32_t pcer, pcmr, pccr[32];
+  uint64_t pccr_base[32];
+  uint32_t mstatus, mtvec, mepc, mcause, mscratch, mie;
+  uint32_t boot_address;
+  struct wait wait;
+  /* Innermost instruction cache: L0 of a cluster core, the only cache of the controller. */
+  uint32_t *cache_tags; /* line number + 1, 0 = empty */
+  uint32_t cache_sets, cache_ways, cache_random;
+  uint8_t *resident_bits[REGION_COUNT];
+};
+
+enum fault_kind { FAULT_NONE, FAULT_ACCESS, FAULT_MISALIGNED, FAULT_ILLEGAL, FAULT_FETCH, FAULT_DEADLOCK, FAULT_CYCLES,
+                  FAULT_PERIPHERAL, FAULT_ENVIRONMENT };
+
+struct fault {
+  enum fault_kind kind;
+  int32_t hart; /* index, -1: not a hart (DMA, accelerator) */
+  uint32_t pc, word, address;
+  char text[400];
+};
+
+enum run_state { RUN_GOING, RUN_EXIT, RUN_FAULT };
+
+struct shared_cache {
+  uint32_t *tags;
+  uint64_t *ready; /* cycle from which the line can be read */
+  uint32_t random;
+  int enabled;
+};
+
+struct output {
+  char *text;
+  size_t bytes, capacity;
+  char *line[64][16]; /* partial lines by (cluster, core) */
+  uint32_t line_bytes[64][16];
+};
+
+struct platform {
+  struct config config;
+  struct hart *harts; /* cluster cores, then the controller */
+  uint32_t hart_count;
+  uint8_t *l1, *l2, *weight, *l3;
+  struct code_region region[REGION_COUNT];
+  uint64_t l1_bank_free[64], l2_bank_free[64];
+  /* Run queue: a wheel of the next 64 cycles and a list of harts further away. */
+  uint32_t wheel[WHEEL_SIZE];
+  uint64_t wheel_occupied, wheel_base;
+  uint32_t far_harts;
+  uint64_t far_cycle;
+  uint64_t limit;      /* key of the next actor after the running hart */
+  uint64_t device_cycle; /* next cycle at which a device acts by itself */
+  uint64_t max_cycle;
+  struct hart *running, *float_owner;
+  enum run_state state;
+  uint32_t exit_code;
+  struct fault fault;
+  struct event_unit events;
+  struct dma dma;
+  struct hyperbus hyperbus;
+  struct timer timers[3]; /* cluster, controller 0, controller 1 */
+  struct peripherals peripherals;
+  struct trace trace;
+  struct shared_cache shared_cache;
+  int controller_cache_enabled;
+  int count_compressed;
+  struct output output;
+  uint32_t cluster_registers[16]; /* cluster control: end of computation, configuration, clock gate ... */
+  uint32_t fetch_enable;
+  uint32_t controller_boot_address, interrupt_mask, interrupt_pending, interrupt_ack;
+  uint32_t event_fifo[16], event_fifo_count;
+};
+
+/* platform.c */
+uint64_t cluster_cycle(const struct hart *hart, uint64_t key); /* hart's local key -> cluster cycles */
+uint64_t local_cycle(const struct hart *hart, uint64_t cluster);
+void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t pc, uint64_t cycle);
+int platform_enter(struct hart *hart, uint32_t pc); /* sets ip; 0 when the address holds no code memory */
+uint32_t hart_pc(const struct hart *hart);
+void hart_sleep(struct hart *hart);
+void hart_block(struct hart *hart);
+/* Put a sleeping or blocked hart back into the run queue at a cluster cycle. */
+void hart_wake(struct hart *hart, uint64_t cycle);
+void reset_slots(struct platform *platform);
+void raise_soc_event(struct platform *platform, uint32_t event);
+void update_device_cycle(struct platform *platform);
+void run_devices(struct platform *platform, uint64_t until);
+uint64_t active_cycles(const struct hart *hart, uint64_t key);
+uint64_t instructions_retired(const struct hart *hart, uint64_t key);
+
+/* fault.c */
+void platform_fault(struct platform *platform, enum fault_kind kind, const struct hart *hart, uint32_t address,
+                    const char *format, ...) __attribute__((format(printf, 5, 6)));
+void report_deadlock(struct platform *platform);
+
+/* execute.c: runs harts until the platform's state changes */
+void execute(struct platform *platform);
+
+/* decode.c */
+void decode_block(struct hart *hart, struct slot *head);
+void decode_word(const struct platform *platform, uint32_t word, struct slot *out);
+int op_reads(const struct slot *slot, uint32_t reg, int is_float);
+uint32_t expand_compressed(uint32_t half, int has_float);
+extern const uint16_t op_flags[OP_COUNT];
+extern int32_t op_handlers[OP_COUNT];
+
+/* caches.c */
+void caches_create(struct platform *platform);
+void caches_destroy(struct platform *platform);
+void caches_flush(struct platform *platform, int controller);
+void caches_refresh(struct platform *platform); /* after enabling or disabling */
+uint64_t fetch_lines(struct hart *hart, uint32_t line, uint32_t count, uint64_t key); /* stall cycles */
+
+/* csr.c: 0, or -1 for a register that does not exist */
+int csr_read(struct hart *hart, uint32_t number, uint64_t key, uint32_t *value);
+int csr_write(struct hart *hart, uint32_t number, uint64_t key, uint32_t value);
+
+/* output.c */
+void output_character(struct output *output, uint32_t cluster, uint32_t core, char character);
+void output_flush(struct output *output);
+void output_destroy(struct output *output);
+
+#endif /* ISS_PLATFORM_H */

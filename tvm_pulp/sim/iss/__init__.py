@@ -1,0 +1,8 @@
+"""The embedded simulator: a C library driven through ctypes."""
+
+from __future__ import annotations
+
+from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.result import RunFault, RunResult
+
+__all__ = ["Machine", "RunFault", "RunResult"]

@@ -1,0 +1,116 @@
+"""Read 32-bit RISC-V ELF executables: segments to load, the entry point, symbols."""
+
+from __future__ import annotations
+
+import bisect
+import struct
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from tvm_pulp.errors import UserError
+
+_LOAD, _SYMTAB, _RISCV, _EXECUTABLE = 1, 2, 243, 2
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Bytes to place at an address; `size` may exceed the data, the rest is zero."""
+
+    address: int
+    data: bytes
+    size: int
+
+
+@dataclass(frozen=True)
+class Elf:
+    """An executable in memory."""
+
+    entry: int
+    segments: tuple[Segment, ...]
+    symbols: dict[str, int] = field(repr=False)
+    functions: tuple[tuple[int, str], ...] = field(repr=False)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [address for address, _ in self.functions]
+
+    def nearest(self, address: int) -> str | None:
+        """`function+0x12` for an address inside the program, else None."""
+        inside = any(s.address <= address < s.address + max(s.size, 1) for s in self.segments)
+        index = bisect.bisect_right(self._starts, address) - 1
+        if index < 0 or not inside:
+            return None
+        start, name = self.functions[index]
+        return f"{name}+0x{address - start:x}" if address != start else name
+
+
+def read_elf(source: str | Path | bytes) -> Elf:
+    """Parse a file or its bytes; anything malformed is a user error."""
+    if isinstance(source, bytes):
+        return _parse(source, "ELF data")
+    try:
+        content = Path(source).read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot read {source}: {error.strerror}") from None
+    return _parse(content, str(source))
+
+
+def _parse(content: bytes, name: str) -> Elf:
+    if content[:4] != b"\x7fELF":
+        raise UserError(f"{name} is not an ELF file: give a bare-metal RV32 executable")
+    if len(content) < 52 or content[4:6] != b"\x01\x01":
+        raise UserError(f"{name} is not a 32-bit little-endian ELF file: build it for riscv32")
+    try:
+        return _parse_sections(content, name)
+    except (struct.error, IndexError):
+        raise UserError(f"{name} is a truncated or damaged ELF file: build it again") from None
+
+
+def _slice(content: bytes, offset: int, size: int) -> bytes:
+    if offset + size > len(content):
+        raise struct.error("outside the file")
+    return content[offset : offset + size]
+
+
+def _parse_sections(content: bytes, name: str) -> Elf:
+    kind, machine = struct.unpack_from("<HH", content, 16)
+    if machine != _RISCV or kind != _EXECUTABLE:
+        raise UserError(f"{name} is no RISC-V executable (machine {machine}, type {kind}): link it for riscv32")
+    entry, program, section = struct.unpack_from("<III", content, 24)
+    program_size, programs, section_size, sections = struct.unpack_from("<HHHH", content, 42)
+    if (programs and program_size < 32) or (sections and section_size < 40):
+        raise struct.error("short headers")
+    segments = []
+    for index in range(programs):
+        kind, offset, _, address, stored, size = struct.unpack_from("<IIIIII", content, program + index * program_size)
+        if kind != _LOAD or size == 0:
+            continue
+        if stored > size:
+            raise struct.error("segment larger in the file than in memory")
+        segments.append(Segment(address, _slice(content, offset, stored), size))
+    if not segments:
+        raise UserError(f"{name} has nothing to load: link it as an executable")
+    symbols, functions = _symbols(content, section, section_size, sections)
+    return Elf(entry, tuple(segments), symbols, functions)
+
+
+def _symbols(
+    content: bytes, section: int, section_size: int, sections: int
+) -> tuple[dict[str, int], tuple[tuple[int, str], ...]]:
+    headers = [struct.unpack_from("<10I", content, section + index * section_size) for index in range(sections)]
+    symbols: dict[str, int] = {}
+    functions: list[tuple[int, str]] = []
+    for header in headers:
+        if header[1] != _SYMTAB:
+            continue
+        strings = headers[header[6]]
+        text, table = _slice(content, strings[4], strings[5]), _slice(content, header[4], header[5])
+        for at, value, _, info, _, home in struct.iter_unpack("<IIIBBH", table[: len(table) // 16 * 16]):
+            label = text[at : text.find(b"\0", at)].decode("utf-8", "replace")
+            if not label or home == 0:
+                continue
+            symbols.setdefault(label, value)
+            if info & 15 in (0, 2) and not label.startswith(("$", ".L")):
+                functions.append((value, label))
+    return symbols, tuple(sorted(functions))

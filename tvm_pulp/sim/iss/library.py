@@ -1,0 +1,133 @@
+"""Locate the simulator's shared object, open it with ctypes and declare its functions."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import os
+from pathlib import Path
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.sim.iss.build import build_shared_object
+
+VERSION = 1
+
+
+class Fault(ctypes.Structure):
+    """`struct iss_fault`."""
+
+    _fields_ = [
+        ("kind", ctypes.c_uint32),
+        ("core", ctypes.c_int32),
+        ("pc", ctypes.c_uint32),
+        ("word", ctypes.c_uint32),
+        ("address", ctypes.c_uint32),
+        ("text", ctypes.c_char * 400),
+    ]
+
+
+class Span(ctypes.Structure):
+    """`struct iss_span`."""
+
+    _fields_ = [
+        ("start", ctypes.c_uint64),
+        ("end", ctypes.c_uint64),
+        ("kind", ctypes.c_uint32),
+        ("track", ctypes.c_uint32),
+        ("amount", ctypes.c_uint64),
+    ]
+
+
+class Statistics(ctypes.Structure):
+    """`struct tvm_pulp_peripheral_statistics`."""
+
+    _fields_ = [(name, ctypes.c_uint64) for name in ("jobs", "busy_cycles", "macs", "l1_bytes", "weight_bytes")]
+
+
+_P, _U32, _U64, _I, _S, _Z = (
+    ctypes.c_void_p,
+    ctypes.c_uint32,
+    ctypes.c_uint64,
+    ctypes.c_int,
+    ctypes.c_char_p,
+    ctypes.c_size_t,
+)
+_NAMES, _VALUES = ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_int64)
+
+# function -> result, arguments; as in c_runtime/iss/iss.h
+_SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
+    "iss_version": (_U32, []),
+    "iss_create": (_P, [_NAMES, _VALUES, _Z, _S, _Z]),
+    "iss_destroy": (None, [_P]),
+    "iss_read": (_I, [_P, _U32, _S, _U64]),
+    "iss_write": (_I, [_P, _U32, _S, _U64]),
+    "iss_l3": (_I, [_P, _U32, _S, _U64, _I]),
+    "iss_add_peripheral": (_I, [_P, _S, _U32, _U32, _NAMES, _VALUES, _Z, _S, _Z]),
+    "iss_start": (_I, [_P, _U32, _U32]),
+    "iss_get_register": (_U32, [_P, _U32, _U32]),
+    "iss_set_register": (_I, [_P, _U32, _U32, _U32]),
+    "iss_run": (_I, [_P, _U64]),
+    "iss_exit_code": (_U32, [_P]),
+    "iss_cycles": (_U64, [_P]),
+    "iss_fault": (None, [_P, ctypes.POINTER(Fault)]),
+    "iss_output": (_Z, [_P, ctypes.POINTER(_P)]),
+    "iss_core_counter_name": (_S, [_U32]),
+    "iss_core_counters": (None, [_P, _U32, ctypes.POINTER(_U64)]),
+    "iss_system_counter_name": (_S, [_U32]),
+    "iss_system_counters": (None, [_P, ctypes.POINTER(_U64)]),
+    "iss_peripheral_count": (_U32, [_P]),
+    "iss_peripheral": (_S, [_P, _U32, ctypes.POINTER(Statistics)]),
+    "iss_first_race": (_S, [_P]),
+    "iss_trace": (_U64, [_P, ctypes.POINTER(ctypes.POINTER(Span))]),
+}
+
+
+def package_folder(package: str) -> Path | None:
+    """The folder of an importable package, without importing it."""
+    spec = importlib.util.find_spec(package)
+    return Path(next(iter(spec.submodule_search_locations))) if spec and spec.submodule_search_locations else None
+
+
+def _sources() -> tuple[list[Path], list[Path]]:
+    runtime = package_folder("c_runtime")
+    if runtime is None or not (runtime / "iss").is_dir():
+        return [], []
+    files = sorted(path for path in (runtime / "iss").glob("*.c") if path.name != "module.c")
+    return files, [runtime / "iss", runtime / "include"]
+
+
+def find_library() -> Path:
+    """The compiled extension, or a fresh build of its sources when it is absent or older than they are.
+
+    The environment variable TVM_PULP_ISS_LIBRARY names a library to use instead (a sanitizer build, say).
+    """
+    override = os.environ.get("TVM_PULP_ISS_LIBRARY")
+    if override:
+        return Path(override)
+    files, include = _sources()
+    spec = importlib.util.find_spec("tvm_pulp._iss")
+    if spec is not None and spec.origin is not None:
+        built = Path(spec.origin)
+        newest = max((path.stat().st_mtime for folder in include for path in folder.rglob("*.[ch]")), default=0.0)
+        if built.stat().st_mtime >= newest:
+            return built
+    if not files:
+        raise UserError("the simulator is not installed: reinstall tvm_pulp with a C compiler or with ziglang")
+    return build_shared_object("iss", files, include, "-fvisibility=hidden")
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The simulator, opened once per process."""
+    path = find_library()
+    try:
+        opened = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise UserError(f"cannot open the simulator {path}: {error}; reinstall tvm_pulp") from None
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(opened, name)
+        function.restype, function.argtypes = result, arguments
+    if opened.iss_version() != VERSION:
+        raise UserError(f"the simulator {path} belongs to another version of tvm_pulp: reinstall tvm_pulp")
+    return opened

@@ -1,0 +1,237 @@
+"""A simulated system in one object: load a program, run it, look at what it did."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.sim.iss.elf import Elf, read_elf
+from tvm_pulp.sim.iss.library import Fault, Span, Statistics, library
+from tvm_pulp.sim.iss.models import find_model
+from tvm_pulp.sim.iss.result import Peripheral, RunFault, RunResult, TraceSpan
+from tvm_pulp.sim.iss.settings import simulator_settings
+from tvm_pulp.soc.description import Soc
+
+_KINDS = ("core active", "core asleep", "dma", "accelerator", "l3")
+# Faults that happen at no address, so that address 0 says nothing: illegal instruction, deadlock, cycle limit,
+# accelerator, environment call (enum fault_kind of c_runtime/iss/platform.h).
+_WITHOUT_ADDRESS = (3, 5, 6, 7, 8)
+
+
+def _named_values(values: Mapping[str, int]) -> tuple[ctypes.Array[ctypes.c_char_p], ctypes.Array[ctypes.c_int64]]:
+    count = len(values)
+    return (ctypes.c_char_p * count)(*(name.encode() for name in values)), (ctypes.c_int64 * count)(*values.values())
+
+
+class Core:
+    """Registers of one core; index them as `x[10]`, `f[3]`."""
+
+    def __init__(self, machine: Machine, index: int) -> None:
+        self._machine, self._index = machine, index
+        self.x = Registers(machine, index, 0)
+        self.f = Registers(machine, index, 32)
+
+    @property
+    def pc(self) -> int:
+        """Address of the instruction it executes next."""
+        return int(library().iss_get_register(self._machine.handle, self._index, 64))
+
+    def get(self, number: int) -> int:
+        """Integer register x<number>."""
+        return self.x[number]
+
+    def set(self, number: int, value: int) -> None:
+        """Set integer register x<number>."""
+        self.x[number] = value
+
+
+class Registers:
+    """One register file of a core."""
+
+    def __init__(self, machine: Machine, core: int, first: int) -> None:
+        self._machine, self._core, self._first = machine, core, first
+
+    def __getitem__(self, number: int) -> int:
+        if not 0 <= number < 32:
+            raise IndexError(f"register {number}: there are 32")
+        return int(library().iss_get_register(self._machine.handle, self._core, self._first + number))
+
+    def __setitem__(self, number: int, value: int) -> None:
+        if not 0 <= number < 32:
+            raise IndexError(f"register {number}: there are 32")
+        status = library().iss_set_register(self._machine.handle, self._core, self._first + number, value & 0xFFFFFFFF)
+        if status:
+            raise ValueError("register x0 is always 0")
+
+
+class Machine:
+    """A SoC with memories, cores and accelerators, at reset.
+
+    Accelerators of the description are added when a model is found; `models` names one explicitly.
+    """
+
+    def __init__(self, soc: Soc, *, models: Mapping[str, str | Path] | None = None, trace: bool = False) -> None:
+        if not soc.simulated:
+            raise UserError(f"SoC '{soc.name}' is not simulated: choose another with --soc, siracusa for example")
+        self.soc = soc
+        self.handle: int | None = None
+        self._elf: Elf | None = None
+        self._started = False
+        self._trace = trace
+        names, values = _named_values(simulator_settings(soc, trace))
+        error = ctypes.create_string_buffer(300)
+        self.handle = library().iss_create(names, values, len(values), error, len(error))
+        if not self.handle:
+            raise UserError(f"SoC '{soc.name}' cannot be simulated: {error.value.decode()}")
+        unknown = set(models or {}) - set(soc.engines)
+        if unknown:
+            known = ", ".join(soc.engines) or "none"
+            raise UserError(f"SoC '{soc.name}' has no engine '{min(unknown)}': it has {known}")
+        self.missing_models = tuple(name for name in soc.engines if not self._add_engine(name, models))
+
+    def __del__(self) -> None:
+        if getattr(self, "handle", None):
+            library().iss_destroy(self.handle)
+
+    def _add_engine(self, name: str, models: Mapping[str, str | Path] | None) -> bool:
+        path = find_model(name, models)
+        if path is None:
+            return False
+        engine = self.soc.engines[name]
+        names, values = _named_values(engine.parameters)
+        error = ctypes.create_string_buffer(300)
+        place = (str(path).encode(), engine.base, engine.event_line)
+        status = library().iss_add_peripheral(self.handle, *place, names, values, len(values), error, len(error))
+        if status:
+            raise UserError(f"engine '{name}' with model {path}: {error.value.decode(errors='replace')}")
+        return True
+
+    def load_elf(self, source: str | Path | bytes) -> None:
+        """Put an executable into the memories; `run` then starts the controller at its entry point."""
+        elf = read_elf(source)
+        for segment in elf.segments:
+            self.write(segment.address, segment.data.ljust(segment.size, b"\0"))
+        self._elf = elf
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write memory as the SoC sees it: L1, L2 or weight memory."""
+        if not 0 <= address < 1 << 32 or library().iss_write(self.handle, address, bytes(data), len(data)):
+            raise UserError(f"{len(data)} bytes at 0x{address:08x} are not inside one memory of SoC '{self.soc.name}'")
+
+    def read(self, address: int, size: int) -> bytes:
+        """Read memory as the SoC sees it."""
+        buffer = ctypes.create_string_buffer(max(size, 1))
+        if size < 0 or not 0 <= address < 1 << 32 or library().iss_read(self.handle, address, buffer, size):
+            raise UserError(f"{size} bytes at 0x{address:08x} are not inside one memory of SoC '{self.soc.name}'")
+        return buffer.raw[:size]
+
+    def load_l3(self, offset: int, data: bytes) -> None:
+        """Put bytes into L3, as a flash loader would before the program starts."""
+        if not 0 <= offset < 1 << 32 or library().iss_l3(self.handle, offset, bytes(data), len(data), 1):
+            raise UserError(f"{len(data)} bytes at L3 offset 0x{offset:x} exceed its {self.soc.memory.l3.size} bytes")
+
+    def read_l3(self, offset: int, size: int) -> bytes:
+        """Read bytes of L3."""
+        buffer = ctypes.create_string_buffer(max(size, 1))
+        if size < 0 or not 0 <= offset < 1 << 32 or library().iss_l3(self.handle, offset, buffer, size, 0):
+            raise UserError(f"{size} bytes at L3 offset 0x{offset:x} exceed its {self.soc.memory.l3.size} bytes")
+        return buffer.raw[:size]
+
+    def symbol(self, name: str) -> int:
+        """Address of a symbol of the loaded program."""
+        if self._elf is None or name not in self._elf.symbols:
+            raise UserError(f"the loaded program has no symbol '{name}'")
+        return self._elf.symbols[name]
+
+    def core(self, index: int) -> Core:
+        """A cluster core; the number of cores names the controller."""
+        if not 0 <= index <= self.soc.cluster.cores:
+            raise UserError(f"SoC '{self.soc.name}' has no core {index}: it has {self.soc.cluster.cores}")
+        return Core(self, index)
+
+    def start_core(self, core: int, pc: int, registers: Mapping[int, int] | None = None) -> None:
+        """Start a core directly, without the controller; useful for tests."""
+        registers_of = self.core(core).x
+        for number, value in (registers or {}).items():
+            registers_of[number] = value
+        if library().iss_start(self.handle, core, pc):
+            raise UserError(f"core {core} cannot start at 0x{pc:08x}: it runs already or there is no code memory there")
+        self._started = True
+
+    def run(self, max_cycles: int | None = None) -> RunResult:
+        """Run until the program writes the exit register; faults of the program raise GuestFault."""
+        if not self._started and self._elf is not None:
+            self.start_core(self.soc.cluster.cores, self._elf.entry)
+        begin = time.perf_counter()
+        status = library().iss_run(self.handle, max_cycles or 0)
+        seconds = time.perf_counter() - begin
+        if status:
+            raise RunFault(self._describe_fault(), self._result(seconds))
+        return self._result(seconds)
+
+    def _describe_fault(self) -> str:
+        fault = Fault()
+        library().iss_fault(self.handle, ctypes.byref(fault))
+        text = fault.text.decode(errors="replace")
+        parts = [text]
+        if fault.kind not in _WITHOUT_ADDRESS:
+            parts.append(f"address 0x{fault.address:08x}")
+        if fault.core >= 0:
+            name = "controller" if fault.core == self.soc.cluster.cores else f"core {fault.core}"
+            symbol = self._elf.nearest(fault.pc) if self._elf else None
+            width = 8 if fault.word & 3 == 3 else 4
+            parts.append(f"{name} at pc 0x{fault.pc:08x}{f' ({symbol})' if symbol else ''}")
+            parts.append(f"instruction 0x{fault.word:0{width}x}")
+        return ", ".join(parts)
+
+    def _result(self, seconds: float) -> RunResult:
+        lib = library()
+        core_names = list(_counter_names(lib.iss_core_counter_name))
+        system_names = list(_counter_names(lib.iss_system_counter_name))
+        values = (ctypes.c_uint64 * (len(core_names) + len(system_names)))()
+        cores = []
+        for index in range(self.soc.cluster.cores + 1):
+            lib.iss_core_counters(self.handle, index, values)
+            cores.append(dict(zip(core_names, map(int, values), strict=False)))
+        lib.iss_system_counters(self.handle, values)
+        system = dict(zip(system_names, map(int, values), strict=False))
+        text = ctypes.c_void_p()
+        size = lib.iss_output(self.handle, ctypes.byref(text))
+        return RunResult(
+            exit_code=int(lib.iss_exit_code(self.handle)),
+            cycles=int(lib.iss_cycles(self.handle)),
+            instructions=sum(counters["instructions"] for counters in cores),
+            stdout=ctypes.string_at(text, size).decode(errors="replace") if size else "",
+            cores=tuple(cores),
+            dma={name.removeprefix("dma_"): count for name, count in system.items() if name.startswith("dma_")},
+            l3={name.removeprefix("l3_"): count for name, count in system.items() if name.startswith("l3_")},
+            peripherals=tuple(self._peripherals()),
+            races=system["races"],
+            first_race=lib.iss_first_race(self.handle).decode() or None,
+            host_seconds=seconds,
+            spans=tuple(self._spans()) if self._trace else (),
+        )
+
+    def _peripherals(self) -> Iterable[Peripheral]:
+        for number in range(library().iss_peripheral_count(self.handle)):
+            counts = Statistics()
+            name = library().iss_peripheral(self.handle, number, ctypes.byref(counts)).decode()
+            yield Peripheral(name, counts.jobs, counts.busy_cycles, counts.macs, counts.l1_bytes, counts.weight_bytes)
+
+    def _spans(self) -> Iterable[TraceSpan]:
+        spans = ctypes.POINTER(Span)()
+        count = library().iss_trace(self.handle, ctypes.byref(spans))
+        for span in spans[:count]:
+            yield TraceSpan(_KINDS[span.kind], span.track, span.start, span.end, span.amount)
+
+
+def _counter_names(name_of: Callable[[int], bytes | None]) -> Iterable[str]:
+    for number in itertools.count():
+        name = name_of(number)
+        if name is None:
+            return
+        yield name.decode()

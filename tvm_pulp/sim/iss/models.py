@@ -1,0 +1,36 @@
+"""Find the simulation model of an accelerator: a shared object behind tvm_pulp/peripheral.h."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.sim.iss.build import build_shared_object
+from tvm_pulp.sim.iss.library import package_folder
+
+
+def find_model(engine: str, models: Mapping[str, str | Path] | None = None) -> Path | None:
+    """Path of the engine's model, or None when there is none.
+
+    Looks at the explicit mapping, then for an installed `tvm_pulp._model_<engine>`, then compiles
+    `uma_backends/<engine>/model/*.c`.
+    """
+    if models and engine in models:
+        path = Path(models[engine])
+        if not path.is_file():
+            raise UserError(f"model of engine '{engine}': there is no file {path}")
+        return path
+    runtime, backends = package_folder("c_runtime"), package_folder("uma_backends")
+    folder = backends / engine / "model" if backends else None
+    sources = sorted(folder.glob("*.c")) if folder and folder.is_dir() else []
+    spec = importlib.util.find_spec(f"tvm_pulp._model_{engine}")
+    if spec is not None and spec.origin is not None:
+        built = Path(spec.origin)
+        newest = max((path.stat().st_mtime for path in sources), default=0.0)
+        if built.stat().st_mtime >= newest:
+            return built
+    if not sources or folder is None or runtime is None:
+        return None
+    return build_shared_object(f"model-{engine}", sources, [folder, runtime / "include"])

@@ -1,0 +1,61 @@
+"""Find and read SoC descriptions: the presets beside this file, or any YAML file of the same form."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.soc.description import Soc, explain
+
+_FOLDER = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """Names of the presets that ship with the package."""
+    return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+
+
+def load(name_or_path: str | Path) -> Soc:
+    """Read a preset by name or a description file by path."""
+    path = _FOLDER / f"{name_or_path}.yaml"
+    if str(name_or_path) not in names():
+        path = Path(name_or_path)
+        if path.suffix not in (".yaml", ".yml"):
+            close = difflib.get_close_matches(str(name_or_path), names(), n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"choose one of {', '.join(names())} or give a YAML file"
+            raise UserError(f"unknown SoC '{name_or_path}': {hint}")
+    content = _read(path)
+    base = content.pop("based_on", None)
+    if base is not None:
+        if base not in names():
+            raise UserError(f"SoC description {path}: based_on names '{base}', which is none of {', '.join(names())}")
+        content = _merge(load(base).model_dump(), content)
+    try:
+        return Soc.model_validate(content)
+    except ValidationError as error:
+        raise UserError(f"SoC description {path}: {explain(error)}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read SoC description {path}: {error}") from None
+    except yaml.YAMLError as error:
+        raise UserError(f"SoC description {path} is not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise UserError(f"SoC description {path} must be a mapping with at least the key 'name'")
+    return content
+
+
+def _merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in changes.items():
+        old = merged.get(key)
+        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged

@@ -1,0 +1,230 @@
+"""The form of a SoC description. Times are cycles of the clock of the block they belong to, sizes are bytes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from tvm_pulp.errors import UserError
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Clock(_Section):
+    """Clock frequencies; the ratio of the first two is what the simulator needs."""
+
+    cluster_mhz: float = Field(default=1.0, gt=0)
+    soc_mhz: float = Field(default=1.0, gt=0)
+    reference_khz: float = Field(default=32.768, gt=0)
+
+
+class Isa(_Section):
+    """What a core executes beyond RV32IMC."""
+
+    single_float: bool = False
+    xpulp: bool = False
+
+
+class Cluster(_Section):
+    """The cores that compute."""
+
+    cores: int = Field(default=1, ge=1, le=16)
+    isa: Isa = Isa()
+
+
+class Controller(_Section):
+    """The core that boots the system."""
+
+    hart_id: int = 0x3E0
+    isa: Isa = Isa()
+
+
+class Memory(_Section):
+    """One memory: where it is and how long a blocking access of one word takes."""
+
+    base: int = Field(default=0, ge=0, lt=1 << 32)
+    size: int = Field(default=0, ge=0)
+    latency: int = Field(default=1, ge=1)
+    controller_latency: int = Field(default=1, ge=1)
+    banks: int = Field(default=1, ge=1)
+    conflicts: bool = False
+    private_bytes: int = Field(default=0, ge=0)
+
+
+class ExternalMemory(_Section):
+    """L3, reached by the I/O DMA only; times in SoC cycles."""
+
+    size: int = Field(default=0, ge=0)
+    read_setup: int = Field(default=0, ge=0)
+    write_setup: int = Field(default=0, ge=0)
+    read_cycles_per_byte: float = Field(default=1.0, gt=0)
+    write_cycles_per_byte: float = Field(default=1.0, gt=0)
+
+
+class Memories(_Section):
+    """The memory hierarchy. A size of 0 means the SoC has no such memory."""
+
+    l1: Memory = Memory()
+    l2: Memory = Memory()
+    weight: Memory = Memory()
+    l3: ExternalMemory = ExternalMemory()
+
+
+class CoreTiming(_Section):
+    """Instruction and access costs of one core."""
+
+    mul: int = Field(default=1, ge=1)
+    mul_use_stall: int = Field(default=0, ge=0)
+    mulh: int = Field(default=5, ge=1)
+    divide_base: int = Field(default=3, ge=1)
+    load_use_stall: int = Field(default=1, ge=0)
+    branch_taken_penalty: int = Field(default=2, ge=0)
+    jump_penalty: int = Field(default=1, ge=0)
+    jump_register_stall: int = Field(default=1, ge=0)
+    event_load: int = Field(default=5, ge=1)
+    single_float: int = Field(default=1, ge=1)
+    float_divide: int = Field(default=12, ge=1)
+    float_square_root: int = Field(default=12, ge=1)
+    peripheral: int = Field(default=3, ge=1)
+    apb: int = Field(default=23, ge=1)
+    controller_cluster: int = Field(default=15, ge=1)
+    controller_apb: int = Field(default=9, ge=1)
+    ordering_slack: int = Field(default=0, ge=0, le=64)
+
+
+class InstructionCache(_Section):
+    """Two levels for the cluster, one for the controller; lines of 16 bytes."""
+
+    ideal: bool = False
+    private_sets: int = Field(default=8, ge=1)
+    private_ways: int = Field(default=4, ge=1)
+    shared_sets: int = Field(default=64, ge=1)
+    shared_ways: int = Field(default=4, ge=1)
+    shared_hit: int = Field(default=2, ge=0)
+    refill: int = Field(default=18, ge=0)
+    disabled: int = Field(default=14, ge=0)
+    controller_sets: int = Field(default=32, ge=1)
+    controller_ways: int = Field(default=4, ge=1)
+    controller_refill: int = Field(default=5, ge=0)
+
+
+class Events(_Section):
+    """Event unit."""
+
+    wake: int = Field(default=5, ge=1)
+    software_delay: int = Field(default=1, ge=0)
+
+
+class Dma(_Section):
+    """Cluster DMA between L1 and everything outside it."""
+
+    bytes_per_cycle: int = Field(default=8, ge=4)
+    startup: int = Field(default=8, ge=0)
+    short_bytes: int = Field(default=64, ge=0)
+    short_credit: int = Field(default=4, ge=0)
+    burst_bytes: int = Field(default=256, ge=4)
+    write_burst: int = Field(default=1, ge=0)
+    l2_read_latency: int = Field(default=0, ge=0)
+    core_queue: int = Field(default=2, ge=1)
+    global_queue: int = Field(default=8, ge=1)
+    counters: int = Field(default=16, ge=1, le=16)
+    enqueue_1d: int = Field(default=5, ge=1)
+    enqueue_2d: int = Field(default=7, ge=1)
+
+
+class Engine(_Section):
+    """An accelerator: where its registers are, which event line it pulses, what its model is told."""
+
+    base: int = Field(ge=0, lt=1 << 32)
+    event_line: int = Field(ge=0, le=31)
+    parameters: dict[str, int] = {}
+
+
+class Energy(_Section):
+    """Picojoules; None where nothing is known."""
+
+    core_active_cycle: float | None = None
+    core_idle_cycle: float | None = None
+    l1_byte: float | None = None
+    l2_byte: float | None = None
+    l3_byte: float | None = None
+    weight_byte: float | None = None
+    engine_mac: dict[str, float] = {}
+    static_cycle: float | None = None
+
+
+class Soc(_Section):
+    """One system. `simulated` is false where emitted C runs natively and there is nothing to simulate."""
+
+    name: str
+    description: str = ""
+    simulated: bool = True
+    clock: Clock = Clock()
+    cluster: Cluster = Cluster()
+    controller: Controller = Controller()
+    memory: Memories = Memories()
+    timing: CoreTiming = CoreTiming()
+    icache: InstructionCache = InstructionCache()
+    events: Events = Events()
+    dma: Dma = Dma()
+    engines: dict[str, Engine] = {}
+    energy: Energy = Energy()
+
+    @model_validator(mode="after")
+    def _check(self) -> Soc:
+        if self.simulated and not (self.memory.l1.size and self.memory.l2.size):
+            raise ValueError("a simulated SoC needs memory.l1.size and memory.l2.size")
+        return self
+
+    def with_settings(self, settings: Mapping[str, object]) -> Soc:
+        """A copy with the values at dotted paths replaced: `{"memory.l1.conflicts": False}`."""
+        content = self.model_dump()
+        for path, value in settings.items():
+            _replace(content, path, value)
+        try:
+            return Soc.model_validate(content)
+        except ValidationError as error:
+            raise UserError(f"setting of SoC {self.name}: {explain(error)}") from None
+
+
+def setting_names(content: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Every dotted path that `with_settings` accepts."""
+    found: list[str] = []
+    for key, value in content.items():
+        found += setting_names(value, f"{prefix}{key}.") if isinstance(value, dict) else [f"{prefix}{key}"]
+    return found
+
+
+def _replace(content: dict[str, Any], path: str, value: object) -> None:
+    *parents, last = path.split(".")
+    place: Any = content
+    for key in parents:
+        place = place.get(key) if isinstance(place, dict) else None
+    # engine parameters are open: the model checks them
+    is_open = len(parents) == 3 and parents[0] == "engines" and parents[2] == "parameters"
+    if not isinstance(place, dict) or (last not in place and not is_open) or isinstance(place.get(last), dict):
+        known = setting_names(content)
+        by_last_word = [name for name in known if name.split(".")[-1] == last]
+        close = by_last_word or difflib.get_close_matches(path, known, n=3, cutoff=0.4)
+        hint = f"close matches: {', '.join(close[:3])}" if close else "see the SoC description for the settings it has"
+        raise UserError(f"unknown setting '{path}': {hint}")
+    place[last] = value
+
+
+def explain(error: ValidationError) -> str:
+    """The first problem of a validation in one sentence."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"]) or "description"
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        message = "no such key; remove it or correct its spelling"
+    elif first["type"] == "missing":
+        message = "this key is required"
+    else:
+        message = f"{message[:1].lower()}{message[1:]}, not {first['input']!r}" if first["loc"] else message
+    return f"{where}: {message}"

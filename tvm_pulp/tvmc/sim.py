@@ -1,0 +1,113 @@
+"""`tvmc sim`: run any bare-metal ELF on a simulated SoC."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from tvm_pulp.errors import UserError
+
+_LARGEST_EXIT, _FAULT = 125, 127
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the verb."""
+    parser.add_argument("elf", metavar="ELF", help="bare-metal RV32 executable")
+    parser.add_argument("--soc", default="siracusa", metavar="NAME", help="SoC preset or description file")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="settings",
+        help="change a value of the SoC description, e.g. memory.l1.conflicts=false",
+    )
+    parser.add_argument("--l3", metavar="FILE", help="contents of L3 at the start")
+    parser.add_argument("--model", action="append", default=[], metavar="ENGINE=FILE", help="simulation model to use")
+    parser.add_argument("--report", metavar="F.json", help="write counters as JSON")
+    parser.add_argument("--trace", metavar="F.json", help="write a timeline for Perfetto or chrome://tracing")
+    parser.add_argument("--max-cycles", type=_positive, metavar="N", help="stop with a fault after N cluster cycles")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the program; its exit value is ours."""
+    import tvm_pulp.soc
+    from tvm_pulp.sim.iss import Machine, RunFault
+    from tvm_pulp.sim.iss.trace import chrome_trace
+
+    soc = tvm_pulp.soc.load(args.soc).with_settings(dict(_pair(text, "--set") for text in args.settings))
+    models = {name: str(path) for name, path in (_pair(text, "--model") for text in args.model)}
+    machine = Machine(soc, models=models, trace=args.trace is not None)
+    machine.load_elf(args.elf)
+    if args.l3:
+        machine.load_l3(0, _read(args.l3))
+    fault: RunFault | None = None
+    try:
+        result = machine.run(args.max_cycles)
+    except RunFault as error:
+        fault, result = error, error.result
+    sys.stdout.write(result.stdout)
+    sys.stdout.flush()
+    if args.report:
+        report = {"soc": soc.name, "elf": str(args.elf), **result.report(), "fault": str(fault) if fault else None}
+        _write(args.report, report)
+    if args.trace:
+        _write(args.trace, chrome_trace(soc, result.spans))
+    if result.races:
+        _say(f"{result.races} race(s) with a running accelerator, first: {result.first_race}")
+    if fault:
+        _say(f"guest fault after {result.cycles} cycles: {fault}")
+        return _FAULT
+    _say(f"{result.cycles} cycles, {result.instructions} instructions, {result.mips:.0f} MIPS")
+    if result.exit_code > _LARGEST_EXIT:
+        _say(f"guest exit value {result.exit_code} is reported as {_LARGEST_EXIT}")
+    return min(result.exit_code, _LARGEST_EXIT)
+
+
+def _say(text: str) -> None:
+    """What the guest prints owns stdout."""
+    print(f"tvmc sim: {text}", file=sys.stderr)
+
+
+def _positive(text: str) -> int:
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = 0
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of cycles")
+    return value
+
+
+def _pair(text: str, option: str) -> tuple[str, object]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise UserError(f"{option} {text}: write it as key=value")
+    if option != "--set":
+        return key, value
+    return key, _number(value)
+
+
+def _number(text: str) -> object:
+    """Hexadecimal as an int; everything else as text that the description's types interpret."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        return text
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _write(path: str, content: Any) -> None:
+    try:
+        Path(path).write_text(json.dumps(content, indent=1) + "\n")
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
