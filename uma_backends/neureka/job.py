@@ -33,6 +33,10 @@ class Requantization:
     shift_vector: bool = False
 
 
+NO_PADDING = Padding()
+DEFAULT_REQUANTIZATION = Requantization()
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """A tile as the array executes it; raises UserError for what the hardware cannot do.
@@ -45,12 +49,12 @@ class Job:
     output_channels: int
     output_height: int
     output_width: int
-    padding: Padding = Padding()
+    padding: Padding = NO_PADDING
     weight_bits: int = 8
     weight_offset: int = -128
     input_signed: bool = False
     output_bits: int = 8
-    requantization: Requantization | None = Requantization()
+    requantization: Requantization | None = DEFAULT_REQUANTIZATION
     stream_in: bool = False
     weight_memory: bool = False
     prefetch: bool = False
