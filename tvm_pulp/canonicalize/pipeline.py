@@ -8,6 +8,7 @@ from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
+from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
 from tvm_pulp.canonicalize.to_nhwc import ToNhwc
 from tvm_pulp.frontend.imported import Imported
 
@@ -20,6 +21,8 @@ def canonicalize(imported: Imported) -> Any:
         passes = [ToNhwc(), DropIdentity(), FuseRequantize()]
     elif imported.dialect == "tflite":
         passes = [FoldQdq(TfliteArithmetic()), DropIdentity()]
+    elif imported.dialect == "qdq":
+        passes = [FoldQdq(OnnxArithmetic()), ToNhwc(), DropIdentity()]
     for step in passes:
         module = step.run(module)
     return module

@@ -1,8 +1,8 @@
 """Pass: float islands between dequantize and quantize become operators of the integer dialect.
 
-Expects Relax as the TFLite importer writes it: each layer's operands dequantized, its result quantized, sometimes much
-later. Guarantees that every island it knows is integers only, with the arithmetic it was given; whatever it does
-not know stays float, between the dequantize and quantize it had.
+Expects Relax as TVM's TFLite and ONNX importers write it: each layer's operands dequantized, its result quantized,
+sometimes much later. Guarantees that every island it knows is integers only, with the arithmetic it was given;
+whatever it does not know stays float, between the dequantize and quantize it had.
 
     quantize(relu(conv2d(dequantize(x), dequantize(w)) + dequantize(b)))   becomes   qnn.conv2d(x, w, b, requant)
 
@@ -12,38 +12,47 @@ At each quantize it looks back, through the activation and the bias, for a layer
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import tvm
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize import qdq_elementwise, qdq_layers
+from tvm_pulp.canonicalize import qdq_elementwise, qdq_layers, qdq_reductions, qdq_unary
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, window
+from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
 from tvm_pulp.canonicalize.qdq_operands import Operands, Target, target_of
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
 from tvm_pulp.qnn.operator import PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import RANGES
 
 _LAYERS: dict[str, Callable[..., Any]] = {
+    "relax.nn.conv1d": qdq_layers.conv1d,
     "relax.nn.conv2d": qdq_layers.conv2d,
+    "relax.nn.conv2d_transpose": qdq_layers.conv2d_transpose,
     "relax.matmul": qdq_layers.matmul,
 }
 _OPERATORS: dict[str, Callable[..., Any]] = {
     **_LAYERS,
     "relax.subtract": qdq_elementwise.subtract,
     "relax.multiply": qdq_elementwise.multiply,
-    "relax.mean": qdq_elementwise.mean,
-    "relax.nn.softmax": qdq_elementwise.softmax,
+    "relax.concat": qdq_reductions.concat,
+    "relax.mean": qdq_reductions.mean,
+    "relax.nn.avg_pool1d": qdq_reductions.avg_pool1d,
+    "relax.nn.avg_pool2d": qdq_reductions.avg_pool,
+    "relax.nn.softmax": qdq_reductions.softmax,
 }
 
 
 class FoldQdq(Rewriter):
     """The pass; `arithmetic` decides how results are rounded."""
 
-    def __init__(self, arithmetic: TfliteArithmetic) -> None:
+    def __init__(self, arithmetic: TfliteArithmetic | OnnxArithmetic) -> None:
         self.arithmetic = arithmetic
 
     def start(self, function: Any) -> None:
@@ -59,6 +68,8 @@ class FoldQdq(Rewriter):
             return self._quantize(value)
         if is_op(value, "relax.concat"):
             return self._concat(value)
+        if is_op(value, "relax.split"):
+            return self._split(value)
         if value.op.name in MOVEMENTS:
             return self._moved(value)
         if is_op(value, "relax.astype"):
@@ -68,47 +79,94 @@ class FoldQdq(Rewriter):
         return value
 
     def _quantize(self, value: Any) -> Any:
-        target = target_of(value)
+        real, target = value.args[0], target_of(value)
+        if constant(real) is not None:
+            return self._quantized_constant(value)
         if target is None:
             return value
-        key = (value.args[0], target)
+        key = (real, target)
         if key not in self._done:
-            result = self._island(value.args[0], target)
-            if isinstance(result, relax.Call):
-                result = self.emit(result)
-            self._done[key] = result
+            try:
+                result = self._island(real, target)
+            except OverflowError:  # a ratio of scales no 64-bit product can hold: stay float
+                result = None
+            self._done[key] = self.bound(result) if isinstance(result, relax.Call) else result
         return value if self._done[key] is None else self._done[key]
+
+    def _quantized_constant(self, value: Any) -> Any:
+        """Weights stored as floats in front of a quantize."""
+        real, scale, zero_point = (constant(a) for a in value.args)
+        dtype = str(value.attrs.out_dtype)
+        if scale is None or zero_point is None or dtype not in RANGES:
+            return value
+        shape = [1] * real.ndim
+        if scale.size > 1:
+            shape[int(value.attrs.axis)] = scale.size
+        zero_point = zero_point.astype(np.int64).reshape(shape if zero_point.size > 1 else ())
+        rounded = np.rint(real / scale.reshape(shape if scale.size > 1 else ())).astype(np.int64) + zero_point
+        return relax.const(np.clip(rounded, *RANGES[dtype]).astype(dtype))
 
     def _island(self, real: Any, target: Target) -> Any:
         """The integer form of a float value on its way to `target`, or None."""
-        real, target = self._without_activation(real, target)
-        x = self.operands.quantized(real)
+        inner, inner_target, scaled = self._without_activation(real, target)
+        x = self.operands.quantized(inner)
         if x is not None:
-            return qdq_elementwise.requantize(self, x, target)
-        call = self.definition(real)
+            rescaled = None if scaled else qdq_elementwise.requantize(self, x, inner_target)
+            return rescaled if rescaled is not None else qdq_unary.lookup(self, real, target)
+        call = self.definition(inner)
         if is_op(call, "relax.add"):
-            return _first(self._biased(call, target), qdq_elementwise.add(self, call, target))
-        rule = _OPERATORS.get(call.op.name) if isinstance(call, relax.Call) else None
-        return rule(self, call, target) if rule else None
+            found = _first(self._biased(call, inner_target), qdq_elementwise.add(self, call, inner_target))
+        else:
+            rule = _OPERATORS.get(call.op.name) if _is_operator(call) else None
+            found = rule(self, call, inner_target) if rule else None
+        return found if found is not None else qdq_unary.lookup(self, real, target)
 
-    def _without_activation(self, real: Any, target: Target) -> tuple[Any, Target]:
-        """Look through clips: rounding is monotone, so they limit the integers instead."""
+    def _without_activation(self, real: Any, target: Target) -> tuple[Any, Target, bool]:
+        """Look through clips (rounding is monotone, so they limit the integers instead) and constant factors."""
+        scaled = False
         while True:
             call = self.definition(real)
+            factor = self._factor(call)
             if is_op(call, "relax.nn.relu"):
                 target = target.within(self.arithmetic.bound(0.0, target), None)
             elif is_op(call, "relax.clip"):
                 low, high = (float(a.value) for a in call.args[1:])
                 target = target.within(self.arithmetic.bound(low, target), self.arithmetic.bound(high, target))
+            elif factor is not None:
+                target, scaled = replace(target, scale=float(target.scale) / factor[1]), True
+                real = factor[0]
+                continue
             else:
-                return real, target
+                return real, target, scaled
             real = call.args[0]
+
+    def _factor(self, call: Any) -> tuple[Any, float] | None:
+        """Operand and factor of a product with one positive constant."""
+        if not self.arithmetic.folds_factors or not (is_op(call, "relax.multiply") or is_op(call, "relax.divide")):
+            return None
+        left, right = (constant(a) for a in call.args)
+        if right is not None and right.size == 1 and spec_of(call).shape == spec_of(call.args[0]).shape:
+            value = float(right.reshape(-1)[0])
+            if value > 0 and math.isfinite(value):
+                return call.args[0], 1 / value if is_op(call, "relax.divide") else value
+        if left is not None and left.size == 1 and is_op(call, "relax.multiply"):
+            value = float(left.reshape(-1)[0])
+            if value > 0 and math.isfinite(value) and spec_of(call).shape == spec_of(call.args[1]).shape:
+                return call.args[1], value
+        return None
+
+    def bound(self, value: Any) -> Any:
+        """Bind a call; calls inside it are bound first."""
+        if isinstance(value, relax.Call):
+            arguments = [self.bound(a) if isinstance(a, relax.Call) else a for a in value.args]
+            return self.emit(relax.Call(value.op, arguments, value.attrs, value.ty_args))
+        return value
 
     def _biased(self, call: Any, target: Target) -> Any:
         """layer + constant."""
         for data, bias in (call.args, reversed(call.args)):
             layer = self.definition(data)
-            rule = _LAYERS.get(layer.op.name) if isinstance(layer, relax.Call) else None
+            rule = _LAYERS.get(layer.op.name) if _is_operator(layer) else None
             if rule is not None:
                 return rule(self, layer, target, bias)
         return None
@@ -117,7 +175,7 @@ class FoldQdq(Rewriter):
         """Movement of integers, or of what a dequantize gave."""
         rule, data = MOVEMENTS[value.op.name], value.args[0]
         if spec_of(value).dtype in RANGES:
-            return _first(moved_constant(value, data), rule(value, data, 0), value)
+            return self.bound(_first(moved_constant(value, data), rule(value, data, 0), value))
         x = self.operands.quantized(data)
         if x is None or constant(x.value) is not None:
             return value
@@ -126,7 +184,7 @@ class FoldQdq(Rewriter):
 
     def _dequantize(self, integers: Any, like: Any) -> Any:
         scale, zero_point = like.args[1:]
-        return relax.op.dequantize(self.emit(integers), scale, zero_point, axis=0, out_dtype=like.attrs.out_dtype)
+        return relax.op.dequantize(self.bound(integers), scale, zero_point, axis=0, out_dtype=like.attrs.out_dtype)
 
     def _concat(self, value: Any) -> Any:
         """Operands of one quantization are joined as integers."""
@@ -145,6 +203,25 @@ class FoldQdq(Rewriter):
         like = next((d for d in map(self.definition, parts) if is_op(d, "relax.dequantize")), None)
         joined = qnn.emit("concat", [x.value for x in known], {"axis": axis})
         return value if like is None else self._dequantize(joined, like)
+
+    def _split(self, value: Any) -> Any:
+        """Pieces of integers, dequantized one by one."""
+        data = value.args[0]
+        x, shape = self.operands.quantized(data), spec_of(data).shape
+        is_integer = spec_of(data).dtype in RANGES
+        if (x is None and not is_integer) or not isinstance(value.ty, relax.TupleType):
+            return value
+        axis, first, pieces = int(value.attrs.axis) % len(shape), 0, []
+        for field in value.ty.fields:
+            size = tuple(int(d) for d in field.shape.values)
+            begin = [first if a == axis else 0 for a in range(len(shape))]
+            first += size[axis]
+            if 0 in size:
+                return value
+            attributes = {"begin": begin, "stride": [1] * len(shape), "size": list(size)}
+            piece = qnn.emit("slice", [data if x is None else x.value], attributes)
+            pieces.append(self.emit(piece if x is None else self._dequantize(piece, self.definition(data))))
+        return relax.Tuple(pieces)
 
     def _average_of_integers(self, value: Any) -> Any:
         """astype(avg_pool2d(astype(x, int32)), int8): the importer forgets to round; TFLite rounds half away."""
@@ -174,6 +251,10 @@ class FoldQdq(Rewriter):
                 attributes[f"{prefix}high"] = min(attributes[f"{prefix}high"], high)
                 return qnn.emit(layer.op.name.removeprefix(PREFIX), layer.args, attributes)
         return _first(qdq_elementwise.clip(data, low, high), value)
+
+
+def _is_operator(call: Any) -> bool:
+    return isinstance(call, relax.Call) and isinstance(call.op, tvm.ir.Op)
 
 
 def _first(*candidates: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.canonicalize.qdq_operands import Quantized, QuantizedConstant, Target
+from tvm_pulp.canonicalize.qdq_operands import Quantized, QuantizedConstant, Real, Target
 from tvm_pulp.qnn import softmax_tflite
 from tvm_pulp.qnn.add import LEFT_SHIFT
 from tvm_pulp.qnn.fixed_point import quantize_multiplier, quantize_multipliers, single_rounding_multipliers
@@ -27,6 +27,7 @@ class TfliteArithmetic:
     """Fixed-point multipliers with two roundings; which products are rounded to float32 follows TFLite's `Prepare`."""
 
     name = "tflite"
+    folds_factors = False
 
     def bound(self, value: float, target: Target) -> int:
         """A float bound of an activation as an integer."""
@@ -54,10 +55,10 @@ class TfliteArithmetic:
         rule = _rule("half_up", target)
         return rule, list(single_rounding_multipliers(ratio))
 
-    def conv_ratio(self, x: np.float32, weight: np.ndarray, y: np.float32) -> np.ndarray:
+    def conv_ratio(self, x: np.float32, weight: np.ndarray, y: Real) -> np.ndarray:
         return np.asarray(np.float64(x) * weight.astype(np.float64) / np.float64(y))
 
-    def product_ratio(self, a: np.float32, b: np.float32, y: np.float32) -> np.ndarray:
+    def product_ratio(self, a: np.float32, b: np.float32, y: Real) -> np.ndarray:
         return np.array([float(np.float32(a) * np.float32(b) / np.float32(y))])
 
     def bias(self, real: np.ndarray, held: QuantizedConstant | None, scale: np.ndarray) -> np.ndarray | None:
@@ -82,11 +83,11 @@ class TfliteArithmetic:
         }
         return attributes, tensors
 
-    def softmax(self, x: Quantized, target: Target) -> dict[str, Any] | None:
-        """Attributes of `softmax`, or None where TFLite has no such kernel."""
+    def softmax(self, x: Quantized, target: Target) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
+        """Attributes and tables of `softmax`, or None where TFLite has no such kernel."""
         if target.dtype != "int8" or target.zero_point != -128 or target.scale != np.float32(1 / 256):
             return None
-        return {"form": "tflite", **softmax_tflite.parameters(float(x.scale), 1.0)}
+        return {"form": "tflite", **softmax_tflite.parameters(float(x.scale), 1.0)}, []
 
     def mean(self, x: Quantized, count: int, target: Target) -> Rule:
         """Rule that turns the sum of `count` values into their mean, as the kernel folds the division."""
@@ -94,3 +95,7 @@ class TfliteArithmetic:
         shift = min(count.bit_length() - 1, 32, 31 + exponent)
         tensors = [np.array([(multiplier << shift) // count], np.int32), np.array([exponent - shift], np.int32)]
         return _rule("tflite", target), tensors
+
+    def window_mean(self, x: Quantized, counts: np.ndarray, target: Target) -> Rule | None:
+        """TFLite pools integers without changing their scale; a float pool does not occur."""
+        return None

@@ -1,10 +1,10 @@
-"""Element-wise arithmetic, reductions and softmax of a quantize/dequantize graph."""
+"""Element-wise arithmetic of a quantize/dequantize graph."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
@@ -22,6 +22,12 @@ def requantize(fold: FoldQdq, x: Quantized, target: Target) -> Any:
     if x.same_as(target.scale, target.zero_point) and spec.dtype == target.dtype:
         return x.value if target.low <= low and high <= target.high else clip(x.value, target.low, target.high)
     rule, constants = fold.arithmetic.rescale(x, target)
+    if fold.arithmetic.name == "onnx" and spec.dtype in ("int8", "uint8"):
+        every = np.arange(low, high + 1) - x.zero_point
+        exact = target.quantize(x.every_value)
+        if (rule.apply(every, constants) != exact).any():
+            # Float32 rounds some value differently: only a table says it exactly.
+            return qnn.emit("lookup", [x.value, relax.const(exact)])
     attributes = {**rule.attributes(), "zero_point": x.zero_point, "axis": -1}
     return qnn.emit("requantize", [x.value, *(relax.const(c) for c in constants)], attributes)
 
@@ -57,27 +63,3 @@ def multiply(fold: FoldQdq, call: Any, target: Target) -> Any:
     rule, constants = fold.arithmetic.requant(ratio, target)
     attributes = {**rule.attributes(), "zero_point_a": a.zero_point, "zero_point_b": b.zero_point}
     return qnn.emit("mul", [a.value, b.value, *(relax.const(c) for c in constants)], attributes)
-
-
-def mean(fold: FoldQdq, call: Any, target: Target) -> Any:
-    x = fold.operands.quantized(call.args[0])
-    if x is None:
-        return None
-    rank = len(x.shape)
-    axes = sorted(int(a) % rank for a in call.attrs.axis) if call.attrs.axis is not None else list(range(rank))
-    count = math.prod(x.shape[a] for a in axes)
-    if count * spec_of(x.value).magnitude >= 1 << 31:
-        return None
-    values = {"axes": axes, "keepdims": int(call.attrs.keepdims), "kind": "sum"}
-    total = fold.emit(qnn.emit("reduce", [x.value], values))
-    rule, constants = fold.arithmetic.mean(x, count, target)
-    attributes = {**rule.attributes(), "zero_point": x.zero_point * count, "axis": -1}
-    return qnn.emit("requantize", [total, *(relax.const(c) for c in constants)], attributes)
-
-
-def softmax(fold: FoldQdq, call: Any, target: Target) -> Any:
-    x = fold.operands.quantized(call.args[0])
-    if x is None or int(call.attrs.axis) not in (-1, len(x.shape) - 1):
-        return None
-    attributes = fold.arithmetic.softmax(x, target)
-    return None if attributes is None else qnn.emit("softmax", [x.value], attributes)

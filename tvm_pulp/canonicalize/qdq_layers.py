@@ -8,7 +8,8 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.qdq_operands import Quantized, Target
+from tvm_pulp.canonicalize.qdq_operands import Quantized, QuantizedConstant, Target
+from tvm_pulp.qnn.operator import spec_of
 
 if TYPE_CHECKING:
     from tvm_pulp.canonicalize.qdq import FoldQdq
@@ -21,30 +22,85 @@ _KERNELS = {"HWIO": (3, 0, 1, 2), "HWOI": (2, 0, 1, 3), "OIHW": (0, 1, 2, 3), "O
 def conv2d(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
     """quantize(conv2d(dequantize(x), dequantize(w)) + bias), per tensor or per output channel."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
-    attrs = call.attrs
-    layout, kernel_layout = str(attrs.data_layout), str(attrs.kernel_layout)
+    layout, kernel_layout = str(call.attrs.data_layout), str(call.attrs.kernel_layout)
     if x is None or weight is None or layout not in ("NHWC", "NCHW") or kernel_layout not in _KERNELS:
         return None
-    weight = weight.rearranged(lambda a: np.ascontiguousarray(a.transpose(_KERNELS[kernel_layout])))
+    weight = weight.rearranged(lambda a: a.transpose(_KERNELS[kernel_layout]))
+    pads = [int(p) for p in call.attrs.padding]
+    geometry = {
+        "layout": layout,
+        "strides": [int(s) for s in call.attrs.strides],
+        "dilation": [int(d) for d in call.attrs.dilation],
+        "pads": pads if len(pads) == 4 else [*pads, *pads],
+        "groups": int(call.attrs.groups),
+    }
+    return _convolution(fold, x, weight, geometry, target, bias)
+
+
+def conv1d(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
+    """One spatial axis: the other has size one."""
+    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
+    if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "OIW"):
+        return None
+    n, c, length = x.shape
+    pads = [int(p) for p in call.attrs.padding]
+    geometry = {
+        "layout": "NCHW",
+        "strides": [1, int(call.attrs.strides[0])],
+        "dilation": [1, int(call.attrs.dilation[0])],
+        "pads": [0, pads[0], 0, pads[-1]],
+        "groups": int(call.attrs.groups),
+    }
+    flat = Quantized(fold.emit(relax.op.reshape(x.value, (n, c, 1, length))), x.scale, x.zero_point)
+    result = _convolution(fold, flat, weight.rearranged(lambda a: a[:, :, None, :]), geometry, target, bias, axes=3)
+    return None if result is None else relax.op.reshape(fold.emit(result), spec_of(call).shape)
+
+
+def conv2d_transpose(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
+    """A transposed convolution is an ordinary one, mirrored, over the input spread by the strides."""
+    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
+    attrs = call.attrs
+    if x is None or weight is None or (str(attrs.data_layout), str(attrs.kernel_layout)) != ("NCHW", "IOHW"):
+        return None
+    groups, dilation = int(attrs.groups), [int(d) for d in attrs.dilation]
+    given, extra = [int(p) for p in attrs.padding], [int(p) for p in attrs.output_padding]
+    reach = [d * (k - 1) for d, k in zip(dilation, weight.values.shape[2:], strict=True)]
+    pads = [reach[a % 2] - given[a % len(given)] + (extra[a % 2] if a > 1 else 0) for a in range(4)]
+    if min(pads) < 0:
+        return None
+
+    def mirrored(array: np.ndarray) -> np.ndarray:
+        i, o, kh, kw = array.shape
+        grouped = array.reshape(groups, i // groups, o, kh, kw)[:, :, :, ::-1, ::-1]
+        return grouped.transpose(0, 2, 1, 3, 4).reshape(groups * o, i // groups, kh, kw)
+
+    strides = [1, 1, *(int(s) for s in attrs.strides)]
+    spread = qnn.emit("dilate", [x.value], {"strides": strides, "value": x.zero_point})
+    value = x.value if max(strides) == 1 else fold.emit(spread)
+    geometry = {"layout": "NCHW", "strides": [1, 1], "dilation": dilation, "pads": pads, "groups": groups}
+    spread_x = Quantized(value, x.scale, x.zero_point)
+    return _convolution(fold, spread_x, weight.rearranged(mirrored), geometry, target, bias)
+
+
+def _convolution(
+    fold: FoldQdq,
+    x: Quantized,
+    weight: QuantizedConstant,
+    geometry: dict[str, Any],
+    target: Target,
+    bias: Any,
+    axes: int = 4,
+) -> Any:
+    """The dialect's convolution; `axes` is the rank of the original result, which the bias was added to."""
+    weight = weight.rearranged(np.ascontiguousarray)
     scales = weight.channel_scales()
     if scales is None:
         return None
-    channel_axis = 3 if layout == "NHWC" else 1
-    tensors = _bias(fold, bias, x, scales, channel_axis - 4)
+    tensors = _bias(fold, bias, x, scales, (3 if geometry["layout"] == "NHWC" else 1) - axes)
     if tensors is None:
         return None
     rule, constants = fold.arithmetic.requant(fold.arithmetic.conv_ratio(x.scale, scales, target.scale), target)
-    pads = [int(p) for p in attrs.padding]
-    attributes = {
-        **rule.attributes(),
-        "layout": layout,
-        "strides": [int(s) for s in attrs.strides],
-        "dilation": [int(d) for d in attrs.dilation],
-        "pads": pads if len(pads) == 4 else [*pads, *pads],
-        "groups": int(attrs.groups),
-        "zero_point": x.zero_point,
-        "has_bias": len(tensors),
-    }
+    attributes = {**rule.attributes(), **geometry, "zero_point": x.zero_point, "has_bias": len(tensors)}
     arguments = [relax.const(t) for t in (weight.centred, *tensors, *constants)]
     return qnn.emit("conv2d", [x.value, *arguments], attributes)
 

@@ -1,7 +1,7 @@
 """Operators that move or select integers; they commute with dequantize.
 
 Each function takes the call, its integer operand and that operand's zero point, and gives the same operator on
-integers, or None.
+integers (possibly one call inside another), or None.
 """
 
 from __future__ import annotations
@@ -31,22 +31,79 @@ def permute_dims(call: Any, x: Any, zero_point: int) -> Any:
 
 def max_pool(call: Any, x: Any, zero_point: int) -> Any:
     attributes = window(call)
-    return None if attributes is None else qnn.emit("max_pool", [x], attributes)
+    if attributes is None:
+        return None
+    shape = spec_of(x).shape
+    if len(shape) == 3:
+        x = relax.op.reshape(x, (*shape[:2], 1, shape[2]))
+    pooled = qnn.emit("max_pool", [x], attributes)
+    return relax.op.reshape(pooled, spec_of(call).shape) if len(shape) == 3 else pooled
 
 
 def window(call: Any) -> dict[str, Any] | None:
-    """Attributes of a two-dimensional pooling operator."""
-    attrs = call.attrs
+    """Attributes of a pooling operator; one spatial axis becomes two, the first of size one."""
+    attrs, layout = call.attrs, str(call.attrs.layout)
+    kernel, strides, dilation = ([int(v) for v in v] for v in (attrs.pool_size, attrs.strides, attrs.dilation))
     pads = [int(p) for p in attrs.padding]
-    if str(attrs.layout) not in ("NHWC", "NCHW") or bool(attrs.ceil_mode):
+    if layout == "NCW":
+        kernel, strides, dilation = [1, *kernel], [1, *strides], [1, *dilation]
+        pads = [0, pads[0], 0, pads[-1]]
+        size, result = [1, spec_of(call.args[0]).shape[2]], [1, spec_of(call).shape[2]]
+    elif layout in ("NHWC", "NCHW"):
+        first = layout.index("H")
+        size, result = (list(spec_of(e).shape[first : first + 2]) for e in (call.args[0], call))
+        pads = pads if len(pads) == 4 else [*pads, *pads]
+    else:
         return None
-    return {
-        "layout": str(attrs.layout),
-        "kernel": [int(k) for k in attrs.pool_size],
-        "strides": [int(s) for s in attrs.strides],
-        "dilation": [int(d) for d in attrs.dilation],
-        "pads": pads if len(pads) == 4 else [*pads, *pads],
-    }
+    # A ceil-mode result reaches beyond the padding: there is more padding, then.
+    for axis in range(2):
+        reach = (result[axis] - 1) * strides[axis] + (kernel[axis] - 1) * dilation[axis] + 1
+        pads[2 + axis] = max(pads[2 + axis], reach - size[axis] - pads[axis])
+        if (size[axis] + pads[axis] + pads[2 + axis] - reach) // strides[axis] != 0:
+            return None
+    layout = "NCHW" if layout == "NCW" else layout
+    return {"layout": layout, "kernel": kernel, "strides": strides, "dilation": dilation, "pads": pads}
+
+
+def resize(call: Any, x: Any, zero_point: int) -> Any:
+    """Nearest-neighbour resizing picks rows and columns: one gather inside the other."""
+    attrs = call.attrs
+    if str(attrs.method) != "nearest_neighbor" or str(attrs.layout) != "NCHW":
+        return None
+    size, result = spec_of(x).shape, spec_of(call).shape
+    mode, rounding = str(attrs.coordinate_transformation_mode), str(attrs.rounding_method)
+    for axis in (2, 3):
+        picked = _nearest(size[axis], result[axis], mode, rounding)
+        if picked is None:
+            return None
+        if list(picked) != list(range(size[axis])):
+            x = qnn.emit("gather", [x, relax.const(picked)], {"axis": axis})
+    return x
+
+
+def _nearest(size: int, result: int, mode: str, rounding: str) -> np.ndarray | None:
+    """Source index of each output position, by the formulas of ONNX Resize."""
+    places, scale = np.arange(result, dtype=np.float64), result / size
+    if mode == "half_pixel":
+        source = (places + 0.5) / scale - 0.5
+    elif mode == "pytorch_half_pixel":
+        source = (places + 0.5) / scale - 0.5 if result > 1 else np.zeros(1)
+    elif mode == "asymmetric":
+        source = places / scale
+    elif mode == "align_corners":
+        source = places * (size - 1) / (result - 1) if result > 1 else np.zeros(1)
+    else:
+        return None
+    # Exact halves decide; wash out the noise of the division before rounding.
+    source = np.round(source, 9)
+    rounded = {
+        "round_prefer_floor": np.ceil(source - 0.5),
+        "round_prefer_ceil": np.floor(source + 0.5),
+        "round": np.floor(source + 0.5),
+        "floor": np.floor(source),
+        "ceil": np.ceil(source),
+    }.get(rounding)
+    return None if rounded is None else np.clip(rounded, 0, size - 1).astype(np.int32)
 
 
 def pad(call: Any, x: Any, zero_point: int) -> Any:
@@ -103,6 +160,8 @@ MOVEMENTS: dict[str, Callable[[Any, Any, int], Any]] = {
     "relax.squeeze": reshape,
     "relax.flatten": reshape,
     "relax.permute_dims": permute_dims,
+    "relax.image.resize2d": resize,
+    "relax.nn.max_pool1d": max_pool,
     "relax.nn.max_pool2d": max_pool,
     "relax.nn.pad": pad,
     "relax.strided_slice": strided_slice,
@@ -113,6 +172,6 @@ MOVEMENTS: dict[str, Callable[[Any, Any, int], Any]] = {
 def moved_constant(call: Any, x: Any) -> Any:
     """A moved constant is a constant."""
     array, move = constant(x), movement(call)
-    return relax.const(np.ascontiguousarray(move(array))) if array is not None and move is not None else None
+    return relax.const(np.array(move(array), order="C")) if array is not None and move is not None else None
 
 

@@ -13,6 +13,9 @@ from tvm_pulp.canonicalize.rewriter import constant, is_op
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import RANGES
 
+# A scale: float32 as files store it, or wider where constant factors were folded in.
+Real = float | np.float32
+
 
 @dataclass(frozen=True)
 class Quantized:
@@ -26,7 +29,17 @@ class Quantized:
     def shape(self) -> tuple[int, ...]:
         return spec_of(self.value).shape
 
-    def same_as(self, scale: np.float32, zero_point: int) -> bool:
+    @property
+    def dtype(self) -> str:
+        return spec_of(self.value).dtype
+
+    @property
+    def every_value(self) -> np.ndarray:
+        """What each of the 256 values of an 8-bit tensor stands for, smallest first."""
+        low, high = RANGES[self.dtype]
+        return np.asarray((np.arange(low, high + 1) - self.zero_point).astype(np.float32) * self.scale, np.float32)
+
+    def same_as(self, scale: Real, zero_point: int) -> bool:
         return bool(self.scale == scale and self.zero_point == zero_point)
 
 
@@ -66,11 +79,20 @@ class QuantizedConstant:
 class Target:
     """Where a float value goes: the parameters of a quantize and the range that activations leave."""
 
-    scale: np.float32
+    scale: Real
     zero_point: int
     dtype: str
     low: int
     high: int
+
+    def quantize(self, real: np.ndarray) -> np.ndarray:
+        """Float values as QuantizeLinear rounds them."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            rounded = np.rint(np.asarray(real, np.float32) / np.float32(self.scale))
+            # Not a number becomes the lowest value, as in onnxruntime.
+            limited = np.clip(np.nan_to_num(rounded, nan=-np.inf), -(1 << 30), 1 << 30).astype(np.int64)
+        limited = limited + self.zero_point
+        return np.clip(limited, self.low, self.high).astype(self.dtype)
 
     def within(self, low: int | None, high: int | None) -> Target:
         """The target with a tighter range."""

@@ -34,7 +34,11 @@ class Rewriter:
                     self._binding(binding)
                 result = self.builder.emit_output(self._substitute(function.body.body))
             self.builder.emit_func_output(result)
-        return relax.transform.DeadCodeElimination()(self.builder.get())
+        result = self.builder.get()
+        for name, other in module.functions.items():
+            if name.name_hint != "main":  # kernels of operators the dialect does not know
+                result[name] = other
+        return relax.transform.DeadCodeElimination()(result)
 
     def start(self, function: Any) -> None:
         """Hook: before the first binding."""

@@ -24,6 +24,9 @@ AXIS = {0: 0, 1: 3, 2: 1, 3: 2}
 
 _WINDOWED = {"conv2d", "max_pool", "avg_pool"}
 _FOLLOWERS = {"requantize", "add", "sub", "mul", "hardswish", "gelu", "concat", "pad"}
+_FOLLOWERS |= {"lookup", "dilate", "slice", "gather"}
+# Attributes with one entry per axis, by operator.
+_PER_AXIS = {"pad": ("before", "after"), "dilate": ("strides",), "slice": ("begin", "stride", "size")}
 
 
 class ToNhwc(Rewriter):
@@ -83,7 +86,7 @@ class ToNhwc(Rewriter):
         data = [a for a in call.args if isinstance(a, relax.Var)]
         if not any(a in self._nhwc and a not in self._values for a in data):
             return False
-        full = all(len(spec_of(a).shape) == 4 for a in data)
+        full = all(len(spec_of(a).shape) == 4 for a in (*data, call))
         operators = call.op.name.removeprefix(PREFIX)
         loose = call.args if operators in ("add", "sub", "mul") else []
         return full and all(constant(a) is None or constant(a).size == 1 for a in loose[:2])
@@ -92,7 +95,6 @@ class ToNhwc(Rewriter):
         arguments = [self._twin(a) if isinstance(a, relax.Var) else a for a in call.args]
         if "axis" in attributes:
             attributes["axis"] = AXIS[attributes["axis"] % 4]
-        for key in ("before", "after"):
-            if key in attributes:
-                attributes[key] = [attributes[key][a] for a in TO_NHWC]
+        for key in _PER_AXIS.get(name, ()):
+            attributes[key] = [attributes[key][a] for a in TO_NHWC]
         self._define(variable, qnn.emit(name, arguments, attributes))

@@ -1,8 +1,10 @@
 """Element-wise sum of two tensors whose scales may differ.
 
 Form `plain`: each operand is optionally requantized first (`requant_a`, `requant_b`; the saturation in between is
-part of the meaning), then summed, then requantized. Form `tflite`: both operands are brought to a common scale with
-20 extra bits, summed (`subtract`: subtracted) and requantized, as TFLite's reference kernel does.
+part of the meaning), then summed, then requantized. Form `half_even`: (a * mul_a + b * mul_b) / 2^shift, rounded once,
+ties to even; the requantization names the zero point and range and has no tensors. Form `tflite`: both operands are
+brought to a common scale with 20 extra bits, summed (`subtract`: subtracted) and requantized, as TFLite's reference
+kernel does.
 Operands: a, b, then the tensors of requant_a, requant_b, requant in that order.
 """
 
@@ -34,8 +36,9 @@ def split(attributes: dict[str, Any], tensors: Sequence[Any]) -> list[list[Any]]
     """Hand out the requantization tensors to the three rules."""
     handed, rest = [], list(tensors)
     for rule in rules(attributes):
-        handed.append(rest[: rule.operands])
-        rest = rest[rule.operands :]
+        count = 0 if attributes["form"] == "half_even" else rule.operands
+        handed.append(rest[:count])
+        rest = rest[count:]
     return handed
 
 
@@ -51,6 +54,15 @@ class Add(Operator):
     def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
         rule_a, rule_b, rule = rules(attributes)
         of_a, of_b, of_sum = split(attributes, inputs[2:])
+        if attributes["form"] == "half_even":
+            a, b = (
+                (x.astype(np.int64) - attributes[zero]) * multiplier
+                for x, zero, multiplier in zip(
+                    inputs[:2], ("zero_point_a", "zero_point_b"), attributes["multipliers"], strict=True
+                )
+            )
+            value = fixed_point.shift_half_even(a + b, attributes["shift"]) + rule.zero_point
+            return np.clip(value, rule.low, rule.high).astype(rule.out_dtype)
         if attributes["form"] == "tflite":
             left, right = (
                 fixed_point.multiply((x.astype(np.int64) - zero) << LEFT_SHIFT, mul, exponent)
@@ -81,7 +93,12 @@ class Add(Operator):
         with over(loops, output.shape) as indices:
             left = i32(a[tuple(broadcast_index(data[0].shape, indices))])
             right = i32(b[tuple(broadcast_index(data[1].shape, indices))])
-            if attributes["form"] == "tflite":
+            if attributes["form"] == "half_even":
+                terms = [left - attributes["zero_point_a"], attributes["multipliers"][0]]
+                terms += [right - attributes["zero_point_b"], attributes["multipliers"][1]]
+                limits = (attributes["shift"], rule.zero_point, rule.low, rule.high)
+                result = call("add_half_even", *terms, *limits).astype(output.dtype)
+            elif attributes["form"] == "tflite":
                 zeros = (attributes["zero_point_a"], attributes["zero_point_b"])
                 left, right = (
                     call("scale_tflite", (value - zero) * (1 << LEFT_SHIFT), mul, exponent)
@@ -89,9 +106,11 @@ class Add(Operator):
                         (left, right), zeros, attributes["multipliers"], attributes["exponents"], strict=True
                     )
                 )
-                right = -right if attributes["subtract"] else right
+                total = left - right if attributes["subtract"] else left + right
+                result = rule.expression(total, of_sum, indices[-1])
             else:
                 left = i32(rule_a.expression(left, of_a, indices[-1]))
                 right = i32(rule_b.expression(right, of_b, indices[-1]))
-            loops.store(y, indices, rule.expression(left + right, of_sum, indices[-1]))
+                result = rule.expression(left + right, of_sum, indices[-1])
+            loops.store(y, indices, result)
         return loops.finish("add")

@@ -1,4 +1,10 @@
-"""Average over windows, NHWC, rounded half away from zero as TFLite's reference kernel does, then clipped."""
+"""Average over windows, NHWC. Padding does not count.
+
+Without requantization the average keeps the input's scale, is rounded half away from zero as TFLite's reference kernel
+does, and clipped to `low`..`high`. With it, the sum of the values less `zero_point` is requantized; the tensors then
+hold one element, or one per number of values in a window (0 to all), because windows at a border are smaller. Where
+padding counts as zeros, one element says so.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +16,7 @@ import numpy as np
 from tvm_pulp.qnn.loops import Loops, call, i32
 from tvm_pulp.qnn.operator import Operator, register
 from tvm_pulp.qnn.pool import pool_shape, window_axes, windows
+from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
@@ -19,26 +26,42 @@ class AvgPool(Operator):
 
     @staticmethod
     def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return pool_shape(attributes, inputs[0])
+        pooled, rule = pool_shape(attributes, inputs[0]), Requant.of(attributes)
+        return pooled if rule.kind == "none" else TensorSpec(pooled.shape, rule.out_dtype)
 
     @staticmethod
     def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
-        x = inputs[0].astype(np.int64)
-        total = windows(attributes, x, 0).sum(axis=0)
+        x, rule = inputs[0].astype(np.int64), Requant.of(attributes)
         count = windows(attributes, np.ones_like(x), 0).sum(axis=0)
+        if rule.kind != "none":
+            total = windows(attributes, x - attributes["zero_point"], 0).sum(axis=0)
+            # One requantization per element: the tensors are picked by the number of values, then applied flat.
+            picked = [np.broadcast_to(o if o.size == 1 else o[count], total.shape).reshape(-1) for o in inputs[1:]]
+            return rule.apply(total.reshape(-1), picked).reshape(total.shape)
+        total = windows(attributes, x, 0).sum(axis=0)
         average = np.sign(total) * ((np.abs(total) + count // 2) // count)
         return np.clip(average, attributes["low"], attributes["high"]).astype(inputs[0].dtype)
 
     @staticmethod
     def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops = Loops()
-        x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)
+        loops, rule = Loops(), Requant.of(attributes)
+        x = loops.buffer("x", inputs[0])
+        tensors = [loops.buffer(n, s) for n, s in zip(("mul", "add"), inputs[1:], strict=False)]
+        y = loops.buffer("y", output)
+        zero_point = attributes["zero_point"] if rule.kind != "none" else 0
+        counted = rule.kind == "none" or any(t.elements > 1 for t in inputs[1:])
         with window_axes(loops, attributes, inputs[0], output) as place:
-            total, count = loops.scalar("total", 0), loops.scalar("count", 0)
+            total = loops.scalar("total", 0)
+            count = loops.scalar("count", 0) if counted else None
             with place.taps(loops) as (iy, ix):
-                total.set(total.value + i32(x[place.input(iy, ix)]))
-                count.set(count.value + 1)
-            average = call("round_divide_32", total.value, count.value)
-            value = call("clip", average, attributes["low"], attributes["high"])
-            loops.store(y, place.output, value.astype(output.dtype))
+                value = i32(x[place.input(iy, ix)])
+                total.set(total.value + (value - zero_point if zero_point else value))
+                if count is not None:
+                    count.set(count.value + 1)
+            if rule.kind == "none" and count is not None:
+                average = call("round_divide_32", total.value, count.value)
+                result = call("clip", average, attributes["low"], attributes["high"]).astype(output.dtype)
+            else:
+                result = rule.expression(total.value, tensors, count.value if count is not None else i32(0))
+            loops.store(y, place.output, result)
         return loops.finish("avg_pool")

@@ -9,11 +9,12 @@ import numpy as np
 import tvm
 from tvm import relax
 
+from tvm_pulp.qnn.interpret_float import run_call, tensors
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, attributes, is_qnn, spec_of
 
 
 def interpret(module: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Outputs of `main` for the given inputs. Only dialect operators and reshapes are understood."""
+    """Outputs of `main` for the given inputs; operators outside the dialect are run by TVM."""
     function = module["main"]
     values: dict[Any, Any] = dict(zip(function.params, inputs, strict=True))
 
@@ -29,7 +30,12 @@ def interpret(module: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
             return operator.reference(attributes(expression), [evaluate(a) for a in expression.args])
         if isinstance(expression, relax.Call) and expression.op.name == "relax.reshape":
             return evaluate(expression.args[0]).reshape(spec_of(expression).shape)
-        raise TypeError(f"the interpreter knows only the integer dialect, not {expression}")
+        if isinstance(expression, relax.TupleGetItem):
+            return evaluate(expression.tuple_value)[expression.index]
+        if isinstance(expression, relax.Call):
+            operands = [t for a in expression.args for t in tensors(a)]
+            return run_call(module, expression, [evaluate(t) for t in operands])
+        raise TypeError(f"the interpreter does not know {expression}")
 
     for block in function.body.blocks:
         for binding in block.bindings:

@@ -4,32 +4,35 @@
 * `ita_max`          shift-only softmax of the ITA accelerator over the whole row, result uint8.
 * `ita_partial_max`  the streaming form ITA's hardware computes, result uint8 up to 127.
 * `tflite`           TFLite's reference fixed-point softmax, result int8.
+* `table`            exponentials from a table (a second operand), rounded as ONNX does; the result type is stated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn import softmax_i, softmax_ita, softmax_tflite
+from tvm_pulp.qnn import softmax_i, softmax_ita, softmax_table, softmax_tflite
 from tvm_pulp.qnn.loops import Loops
 from tvm_pulp.qnn.operator import Operator, register
 from tvm_pulp.qnn.rows import as_rows
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
-REFERENCES = {
+REFERENCES: dict[str, Callable[..., np.ndarray]] = {
     "i_softmax": softmax_i.reference,
     "ita_max": softmax_ita.reference_max,
     "ita_partial_max": softmax_ita.reference_partial_max,
     "tflite": softmax_tflite.reference,
+    "table": softmax_table.reference,
 }
-ROWS = {
+ROWS: dict[str, Callable[..., None]] = {
     "i_softmax": softmax_i.row_loops,
     "ita_max": softmax_ita.row_loops_max,
     "ita_partial_max": softmax_ita.row_loops_partial_max,
     "tflite": softmax_tflite.row_loops,
+    "table": softmax_table.row_loops,
 }
 
 
@@ -39,16 +42,19 @@ class Softmax(Operator):
 
     @staticmethod
     def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, "int8" if attributes["form"] == "tflite" else "uint8")
+        signed = "int8" if attributes["form"] == "tflite" else "uint8"
+        return TensorSpec(inputs[0].shape, attributes.get("dtype", signed))
 
     @staticmethod
     def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
-        return REFERENCES[attributes["form"]](attributes, inputs[0].astype(np.int64))
+        return REFERENCES[attributes["form"]](attributes, inputs[0].astype(np.int64), *inputs[1:])
 
     @staticmethod
     def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
         loops, length = Loops(), inputs[0].shape[-1]
-        x, y = loops.buffer("x", as_rows(inputs[0])), loops.buffer("y", as_rows(output))
+        x = loops.buffer("x", as_rows(inputs[0]))
+        tables = [loops.buffer("table", spec) for spec in inputs[1:]]
+        y = loops.buffer("y", as_rows(output))
         with loops.parallel("row", output.elements // length) as row:
-            ROWS[attributes["form"]](loops, attributes, x, y, row, length)
+            ROWS[attributes["form"]](loops, attributes, x, y, row, length, *tables)
         return loops.finish("softmax")

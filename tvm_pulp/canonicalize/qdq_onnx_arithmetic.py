@@ -1,0 +1,99 @@
+"""ONNX's arithmetic: real numbers rounded once, half to even.
+
+DequantizeLinear and QuantizeLinear compute in float32. Here the accumulator is exact and the product with the scales'
+ratio is rounded once from 31-bit precision, so a result differs from onnxruntime's only where float32 itself was within
+its own rounding error of a tie: by one, and rarely.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.canonicalize.qdq_operands import Quantized, QuantizedConstant, Real, Target
+from tvm_pulp.qnn import softmax_table
+from tvm_pulp.qnn.fixed_point import single_rounding_multipliers
+from tvm_pulp.qnn.requant import Requant
+
+Rule = tuple[Requant, list[np.ndarray]]
+# A stored bias counts as being in units of the accumulator when its scale is this close to the product of scales.
+_SAME_SCALE = 1e-5
+
+
+@dataclass(frozen=True)
+class OnnxArithmetic:
+    """Single rounding, half to even."""
+
+    name = "onnx"
+    # A product with a constant factor is part of the scale.
+    folds_factors = True
+
+    def bound(self, value: float, target: Target) -> int:
+        if math.isinf(value):
+            return target.high if value > 0 else target.low
+        rounded = np.rint(np.float32(value) / np.float32(target.scale))
+        return target.zero_point + int(np.clip(rounded, -(1 << 30), 1 << 30))
+
+    def requant(self, ratio: np.ndarray, target: Target) -> Rule:
+        ratio = np.asarray(ratio, np.float64).reshape(-1)
+        if (ratio == ratio[0]).all():
+            ratio = ratio[:1]
+        rule = Requant("half_even", 0, target.zero_point, target.low, target.high, dtype=target.dtype)
+        return rule, list(single_rounding_multipliers(ratio))
+
+    def rescale(self, x: Quantized, target: Target) -> Rule:
+        return self.requant(np.array([float(x.scale) / float(target.scale)]), target)
+
+    def dense(self, x: np.float32, weight: np.ndarray, target: Target) -> Rule:
+        return self.requant(self.conv_ratio(x, weight, target.scale), target)
+
+    def conv_ratio(self, x: np.float32, weight: np.ndarray, y: Real) -> np.ndarray:
+        return np.asarray(np.float64(x) * weight.astype(np.float64) / np.float64(y))
+
+    def product_ratio(self, a: np.float32, b: np.float32, y: Real) -> np.ndarray:
+        return np.array([float(a) * float(b) / float(y)])
+
+    def bias(self, real: np.ndarray, held: QuantizedConstant | None, scale: np.ndarray) -> np.ndarray | None:
+        """Stored integers where their scale is the accumulator's, else the nearest: at most half a unit away."""
+        if held is not None and (np.abs(held.scale.astype(np.float64) - scale) <= _SAME_SCALE * scale).all():
+            return held.values.astype(np.int64) - held.zero_point
+        with np.errstate(over="ignore", invalid="ignore"):
+            rounded = np.rint(real.astype(np.float64) / scale)
+        return rounded.astype(np.int64) if np.abs(rounded).max(initial=0) < 1 << 31 else None
+
+    def add(self, a: Quantized, b: Quantized, target: Target, subtract: bool) -> tuple[dict[str, Any], Sequence[Any]]:
+        ratios = [float(a.scale) / float(target.scale), float(b.scale) / float(target.scale)]
+        shift = max(1, min(30 - math.frexp(max(ratios))[1], 50))
+        multipliers = [round(math.ldexp(r, shift)) for r in ratios]
+        rule = Requant("half_even", 0, target.zero_point, target.low, target.high, dtype=target.dtype)
+        attributes = {
+            "form": "half_even",
+            "requant_a": "none",
+            "requant_b": "none",
+            "zero_point_a": a.zero_point,
+            "zero_point_b": b.zero_point,
+            "multipliers": [multipliers[0], -multipliers[1] if subtract else multipliers[1]],
+            "shift": shift,
+            **rule.attributes(),
+        }
+        return attributes, []
+
+    def softmax(self, x: Quantized, target: Target) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
+        found = softmax_table.parameters(float(target.scale), x.shape[-1])
+        if found is None or x.dtype not in ("int8", "uint8"):
+            return None
+        limits = {"zero_point": target.zero_point, "low": target.low, "high": target.high, "dtype": target.dtype}
+        return {"form": "table", **found, **limits}, [softmax_table.exponentials(float(x.scale))]
+
+    def mean(self, x: Quantized, count: int, target: Target) -> Rule:
+        return self.requant(np.array([float(x.scale) / (float(target.scale) * count)]), target)
+
+    def window_mean(self, x: Quantized, counts: np.ndarray, target: Target) -> Rule:
+        """Rule with one multiplier per number of values in a window; the first entry is never used."""
+        ratio = float(x.scale) / (float(target.scale) * np.maximum(counts, 1))
+        rule = Requant("half_even", 0, target.zero_point, target.low, target.high, dtype=target.dtype)
+        return rule, list(single_rounding_multipliers(ratio))

@@ -1,0 +1,124 @@
+"""Islands that are a function of one 8-bit tensor: the function's 256 results, computed in float32, are the layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.qdq_operands import Quantized, Target
+from tvm_pulp.qnn.operator import spec_of
+
+if TYPE_CHECKING:
+    from tvm_pulp.canonicalize.qdq import FoldQdq
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def _gelu(x: np.ndarray) -> np.ndarray:
+    return np.asarray(0.5 * x * (1 + _erf(x / np.float32(math.sqrt(2)))))
+
+
+def _gelu_tanh(x: np.ndarray) -> np.ndarray:
+    return np.asarray(0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))))
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    return np.asarray(1 / (1 + np.exp(-x.astype(np.float64))))
+
+
+# Functions of arrays. Each result is rounded to float32, as the operator on its own would deliver it.
+_ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
+    "relax.abs": np.abs,
+    "relax.add": np.add,
+    "relax.ceil": np.ceil,
+    "relax.cos": np.cos,
+    "relax.divide": np.divide,
+    "relax.erf": _erf,
+    "relax.exp": np.exp,
+    "relax.floor": np.floor,
+    "relax.log": np.log,
+    "relax.maximum": np.maximum,
+    "relax.minimum": np.minimum,
+    "relax.multiply": np.multiply,
+    "relax.negative": np.negative,
+    "relax.nn.gelu": _gelu,
+    "relax.nn.gelu_tanh": _gelu_tanh,
+    "relax.nn.relu": lambda x: np.maximum(x, np.float32(0)),
+    "relax.nn.silu": lambda x: x * _sigmoid(x),
+    "relax.power": np.power,
+    "relax.round": np.rint,
+    "relax.rsqrt": lambda x: 1 / np.sqrt(x),
+    "relax.sigmoid": _sigmoid,
+    "relax.sin": np.sin,
+    "relax.sqrt": np.sqrt,
+    "relax.square": np.square,
+    "relax.subtract": np.subtract,
+    "relax.tanh": np.tanh,
+}
+
+
+class _NotUnary(Exception):
+    """The island depends on something else."""
+
+
+def lookup(fold: FoldQdq, real: Any, target: Target) -> Any:
+    """A table lookup for the island that ends in `real`, or None."""
+    island = _Island(fold)
+    try:
+        with np.errstate(all="ignore"):
+            values = island.evaluate(real)
+    except _NotUnary:
+        return None
+    if island.leaf is None or island.leaf.shape != spec_of(real).shape:
+        return None
+    table = np.broadcast_to(target.quantize(values), (256,))
+    return qnn.emit("lookup", [island.leaf.value, relax.const(np.ascontiguousarray(table))])
+
+
+class _Island:
+    """Evaluates float expressions for all 256 values of their one quantized operand."""
+
+    def __init__(self, fold: FoldQdq) -> None:
+        self.fold = fold
+        self.leaf: Quantized | None = None
+
+    def evaluate(self, expression: Any) -> np.ndarray:
+        constant = self.fold.operands.real_constant(expression)
+        if constant is not None:
+            if constant.size != 1 or constant.dtype != np.float32:
+                raise _NotUnary
+            return constant.reshape(-1)
+        x = self.fold.operands.quantized(expression)
+        if x is not None:
+            return self._operand(x)
+        call = self.fold.definition(expression)
+        if not isinstance(call, relax.Call):
+            raise _NotUnary
+        return np.asarray(self._call(call), np.float32)
+
+    def _operand(self, x: Quantized) -> np.ndarray:
+        if x.dtype not in ("int8", "uint8"):
+            raise _NotUnary
+        if self.leaf is not None and not (
+            self.leaf.value.same_as(x.value) and self.leaf.same_as(x.scale, x.zero_point)
+        ):
+            raise _NotUnary
+        self.leaf = x
+        return x.every_value
+
+    def _call(self, call: Any) -> np.ndarray:
+        name = getattr(call.op, "name", "")
+        if name in _ELEMENTWISE:
+            return _ELEMENTWISE[name](*(self.evaluate(a) for a in call.args))
+        if name == "relax.clip":
+            low, high = (np.float32(float(a.value)) for a in call.args[1:])
+            return np.clip(self.evaluate(call.args[0]), low, high)
+        if name == "relax.nn.leakyrelu":
+            x = self.evaluate(call.args[0])
+            return np.where(x >= 0, x, x * np.float32(call.attrs.alpha))
+        raise _NotUnary

@@ -1,0 +1,114 @@
+"""Imports quantized ONNX: QuantizeLinear/DequantizeLinear around float operators, and the operator form.
+
+TVM's importer does the float operators; ours are the ones it lacks or writes in a form that hides what they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from tvm import relax
+from tvm.relax.frontend.onnx import onnx_frontend
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend import onnx_operator_form, onnx_qdq_checks, onnx_qdq_operators
+from tvm_pulp.frontend.imported import Imported, ImportOptions
+from tvm_pulp.frontend.onnx_file import Graph
+from tvm_pulp.frontend.onnx_plain import PlainImporter
+from tvm_pulp.frontend.relax_constant import constant
+
+_MARKERS = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", *onnx_operator_form.CONVERTERS})
+_CONVERTERS = {**onnx_operator_form.CONVERTERS, **onnx_qdq_operators.CONVERTERS}
+
+
+def is_quantized(graph: Graph) -> bool:
+    """Whether a graph is quantized in one of ONNX's own ways."""
+    return any(n.op_type in _MARKERS for n in graph.model.graph.node)
+
+
+def import_qdq(graph: Graph, options: ImportOptions) -> Imported:
+    """The graph as Relax: dequantize and quantize around float operators."""
+    onnx_qdq_checks.check(graph)
+    shapes: dict[str, list[Any]] = {}
+    for name in options.input_shapes:
+        if name not in graph.inputs:
+            known = ", ".join(graph.inputs)
+            raise UserError(f"--input-shapes: the graph has no input '{name}'; its inputs are {known}")
+    for name, (dims, _) in graph.inputs.items():
+        shape = options.input_shapes.get(name, dims)
+        if any(not isinstance(d, int) for d in shape):
+            raise UserError(f"input '{name}' has a dynamic shape {list(dims)}: fix it with --input-shapes")
+        shapes[name] = list(shape)
+    importer = QdqImporter(shapes, "float32")
+    try:
+        # The importer prints and warns; what matters is in the exception.
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = importer.from_onnx(onnx_qdq_checks.sorted_graph(graph), graph.opset)
+    except UserError:
+        raise
+    except Exception as error:  # the importer raises many classes for what it does not know
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise UserError(f"TVM's ONNX importer cannot read this model ({reason}): simplify or re-export it") from None
+    module = relax.transform.DecomposeOpsForInference()(module)
+    function = module["main"]
+    if function.attrs and "params" in function.attrs:
+        module["main"] = function.without_attr("params")
+    return Imported(module, tuple(graph.inputs), graph.outputs, "qdq")
+
+
+class QdqImporter(PlainImporter):
+    """TVM's importer plus the quantized operators."""
+
+    EXTRA: ClassVar[dict[str, Any]] = {**PlainImporter.EXTRA, **dict.fromkeys(_CONVERTERS)}
+
+    def _convert_operator(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
+        if op_name in _CONVERTERS:
+            converted = _CONVERTERS[op_name](self, list(inputs), dict(attrs), opset)
+            return converted if isinstance(converted, relax.Tuple) else self.bb.normalize(converted)
+        return super()._convert_operator(op_name, inputs, attrs, opset)
+
+    def standard(self, op_name: str, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+        """The result of a standard operator."""
+        name = {"tvm_custom": {"name": op_name, "num_outputs": 1}}
+        if op_name in _CONVERTERS:
+            return self.bb.emit(self._convert_operator(op_name, inputs, {**name, **attrs}, opset))
+        return self.bb.emit(super()._convert_operator(op_name, self.input_list(inputs), {**name, **attrs}, opset))
+
+    @staticmethod
+    def input_list(inputs: Sequence[Any]) -> Any:
+        """Operands as TVM's converters expect them."""
+        given = onnx_frontend.onnx_input()
+        given.extend(inputs)
+        return given
+
+    def dequantize(self, x: Any, scale: Any, zero_point: Any, axis: int = 0) -> Any:
+        zero = self._scalar_or_vector(zero_point, str(x.ty.dtype.dtype), scale)
+        return self.bb.emit(relax.op.dequantize(x, _plain(scale), zero, axis=axis, out_dtype="float32"))
+
+    def quantize(self, x: Any, scale: Any, zero_point: Any, like: Any = None, axis: int = 0) -> Any:
+        """Quantize; without a zero point the type is that of `like`, else uint8."""
+        dtype = "uint8" if like is None else str(like.ty.dtype.dtype)
+        dtype = dtype if zero_point is None else str(zero_point.ty.dtype.dtype)
+        zero = self._scalar_or_vector(zero_point, dtype, scale)
+        return self.bb.emit(relax.op.quantize(x, _plain(scale), zero, axis=axis, out_dtype=dtype))
+
+    @staticmethod
+    def _scalar_or_vector(zero_point: Any, dtype: str, scale: Any) -> Any:
+        if zero_point is None:
+            return relax.const(np.zeros((), dtype))
+        held, factors = constant(zero_point), constant(scale)
+        if held is not None and factors is not None and held.size == 1 and factors.size > 1:
+            return relax.const(np.full(factors.size, held.reshape(-1)[0], held.dtype))
+        return _plain(zero_point)
+
+
+def _plain(value: Any) -> Any:
+    """A constant of one element without axes: Relax takes a vector for one value per channel."""
+    array = constant(value)
+    return relax.const(array.reshape(())) if array is not None and array.size == 1 else value
