@@ -111,7 +111,7 @@ static void install(struct platform *platform, struct hart *hart, uint32_t tag, 
   hart->l0_epoch++;
 }
 
-uint64_t fetch_lines(struct hart *hart, uint32_t line, uint32_t count, uint64_t key) {
+uint64_t fetch_lines(struct hart *hart, uint32_t line, uint32_t count, uint64_t cycle) {
   struct platform *platform = hart->platform;
   const struct config *config = &platform->config;
   int enabled = hart->is_controller ? platform->controller_cache_enabled : platform->shared_cache.enabled;
@@ -127,7 +127,7 @@ uint64_t fetch_lines(struct hart *hart, uint32_t line, uint32_t count, uint64_t 
     uint32_t tag = global_line(platform, hart->region, i) + 1;
     stall += hart->is_controller
                  ? (uint64_t)config->controller_icache_refill_cycles
-                 : fetch_shared(platform, tag, cluster_cycle(hart, key) + stall);
+                 : fetch_shared(platform, tag, cluster_cycle(hart, cycle) + stall);
     install(platform, hart, tag, i);
   }
   hart->count.icache += stall;

@@ -8,11 +8,11 @@
 enum { EVENTS = 17, COMPRESSED_EVENT = 10 };
 
 /* Count of event n since the hart started. */
-static uint64_t event_count(const struct hart *hart, uint32_t n, uint64_t key) {
+static uint64_t event_count(const struct hart *hart, uint32_t n, uint64_t cycle) {
   const struct hart_counters *count = &hart->count;
   switch (n) {
-    case 0: return active_cycles(hart, key);
-    case 1: return instructions_retired(hart, key);
+    case 0: return active_cycles(hart, cycle);
+    case 1: return instructions_retired(hart, cycle);
     case 2: return count->load_use;
     case 3: return count->jump_register;
     case 4: return count->icache;
@@ -33,18 +33,18 @@ static uint64_t event_count(const struct hart *hart, uint32_t n, uint64_t key) {
 
 static int counts(const struct hart *hart, uint32_t n) { return (hart->pcmr & 1) && (hart->pcer >> n & 1); }
 
-static uint32_t counter_value(const struct hart *hart, uint32_t n, uint64_t key) {
+static uint32_t counter_value(const struct hart *hart, uint32_t n, uint64_t cycle) {
   uint64_t value = hart->pccr[n];
-  if (n < EVENTS && counts(hart, n)) value += event_count(hart, n, key) - hart->pccr_base[n];
+  if (n < EVENTS && counts(hart, n)) value += event_count(hart, n, cycle) - hart->pccr_base[n];
   if ((hart->pcmr & 2) && value > UINT32_MAX) return UINT32_MAX;
   return (uint32_t)value;
 }
 
 /* Before the enables change: bank what has been counted, and start anew from here. */
-static void bank_counters(struct hart *hart, uint64_t key) {
+static void bank_counters(struct hart *hart, uint64_t cycle) {
   for (uint32_t n = 0; n < EVENTS; n++) {
-    hart->pccr[n] = counter_value(hart, n, key);
-    hart->pccr_base[n] = event_count(hart, n, key);
+    hart->pccr[n] = counter_value(hart, n, cycle);
+    hart->pccr_base[n] = event_count(hart, n, cycle);
   }
 }
 
@@ -54,9 +54,8 @@ static void enable_compressed(struct hart *hart) {
   reset_slots(hart->platform);
 }
 
-int csr_read(struct hart *hart, uint32_t number, uint64_t key, uint32_t *value) {
-  uint64_t cycle = KEY_CYCLE(key);
-  if (number >= 0x780 && number < 0x79f) { *value = counter_value(hart, number - 0x780, key); return 0; }
+int csr_read(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t *value) {
+  if (number >= 0x780 && number < 0x79f) { *value = counter_value(hart, number - 0x780, cycle); return 0; }
   switch (number) {
     case 0x001: case 0x002: case 0x003:
       if (!hart->has_float) return -1;
@@ -77,8 +76,8 @@ int csr_read(struct hart *hart, uint32_t number, uint64_t key, uint32_t *value) 
     case 0x7c2: case 0x7c6: *value = hart->loop[number == 0x7c6].count; return 0;
     case 0xb00: case 0xc00: *value = (uint32_t)cycle; return 0;
     case 0xb80: case 0xc80: *value = (uint32_t)(cycle >> 32); return 0;
-    case 0xb02: case 0xc02: *value = (uint32_t)instructions_retired(hart, key); return 0;
-    case 0xb82: case 0xc82: *value = (uint32_t)(instructions_retired(hart, key) >> 32); return 0;
+    case 0xb02: case 0xc02: *value = (uint32_t)instructions_retired(hart, cycle); return 0;
+    case 0xb82: case 0xc82: *value = (uint32_t)(instructions_retired(hart, cycle) >> 32); return 0;
     case 0xcc0: *value = hart->pcer; return 0;
     case 0xcc1: *value = hart->pcmr; return 0;
     case 0xf11: case 0xf12: case 0xf13: *value = 0; return 0;
@@ -86,9 +85,9 @@ int csr_read(struct hart *hart, uint32_t number, uint64_t key, uint32_t *value) 
   }
 }
 
-int csr_write(struct hart *hart, uint32_t number, uint64_t key, uint32_t value) {
+int csr_write(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t value) {
   if (number >= 0x780 && number <= 0x79f) {
-    bank_counters(hart, key);
+    bank_counters(hart, cycle);
     for (uint32_t n = 0; n < 31; n++)
       if (number == 0x79f || number == 0x780 + n) hart->pccr[n] = value;
     return 0;
@@ -110,8 +109,8 @@ int csr_write(struct hart *hart, uint32_t number, uint64_t key, uint32_t value) 
     case 0x7c0: case 0x7c4: set_loop_start(hart, number == 0x7c4, value); return 0;
     case 0x7c1: case 0x7c5: set_loop_end(hart, number == 0x7c5, value); return 0;
     case 0x7c2: case 0x7c6: hart->loop[number == 0x7c6].count = value; return 0;
-    case 0xcc0: bank_counters(hart, key); hart->pcer = value; enable_compressed(hart); return 0;
-    case 0xcc1: bank_counters(hart, key); hart->pcmr = value & 3; enable_compressed(hart); return 0;
+    case 0xcc0: bank_counters(hart, cycle); hart->pcer = value; enable_compressed(hart); return 0;
+    case 0xcc1: bank_counters(hart, cycle); hart->pcmr = value & 3; enable_compressed(hart); return 0;
     default: return -1;
   }
 }

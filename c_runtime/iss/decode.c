@@ -161,13 +161,13 @@ void decode_word(const struct platform *platform, uint32_t word, struct slot *ou
   out->op = (uint16_t)op;
   out->inner = op_handlers[op];
   if (out->rd == 0 && (op_flags[op] & WRITES_X)) out->rd = DISCARD;
-  out->cost = ONE_CYCLE;
-  if (op == OP_mul) out->cost = (uint32_t)(platform->config.mul_cycles << KEY_BITS);
+  out->cost = 1;
+  if (op == OP_mul) out->cost = (uint32_t)platform->config.mul_cycles;
   if (op == OP_mulh || op == OP_mulhsu || op == OP_mulhu)
-    out->cost = (uint32_t)(platform->config.mulh_cycles << KEY_BITS);
-  if (op_flags[op] & FP_OP) out->cost = (uint32_t)(platform->config.float_cycles << KEY_BITS);
-  if (op == OP_fdiv_s) out->cost = (uint32_t)(platform->config.float_divide_cycles << KEY_BITS);
-  if (op == OP_fsqrt_s) out->cost = (uint32_t)(platform->config.float_square_root_cycles << KEY_BITS);
+    out->cost = (uint32_t)platform->config.mulh_cycles;
+  if (op_flags[op] & FP_OP) out->cost = (uint32_t)platform->config.float_cycles;
+  if (op == OP_fdiv_s) out->cost = (uint32_t)platform->config.float_divide_cycles;
+  if (op == OP_fsqrt_s) out->cost = (uint32_t)platform->config.float_square_root_cycles;
 }
 
 int op_reads(const struct slot *slot, uint32_t reg, int is_float) {
@@ -206,7 +206,7 @@ static void apply_successor(struct hart *hart, struct slot *slot, uint32_t offse
     if (op_reads(&next, slot->rd, 0)) stall = (uint32_t)platform->config.mul_use_stall;
   }
   slot->stall = (uint16_t)stall;
-  slot->cost += stall << KEY_BITS;
+  slot->cost += stall;
   if (next.op == OP_jalr && (flags & WRITES_X) && !(flags & LOADS_X) && next.rs1 == slot->rd && slot->rd != DISCARD)
     slot[slot->length].hazard = 1;
 }

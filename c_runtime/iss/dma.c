@@ -108,10 +108,9 @@ static void finish(struct platform *platform, uint32_t direction, uint64_t cycle
 static int take_banks(struct platform *platform, uint32_t l1, uint32_t bytes, uint64_t cycle) {
   uint32_t mask = (uint32_t)platform->config.l1_banks - 1;
   uint32_t first = l1 / 4, last = (l1 + bytes - 1) / 4;
-  uint64_t key = cycle << KEY_BITS;
   for (uint32_t word = first; word <= last; word++)
-    if (platform->l1_bank_free[word & mask] > key) return 0;
-  for (uint32_t word = first; word <= last; word++) platform->l1_bank_free[word & mask] = key + ONE_CYCLE;
+    if (platform->l1_bank_free[word & mask] > cycle) return 0;
+  for (uint32_t word = first; word <= last; word++) platform->l1_bank_free[word & mask] = cycle + 1;
   return 1;
 }
 

@@ -83,7 +83,7 @@ static int sleep_on(struct hart *hart, enum wait_kind kind) {
 static int answered(struct hart *hart, uint32_t *value, uint32_t result) {
   uint64_t extra = (uint64_t)hart->platform->config.event_load_cycles - 1;
   *value = result;
-  hart->now += extra << KEY_BITS;
+  hart->now += extra;
   hart->count.event_load += extra;
   return ACCESS_OK;
 }

@@ -4,8 +4,8 @@
  * handlers_*.h files and share these locals:
  *
  *   h    the running hart          ip     its current slot
- *   now  its local time (a key)    limit  key of the next actor (plus the allowed slack): memory accesses beyond
- *                                         it must wait their turn
+ *   now  its time                  limit  last cycle at which it comes before every other actor (plus the allowed
+ *                                         slack): memory accesses after it must wait their turn
  *
  * Hardware loops cost nothing elsewhere: the slot at a loop end is wrapped. The wrapper continues in `h->tail`, a
  * private copy of that slot followed by the pseudo-operation `loop_edge`, which decides where to go on. */
@@ -17,8 +17,6 @@
 #include "scheduler.h"
 #include "simd.h"
 
-enum { SPIN_QUANTUM = 4096 }; /* cycles that a hart may run ahead without touching memory */
-
 #define X(n) h->x[n]
 #define RD h->x[ip->rd]
 #define S1 h->x[ip->rs1]
@@ -27,13 +25,13 @@ enum { SPIN_QUANTUM = 4096 }; /* cycles that a hart may run ahead without touchi
 
 #define DISPATCH() goto *(void *)((char *)&&op_decode + ip->handler)
 #define DISPATCH_INNER() goto *(void *)((char *)&&op_decode + ip->inner)
-#define ADVANCE(key_cost)    \
+#define ADVANCE(cycles)      \
   do {                       \
-    now += (key_cost);       \
+    now += (cycles);         \
     ip += ip->length;        \
     DISPATCH();              \
   } while (0)
-#define NEXT() ADVANCE(ONE_CYCLE)
+#define NEXT() ADVANCE(1)
 
 /* Instruction-cache check of the whole straight-line block that starts at ip. */
 #define FETCH_BLOCK()                                                                              \
@@ -42,7 +40,7 @@ enum { SPIN_QUANTUM = 4096 }; /* cycles that a hart may run ahead without touchi
     uint64_t window_;                                                                              \
     memcpy(&window_, h->resident + line_ / 8, 8);                                                  \
     if (UNLIKELY(~(window_ >> (line_ & 7)) & ((1ull << ip->lines) - 1)))                           \
-      now += fetch_lines(h, (uint32_t)line_, ip->lines, now) << KEY_BITS;                          \
+      now += fetch_lines(h, (uint32_t)line_, ip->lines, now);\
   } while (0)
 
 #define ENTER_BLOCK()                                  \
@@ -58,36 +56,6 @@ enum { SPIN_QUANTUM = 4096 }; /* cycles that a hart may run ahead without touchi
     h->now = now;   \
     h->resume = ip->inner; \
   } while (0)
-
-static struct hart *schedule(struct platform *p) {
-  for (;;) {
-    uint64_t first, device;
-    struct hart *h;
-    p->running = NULL;
-    if (UNLIKELY(p->state != RUN_GOING)) return NULL;
-    first = queue_first(p);
-    device = p->device_cycle == NEVER ? NEVER : (p->device_cycle << KEY_BITS | DEVICE_INDEX);
-    if (UNLIKELY(first == NEVER && device == NEVER)) {
-      report_deadlock(p);
-      return NULL;
-    }
-    if (UNLIKELY(KEY_CYCLE(first < device ? first : device) > p->max_cycle)) {
-      platform_fault(p, FAULT_CYCLES, NULL, 0, "the run exceeded its limit of %llu cycles",
-                     (unsigned long long)p->max_cycle);
-      return NULL;
-    }
-    if (device < first) {
-      run_devices(p, p->device_cycle);
-      continue;
-    }
-    queue_remove_first(p, first);
-    h = &p->harts[first & (ONE_CYCLE - 1)];
-    p->running = h;
-    update_limit(p);
-    h->branch_limit = (p->limit >> 62 ? h->now : p->limit) + SPIN_QUANTUM * ONE_CYCLE;
-    return h;
-  }
-}
 
 /* Called with NULL once: publishes the handler offsets. */
 void execute(struct platform *p) {

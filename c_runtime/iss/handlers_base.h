@@ -33,7 +33,7 @@
 #define MULTIPLY(name, expression)                                       \
   op_##name : {                                                          \
     RD = (expression);                                                   \
-    h->count.multiply_divide += (ip->cost - ONE_CYCLE) >> KEY_BITS;      \
+    h->count.multiply_divide += ip->cost - 1;      \
     ADVANCE(ip->cost);                                                   \
   }
 
@@ -49,7 +49,7 @@
     uint64_t cycles = divide_cycles(p, magnitude);                             \
     RD = (expression);                                                         \
     h->count.multiply_divide += cycles - 1;                                    \
-    ADVANCE(cycles << KEY_BITS);                                               \
+    ADVANCE(cycles);                                               \
   }
 #define OVERFLOWS (a == 0x80000000u && b == 0xffffffffu)
 #define ABSOLUTE ((int32_t)b < 0 ? 0u - b : b)
@@ -67,7 +67,7 @@
       now += h->taken_cost;            \
       ip += ip->imm;                   \
     } else {                           \
-      now += ONE_CYCLE;                \
+      now += 1;                \
       ip += ip->length;                \
     }                                  \
     ENTER_BLOCK();                     \
@@ -100,7 +100,7 @@ op_jalr: {
     next = h->ip;
   }
   if (ip->hazard) {
-    now += (uint64_t)p->config.jump_register_stall << KEY_BITS;
+    now += (uint64_t)p->config.jump_register_stall;
     h->count.jump_register += (uint64_t)p->config.jump_register_stall;
   }
   h->count.jumps++;
@@ -115,7 +115,7 @@ op_fence:
 
 op_fence_i:
   reset_slots(p);
-  now += ONE_CYCLE;
+  now += 1;
   ip += 2;
   DISPATCH();
 
@@ -155,7 +155,7 @@ op_wfi:
     source = ip->op >= OP_csrrwi ? field : S1;                                    \
     if ((writes) && csr_write(h, number, now, (new_value))) goto op_illegal;      \
     h->x[destination] = old;                                                      \
-    now += ONE_CYCLE;                                                             \
+    now += 1;                                                             \
     ip += length;                                                                 \
     DISPATCH();                                                                   \
   }

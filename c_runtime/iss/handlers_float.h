@@ -13,7 +13,7 @@
     if (UNLIKELY(!h->has_float)) goto op_illegal;                       \
     statement;                                                          \
     if (UNLIKELY(!legal)) goto op_illegal;                              \
-    h->count.multiply_divide += (ip->cost - ONE_CYCLE) >> KEY_BITS;     \
+    h->count.multiply_divide += ip->cost - 1;     \
     ADVANCE(ip->cost);                                                  \
   }
 #define FLOAT_ARITHMETIC(name, operation, a, b, c)                                              \

@@ -8,21 +8,21 @@
   do {                                                                         \
     if (h->bank_free) {                                                        \
       uint64_t *free_ = &h->bank_free[((address) >> 2) & h->bank_mask];        \
-      uint64_t cycle_ = now & ~(ONE_CYCLE - 1);                                \
+      uint64_t cycle_ = now;                                \
       if (UNLIKELY(cycle_ < *free_)) {                                         \
         uint64_t wait_ = *free_ - cycle_;                                      \
-        h->count.l1_conflict += wait_ >> KEY_BITS;                             \
+        h->count.l1_conflict += wait_;                             \
         now += wait_;                                                          \
         cycle_ += wait_;                                                       \
       }                                                                        \
-      *free_ = cycle_ + ONE_CYCLE;                                             \
+      *free_ = cycle_ + 1;                                             \
     }                                                                          \
   } while (0)
 
 #define CHECK_RACE(bytes, is_write)                                                                   \
   do {                                                                                                \
     if (UNLIKELY(p->peripherals.l1_claims) && !h->is_controller)                                      \
-      check_race(p, (int)h->index, TVM_PULP_PORT_L1, offset, bytes, is_write, KEY_CYCLE(now));        \
+      check_race(p, (int)h->index, TVM_PULP_PORT_L1, offset, bytes, is_write, now);        \
   } while (0)
 
 #define LOAD_VALUE(type, address_)                                                                    \
@@ -44,7 +44,7 @@
     limit = p->limit + h->slack;                                                                      \
     if (status_ != ACCESS_OK) goto suspended;                                                         \
     value = (uint32_t)(int32_t)(type)value;                                                           \
-    now = h->now + ip->cost - ONE_CYCLE;                                                              \
+    now = h->now + ip->cost - 1;                                                              \
   }                                                                                                   \
   h->count.loads++;                                                                                   \
   h->count.load_use += ip->stall
@@ -83,7 +83,7 @@
       TAKE_BANK(address);                                                                             \
       CHECK_RACE(sizeof(type), 1);                                                                    \
       memcpy(h->fast_memory + offset, &stored_, sizeof(type));                                        \
-      now += ONE_CYCLE;                                                                               \
+      now += 1;                                                                               \
     } else {                                                                                          \
       int status_;                                                                                    \
       if (UNLIKELY(now > p->limit)) goto yield;                                                       \

@@ -8,6 +8,9 @@
 #include "float_arithmetic.h"
 #include "memory.h"
 
+/* No run is longer: leaves room for sums of times. */
+#define MOST_CYCLES (UINT64_MAX >> 8)
+
 uint32_t iss_version(void) { return 1; }
 
 static void set_up_hart(struct platform *platform, uint32_t index) {
@@ -18,11 +21,10 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   hart->is_controller = index == (uint32_t)config->cores;
   hart->hart_id = hart->is_controller ? (uint32_t)config->controller_hart_id : index;
   hart->has_float = (hart->is_controller ? config->isa_float_controller : config->isa_float_cluster) != 0;
-  hart->taken_cost = (uint32_t)(1 + config->branch_taken_penalty) << KEY_BITS;
-  hart->jump_cost = (uint32_t)(1 + config->jump_penalty) << KEY_BITS;
+  hart->taken_cost = (uint32_t)(1 + config->branch_taken_penalty);
+  hart->jump_cost = (uint32_t)(1 + config->jump_penalty);
   hart->loop[0].warm_epoch = hart->loop[1].warm_epoch = NEVER;
-  hart->now = index;
-  if (hart->is_controller) {
+    if (hart->is_controller) {
     hart->fast_memory = platform->l2;
     hart->fast_mask = 0xffffffffu;
     hart->fast_base = (uint32_t)config->l2_base;
@@ -34,7 +36,7 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
     hart->fast_size = (uint32_t)config->l1_size;
     hart->bank_free = config->l1_conflicts ? platform->l1_bank_free : NULL;
     hart->bank_mask = (uint32_t)config->l1_banks - 1;
-    hart->slack = (uint64_t)config->ordering_slack_cycles << KEY_BITS;
+    hart->slack = (uint64_t)config->ordering_slack_cycles;
   }
 }
 
@@ -88,12 +90,14 @@ struct platform *iss_create(const char *const *names, const int64_t *values, siz
   for (uint32_t i = 0; i < DMA_PORTS; i++) platform->dma.port[i].counter = DMA_COUNTERS;
   caches_create(platform);
   platform->far_cycle = NEVER;
+  while (platform->rotation_mask + 1 < (uint32_t)platform->config.cores)
+    platform->rotation_mask = 2 * platform->rotation_mask + 1;
   platform->dma.cycle = NEVER;
   platform->timers[0].is_cluster = 1;
   platform->timers[1].first_interrupt = 10;
   platform->timers[2].first_interrupt = 12;
   platform->trace.enabled = platform->config.trace != 0;
-  platform->max_cycle = NEVER >> (KEY_BITS + 2);
+  platform->max_cycle = MOST_CYCLES;
   update_device_cycle(platform);
   return platform;
 }
@@ -173,7 +177,7 @@ int iss_set_register(struct platform *platform, uint32_t core, uint32_t number, 
 }
 
 int iss_run(struct platform *platform, uint64_t max_cycle) {
-  uint64_t most = NEVER >> (KEY_BITS + 2);
+  uint64_t most = MOST_CYCLES;
   if (platform->state != RUN_GOING) return platform->state == RUN_EXIT ? 0 : 1;
   platform->max_cycle = max_cycle && max_cycle < most ? max_cycle : most;
   execute(platform);
@@ -182,7 +186,7 @@ int iss_run(struct platform *platform, uint64_t max_cycle) {
   for (uint32_t i = 0; i < platform->hart_count; i++) {
     struct hart *hart = &platform->harts[i];
     if (hart->state == HART_READY)
-      trace_span(&platform->trace, TRACE_CORE_ACTIVE, i, cluster_cycle(hart, hart->sleep_start << KEY_BITS),
+      trace_span(&platform->trace, TRACE_CORE_ACTIVE, i, cluster_cycle(hart, hart->sleep_start),
                  cluster_cycle(hart, hart->now), 0);
   }
   return platform->state == RUN_EXIT ? 0 : 1;
@@ -217,7 +221,7 @@ const char *iss_core_counter_name(uint32_t number) { return core_counters[number
 
 void iss_core_counters(const struct platform *platform, uint32_t core, uint64_t *values) {
   const struct hart *hart = &platform->harts[core];
-  uint64_t end = KEY_CYCLE(hart->now);
+  uint64_t end = hart->now;
   uint64_t asleep = 0;
   struct hart_counters count = hart->count;
   /* A core that still sleeps has slept until the end of the run. */

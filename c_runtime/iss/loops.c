@@ -69,7 +69,7 @@ enum tail_status build_tail(struct hart *hart, struct slot *end) {
       hart->loop[0].start_ip->op != OP_decode) {
     uint32_t stall = op_reads(hart->loop[0].start_ip, end->rd, (flags & LOADS_F) != 0)
                          ? (uint32_t)hart->platform->config.load_use_stall : 0;
-    tail[0].cost += (stall - end->stall) << KEY_BITS;
+    tail[0].cost += (stall - end->stall);
     tail[0].stall = (uint16_t)stall;
   }
   tail[end->length].op = OP_loop_edge;
@@ -96,7 +96,7 @@ int wait_for_interrupt(struct hart *hart) {
     return ACCESS_OK;
   }
   if (pending) {
-    hart->now += ONE_CYCLE;
+    hart->now += 1;
     return ACCESS_OK;
   }
   hart->wait.kind = WAIT_INTERRUPT;

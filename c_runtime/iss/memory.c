@@ -67,14 +67,14 @@ static uint64_t latency(const struct hart *hart, enum place place) {
 /* Wait for a bank, as TAKE_BANK of the fast path does. */
 static void take_bank(struct hart *hart, uint64_t *bank_free, uint32_t banks, uint32_t offset) {
   uint64_t *slot = &bank_free[(offset >> 2) & (banks - 1)];
-  uint64_t cycle = cluster_cycle(hart, hart->now) << KEY_BITS;
+  uint64_t cycle = cluster_cycle(hart, hart->now);
   if (cycle < *slot) {
-    uint64_t wait = local_cycle(hart, *slot >> KEY_BITS) - KEY_CYCLE(hart->now);
+    uint64_t wait = local_cycle(hart, *slot) - hart->now;
     hart->count.l1_conflict += wait;
-    hart->now += wait << KEY_BITS;
+    hart->now += wait;
     cycle = *slot;
   }
-  *slot = cycle + ONE_CYCLE;
+  *slot = cycle + 1;
 }
 
 static uint8_t *memory_of(struct hart *hart, struct target target, uint32_t size, int is_write) {
@@ -108,7 +108,7 @@ static void charge(struct hart *hart, enum place place, int is_write, int is_sec
   uint64_t cycles = latency(hart, place), extra = cycles - (is_second ? 0 : 1);
   int external = place != PLACE_L1 && place != PLACE_TEST_AND_SET && place != PLACE_CORE_PORT &&
                  !(hart->is_controller && place == PLACE_L2);
-  hart->now += cycles << KEY_BITS;
+  hart->now += cycles;
   if (!external) {
     if (is_second) hart->count.misaligned += extra;
     else if (is_write) hart->count.external_store_cycles += extra; /* non-zero for slow tightly coupled memory */

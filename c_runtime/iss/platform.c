@@ -5,13 +5,6 @@
 
 #include "scheduler.h"
 
-uint64_t cluster_cycle(const struct hart *hart, uint64_t key) {
-  const struct config *config = &hart->platform->config;
-  uint64_t cycle = KEY_CYCLE(key);
-  if (LIKELY(!hart->is_controller || config->soc_clock_numerator == config->soc_clock_denominator)) return cycle;
-  return cycle * (uint64_t)config->soc_clock_numerator / (uint64_t)config->soc_clock_denominator;
-}
-
 /* The first cycle of the hart's clock that is not before a cluster cycle. */
 uint64_t local_cycle(const struct hart *hart, uint64_t cluster) {
   const struct config *config = &hart->platform->config;
@@ -54,7 +47,7 @@ uint32_t hart_pc(const struct hart *hart) {
 
 void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t pc, uint64_t cycle) {
   uint64_t local = local_cycle(hart, cycle);
-  hart->now = local << KEY_BITS | hart->index;
+  hart->now = local;
   hart->start_cycle = local;
   hart->sleep_start = local;
   if (!platform_enter(hart, pc)) {
@@ -67,13 +60,13 @@ void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t 
   /* The first fetch: the handler of an undecoded slot does it, a decoded one must not miss it. */
   if (hart->ip->op != OP_decode)
     hart->now += fetch_lines(hart, (uint32_t)(hart->ip - hart->slots) / LINE_SLOTS, hart->ip->lines, hart->now)
-                 << KEY_BITS;
+                ;
   queue_insert(platform, hart->index, cluster_cycle(hart, hart->now));
 }
 
 void hart_sleep(struct hart *hart) {
-  uint64_t cycle = KEY_CYCLE(hart->now);
-  trace_span(&hart->platform->trace, TRACE_CORE_ACTIVE, hart->index, cluster_cycle(hart, hart->sleep_start << KEY_BITS),
+  uint64_t cycle = hart->now;
+  trace_span(&hart->platform->trace, TRACE_CORE_ACTIVE, hart->index, cluster_cycle(hart, hart->sleep_start),
              cluster_cycle(hart, hart->now), 0);
   hart->state = HART_ASLEEP;
   hart->sleep_start = cycle;
@@ -94,11 +87,11 @@ void hart_wake(struct hart *hart, uint64_t cycle) {
   } else {
     hart->count.blocked += local - hart->sleep_start;
   }
-  trace_span(&hart->platform->trace, TRACE_CORE_ASLEEP, hart->index, cluster_cycle(hart, hart->sleep_start << KEY_BITS),
-             cluster_cycle(hart, local << KEY_BITS), (uint64_t)hart->wait.kind);
+  trace_span(&hart->platform->trace, TRACE_CORE_ASLEEP, hart->index, cluster_cycle(hart, hart->sleep_start),
+             cluster_cycle(hart, local), (uint64_t)hart->wait.kind);
   hart->sleep_start = local;
   hart->state = HART_READY;
-  hart->now = local << KEY_BITS | hart->index;
+  hart->now = local;
   queue_insert(hart->platform, hart->index, cluster_cycle(hart, hart->now));
 }
 
@@ -150,12 +143,12 @@ void run_devices(struct platform *platform, uint64_t until) {
 }
 
 /* Cycles in which the core's clock ran. */
-uint64_t active_cycles(const struct hart *hart, uint64_t key) {
+uint64_t active_cycles(const struct hart *hart, uint64_t cycle) {
   if (hart->state == HART_OFF) return 0;
-  return KEY_CYCLE(key) - hart->start_cycle - hart->count.asleep;
+  return cycle - hart->start_cycle - hart->count.asleep;
 }
 
-uint64_t instructions_retired(const struct hart *hart, uint64_t key) {
+uint64_t instructions_retired(const struct hart *hart, uint64_t cycle) {
   const struct hart_counters *count = &hart->count;
   const struct config *config = &hart->platform->config;
   uint64_t stalls = count->load_use + count->jump_register + count->multiply_divide + count->l1_conflict +
@@ -163,5 +156,5 @@ uint64_t instructions_retired(const struct hart *hart, uint64_t key) {
                     count->event_load + count->blocked +
                     count->taken_branches * (uint64_t)config->branch_taken_penalty +
                     count->jumps * (uint64_t)config->jump_penalty;
-  return active_cycles(hart, key) - stalls;
+  return active_cycles(hart, cycle) - stalls;
 }

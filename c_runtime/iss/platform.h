@@ -2,7 +2,7 @@
  *
  * The simulated system: harts, memories, devices, and the order in which they act.
  *
- * Time. A hart's `now` is `cycle << KEY_BITS | hart index`: comparing two such keys orders harts by local time and, at
+ * Time. A hart's `now` is `cycle | hart index`: comparing two such keys orders harts by local time and, at
  * equal times, by index. Devices use the largest index, so at equal times they act after the cores. */
 #ifndef ISS_PLATFORM_H
 #define ISS_PLATFORM_H
@@ -19,9 +19,7 @@
 #include "timer.h"
 #include "trace.h"
 
-enum { KEY_BITS = 5, MAX_CORES = 16, MAX_HARTS = MAX_CORES + 1, DEVICE_INDEX = 31, WHEEL_SIZE = 64 };
-#define ONE_CYCLE ((uint64_t)1 << KEY_BITS)
-#define KEY_CYCLE(key) ((key) >> KEY_BITS)
+enum { MAX_CORES = 16, WHEEL_SIZE = 64 };
 #define NEVER UINT64_MAX
 #define NO_SOC_EVENT 0xffffffffu
 #define DISCARD 32 /* register index that takes writes to x0 */
@@ -36,7 +34,7 @@ struct slot {
   int32_t handler; /* offset of the handler's code from that of `decode` */
   int32_t inner;   /* the instruction's own handler, when `handler` is the wrapper */
   int32_t imm;
-  uint32_t cost; /* in key units; for loads and multiplications, stall on dependent successor included */
+  uint32_t cost; /* cycles; for loads and multiplications, stall on dependent successor included */
   uint8_t rd, rs1, rs2, length; /* length in slots */
   uint8_t wrap;    /* WRAP_* */
   uint8_t lines;   /* cache lines from here to the end of the straight-line block */
@@ -91,13 +89,13 @@ struct hart {
   uint8_t *fast_memory;
   uint32_t fast_mask, fast_base, fast_size, bank_mask;
   uint64_t *bank_free; /* NULL: no conflicts */
-  uint64_t slack;      /* key units by which its L1 accesses may run ahead of others */
+  uint64_t slack;      /* cycles by which its L1 accesses may run ahead of others */
   /* Where it executes. */
   struct slot *slots;
   uint32_t pc_base, region, code_bytes;
   int32_t resume; /* handler to continue with */
   uint32_t taken_cost, jump_cost;
-  uint64_t branch_limit; /* jumps beyond this key hand over to the scheduler, so endless loops end */
+  uint64_t branch_limit; /* jumps after this cycle hand over to the scheduler, so endless loops end */
   const uint8_t *resident; /* bit per line of the region: in this hart's innermost instruction cache */
   uint64_t l0_epoch;
   struct hardware_loop loop[2];
@@ -162,7 +160,8 @@ struct platform {
   uint64_t wheel_occupied, wheel_base;
   uint32_t far_harts;
   uint64_t far_cycle;
-  uint64_t limit;      /* key of the next actor after the running hart */
+  uint32_t rotation_mask; /* priority among harts at one cycle rotates by the cycle number & this */
+  uint64_t limit;      /* last cycle (of its own clock) at which the running hart comes before every other actor */
   uint64_t device_cycle; /* next cycle at which a device acts by itself */
   uint64_t max_cycle;
   struct hart *running, *float_owner;
@@ -185,9 +184,15 @@ struct platform {
   uint32_t event_fifo[16], event_fifo_count;
 };
 
+/* A cycle of the hart's clock in cluster cycles. */
+static inline uint64_t cluster_cycle(const struct hart *hart, uint64_t cycle) {
+  const struct config *config = &hart->platform->config;
+  if (LIKELY(!hart->is_controller) || config->soc_clock_numerator == config->soc_clock_denominator) return cycle;
+  return cycle * (uint64_t)config->soc_clock_numerator / (uint64_t)config->soc_clock_denominator;
+}
+
 /* platform.c */
-uint64_t cluster_cycle(const struct hart *hart, uint64_t key); /* hart's local key -> cluster cycles */
-uint64_t local_cycle(const struct hart *hart, uint64_t cluster);
+uint64_t local_cycle(const struct hart *hart, uint64_t cluster); /* first own cycle not before a cluster cycle */
 void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t pc, uint64_t cycle);
 int platform_enter(struct hart *hart, uint32_t pc); /* sets ip; 0 when the address holds no code memory */
 uint32_t hart_pc(const struct hart *hart);
@@ -199,8 +204,8 @@ void reset_slots(struct platform *platform);
 void raise_soc_event(struct platform *platform, uint32_t event);
 void update_device_cycle(struct platform *platform);
 void run_devices(struct platform *platform, uint64_t until);
-uint64_t active_cycles(const struct hart *hart, uint64_t key);
-uint64_t instructions_retired(const struct hart *hart, uint64_t key);
+uint64_t active_cycles(const struct hart *hart, uint64_t cycle);
+uint64_t instructions_retired(const struct hart *hart, uint64_t cycle);
 
 /* fault.c */
 void platform_fault(struct platform *platform, enum fault_kind kind, const struct hart *hart, uint32_t address,
@@ -223,11 +228,11 @@ void caches_create(struct platform *platform);
 void caches_destroy(struct platform *platform);
 void caches_flush(struct platform *platform, int controller);
 void caches_refresh(struct platform *platform); /* after enabling or disabling */
-uint64_t fetch_lines(struct hart *hart, uint32_t line, uint32_t count, uint64_t key); /* stall cycles */
+uint64_t fetch_lines(struct hart *hart, uint32_t line, uint32_t count, uint64_t cycle); /* stall cycles */
 
 /* csr.c: 0, or -1 for a register that does not exist */
-int csr_read(struct hart *hart, uint32_t number, uint64_t key, uint32_t *value);
-int csr_write(struct hart *hart, uint32_t number, uint64_t key, uint32_t value);
+int csr_read(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t *value);
+int csr_write(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t value);
 
 /* output.c */
 void output_character(struct output *output, uint32_t cluster, uint32_t core, char character);
