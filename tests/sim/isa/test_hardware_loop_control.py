@@ -128,3 +128,37 @@ def test_finished_loop_does_not_repeat_when_its_code_is_passed_again() -> None:
     builder.addi(6, 6, 1)
     builder.branch("bne", 6, 9, "start")
     check(builder, 5, 6)
+
+
+@pytest.mark.parametrize("inner", COUNTS)
+def test_inner_body_of_one_instruction_right_before_the_outer_end(inner: int) -> None:
+    builder = LoopBuilder()
+    for register, value in ((5, 0), (6, 0), (10, inner)):
+        builder.constant(register, value)
+    builder.setupi(1, 3, "outer_end")
+    builder.setup(0, 10, "inner_end")
+    counting_body(builder, 5, 1, "inner_end")
+    builder.label("outer_end")
+    builder.addi(6, 6, 1)
+    check(builder, 5, 6)
+    assert builder.expected() == [3 * max(inner, 1), 3]
+
+
+def test_left_loop_is_still_armed_when_its_end_is_passed_again() -> None:
+    # Three of four passes are left when the branch leaves the body; coming back uses them.
+    builder = LoopBuilder()
+    for register, value in ((5, 0), (6, 0), (9, 1)):
+        builder.constant(register, value)
+    builder.setupi(0, 4, "end")
+    builder.addi(5, 5, 1)
+    builder.branch("bne", 6, 9, "out")
+    builder.addi(5, 5, 16)
+    builder.label("end")
+    builder.addi(5, 5, 256)
+    builder.call("done", link=0)
+    builder.label("out")
+    builder.addi(6, 6, 1)
+    builder.call("end", link=0)
+    builder.label("done")
+    check(builder, 5, 6)
+    assert builder.expected() == [4 + 3 * 16 + 4 * 256, 1]

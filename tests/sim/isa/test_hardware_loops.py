@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from . import rv32_encode as rv
 from . import rvc_encode as rvc
 from .encode import u12_type
 from .image import L1_BASE
@@ -128,40 +129,94 @@ def test_compressed_body_with_a_half_word_aligned_end(count: int) -> None:
     check(builder, 9)
 
 
+MEMORY_BY_NAME = {form.name: form for form in MEMORY_FORMS}
+TABLE = L1_BASE + 0x400
+
+
 def load_last(builder: LoopBuilder) -> None:
-    (form,) = (form for form in MEMORY_FORMS if form.name == "p.lw imm(rs1!)")
     builder.add(5, 5, 12)
     builder.label("end")
-    builder.memory(form, 12, 11, 4)
+    builder.memory(MEMORY_BY_NAME["p.lw imm(rs1!)"], 12, 11, 4)
+
+
+def misaligned_load_last(builder: LoopBuilder) -> None:
+    builder.add(5, 5, 12)
+    builder.label("end")
+    builder.memory(MEMORY_BY_NAME["p.lw imm(rs1!)"], 12, 11, 3)
 
 
 def store_last(builder: LoopBuilder) -> None:
-    (form,) = (form for form in MEMORY_FORMS if form.name == "p.sw imm(rs1!)")
     builder.addi(5, 5, 3)
     builder.label("end")
-    builder.memory(form, 5, 11, 4)
+    builder.memory(MEMORY_BY_NAME["p.sw imm(rs1!)"], 5, 11, 4)
 
 
 def dot_product_last(builder: LoopBuilder) -> None:
-    (form,) = (form for form in MEMORY_FORMS if form.name == "p.lw imm(rs1!)")
-    builder.memory(form, 12, 11, 4)
+    builder.memory(MEMORY_BY_NAME["p.lw imm(rs1!)"], 12, 11, 4)
     builder.label("end")
     builder.form(FORM_BY_NAME["pv.sdotsp.b"], 5, 12, 12, ())
 
 
-@pytest.mark.parametrize("last", [load_last, store_last, dot_product_last])
-def test_kinds_of_last_instruction(last: Callable[[LoopBuilder], None]) -> None:
+def address_last(builder: LoopBuilder) -> None:
+    builder.add(5, 5, 12)
+    builder.label("end")
+    builder.fixed("auipc x12, 1", rv.auipc(12, 1), lambda state: state.set(12, state.pc + 0x1000))
+
+
+def multiplication_last(builder: LoopBuilder) -> None:
+    builder.addi(12, 12, 1)
+    builder.label("end")
+    builder.form(FORM_BY_NAME["p.mac"], 5, 12, 12, ())
+
+
+def compressed_last(builder: LoopBuilder) -> None:
+    builder.addi(5, 5, 1)
+    builder.label("end")
+    builder.fixed("c.addi x12, 3", rvc.addi(12, 3), lambda state: state.set(12, state.x[12] + 3), 2)
+    builder.fixed("c.nop", rvc.nop(), lambda state: None, 2)
+
+
+def csr_read_last(builder: LoopBuilder) -> None:
+    builder.add(5, 5, 12)
+    builder.label("end")
+    builder.read_loop_csr(12, 0, "start")
+
+
+LAST_INSTRUCTIONS = [
+    *(load_last, misaligned_load_last, store_last, dot_product_last),
+    *(address_last, multiplication_last, compressed_last, csr_read_last),
+]
+
+
+@pytest.mark.parametrize("last", LAST_INSTRUCTIONS)
+@pytest.mark.parametrize("table", [TABLE, 0x1C180000], ids=["L1", "L2"])
+def test_kinds_of_last_instruction(last: Callable[[LoopBuilder], None], table: int) -> None:
     builder = LoopBuilder()
-    builder.data(L1_BASE + 0x400, struct.pack("<8I", *(0x01020304 * (index + 1) for index in range(8))))
-    for register, value in ((5, 0), (11, L1_BASE + 0x400), (12, 0)):
+    builder.data(table, struct.pack("<8I", *(0x01020304 * (index + 1) for index in range(8))))
+    for register, value in ((5, 0), (11, table), (12, 0)):
         builder.constant(register, value)
-    builder.setupi(0, 8, "end")
+    builder.setupi(0, 7, "end")
     last(builder)
-    builder.record(5, "x5")
-    builder.record(11, "x11")
-    builder.record(12, "x12")
-    differences = list(builder.differences(windows=((L1_BASE + 0x400, 32),)))
+    for register in (5, 11, 12):
+        builder.record(register, f"x{register}")
+    differences = list(builder.differences(windows=((table, 32),)))
     assert not differences, "\n".join(differences)
+
+
+@pytest.mark.parametrize("position", ["first", "last but one"])
+def test_fence_i_in_the_body_does_not_lose_the_loop(position: str) -> None:
+    # Instructions decoded before must be forgotten, the loop must not.
+    builder = LoopBuilder()
+    builder.constant(5, 0)
+    builder.setupi(0, 5, "end")
+    if position == "first":
+        builder.fixed("fence.i", rv.FENCE_I, lambda state: None)
+    builder.addi(5, 5, 1)
+    if position != "first":
+        builder.fixed("fence.i", rv.FENCE_I, lambda state: None)
+    builder.label("end")
+    builder.addi(5, 5, 16)
+    check(builder, 5)
 
 
 @pytest.mark.parametrize("core", range(8))

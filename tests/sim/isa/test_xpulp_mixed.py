@@ -48,8 +48,8 @@ class MixedProgram:
         self.builder.constant(rs2, 5)
         self.builder.form(form, rd, rs1, rs2, immediates)
 
-    def memory(self) -> None:
-        """Any load or store form inside the window."""
+    def memory(self, label: str | None = None) -> None:
+        """Any load or store form inside the window; the label goes on the access itself."""
         form = self.pick.choice(MEMORY_FORMS)
         base, step_register = self.pick.sample(range(1, 31), 2)
         data = self.pick.randrange(31)
@@ -57,11 +57,13 @@ class MixedProgram:
         address = WINDOW + self.pick.randrange(64, WINDOW_BYTES - 64 - 4)
         self.builder.constant(step_register, step)
         self.builder.constant(base, address)
+        if label is not None:
+            self.builder.label(label)
         is_immediate = form.addressing is Addressing.POST_IMMEDIATE
         self.builder.memory(form, data, base, step if is_immediate else step_register)
 
     def several(self, most: int) -> None:
-        """A few instructions; the last one is never a constant pair, so a label on it is the end of a body."""
+        """A few instructions of any kind but loops."""
         for _ in range(self.pick.randint(1, most)):
             self.pick.choices((self.compute, self.compute_partial, self.memory), (6, 1, 2))[0]()
 
@@ -75,8 +77,7 @@ class MixedProgram:
             self.several(3)
             self.inner(name)
             self.several(3)
-            self.builder.label(f"outer {name}")
-            self.compute()
+            self.last(f"outer {name}")
         else:
             self.inner(name)
 
@@ -86,8 +87,15 @@ class MixedProgram:
         self.builder.endi(0, f"inner {name}")
         self.builder.label(f"start {name}")
         self.several(4)
-        self.builder.label(f"inner {name}")
-        self.compute()
+        self.last(f"inner {name}")
+
+    def last(self, label: str) -> None:
+        """The end of a loop: a computation or an access."""
+        if self.pick.randrange(3):
+            self.builder.label(label)
+            self.compute()
+        else:
+            self.memory(label)
 
 
 def build(seed: int) -> LoopBuilder:
