@@ -6,7 +6,8 @@
 volatile uint32_t tvm_pulp_inferences = 2;
 volatile uint32_t tvm_pulp_cycles[TVM_PULP_TIMED_INFERENCES];
 volatile uint32_t tvm_pulp_layer_cycles[TVM_PULP_MARKS];
-volatile uint32_t tvm_pulp_marks[TVM_PULP_MARKS] TVM_PULP_IN_L1;
+/* A section of its own, which the linker keeps even when nothing sets marks. */
+volatile uint32_t tvm_pulp_marks[TVM_PULP_MARKS] __attribute__((section(".bss..marks")));
 
 extern volatile const uint32_t tvm_pulp_stacks[];
 
@@ -48,16 +49,19 @@ static void copy_marks(uint32_t start) {
 #endif
 }
 
+static enum tvm_pulp_exit run_inferences(uint32_t core) {
+  if (tvm_pulp_mark_count > TVM_PULP_MARKS) return TVM_PULP_EXIT_TOO_MANY_MARKS;
+  const uint32_t inferences = tvm_pulp_inferences;
+  uint32_t start = 0;
+  for (uint32_t i = 0; i < inferences; i++) start = run_inference(core, i);
+  if (core != 0u) return TVM_PULP_EXIT_OK;
+  copy_marks(start);
+  return check_stacks();
+}
+
 void tvm_pulp_cluster_main(uint32_t core) {
   set_up(core);
-  enum tvm_pulp_exit result = TVM_PULP_EXIT_TOO_MANY_MARKS;
-  if (tvm_pulp_mark_count <= TVM_PULP_MARKS) {
-    const uint32_t inferences = tvm_pulp_inferences;
-    uint32_t start = 0;
-    for (uint32_t i = 0; i < inferences; i++) start = run_inference(core, i);
-    result = check_stacks();
-    if (core == 0u) copy_marks(start);
-  }
+  const enum tvm_pulp_exit result = run_inferences(core);
   if (core == 0u) tvm_pulp_cluster_result = 1u + (uint32_t)result;
   /* Nobody is left to wake anyone up. */
   tvm_pulp_event_mask(0);

@@ -75,7 +75,7 @@ static inline void tvm_pulp_dma_2d(uint32_t flags, uint32_t l1, uint32_t externa
   }
 }
 
-/* Take a transfer counter; sleeps while all 16 are taken. */
+/* Take a transfer counter; stands still while all 16 are taken. */
 static inline uint32_t tvm_pulp_dma_begin(void) { return TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND); }
 
 static inline void tvm_pulp_dma_load(void *l1, const void *external, uint32_t bytes) {

@@ -1,0 +1,119 @@
+"""The linker script: addresses, sizes, and what it keeps in which memory."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tvm_pulp import soc
+from tvm_pulp.sim.iss.elf import Elf, read_elf
+from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
+
+from .program import C_RUNTIME, TOOLCHAINS, Program, Tensor
+
+PLACES = """
+uint32_t in_l1[5] TVM_PULP_IN_L1;
+uint8_t in_l2[100] TVM_PULP_IN_L2;
+uint8_t zeroed[64], initialised[3] = {1, 2, 3};
+volatile uint32_t two = 2; /* an index that the compiler does not know keeps the arrays */
+extern const uint8_t in_sram[64], in_mram[64], in_rodata[4];
+const uint8_t in_sram[64] TVM_PULP_IN_WEIGHT_SRAM = {0, 0, 1};
+const uint8_t in_mram[64] TVM_PULP_IN_WEIGHT_MRAM = {0, 0, 2};
+const uint8_t in_rodata[4] = {9, 8, 7, 6};
+/* Names that a compiler turns into section names: they must not be taken for ours. */
+uint32_t l1[4], l2[4], marks[4];
+uint32_t facts[9] TVM_PULP_IN_L2;
+void tvm_pulp_network(void) {
+  if (tvm_pulp_core_id() != 0) return;
+  in_l1[0] = l1[0] = l2[0] = marks[0] = in_l2[0] = 1;
+  facts[0] = (uint32_t)(uintptr_t)tvm_pulp_l1_arena;
+  facts[1] = (uint32_t)(uintptr_t)tvm_pulp_l1_arena_bytes;
+  facts[2] = TVM_PULP_L1_ARENA_BYTES;
+  facts[3] = TVM_PULP_WEIGHT_OFFSET(in_sram);
+  facts[4] = TVM_PULP_WEIGHT_OFFSET(in_mram);
+  facts[5] = in_sram[two];
+  facts[6] = in_mram[two];
+  facts[7] = in_rodata[two] + initialised[two] + zeroed[two];
+}
+"""
+MEMORIES = {
+    "in_l1": "l1", "in_l2": "l2", "zeroed": "l2", "initialised": "l2", "in_sram": "sram", "in_mram": "mram",
+    "in_rodata": "l2", "l1": "l2", "l2": "l2", "marks": "l2", "tvm_pulp_marks": "l1", "tvm_pulp_network": "l2",
+}  # fmt: skip
+
+
+def memory_of(address: int) -> str | None:
+    ranges = {"l1": (0x10000000, 0x40000), "mram": (0x10400000, 0x400000), "sram": (0x10800000, 0x400000)}
+    ranges["l2"] = (0x1C010000, 0x1F0000)
+    return next((name for name, (base, size) in ranges.items() if base <= address < base + size), None)
+
+
+@pytest.mark.parametrize("toolchain", TOOLCHAINS)
+@pytest.mark.parametrize("profile", [True, False])
+def test_everything_lies_where_it_was_asked_to(toolchain: RiscvToolchain, profile: bool) -> None:
+    program = Program(PLACES, outputs=(Tensor("facts", (8,), "uint32"),))
+    device = program.device(toolchain=toolchain, profile=profile)
+    elf = read_elf(device.elf)
+    assert {name: memory_of(elf.symbols[name]) for name in MEMORIES} == MEMORIES
+    cleared = range(elf.symbols["tvm_pulp_bss_begin"], elf.symbols["tvm_pulp_bss_end"])
+    assert elf.symbols["zeroed"] in cleared and elf.symbols["in_l2"] not in cleared
+    facts = device.run([]).outputs[0].tolist()
+    # 16 KiB of stacks and 1 KiB of marks come first; 20 bytes of in_l1 round up to a round of banks.
+    assert facts == [0x10004440, 0x40000 - 0x4440, 0x40000 - 0x4400, 0x400000, 0, 1, 2, 10]
+
+
+@pytest.mark.parametrize("toolchain", TOOLCHAINS)
+def test_the_constant_arena_size_is_the_linkers(toolchain: RiscvToolchain) -> None:
+    text = """
+    uint32_t sizes[2] TVM_PULP_IN_L2;
+    void tvm_pulp_network(void) {
+      sizes[0] = (uint32_t)(uintptr_t)tvm_pulp_l1_arena_bytes;
+      sizes[1] = TVM_PULP_L1_ARENA_BYTES;
+    }
+    """
+    for profile in (True, False):
+        program = Program(text, outputs=(Tensor("sizes", (2,), "uint32"),), cores=1)
+        sizes = program.run(toolchain=toolchain, profile=profile).outputs[0]
+        assert sizes.tolist() == [244736, 244736]
+
+
+def segments_outside(elf: Elf) -> list[str]:
+    return [
+        f"0x{part.address:08x}+{part.size}"
+        for part in elf.segments
+        if memory_of(part.address) is None or memory_of(part.address) != memory_of(part.address + part.size - 1)
+    ]
+
+
+@pytest.mark.parametrize("toolchain", TOOLCHAINS)
+def test_segments_stay_inside_the_memories(toolchain: RiscvToolchain) -> None:
+    elf = read_elf(Program(PLACES, outputs=(Tensor("facts", (8,), "uint32"),)).device(toolchain=toolchain).elf)
+    assert segments_outside(elf) == []
+    assert elf.entry == 0x1C010000
+
+
+@pytest.mark.parametrize("toolchain", TOOLCHAINS)
+@pytest.mark.parametrize(
+    ("declaration", "use"),
+    [
+        ("uint8_t big[1984 * 1024] TVM_PULP_IN_L2;", "big[0] = 1;"),
+        ("uint8_t big[240 * 1024] TVM_PULP_IN_L1;", "big[0] = 1;"),
+        ("extern const uint8_t big[4 * 1024 * 1024 + 1]; const uint8_t big[4 * 1024 * 1024 + 1] TVM_PULP_IN_WEIGHT_SRAM"
+         " = {1};", "if (big[tvm_pulp_core_id()]) TVM_PULP_REGISTER(0x10000000) = 1;"),
+    ],
+)  # fmt: skip
+def test_too_much_data_does_not_link(declaration: str, use: str, toolchain: RiscvToolchain) -> None:
+    with pytest.raises(ToolchainError, match=r"will not fit in region|overflowed by"):
+        Program(f"{declaration}\nvoid tvm_pulp_network(void) {{ {use} }}").device(toolchain=toolchain)
+
+
+def test_the_script_has_the_sizes_of_header_and_soc_description() -> None:
+    script = (C_RUNTIME / "hal/siracusa/link.ld").read_text()
+    header = (C_RUNTIME / "hal/siracusa/include/tvm_pulp/siracusa.h").read_text()
+    siracusa = soc.load("siracusa")
+    stack = int(re.search(r"TVM_PULP_STACK_BYTES (\d+)", header)[1])  # type: ignore[index]
+    assert f". += {siracusa.cluster.cores} * {stack};" in script
+    assert f"SIRACUSA_L1_BYTES {siracusa.memory.l1.size:#x}" in header
+    for name, memory in (("L1", siracusa.memory.l1), ("WEIGHT_MRAM", siracusa.memory.weight)):
+        assert re.search(rf"{name} \(\w+\) +: ORIGIN = {memory.base:#010x}", script, re.IGNORECASE)

@@ -1,0 +1,160 @@
+"""Device `iss`: the emitted C, built for the cluster and run on the embedded simulator."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp import soc
+from tvm_pulp.errors import GuestFault, UserError
+from tvm_pulp.sim.host import unpack
+from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.result import RunResult
+from tvm_pulp.toolchain import RiscvToolchain, build_riscv_elf
+
+FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
+L3_CONTENTS = "parameters/l3.bin"
+
+# What the program reports in the exit register: enum tvm_pulp_exit of the runtime.
+_EXIT_REASONS = {3: "a core's stack overflowed into its guard", 4: "the program sets more marks than there is room for"}
+_UNDEFINED = b"\xa5"
+
+
+@dataclass(frozen=True)
+class IssRun:
+    """Outputs in graph order, what the simulated cluster took for them, and host times in seconds."""
+
+    outputs: list[np.ndarray]
+    build_seconds: float
+    run_seconds: float
+    cycles: int
+    """Cluster cycles of the second inference."""
+    cold_cycles: int
+    """Cluster cycles of the first inference: nothing in the instruction caches."""
+    layer_cycles: list[int] | None
+    """Cycles between neighbouring marks of the second inference; None without profiling."""
+    code_bytes: int
+    statistics: RunResult
+
+
+def sources_of(folder: Path) -> tuple[list[Path], list[Path], Path]:
+    """C and assembly sources, include folders and the linker script of an unpacked archive."""
+    runtime = folder / "runtime"
+    sources = [*folder.glob("codegen/host/src/*.c"), *runtime.glob("**/*.c"), *runtime.glob("**/*.S")]
+    # Headers are included relative to an `include` folder, else to the folder they lie in.
+    includes = [path for path in runtime.glob("**/include") if path.is_dir()]
+    beside = {path.parent for path in runtime.glob("**/*.h") if "include" not in path.relative_to(runtime).parts}
+    scripts = list(runtime.glob("**/*.ld"))
+    if len(scripts) != 1:
+        raise UserError(f"the archive holds {len(scripts)} linker scripts instead of one: compile the model again")
+    return sorted(sources), sorted([*folder.glob("codegen/host/include"), *includes, *beside]), scripts[0]
+
+
+class IssDevice:
+    """A built archive, ready to be run; every run starts from reset."""
+
+    def __init__(
+        self,
+        files: dict[str, bytes],
+        metadata: dict[str, Any],
+        *,
+        profile: bool = True,
+        toolchain: RiscvToolchain = "zig",
+        models: Mapping[str, str | Path] | None = None,
+    ) -> None:
+        self._facts = metadata["tvm_pulp"]
+        self._profile, self._models = profile, models
+        self._soc = soc.load(self._facts["soc"])
+        self._l3 = files.get(L3_CONTENTS)
+        cores = self._facts["cores"]
+        if not 1 <= cores <= self._soc.cluster.cores:
+            raise UserError(
+                f"the archive was compiled for {cores} cores, but SoC '{self._soc.name}' has "
+                f"{self._soc.cluster.cores}: recompile with another --cores"
+            )
+        defines = [f"TVM_PULP_CORES={cores}", *(["TVM_PULP_PROFILE"] if profile else [])]
+        folder = Path(tempfile.mkdtemp(prefix="tvm_pulp_"))
+        started = time.perf_counter()
+        try:
+            unpack(files, folder)
+            sources, headers, script = sources_of(folder)
+            self.elf = build_riscv_elf(
+                sources,
+                headers,
+                script,
+                march=self._facts["march"],
+                toolchain=toolchain,
+                defines=defines,
+                extra_flags=FLAGS,
+            )
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        self.build_seconds = time.perf_counter() - started
+
+    def run(self, inputs: list[np.ndarray], *, max_cycles: int | None = None, trace: bool = False) -> IssRun:
+        """Two inferences of the same inputs; GuestFault unless the program ends well."""
+        started = time.perf_counter()
+        machine = Machine(self._soc, models=self._models, trace=trace)
+        machine.load_elf(self.elf)
+        if self._l3 is not None:
+            machine.load_l3(0, self._l3)
+        self._fill_undefined(machine)
+        self._write_inputs(machine, inputs)
+        statistics = machine.run(max_cycles)
+        if statistics.exit_code != 0:
+            reason = _EXIT_REASONS.get(statistics.exit_code, "the program reports a failure of its own")
+            raise GuestFault(f"exit code {statistics.exit_code}: {reason}")
+        cold_cycles, cycles = struct.unpack("<2I", machine.read(machine.symbol("tvm_pulp_cycles"), 8))
+        return IssRun(
+            outputs=[_read_array(machine, output) for output in self._facts["outputs"]],
+            build_seconds=self.build_seconds,
+            run_seconds=time.perf_counter() - started,
+            cycles=cycles,
+            cold_cycles=cold_cycles,
+            layer_cycles=_read_layer_cycles(machine) if self._profile else None,
+            code_bytes=machine.symbol("tvm_pulp_code_end") - machine.symbol("tvm_pulp_code_begin"),
+            statistics=statistics,
+        )
+
+    def _fill_undefined(self, machine: Machine) -> None:
+        """Nothing may depend on zeros in L1 or in an output buffer: hardware does not provide them."""
+        machine.write(machine.symbol("tvm_pulp_l1_arena"), _UNDEFINED * machine.symbol("tvm_pulp_l1_arena_bytes"))
+        for output in self._facts["outputs"]:
+            machine.write(machine.symbol(output["symbol"]), _UNDEFINED * _bytes_of(output))
+
+    def _write_inputs(self, machine: Machine, inputs: list[np.ndarray]) -> None:
+        for tensor, array in zip(self._facts["inputs"], inputs, strict=True):
+            if list(array.shape) != list(tensor["shape"]) or array.dtype != np.dtype(tensor["dtype"]):
+                raise UserError(
+                    f"input '{tensor['name']}' is {array.dtype}{list(array.shape)}: "
+                    f"the network takes {tensor['dtype']}{list(tensor['shape'])}"
+                )
+            address = machine.symbol(tensor["symbol"])
+            if machine.symbol("tvm_pulp_bss_begin") <= address < machine.symbol("tvm_pulp_bss_end"):
+                raise ValueError(f"'{tensor['symbol']}' is cleared at start: declare the input with TVM_PULP_IN_L2")
+            machine.write(address, np.ascontiguousarray(array).tobytes())
+
+
+def _bytes_of(tensor: dict[str, Any]) -> int:
+    return int(np.prod(tensor["shape"], dtype=np.int64)) * np.dtype(tensor["dtype"]).itemsize
+
+
+def _read_array(machine: Machine, tensor: dict[str, Any]) -> np.ndarray:
+    data = machine.read(machine.symbol(tensor["symbol"]), _bytes_of(tensor))
+    return np.frombuffer(data, tensor["dtype"]).reshape(tensor["shape"]).copy()
+
+
+def _read_layer_cycles(machine: Machine) -> list[int]:
+    (count,) = struct.unpack("<I", machine.read(machine.symbol("tvm_pulp_mark_count"), 4))
+    if count < 2:
+        return []
+    data = machine.read(machine.symbol("tvm_pulp_layer_cycles"), 4 * count)
+    return [int(cycles) for cycles in np.diff(np.frombuffer(data, np.uint32))]
