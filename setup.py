@@ -112,7 +112,10 @@ setup(
     options={"bdist_wheel": {"py_limited_api": LIMITED_API_TAG}} if EXTENSIONS else {},
     install_requires=CORE_REQUIREMENTS,
     extras_require=EXTRA_REQUIREMENTS,
-    entry_points={"console_scripts": ["tvmc=tvm_pulp.tvmc.main:main"]},
+    entry_points={
+        "console_scripts": ["tvmc=tvm_pulp.tvmc.main:main"],
+        "tvm_pulp.uma_backends": ["neureka=uma_backends.neureka:NeurekaBackend"],
+    },
     classifiers=[
         "Development Status :: 3 - Alpha",
         "Intended Audience :: Developers",

@@ -30,6 +30,11 @@ class CompileOptions:
     input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     input_types: Mapping[str, str] = field(default_factory=dict)
     sample_inputs: Sequence[tuple[str, np.ndarray]] = ()
+    # Options of engines: {"neureka": {"weight_memory": "none"}}.
+    engine_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    l1: int | None = None
+    cores: int | None = None
+    pins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -97,14 +102,21 @@ class App:
                 self._devices[name] = HostDevice(self.files, self.metadata)
             elif name in ("etiss", "gvsoc"):
                 raise UserError(f"--device {name} needs the {name} simulator, which is not installed: use iss or host")
+            elif name == "iss":
+                if self.metadata["tvm_pulp"]["soc"] == "host":
+                    raise UserError("--device iss runs archives compiled for a SoC: recompile with --soc=siracusa")
+                from tvm_pulp.sim.iss.device import IssDevice
+
+                self._devices[name] = IssDevice(self.files, self.metadata)
             else:
-                raise UserError(f"--device '{name}' is unknown for this archive: choose host")
+                raise UserError(f"--device '{name}' is unknown: choose iss or host")
         return self._devices[name]
 
     def _report(self, run: Any) -> dict[str, Any]:
-        from tvm_pulp.report.report import host_report
+        from tvm_pulp.report import report
 
-        return host_report(self.metadata, run, self._compile_seconds)
+        make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
+        return make(self.metadata, run, self._compile_seconds)
 
 
 def compile(  # noqa: A001  (the name users expect)
@@ -121,10 +133,11 @@ def compile(  # noqa: A001  (the name users expect)
 def compile_with(model: str | Path, options: CompileOptions, progress: Progress = _silent) -> App:
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
-    _check_target(options)
+    from tvm_pulp.target import resolve_target
+
+    target = resolve_target(options)
     progress(f"importing {model}")
     from tvm_pulp.canonicalize.pipeline import canonicalize
-    from tvm_pulp.codegen.emit import emit
     from tvm_pulp.tiling.build_network import build_network
 
     imported = import_model(model, options)
@@ -132,10 +145,18 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     module = canonicalize(imported)
     progress("lowering")
     network = build_network(module, imported, module_name(options))
-    progress(f"emitting C for {len(network.layers)} layers")
-    facts = {"target": options.target, "soc": options.soc or "host", "inferred_inputs": list(imported.inferred_inputs)}
-    emitted = emit(network, facts)
-    return App(emitted.files, time.perf_counter() - started)
+    facts = {"target": options.target, "soc": target.soc.name, "inferred_inputs": list(imported.inferred_inputs)}
+    if target.soc.simulated:
+        progress(f"planning {len(network.layers)} layers")
+        plan = target.plan(network)
+        progress("emitting C")
+        files = target.emit(plan, facts)
+    else:
+        from tvm_pulp.codegen.emit import emit
+
+        progress(f"emitting C for {len(network.layers)} layers")
+        files = emit(network, facts).files
+    return App(files, time.perf_counter() - started)
 
 
 def import_model(model: str | Path, options: CompileOptions) -> Any:
@@ -164,12 +185,3 @@ def module_name(options: CompileOptions) -> str:
     if not name.isidentifier() or not name.isascii():
         raise UserError(f"--module-name '{name}' is not a C identifier: use letters, digits and underscores")
     return name
-
-
-def _check_target(options: CompileOptions) -> None:
-    names = [t.strip() for t in options.target.split(",")]
-    unknown = [n for n in names if n != "c"]
-    if unknown:
-        raise UserError(f"--target '{unknown[0]}' is unknown: available is c")
-    if (options.soc or "host") != "host":
-        raise UserError(f"--soc '{options.soc}' is unknown: available is host")

@@ -9,10 +9,11 @@ from typing import Any
 
 from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen import mlf, run_function, weights
-from tvm_pulp.codegen.kernels import Kernels, print_kernels
+from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.tiling.arena import Arena, Buffer, plan_arena
-from tvm_pulp.tiling.network import Network
+from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.tir.aot_main import AotMain, build_main
+from tvm_pulp.uma.recipe import Kernel
 
 SOURCES = "codegen/host/src"
 HEADERS = "codegen/host/include"
@@ -37,15 +38,16 @@ def plan_activations(network: Network) -> Arena:
 def emit(network: Network, facts: dict[str, Any]) -> Emitted:
     """All files of the archive. `facts` are added to the metadata under "tvm_pulp"."""
     arena = plan_activations(network)
-    kernels = print_kernels(network, shared_loops=False)
-    main = build_main(network, arena, kernels.names)
+    kernels = Kernels(network.name, shared_loops=False)
+    names = {layer: kernels.add(whole_kernel(layer), layer.name).name for layer in network.layers}
+    main = build_main(network, arena, names)
     name = network.name
     texts = {
-        f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(network, kernels),
-        f"{SOURCES}/{name}_weights.c": weights.source_file(network),
+        f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(kernels),
+        f"{SOURCES}/{name}_weights.c": weights.source_file(name, network.constants()),
         f"{SOURCES}/{name}_run.c": run_function.source_file(network, arena, main),
-        f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(network, kernels),
-        f"{HEADERS}/{name}_weights.h": weights.header_file(network),
+        f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
+        f"{HEADERS}/{name}_weights.h": weights.header_file(name, network.constants()),
         f"{HEADERS}/tvmgen_{name}.h": run_function.interface_header(network, arena),
         "src/main.tir.txt": main.function.script(),
         **runtime_files(bool(kernels.math_used)),
@@ -53,21 +55,29 @@ def emit(network: Network, facts: dict[str, Any]) -> Emitted:
     files = {path: text.encode() for path, text in texts.items()}
     constants = {t.name: t.data for t in network.constants() if t.data is not None}
     files[f"parameters/{name}.npz"] = mlf.parameters_file(constants)
-    files["metadata.json"] = (json.dumps(_metadata(network, arena, facts), indent=2) + "\n").encode()
+    files["metadata.json"] = (json.dumps(metadata(network, arena, facts), indent=2) + "\n").encode()
     return Emitted(files, kernels, arena, main)
+
+
+def whole_kernel(layer: Layer) -> Kernel:
+    """A layer as one kernel on whole tensors."""
+    function = layer.function if layer.operator.startswith("tir.") else None
+    operands = (tuple(layer.inputs), tuple(layer.outputs), function, tuple(layer.workspaces))
+    return Kernel(layer.operator, layer.attributes, *operands, parallel=layer.parallel)
 
 
 def runtime_files(with_math: bool) -> dict[str, str]:
     """Parts of the C runtime that the emitted sources include."""
     root = resources.files("c_runtime")
-    wanted = [("include/tvm_pulp/integer.h",) * 2, ("include/tvm_pulp/softmax_tflite.h",) * 2]
+    headers = ("integer.h", "softmax_tflite.h")
+    wanted = [(f"include/tvm_pulp/{h}", f"include/tvm_pulp/{h}") for h in headers]
     if with_math:
         wanted += [(f"math/{f.name}", f"math/{f.name}") for f in sorted(root.joinpath("math").iterdir(), key=lambda f: f.name)]
     pairs = [(source, target) for source, target in wanted if source.endswith((".h", ".c"))]
     return {f"{RUNTIME}/{target}": root.joinpath(source).read_text() for source, target in pairs}
 
 
-def _metadata(network: Network, arena: Arena, facts: dict[str, Any]) -> dict[str, Any]:
+def metadata(network: Network, arena: Arena, facts: dict[str, Any]) -> dict[str, Any]:
     constants = sum(t.spec.bytes for t in network.constants())
     members = run_function.members
 

@@ -1,73 +1,95 @@
-"""Kernels of a network as C functions. Kernels with the same body exist once."""
+"""Kernels of a network as C functions. Kernels with the same text exist once."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.c_statement import Statements, stored_buffers
 from tvm_pulp.codegen.comment import safe
-from tvm_pulp.tiling.network import Layer, Network
+from tvm_pulp.qnn.operator import OPERATORS
+from tvm_pulp.uma.recipe import Kernel
 
 
 @dataclass
 class KernelSource:
-    """One C function and the layers that call it."""
+    """One C function and who calls it."""
 
     name: str
     parameters: list[str]
     body: list[str]
-    layers: list[Layer] = field(default_factory=list)
+    kernel: Kernel
+    users: list[str] = field(default_factory=list)
 
     @property
     def prototype(self) -> str:
         return f"void {self.name}({', '.join(self.parameters)})"
 
 
-@dataclass(frozen=True)
 class Kernels:
-    """All kernels of a network and which layer calls which."""
+    """All kernels of a module. `shared_loops`: several cores call a kernel together and share its outermost loop."""
 
-    sources: list[KernelSource]
-    names: dict[Layer, str]
-    math_used: frozenset[str]
+    def __init__(self, module: str, *, shared_loops: bool) -> None:
+        self.module, self._shared_loops = module, shared_loops
+        self._by_key: dict[Any, KernelSource] = {}
+        self._by_text: dict[tuple[str, ...], KernelSource] = {}
+        self._counts: dict[str, int] = {}
+        self.math_used: set[str] = set()
+
+    @property
+    def sources(self) -> list[KernelSource]:
+        return list(self._by_text.values())
+
+    def add(self, kernel: Kernel, user: str) -> KernelSource:
+        """The C function of a kernel, made if it is new."""
+        key = _key(kernel)
+        if key not in self._by_key:
+            self._by_key[key] = self._print(kernel)
+        source = self._by_key[key]
+        if user not in source.users:
+            source.users.append(user)
+        return source
+
+    def _print(self, kernel: Kernel) -> KernelSource:
+        parameters, body, used = print_kernel(kernel, shared_loops=self._shared_loops)
+        self.math_used |= used
+        text = (*parameters, "", *body)
+        if text not in self._by_text:
+            base = f"tvmgen_{self.module}_{kernel.operator.removeprefix('tir.')}"
+            self._counts[base] = self._counts.get(base, 0) + 1
+            name = base if self._counts[base] == 1 else f"{base}_{self._counts[base]}"
+            self._by_text[text] = KernelSource(name, parameters, body, kernel)
+        return self._by_text[text]
 
 
-def print_kernels(network: Network, *, shared_loops: bool) -> Kernels:
-    """C functions for all layers."""
-    by_text: dict[tuple[str, ...], KernelSource] = {}
-    counts: dict[str, int] = {}
-    names: dict[Layer, str] = {}
-    math_used: set[str] = set()
-    for layer in network.layers:
-        parameters, body, used = print_kernel(layer, shared_loops=shared_loops and layer.parallel)
-        math_used |= used
-        key = (*parameters, "", *body)
-        if key not in by_text:
-            base = f"tvmgen_{network.name}_{layer.operator.removeprefix('tir.')}"
-            counts[base] = counts.get(base, 0) + 1
-            name = base if counts[base] == 1 else f"{base}_{counts[base]}"
-            by_text[key] = KernelSource(name, parameters, body)
-        by_text[key].layers.append(layer)
-        names[layer] = by_text[key].name
-    return Kernels(list(by_text.values()), names, frozenset(math_used))
+def _key(kernel: Kernel) -> Any:
+    if kernel.function is not None:
+        return id(kernel.function)
+    specs = tuple(o.spec for o in kernel.operands)
+    return (kernel.operator, json.dumps(kernel.attributes, sort_keys=True), specs)
 
 
-def print_kernel(layer: Layer, *, shared_loops: bool) -> tuple[list[str], list[str], set[str]]:
-    """Parameter declarations and body lines of one layer's kernel."""
-    function = layer.function
-    names = {p: p.name for p in function.params}
-    if layer.operator.startswith("tir."):
+def print_kernel(kernel: Kernel, *, shared_loops: bool) -> tuple[list[str], list[str], set[str]]:
+    """Parameter declarations and body lines of one kernel."""
+    function = kernel.function
+    if function is None:
+        specs = [o.spec for o in kernel.inputs]
+        function = OPERATORS[kernel.operator].lower(kernel.attributes, specs, kernel.outputs[0].spec)
+        names = {p: p.name for p in function.params}
+    else:
         # TVM names these after graph variables; neutral names let equal kernels meet.
-        counts = (len(layer.inputs), len(layer.outputs), len(layer.workspaces))
+        counts = (len(kernel.inputs), len(kernel.outputs), len(kernel.workspaces))
         labels = [f"{n}{i}" for n, count in zip(("x", "y", "space"), counts, strict=True) for i in range(count)]
         names = dict(zip(function.params, labels, strict=True))
     written = stored_buffers(function.body)
-    statements = Statements(names, shared_loops=shared_loops)
+    statements = Statements(names, shared_loops=shared_loops and kernel.parallel)
     body = statements.print(function.body)
-    parameters = [
-        f"{'' if p in written else 'const '}{c_type(p.dtype)} *restrict {names[p]}" for p in function.params
-    ]
+    if shared_loops and not kernel.parallel:
+        body = ["  if (core != 0) return;", "  (void)cores;", *body]
+    parameters = [f"{'' if p in written else 'const '}{c_type(p.dtype)} *restrict {names[p]}" for p in function.params]
     if shared_loops:
         parameters += ["int32_t core", "int32_t cores"]
     text = "\n".join(body)
@@ -75,31 +97,38 @@ def print_kernel(layer: Layer, *, shared_loops: bool) -> tuple[list[str], list[s
     return parameters, [*(f"  (void){n};" for n in unused), *body], statements.expressions.math_used
 
 
-def header_file(network: Network, kernels: Kernels) -> str:
-    guard = f"TVMGEN_{network.name.upper()}_KERNELS_H"
+def header_file(kernels: Kernels) -> str:
+    guard = f"TVMGEN_{kernels.module.upper()}_KERNELS_H"
     lines = ["/* Kernels of the network, one per kind of layer. */", f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ["#include <stdbool.h>", "#include <stdint.h>", ""]
     lines += [f"{k.prototype};" for k in kernels.sources]
     return "\n".join([*lines, "", f"#endif /* {guard} */", ""])
 
 
-def source_file(network: Network, kernels: Kernels) -> str:
+def source_file(kernels: Kernels) -> str:
     includes = ['#include "tvm_pulp/integer.h"']
-    if any(layer.operator == "softmax" and layer.attributes["form"] == "tflite" for layer in network.layers):
+    body_text = "\n".join(line for k in kernels.sources for line in k.body)
+    if "tvm_pulp_softmax_" in body_text:
         includes.append('#include "tvm_pulp/softmax_tflite.h"')
     if kernels.math_used:
         includes.append('#include "tvm_pulp_math.h"')
-    parts = [f'#include "{network.name}_kernels.h"', "", *includes, ""]
+    parts = [f'#include "{kernels.module}_kernels.h"', "", *includes, ""]
     for kernel in kernels.sources:
         parts += [*_comment(kernel), f"{kernel.prototype} {{", *kernel.body, "}", ""]
     return "\n".join(parts)
 
 
-def _comment(kernel: KernelSource) -> list[str]:
-    layer = kernel.layers[0]
-    shapes = ", ".join(f"{t.spec}" for t in layer.inputs if t.kind != "constant")
-    results = ", ".join(str(t.spec) for t in layer.outputs)
-    users = ", ".join(dict.fromkeys(l.name for l in kernel.layers[:4]))
-    more = f" and {len(kernel.layers) - 4} more" if len(kernel.layers) > 4 else ""
-    macs = f" {layer.macs} MAC." if layer.macs else ""
-    return [f"/* {safe(layer.operator)}: {shapes} -> {results}.{macs}", f" * Layers: {safe(users)}{more}. */"]
+def _comment(source: KernelSource) -> list[str]:
+    kernel = source.kernel
+    shapes = ", ".join(str(o.spec) for o in kernel.inputs)
+    results = ", ".join(str(o.spec) for o in kernel.outputs)
+    macs = ""
+    if kernel.operator in OPERATORS:
+        count = OPERATORS[kernel.operator].macs(kernel.attributes, [i.spec for i in kernel.inputs], kernel.outputs[0].spec)
+        macs = f" {count} MAC." if count else ""
+    users: Sequence[str] = source.users
+    more = f" and {len(users) - 4} more" if len(users) > 4 else ""
+    return [
+        f"/* {safe(kernel.operator)}: {safe(shapes, 200)} -> {safe(results)}.{macs}",
+        f" * Layers: {safe(', '.join(users[:4]), 200)}{more}. */",
+    ]

@@ -9,7 +9,7 @@ from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.c_statement import Statements
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.tiling.arena import Arena
-from tvm_pulp.tiling.network import Layer, Network, Tensor
+from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.tir.aot_main import LAYER, AotMain
 
 
@@ -77,7 +77,7 @@ def _body(network: Network, main: AotMain) -> list[str]:
         if not any(t.storage in used for t in tensors):
             lines.append(f"  (void){role};")
     for tensor in network.constants():
-        names[main.buffers[tensor]] = weights.symbol(network, tensor)
+        names[main.buffers[tensor]] = weights.symbol(network.name, tensor)
     by_buffer = {buffer: tensor for tensor, buffer in main.buffers.items()}
     printer = _MainStatements(names, network, main, by_buffer)
     return [*lines, *printer.print(main.function.body)]

@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tvm_pulp.codegen.c_expression import c_type, float_literal
 from tvm_pulp.codegen.comment import safe
-from tvm_pulp.tiling.network import Network, Tensor
+from tvm_pulp.qnn.network import Tensor
 
 _ALIGNMENT = 16
 
 
-def symbol(network: Network, tensor: Tensor) -> str:
+def symbol(module: str, tensor: Tensor) -> str:
     """C name of a constant."""
-    return f"tvmgen_{network.name}_{tensor.name}"
+    return f"tvmgen_{module}_{tensor.name}"
 
 
-def header_file(network: Network) -> str:
-    guard = f"TVMGEN_{network.name.upper()}_WEIGHTS_H"
+# Sections of memories that are not plain L2.
+_SECTIONS = {"weight_sram": "TVM_PULP_IN_WEIGHT_SRAM ", "weight_mram": "TVM_PULP_IN_WEIGHT_MRAM "}
+
+
+def header_file(module: str, constants: Sequence[Tensor]) -> str:
+    guard = f"TVMGEN_{module.upper()}_WEIGHTS_H"
     lines = ["/* Constant tensors of the network. */", f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
-    for tensor in network.constants():
-        lines.append(f"extern {_declaration(network, tensor)}; /* {safe(str(tensor.spec))} */")
+    for tensor in constants:
+        lines.append(f"extern {_declaration(module, tensor)}; /* {tensor.spec}, {tensor.level} */")
     return "\n".join([*lines, "", f"#endif /* {guard} */", ""])
 
 
-def source_file(network: Network) -> str:
-    parts = [f'#include "{network.name}_weights.h"', ""]
-    for tensor in network.constants():
+def source_file(module: str, constants: Sequence[Tensor]) -> str:
+    parts = [f'#include "{module}_weights.h"', ""]
+    if any(t.level in _SECTIONS for t in constants):
+        parts += ['#include "tvm_pulp/placement.h"', ""]
+    for tensor in constants:
         assert tensor.data is not None
+        section = _SECTIONS.get(tensor.level, "")
+        alignment = 32 if section else _ALIGNMENT
         parts.append(f"/* {safe(tensor.name)}: {tensor.spec} */")
-        parts.append(f"__attribute__((aligned({_ALIGNMENT}))) {_declaration(network, tensor)} = {{")
+        parts.append(f"{section}__attribute__((aligned({alignment}))) {_declaration(module, tensor)} = {{")
         parts += rows(tensor.data)
         parts += ["};", ""]
     return "\n".join(parts)
 
 
-def _declaration(network: Network, tensor: Tensor) -> str:
-    return f"const {c_type(tensor.spec.dtype)} {symbol(network, tensor)}[{max(1, tensor.spec.elements)}]"
+def _declaration(module: str, tensor: Tensor) -> str:
+    return f"const {c_type(tensor.spec.dtype)} {symbol(module, tensor)}[{max(1, tensor.spec.elements)}]"
 
 
 def rows(data: np.ndarray) -> list[str]:
@@ -46,6 +56,8 @@ def rows(data: np.ndarray) -> list[str]:
         return ["  0"]
     if np.issubdtype(flat.dtype, np.floating):
         texts = [float_literal(float(v)) for v in flat]
+    elif flat.dtype == np.uint32:
+        texts = [f"{v}u" for v in flat.tolist()]
     elif flat.dtype == np.int64:
         texts = [f"INT64_C({v})" for v in flat.tolist()]
     else:

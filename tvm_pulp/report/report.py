@@ -46,3 +46,56 @@ def host_report(metadata: dict[str, Any], run: Any, compile_seconds: float | Non
             "mips": None,
         },
     }
+
+
+def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | None) -> dict[str, Any]:
+    """Report of a simulated run."""
+    from tvm_pulp import soc as socs
+
+    facts, levels = metadata["tvm_pulp"], metadata["memory"]["levels"]
+    soc = socs.load(facts["soc"])
+    layers = []
+    for index, layer in enumerate(facts["layers"]):
+        layers.append(
+            {
+                "name": layer["name"],
+                "op": layer["op"],
+                "engine": layer["engine"],
+                "form": layer["form"],
+                "cycles": run.layer_cycles[index] if run.layer_cycles else None,
+                "estimated_cycles": layer["estimated_cycles"],
+                "bound_cycles": layer["bound_cycles"],
+                "macs": layer["macs"],
+                "dma_bytes": layer["dma_bytes"],
+                "dma_stall_cycles": None,
+                "tiles": layer["tiles"],
+            }
+        )
+    capacities = {
+        "l1": facts["l1_budget"],
+        "l2": soc.memory.l2.size,
+        "l3": soc.memory.l3.size,
+        "wmem": soc.memory.weight.size,
+    }
+    return {
+        "soc": facts["soc"],
+        "target": facts["target"],
+        "cores": facts["cores"],
+        "cycles": run.cycles,
+        "cold_cycles": run.cold_cycles,
+        "instructions": run.statistics.instructions,
+        "macs": facts["macs"],
+        "macs_per_cycle": facts["macs"] / run.cycles,
+        "bound_cycles": sum(layer["bound_cycles"] for layer in facts["layers"]),
+        "energy_uj": None,
+        "energy_model": None,
+        "memory": {level: {"peak": levels[level], "capacity": capacities[level]} for level in capacities},
+        "code_bytes": run.code_bytes,
+        "layers": layers,
+        "host": {
+            "compile_s": compile_seconds,
+            "build_s": run.build_seconds,
+            "simulate_s": run.run_seconds,
+            "mips": run.statistics.mips,
+        },
+    }

@@ -13,7 +13,7 @@ from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.legalize_float import legalize_float, lowered_kernels
-from tvm_pulp.tiling.network import Layer, Network, Tensor
+from tvm_pulp.qnn.network import Layer, Network, Tensor
 
 _C_WORDS = frozenset(
     "auto break case char const continue default do double else enum extern float for goto if inline int long "

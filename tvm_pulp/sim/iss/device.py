@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import soc
-from tvm_pulp.errors import GuestFault, UserError
+from tvm_pulp.errors import UserError
 from tvm_pulp.sim.host import unpack
 from tvm_pulp.sim.iss.machine import Machine
-from tvm_pulp.sim.iss.result import RunResult
+from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.toolchain import RiscvToolchain, build_riscv_elf
 
 FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
@@ -80,7 +80,7 @@ class IssDevice:
                 f"the archive was compiled for {cores} cores, but SoC '{self._soc.name}' has "
                 f"{self._soc.cluster.cores}: recompile with another --cores"
             )
-        defines = [f"TVM_PULP_CORES={cores}", *(["TVM_PULP_PROFILE"] if profile else [])]
+        defines = [f"TVM_PULP_CORES={cores}", *(["TVM_PULP_PROFILE"] if profile else []), *self._facts.get("defines", [])]
         folder = Path(tempfile.mkdtemp(prefix="tvm_pulp_"))
         started = time.perf_counter()
         try:
@@ -100,18 +100,18 @@ class IssDevice:
         self.build_seconds = time.perf_counter() - started
 
     def run(self, inputs: list[np.ndarray], *, max_cycles: int | None = None, trace: bool = False) -> IssRun:
-        """Two inferences of the same inputs; GuestFault unless the program ends well."""
+        """Two inferences of the same inputs; RunFault unless the program ends well."""
         started = time.perf_counter()
         machine = Machine(self._soc, models=self._models, trace=trace)
         machine.load_elf(self.elf)
         if self._l3 is not None:
             machine.load_l3(0, self._l3)
-        self._fill_undefined(machine)
+        _fill_undefined(machine)
         self._write_inputs(machine, inputs)
         statistics = machine.run(max_cycles)
         if statistics.exit_code != 0:
             reason = _EXIT_REASONS.get(statistics.exit_code, "the program reports a failure of its own")
-            raise GuestFault(f"exit code {statistics.exit_code}: {reason}")
+            raise RunFault(f"exit code {statistics.exit_code}: {reason}", statistics)
         cold_cycles, cycles = struct.unpack("<2I", machine.read(machine.symbol("tvm_pulp_cycles"), 8))
         return IssRun(
             outputs=[_read_array(machine, output) for output in self._facts["outputs"]],
@@ -124,12 +124,6 @@ class IssDevice:
             statistics=statistics,
         )
 
-    def _fill_undefined(self, machine: Machine) -> None:
-        """Nothing may depend on zeros in L1 or in an output buffer: hardware does not provide them."""
-        machine.write(machine.symbol("tvm_pulp_l1_arena"), _UNDEFINED * machine.symbol("tvm_pulp_l1_arena_bytes"))
-        for output in self._facts["outputs"]:
-            machine.write(machine.symbol(output["symbol"]), _UNDEFINED * _bytes_of(output))
-
     def _write_inputs(self, machine: Machine, inputs: list[np.ndarray]) -> None:
         for tensor, array in zip(self._facts["inputs"], inputs, strict=True):
             if list(array.shape) != list(tensor["shape"]) or array.dtype != np.dtype(tensor["dtype"]):
@@ -141,6 +135,14 @@ class IssDevice:
             if machine.symbol("tvm_pulp_bss_begin") <= address < machine.symbol("tvm_pulp_bss_end"):
                 raise ValueError(f"'{tensor['symbol']}' is cleared at start: declare the input with TVM_PULP_IN_L2")
             machine.write(address, np.ascontiguousarray(array).tobytes())
+
+
+def _fill_undefined(machine: Machine) -> None:
+    """Hardware provides no zeros: fill L1, the uninitialised part of L2, and the part that start code has to clear."""
+    l1 = machine.soc.memory.l1
+    machine.write(l1.base, _UNDEFINED * l1.size)
+    begin, end = machine.symbol("tvm_pulp_l2_undefined_begin"), machine.symbol("tvm_pulp_bss_end")
+    machine.write(begin, _UNDEFINED * (end - begin))
 
 
 def _bytes_of(tensor: dict[str, Any]) -> int:

@@ -1,0 +1,107 @@
+"""From a plan to the files of an archive for a cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
+from tvm_pulp.codegen import kernels as kernel_files
+from tvm_pulp.codegen import mlf, run_function, weights
+from tvm_pulp.codegen.cluster_source import ClusterSource, buffer_symbol
+from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_files
+from tvm_pulp.codegen.kernels import Kernels
+from tvm_pulp.tiling.dma_cost import recipe_dma_bytes
+from tvm_pulp.tiling.plan import Plan, describe
+from tvm_pulp.tir.insert_barriers import insert_barriers
+from tvm_pulp.tir.tiled_main import build_tiled_main
+from tvm_pulp.uma.backend import UMABackend
+
+_WORD = 4
+
+
+def emit_cluster(
+    plan: Plan, facts: dict[str, Any], backends: Mapping[str, UMABackend], defines: list[str]
+) -> dict[str, bytes]:
+    """All files of the archive."""
+    network, name = plan.network, plan.network.name
+    engines = {}
+    for engine in dict.fromkeys(p.engine for p in plan.layers):
+        codegen = backends[engine].codegen if engine in backends else None
+        if codegen is not None:
+            engines[engine] = codegen
+    main = build_tiled_main(plan, lambda job: job.slot.spec.elements * _WORD)
+    function = insert_barriers(main.function)
+    kernels = Kernels(name, shared_loops=True)
+    source = ClusterSource(plan, main, function, kernels, engines)
+    constants = plan.constants()
+    texts = {
+        f"{SOURCES}/{name}_run.c": source.run_file(),
+        f"{SOURCES}/{name}_program.c": source.program_file(),
+        f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(kernels),
+        f"{SOURCES}/{name}_weights.c": weights.source_file(name, constants),
+        f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
+        f"{HEADERS}/{name}_weights.h": weights.header_file(name, constants),
+        f"{HEADERS}/tvmgen_{name}.h": run_function.interface_header(network, plan.arena),
+        "src/main.tir.txt": function.script(),
+        **runtime_files(bool(kernels.math_used)),
+        **hal_files("siracusa"),
+    }
+    for codegen in engines.values():
+        for folder in codegen.include_dirs:
+            for header in codegen.headers:
+                texts[f"{RUNTIME}/engine/{header}"] = (folder / header).read_text()
+        for path in codegen.driver_sources:
+            texts[f"{RUNTIME}/engine/{path.name}"] = path.read_text()
+    defines = [*defines, *(d for codegen in engines.values() for d in codegen.defines)]
+    files = {path: text.encode() for path, text in texts.items()}
+    files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
+    described = describe(plan)
+    files["plan.json"] = (json.dumps(described) + "\n").encode()
+    record = metadata(network, plan.arena, {**facts, "defines": defines})
+    _complete(record, plan)
+    files["metadata.json"] = (json.dumps(record, indent=2) + "\n").encode()
+    return files
+
+
+def hal_files(name: str) -> dict[str, str]:
+    """The bare-metal runtime of a SoC and the memory functions it needs."""
+    root = resources.files("c_runtime")
+    found: dict[str, str] = {}
+
+    def collect(folder: Any, prefix: str) -> None:
+        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
+            if entry.is_dir():
+                collect(entry, f"{prefix}/{entry.name}")
+            elif entry.name.endswith((".c", ".h", ".S", ".ld")):
+                found[f"{prefix}/{entry.name}"] = entry.read_text()
+
+    collect(root.joinpath("hal", name), f"{RUNTIME}/hal")
+    collect(root.joinpath("libc"), f"{RUNTIME}/libc")
+    return found
+
+
+def _complete(record: dict[str, Any], plan: Plan) -> None:
+    """Add what only a plan knows: symbols, engines, memories."""
+    facts, name = record["tvm_pulp"], plan.network.name
+    for role in ("inputs", "outputs"):
+        for entry in facts[role]:
+            entry["symbol"] = buffer_symbol(name, role, entry["member"])
+    sizes = {"l2": 0, "weight_sram": 0, "weight_mram": 0, "l3": 0}
+    for tensor in plan.constants():
+        sizes[tensor.level] += tensor.spec.bytes
+    record["memory"]["constants_bytes"] = sum(sizes.values())
+    record["memory"]["levels"] = {
+        "l1": plan.l1_peak,
+        "l2": sizes["l2"] + plan.arena.size,
+        "l3": sizes["l3"],
+        "wmem": sizes["weight_sram"] + sizes["weight_mram"],
+    }
+    for entry, layer in zip(facts["layers"], plan.layers, strict=True):
+        entry["engine"] = layer.engine
+        entry["form"] = layer.tiling.form.name
+        entry["estimated_cycles"] = layer.tiling.cycles
+        entry["bound_cycles"] = layer.tiling.form.bound_cycles()
+        entry["tiles"] = len(layer.tiles)
+        entry["dma_bytes"] = sum(recipe_dma_bytes(t.recipe) for t in layer.tiles)

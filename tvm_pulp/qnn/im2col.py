@@ -1,0 +1,63 @@
+"""Windows of a convolution as rows of a matrix: [n, oh, ow, kh * kw * C]. Padding reads the zero point.
+
+Internal: engines that have only 1x1 convolutions use it; no frontend produces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.conv2d import output_size
+from tvm_pulp.qnn.loops import Loops, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.pool import windows
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+@register
+class Im2col(Operator):
+    name = "im2col"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        n, h, w, c = inputs[0].shape
+        kh, kw = attributes["kernel"]
+        return TensorSpec((n, *output_size(attributes, h, w, kh, kw), kh * kw * c), inputs[0].dtype)
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        stacked = windows({**attributes, "layout": "NHWC"}, inputs[0], attributes["zero_point"])
+        taps, n, oh, ow, c = stacked.shape
+        return np.ascontiguousarray(stacked.transpose(1, 2, 3, 0, 4)).reshape(n, oh, ow, taps * c)
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops = Loops()
+        (sh, sw), (dh, dw), (top, left, _, _) = (attributes[k] for k in ("strides", "dilation", "pads"))
+        kh, kw = attributes["kernel"]
+        n, h, w, c = inputs[0].shape
+        _, oh, ow, _ = output.shape
+        x = loops.buffer("x", inputs[0])
+        y = loops.buffer("y", TensorSpec((n * oh * ow, kh, kw, c), output.dtype))
+        zero = tirx.const(attributes["zero_point"], output.dtype)
+        padded = any(attributes["pads"])
+        with loops.parallel("pixel", n * oh * ow) as pixel:
+            batch = loops.bind("batch", tirx.truncdiv(pixel, i32(oh * ow))) if n > 1 else i32(0)
+            place = tirx.truncmod(pixel, i32(oh * ow)) if n > 1 else pixel
+            oy = loops.bind("oy", tirx.truncdiv(place, i32(ow)))
+            ox = loops.bind("ox", tirx.truncmod(place, i32(ow)))
+            with loops.loop("ky", kh) as ky, loops.loop("kx", kw) as kx:
+                iy = loops.bind("iy", oy * sh + ky * dh - top)
+                ix = loops.bind("ix", ox * sw + kx * dw - left)
+                with loops.loop("i", c) as i:
+                    if not padded:
+                        loops.store(y, [pixel, ky, kx, i], x[batch, iy, ix, i])
+                    else:
+                        loops.store(y, [pixel, ky, kx, i], zero)
+                        with loops.when(tirx.all(iy >= 0, iy < h, ix >= 0, ix < w)):
+                            loops.store(y, [pixel, ky, kx, i], x[batch, iy, ix, i])
+        return loops.finish("im2col")

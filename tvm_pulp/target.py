@@ -1,0 +1,120 @@
+"""What a compilation is for: the SoC, its engines with their options, cores and L1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tvm_pulp import soc as socs
+from tvm_pulp.errors import UserError
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.registry import parse_targets
+
+# L1 that is not for tiles: a stack per core, and time stamps.
+_STACK_BYTES = 2048
+_HARDWARE_CORES = 8
+_SMALLEST_L1 = 1024
+# L2 that code and small data are expected to need.
+_L2_CODE_BYTES = 192 * 1024
+
+
+@dataclass(frozen=True)
+class Target:
+    """A resolved target."""
+
+    soc: Any
+    engines: tuple[tuple[UMABackend, dict[str, Any]], ...]
+    cores: int
+    l1_limit: int | None
+    pins: dict[str, str]
+
+    def marks(self, layers: int) -> int:
+        """Room for time stamps: one per layer and one for the end, in lines of 64 bytes."""
+        return max(256, -(-(layers + 1) // 16) * 16)
+
+    def l1_bytes(self, layers: int) -> int:
+        """L1 that tiles may use."""
+        available = self.soc.memory.l1.size - _HARDWARE_CORES * _STACK_BYTES - 4 * self.marks(layers)
+        if self.l1_limit is None:
+            return int(available)
+        if self.l1_limit > available:
+            raise UserError(f"--l1 {self.l1_limit}: SoC {self.soc.name} has {available} bytes of L1 for tiles")
+        if self.l1_limit < _SMALLEST_L1:
+            raise UserError(f"--l1 {self.l1_limit}: at least {_SMALLEST_L1} bytes are needed")
+        return self.l1_limit
+
+    def plan(self, network: Network) -> Plan:
+        """Plan the network and check the plan independently."""
+        from tvm_pulp.tiling.choose import greedy_plan
+        from tvm_pulp.tiling.plan import describe
+        from tvm_pulp.tiling.verify import verify
+
+        contexts = [(b, b.context(options, self.soc, self.cores)) for b, options in self.engines]
+        budget = self.l1_bytes(len(network.layers))
+        plan = greedy_plan(network, self.soc, contexts, cores=self.cores, l1_bytes=budget, pins=self.pins)
+        self._check_capacity(plan)
+        faults = verify(describe(plan), self.soc)
+        if faults:
+            raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
+        return plan
+
+    def emit(self, plan: Plan, facts: dict[str, Any]) -> dict[str, bytes]:
+        """Files of the archive."""
+        from tvm_pulp.codegen.emit_cluster import emit_cluster
+
+        march = "rv32imfc" if plan.network.uses_float() else "rv32imc"
+        options = {b.target_name: o for b, o in self.engines}
+        more = {"cores": self.cores, "march": march, "options": options, "l1_budget": plan.l1_bytes}
+        defines = [f"TVM_PULP_MARKS={self.marks(len(plan.layers))}"]
+        return emit_cluster(plan, {**facts, **more}, {b.target_name: b for b, _ in self.engines}, defines)
+
+    def _check_capacity(self, plan: Plan) -> None:
+        used = {"l2": plan.arena.size, "weight_sram": 0, "weight_mram": 0, "l3": 0}
+        largest: dict[str, Any] = {}
+        for tensor in plan.constants():
+            used[tensor.level] += tensor.spec.bytes
+            if tensor.level not in largest or tensor.spec.bytes > largest[tensor.level].spec.bytes:
+                largest[tensor.level] = tensor
+        used["l2"] += sum(t.spec.bytes for t in (*plan.network.inputs, *plan.network.outputs))
+        room = self.soc.memory.l2.size - self.soc.memory.l2.private_bytes - _L2_CODE_BYTES
+        if used["l2"] > room:
+            raise UserError(
+                f"the network needs {used['l2']} bytes of L2 and {room} are available beside the code "
+                f"({used['l2'] - room} missing; activations {plan.arena.size}, largest constant "
+                f"'{largest['l2'].name if 'l2' in largest else '-'}'): keep weights in weight memory with "
+                "--target=uma-neureka, or shrink the network"
+            )
+        for level in ("weight_sram", "weight_mram"):
+            half = self.soc.memory.weight.size // 2
+            if used[level] > half:
+                other = "mram" if level == "weight_sram" else "sram"
+                raise UserError(
+                    f"the packed weights need {used[level]} bytes and the {level.removeprefix('weight_')} weight memory has "
+                    f"{half} ({used[level] - half} missing; largest is '{largest[level].name}' with "
+                    f"{largest[level].spec.bytes}): pin some layers to the cluster with --pin NODE=cluster, or use "
+                    f"--target-uma-neureka-weight_memory none or {other}"
+                )
+
+
+def resolve_target(options: Any) -> Target:
+    """Check and combine what the user said about the target."""
+    backends = parse_targets(options.target)
+    name = options.soc or (backends[0].default_soc if backends else "host")
+    soc = socs.load(name)
+    for engine in options.engine_options:
+        if engine not in {b.target_name for b in backends}:
+            raise UserError(f"--target-uma-{engine}-...: engine '{engine}' is not part of --target {options.target}")
+    for backend in backends:
+        if backend.target_name not in soc.engines:
+            raise UserError(f"--soc {soc.name} has no engine '{backend.target_name}': choose another --soc or --target")
+    engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
+    if not soc.simulated:
+        for option, value in (("--l1", options.l1), ("--cores", options.cores), ("--pin", options.pins or None)):
+            if value is not None:
+                raise UserError(f"{option} has no effect on --soc {soc.name}: drop it or choose a SoC with a cluster")
+    cores = options.cores if options.cores is not None else soc.cluster.cores
+    if soc.simulated and not 1 <= cores <= soc.cluster.cores:
+        raise UserError(f"--cores {cores}: SoC {soc.name} has 1 to {soc.cluster.cores} cores")
+    return Target(soc, engines, cores, options.l1, dict(options.pins))

@@ -1,0 +1,35 @@
+"""Cycles of data movement by the cluster's DMA."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tvm_pulp.uma.box import transfers
+from tvm_pulp.uma.recipe import Load, Recipe, Store
+
+# spec: start-up, bytes a cycle, one more cycle per burst towards L2.
+START_UP = 16
+BYTES_PER_CYCLE = 8
+BURST = 256
+
+
+def transfer_cycles(size: int, lines: int, *, outward: bool) -> int:
+    """One command, from enqueueing to completion."""
+    bursts = max(lines, -(-size // BURST)) if outward else 0
+    return START_UP + -(-size // BYTES_PER_CYCLE) + bursts
+
+
+def recipe_dma_cycles(recipe: Recipe) -> int:
+    """All transfers of a recipe one after the other."""
+    total = 0
+    for step in recipe.steps:
+        if isinstance(step, Load | Store):
+            itemsize = np.dtype(step.tensor.spec.dtype).itemsize
+            for t in transfers(step.box, step.tensor.spec.shape, itemsize):
+                total += transfer_cycles(t.bytes, t.bytes // t.line, outward=isinstance(step, Store))
+    return total
+
+
+def recipe_dma_bytes(recipe: Recipe) -> int:
+    """Bytes a recipe moves in and out of L1."""
+    return sum(s.local.spec.bytes for s in recipe.steps if isinstance(s, Load | Store))

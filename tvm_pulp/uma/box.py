@@ -1,0 +1,88 @@
+"""Boxes: rectangular parts of tensors, and the DMA transfers that move them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+
+@dataclass(frozen=True)
+class Box:
+    """Elements [start, start + size) along every axis."""
+
+    start: tuple[int, ...]
+    size: tuple[int, ...]
+
+    @property
+    def elements(self) -> int:
+        return math.prod(self.size)
+
+    @property
+    def end(self) -> tuple[int, ...]:
+        return tuple(a + b for a, b in zip(self.start, self.size, strict=True))
+
+    @staticmethod
+    def whole(shape: Sequence[int]) -> Box:
+        """All of a tensor."""
+        return Box((0,) * len(shape), tuple(shape))
+
+    def __str__(self) -> str:
+        return "[" + ", ".join(f"{a}:{a + b}" for a, b in zip(self.start, self.size, strict=True)) + "]"
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One DMA command: `bytes` in lines of `line` bytes, `stride` apart on the external side; packed in L1."""
+
+    external: int
+    local: int
+    bytes: int
+    line: int
+    stride: int
+
+    @property
+    def is_2d(self) -> bool:
+        return self.line != self.bytes
+
+
+def split_axis(extent: int, size: int) -> list[tuple[int, int]]:
+    """(start, size) of consecutive pieces; only the last may be smaller."""
+    return [(start, min(size, extent - start)) for start in range(0, extent, size)]
+
+
+def tiles(shape: Sequence[int], size: Sequence[int]) -> Iterator[Box]:
+    """Boxes that cover a tensor exactly once, last axis fastest."""
+    for parts in product(*(split_axis(e, s) for e, s in zip(shape, size, strict=True))):
+        yield Box(tuple(p[0] for p in parts), tuple(p[1] for p in parts))
+
+
+def transfers(box: Box, shape: Sequence[int], itemsize: int) -> list[Transfer]:
+    """Fewest commands that move a box of a row-major tensor to or from a packed L1 buffer."""
+    strides = [itemsize] * len(shape)
+    for axis in reversed(range(len(shape) - 1)):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    base = sum(s * b for s, b in zip(strides, box.start, strict=True))
+    # Grow the contiguous run over full inner axes.
+    run, axis = itemsize, len(shape)
+    while axis > 0 and (axis == len(shape) or box.size[axis] == shape[axis]):
+        axis -= 1
+        run *= box.size[axis]
+    lines, stride = 1, run
+    if axis > 0:
+        # The next axis becomes the lines of a 2-D command; axes with one element are free.
+        axis -= 1
+        while axis > 0 and box.size[axis] == 1:
+            axis -= 1
+        lines, stride = box.size[axis], strides[axis]
+    outer = [range(n) for n in box.size[:axis]] if lines * run < box.elements * itemsize else []
+    result, local = [], 0
+    for index in product(*outer):
+        offset = base + sum(i * s for i, s in zip(index, strides, strict=False))
+        if lines == 1 or run == stride:
+            result.append(Transfer(offset, local, run * lines, run * lines, run * lines))
+        else:
+            result.append(Transfer(offset, local, run * lines, run, stride))
+        local += run * lines
+    return result

@@ -1,0 +1,126 @@
+"""How one tile of a layer is computed: a short list of steps on buffers in L1.
+
+A form (see `strategy.py`) writes recipes; the tiler places their buffers and code generation turns the steps into DMA
+commands, kernel calls and accelerator jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """A buffer in L1. `slack` more bytes behind the tensor belong to it: engines read and write whole beats."""
+
+    name: str
+    spec: TensorSpec
+    slack: int = 0
+
+    @property
+    def bytes(self) -> int:
+        return self.spec.bytes + self.slack
+
+
+@dataclass(frozen=True)
+class Load:
+    """Bring a box of a tensor into L1."""
+
+    tensor: Tensor
+    box: Box
+    local: Local
+
+
+@dataclass(frozen=True)
+class Store:
+    """Write a buffer back to a box of a tensor."""
+
+    local: Local
+    tensor: Tensor
+    box: Box
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Run a kernel on the cores. Operands are L1 buffers, or tensors where they lie."""
+
+    operator: str
+    attributes: dict[str, Any]
+    inputs: tuple[Local | Tensor, ...]
+    outputs: tuple[Local | Tensor, ...]
+    # Kernels that TVM generated come with their function; others are lowered from the operator.
+    function: Any = None
+    workspaces: tuple[Local | Tensor, ...] = ()
+    parallel: bool = True
+
+    @property
+    def operands(self) -> tuple[Local | Tensor, ...]:
+        return (*self.inputs, *self.outputs, *self.workspaces)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Run an accelerator job. The engine's code generator turns the description and addresses into C."""
+
+    engine: str
+    description: Any
+    # Where the job structure itself lies in L1: the driver reads it word by word.
+    slot: Local
+    reads: tuple[Local, ...]
+    writes: tuple[Local, ...]
+    weights: Tensor | Local
+    macs: int = 0
+
+
+Step = Load | Store | Kernel | Job
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Steps in order, and the compute cycles they are expected to take (data movement not counted)."""
+
+    steps: tuple[Step, ...]
+    cycles: int
+    engine_cycles: int = 0
+
+    def locals(self) -> list[Local]:
+        """L1 buffers in the order of first use."""
+        found: dict[Local, None] = {}
+        for step in self.steps:
+            for operand in operands_of(step):
+                if isinstance(operand, Local):
+                    found.setdefault(operand)
+        return list(found)
+
+
+def operands_of(step: Step) -> Sequence[Local | Tensor]:
+    """Everything a step touches."""
+    if isinstance(step, Load):
+        return (step.tensor, step.local)
+    if isinstance(step, Store):
+        return (step.local, step.tensor)
+    if isinstance(step, Kernel):
+        return step.operands
+    return (step.slot, *step.reads, *step.writes, step.weights)
+
+
+@dataclass(eq=False)
+class Derived:
+    """Constants a form makes once per layer (packed weights, folded biases), shared by all its tiles."""
+
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+
+    def constant(self, name: str, data: np.ndarray, level: str = "l2") -> Tensor:
+        """A new constant tensor, or the one of that name."""
+        if name not in self.tensors:
+            spec = TensorSpec(tuple(data.shape), str(data.dtype))
+            self.tensors[name] = Tensor(name, spec, "constant", data=data, level=level)
+        return self.tensors[name]

@@ -1,0 +1,47 @@
+"""Discovery of accelerators: one entry point each, loaded on first use."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.metadata import entry_points
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.uma.backend import UMABackend
+
+GROUP = "tvm_pulp.uma_backends"
+
+
+def names() -> list[str]:
+    """Engines that are installed."""
+    return sorted({e.name for e in entry_points(group=GROUP)})
+
+
+@lru_cache(maxsize=None)
+def backend(name: str) -> UMABackend:
+    """The backend of an engine; a user error when it is not installed or broken."""
+    for entry in entry_points(group=GROUP):
+        if entry.name == name:
+            try:
+                made = entry.load()()
+            except ImportError as error:
+                raise UserError(f"--target uma-{name}: its package cannot be loaded ({error}); reinstall it") from None
+            if not isinstance(made, UMABackend) or made.target_name != name:
+                raise UserError(f"--target uma-{name}: its entry point is not a UMABackend called '{name}'")
+            return made
+    known = ", ".join(f"uma-{n}" for n in names()) or "none"
+    raise UserError(f"--target 'uma-{name}' is unknown: installed engines are {known}, and c for none")
+
+
+def parse_targets(text: str) -> list[UMABackend]:
+    """Engines of a target list by priority; `c` alone means none."""
+    engines = []
+    for name in (part.strip() for part in text.split(",")):
+        if name == "c":
+            continue
+        if not name.startswith("uma-"):
+            known = ", ".join(["c", *(f"uma-{n}" for n in names())])
+            raise UserError(f"--target '{name}' is unknown: choose from {known}")
+        found = backend(name.removeprefix("uma-"))
+        if found not in engines:
+            engines.append(found)
+    return engines

@@ -1,0 +1,54 @@
+"""What an engine states about a layer, once: iteration space, footprints, limits, cost and how a tile is run.
+
+The same statement feeds the tiler, code generation, `tvmc explain` and the conformance kit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class TileAxis:
+    """An axis of the output that may be cut, into pieces that are multiples of `step` and at most `limit`."""
+
+    axis: int
+    step: int = 1
+    limit: int | None = None
+
+
+class Form(Protocol):
+    """One way to run a layer on an engine."""
+
+    name: str  # what a person calls it: "3x3 direct", "im2col + 1x1"
+    engine: str
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        """Axes of the first output that may be cut; none means the layer runs whole."""
+
+    def recipe(self, box: Box) -> Recipe:
+        """How the given part of the output is computed."""
+
+    def bound_cycles(self) -> int:
+        """Cycles below which the engine cannot do the layer, data movement not counted."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why an engine does not take a layer, and what change would let it."""
+
+    engine: str
+    reason: str
+    remedy: str = ""
+
+
+class Strategy(Protocol):
+    """Offers forms for layers of one operator."""
+
+    def __call__(self, layer: Layer, context: Any) -> list[Form] | Refusal:
+        """Ways to run the layer, or why there is none."""

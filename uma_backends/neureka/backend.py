@@ -1,0 +1,85 @@
+"""The NEUREKA backend: patterns, options, strategies, code generation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tvm_pulp.uma.backend import Codegen, UMABackend
+from uma_backends.neureka.forms import ENGINE, Context, Description
+from uma_backends.neureka.registers import Addresses, register_image
+from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
+from uma_backends.neureka.timing import Timing
+
+_FOLDER = Path(__file__).parent
+_POINTERS = 6
+
+
+class NeurekaBackend(UMABackend):
+    """NEUREKA of the Siracusa SoC.
+
+    Hardware: 6x6 processing elements, 1x1, 3x3 and depthwise 3x3 convolutions on HWC tensors, weights of 2 to 8 bits.
+    Memories: activations and parameters in L1, weights in L1 or in the weight memory.
+    Simulated: arithmetic exactly, time by the closed formulas of the public model.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._register_target_attr("weight_memory", "sram", ("none", "sram", "mram"), "where packed weights live")
+        self._register_target_attr(
+            "requant", "exact", ("exact", "native"), "TFLite rounding on the cores, or folded with a proven deviation"
+        )
+        self._register_operator_strategy("conv2d", conv2d_strategy)
+        self._register_operator_strategy("dense", dense_strategy)
+        self._register_codegen(
+            Codegen(
+                driver_sources=(_FOLDER / "driver" / "neureka.c",),
+                include_dirs=(_FOLDER / "driver",),
+                headers=("neureka.h", "neureka_platform.h", "neureka_siracusa.h"),
+                job_type="struct neureka_job",
+                job=job_words,
+                submit="neureka_submit_once",
+                wait="neureka_wait_all",
+                init="neureka_init",
+                defines=('NEUREKA_PLATFORM_HEADER="neureka_siracusa.h"',),
+            )
+        )
+
+    @property
+    def target_name(self) -> str:
+        return ENGINE
+
+    def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
+        quirk = bool(soc.engines[ENGINE].parameters.get("gvsoc_dw_wmem_quirk", 0))
+        timing = Timing(gvsoc_dw_wmem_quirk=quirk)
+        return Context(options["weight_memory"], options["requant"] == "native", cores, timing)
+
+    def patterns(self) -> None:
+        """Patterns need TVM, so they are made on demand."""
+        from tvm.relax.dpl import is_op
+
+        if not self._patterns:
+            self._register_pattern("conv2d", is_op("tvm_pulp.qnn.conv2d")(varg_default_wildcard=True))
+            self._register_pattern("dense", is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True))
+
+    def partition(self, module: Any) -> Any:
+        self.patterns()
+        return super().partition(module)
+
+
+def job_words(description: Description, slot: str, address: Callable[[Any], str]) -> list[str]:
+    """The driver's job structure as words: six pointers, the shape's address, the shape."""
+    d = description
+    words = register_image(d.job, Addresses(0, 0, 0))
+    pointers = []
+    operands = (d.weights, d.input, d.output, d.scale, None, d.bias)
+    for index, operand in enumerate(operands):
+        if operand is None:
+            pointers.append("0")
+            continue
+        # With all addresses zero the image holds what must be added to them: padding, the weight-memory base.
+        offset = words[index] + (d.weight_bytes if index == 0 else 0)
+        signed = (offset + (1 << 31)) % (1 << 32) - (1 << 31)
+        pointers.append(f"{address(operand)} {'-' if signed < 0 else '+'} {abs(signed)}u" if signed else address(operand))
+    return [*pointers, f"{slot} + {4 * (_POINTERS + 1)}u", *(f"{w}u" for w in words[_POINTERS:])]

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The driver's platform functions on the Siracusa runtime, whose barriers need the event mask for themselves: waiting
+ * for the engine opens the mask for its line only as long as it sleeps. */
+#ifndef NEUREKA_SIRACUSA_H
+#define NEUREKA_SIRACUSA_H
+
+#include "tvm_pulp/event_unit.h"
+
+#ifndef NEUREKA_BASE
+#define NEUREKA_BASE 0x10201000u
+#endif
+#define NEUREKA_CLUSTER_CONFIGURATION 0x10200018u
+
+static inline uint32_t neureka_read(uint32_t offset) { return TVM_PULP_REGISTER(NEUREKA_BASE + offset); }
+static inline void neureka_write(uint32_t offset, uint32_t value) { TVM_PULP_REGISTER(NEUREKA_BASE + offset) = value; }
+
+static inline void neureka_set_priority(uint32_t accelerator_wins, uint32_t max_stall) {
+  const uint32_t old = TVM_PULP_REGISTER(NEUREKA_CLUSTER_CONFIGURATION);
+  TVM_PULP_REGISTER(NEUREKA_CLUSTER_CONFIGURATION) = (old & ~0x1FFu) | accelerator_wins << 8 | max_stall;
+}
+
+/* The mask opens in neureka_sleep. */
+static inline void neureka_unmask_event(void) {}
+
+static inline void neureka_sleep(void) { tvm_pulp_event_wait(SIRACUSA_LINE_NEUREKA); }
+
+#endif /* NEUREKA_SIRACUSA_H */

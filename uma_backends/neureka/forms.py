@@ -1,0 +1,386 @@
+"""The ways NEUREKA runs a layer: what each tile loads, which job it starts, what the cores add before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Derived, Job, Kernel, Load, Local, Recipe, Step, Store
+from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.windows import input_span
+from uma_backends.neureka.geometry import Mode
+from uma_backends.neureka.job import Job as ArrayJob
+from uma_backends.neureka.job import Padding
+from uma_backends.neureka.layer_arithmetic import Arithmetic
+from uma_backends.neureka.packing import pack_weights
+from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles
+
+ENGINE = "neureka"
+# The array fetches parameters in beats and activations in whole pixels: it may read behind an operand.
+PARAMETER_SLACK = 128
+ACTIVATION_SLACK = 64
+# The driver's job structure: six pointers, the address of the shape, the shape's 18 words.
+JOB_WORDS = 25
+# Programming a job and waking up from its event, on core 0.
+_JOB_CYCLES = 150
+# Cores: cycles per byte of a copy in L1 (plain C, one core), per element of a requantization.
+_COPY_CYCLES = 6
+_REQUANTIZE_CYCLES = 40
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the driver needs to know of a job besides addresses."""
+
+    job: ArrayJob
+    input: Local
+    output: Local
+    weights: Tensor | Local
+    weight_bytes: int  # offset of the tile's filters inside `weights`
+    scale: Local
+    bias: Local
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a form knows of the compilation."""
+
+    weight_memory: str = "sram"
+    native_tflite: bool = False
+    cores: int = 8
+    timing: Timing = DEFAULT_TIMING
+
+    @property
+    def weights_in_l1(self) -> bool:
+        return self.weight_memory == "none"
+
+
+@dataclass(frozen=True)
+class NeurekaForm:
+    """Common part: constants of the layer, requantization on the cores where it is not native."""
+
+    layer: Layer
+    arithmetic: Arithmetic
+    context: Context
+    mode: Mode
+    name: str
+    engine: str = ENGINE
+    derived: Derived = field(default_factory=Derived)
+
+    # --- what subclasses state -------------------------------------------------------------------------------
+
+    def filters(self) -> np.ndarray:
+        """Weights as output channel, input channel, row, column."""
+        raise NotImplementedError
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        raise NotImplementedError
+
+    def recipe(self, box: Box) -> Recipe:
+        raise NotImplementedError
+
+    # --- shared ----------------------------------------------------------------------------------------------
+
+    def bound_cycles(self) -> int:
+        """The array's peak rate on the useful MACs."""
+        return max(1, int(self.layer.macs / self.context.timing.geometry.peak_macs_per_cycle(self.mode, self.bits)))
+
+    @property
+    def bits(self) -> int:
+        return 8 if self.mode is Mode.POINTWISE else self.arithmetic.weight_bits
+
+    def packed(self) -> Tensor:
+        """Packed weights: one row per output channel, depthwise one per group of channels."""
+        name = f"{self.layer.name}_{self.mode.name.lower()}_packed"
+        if name not in self.derived.tensors:
+            data = pack_weights(self.filters(), self.mode, self.bits, self.arithmetic.weight_offset)
+            rows = self.filters().shape[0]
+            if self.mode is Mode.DEPTHWISE_3X3:
+                rows = -(-rows // self.context.timing.geometry.channels_3x3)
+            level = {"none": "l2", "sram": "weight_sram", "mram": "weight_mram"}[self.context.weight_memory]
+            self.derived.constant(name, data.reshape(rows, -1), level)
+        return self.derived.tensors[name]
+
+    def array_job(self, height: int, width: int, depth: int, channels: int, **how: Any) -> ArrayJob:
+        a = self.arithmetic
+        in_weight_memory = not self.context.weights_in_l1
+        return ArrayJob(
+            self.mode,
+            depth,
+            channels,
+            height,
+            width,
+            weight_bits=self.bits,
+            weight_offset=a.weight_offset,
+            input_signed=a.input_signed,
+            output_bits=a.output_bits,
+            requantization=a.requantization,
+            weight_memory=in_weight_memory,
+            prefetch=in_weight_memory and self.mode is not Mode.DEPTHWISE_3X3,
+            **how,
+        )
+
+    def job_steps(self, job: ArrayJob, first: int, source: Local, target: Local) -> tuple[list[Step], Job]:
+        """Loads of filters, scale and bias for channels from `first` on, and the job."""
+        packed, a = self.packed(), self.arithmetic
+        scale = self.derived.constant(f"{self.layer.name}_scale", a.scale)
+        bias = self.derived.constant(f"{self.layer.name}_folded_bias", a.bias)
+        channels = job.output_channels
+        row, rows = first, channels
+        if self.mode is Mode.DEPTHWISE_3X3:
+            group = self.context.timing.geometry.channels_3x3
+            row, rows = first // group, -(-channels // group)
+        width = packed.spec.shape[1]
+        steps: list[Step] = []
+        weights: Tensor | Local = packed
+        offset = row * width
+        if self.context.weights_in_l1:
+            weights = Local("weights", TensorSpec((rows, width), "uint8"), ACTIVATION_SLACK)
+            steps.append(Load(packed, Box((row, 0), (rows, width)), weights))
+            offset = 0
+        part = Box((first,), (channels,))
+        scale_local = Local("scale", TensorSpec((channels,), scale.spec.dtype), PARAMETER_SLACK)
+        bias_local = Local("bias", TensorSpec((channels,), "int32"), PARAMETER_SLACK)
+        steps += [Load(scale, part, scale_local), Load(bias, part, bias_local)]
+        description = Description(job, source, target, weights, offset, scale_local, bias_local)
+        slot = Local("job", TensorSpec((JOB_WORDS,), "uint32"))
+        reads = (source, scale_local, bias_local, *((weights,) if isinstance(weights, Local) else ()))
+        return steps, Job(ENGINE, description, slot, reads, (target,), weights, job.macs)
+
+    def job_cycles(self, job: ArrayJob) -> int:
+        how = job.requantization
+        return tile_cycles(
+            job.mode,
+            job.input_channels,
+            job.output_channels,
+            job.output_height,
+            job.output_width,
+            weight_bits=job.weight_bits,
+            output_bits=job.output_bits,
+            scale_bits=how.scale_bits if how else 0,
+            bias=bool(how and how.bias),
+            weight_memory=job.weight_memory,
+            prefetch=job.prefetch,
+            pad_bottom=job.padding.bottom,
+            pad_right=job.padding.right,
+            timing=self.context.timing,
+        )
+
+    def finish(self, raw: Local, box: Box) -> tuple[list[Step], int]:
+        """From the array's output to the stored tile; requantize on the cores where the array cannot."""
+        out = self.layer.outputs[0]
+        if self.arithmetic.native or out.spec.dtype == "int32":
+            return [Store(raw, out, box)], 0
+        first, channels = box.start[-1], box.size[-1]
+        y = Local("y", TensorSpec(box.size, out.spec.dtype))
+        steps: list[Step] = []
+        vectors = []
+        for index, tensor in enumerate(self.layer.inputs[-2:]):
+            one = tensor.spec.elements == 1
+            local = Local(f"requant{index}", TensorSpec((1 if one else channels,), tensor.spec.dtype))
+            steps.append(Load(tensor, Box.whole((1,)) if one else Box((first,), (channels,)), local))
+            vectors.append(local)
+        rule = {k: v for k, v in self.layer.attributes.items() if k.startswith("requant")}
+        attributes = {**rule, "zero_point": 0, "axis": len(raw.spec.shape) - 1}
+        steps.append(Kernel("requantize", attributes, (raw, *vectors), (y,)))
+        steps.append(Store(y, out, box))
+        return steps, box.elements * _REQUANTIZE_CYCLES // self.context.cores
+
+    def assemble(self, before: list[Step], job: Job, raw: Local, box: Box, core_cycles: int) -> Recipe:
+        after, after_cycles = self.finish(raw, box)
+        engine = self.job_cycles(job.description.job)
+        # Loads first: one wait and one barrier serve them all.
+        steps = [*before, job, *after]
+        loads = [s for s in steps if isinstance(s, Load)]
+        rest = [s for s in steps if not isinstance(s, Load)]
+        return Recipe((*loads, *rest), engine + _JOB_CYCLES + core_cycles + after_cycles, engine)
+
+
+@lru_cache(maxsize=4096)
+def fold_rows(count: int, height: int = 6, width: int = 6) -> tuple[int, int]:
+    """Rows of a matrix as a picture of few subtiles: exact factors, or padded to full lines."""
+    best = (-(-count // width), width) if count > width else (1, count)
+    cost = -(-best[0] // height) * -(-best[1] // width)
+    for h in range(1, count + 1):
+        if count % h == 0:
+            w = count // h
+            subtiles = -(-h // height) * -(-w // width)
+            if subtiles < cost or (subtiles == cost and best[0] * best[1] > count):
+                best, cost = (h, w), subtiles
+    return best
+
+
+@dataclass(frozen=True)
+class DenseForm(NeurekaForm):
+    """A matrix product as a 1x1 convolution; rows are folded into a picture."""
+
+    def filters(self) -> np.ndarray:
+        return self.arithmetic.weights.reshape(*self.arithmetic.weights.shape, 1, 1)
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        rank = len(self.layer.outputs[0].spec.shape)
+        return (TileAxis(rank - 1, 32), *(TileAxis(a) for a in range(rank - 1)))
+
+    def recipe(self, box: Box) -> Recipe:
+        x = self.layer.inputs[0]
+        depth, channels = x.spec.shape[-1], box.size[-1]
+        count = box.elements // channels
+        h, w = fold_rows(count)
+        extra = h * w - count
+        source_box = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
+        source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK + extra * depth)
+        size = 1 if self.arithmetic.output_bits == 8 else 4
+        dtype = _raw_dtype(self)
+        raw = Local("raw", TensorSpec(box.size, dtype), extra * channels * size)
+        job = self.array_job(h, w, depth, channels)
+        loads, step = self.job_steps(job, box.start[-1], source, raw)
+        return self.assemble([Load(x, source_box, source), *loads], step, raw, box, 0)
+
+
+def _raw_dtype(form: NeurekaForm) -> str:
+    return form.layer.outputs[0].spec.dtype if form.arithmetic.native else "int32"
+
+
+@dataclass(frozen=True)
+class PointwiseForm(NeurekaForm):
+    """1x1 convolution; strides are strides of the input pointer."""
+
+    def filters(self) -> np.ndarray:
+        return self.arithmetic.weights.transpose(0, 3, 1, 2)
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (TileAxis(1, 6), TileAxis(3, 32), TileAxis(2, 6), TileAxis(0, limit=1))
+
+    def recipe(self, box: Box) -> Recipe:
+        x, (sh, sw) = self.layer.inputs[0], self.layer.attributes["strides"]
+        channels_in = x.spec.shape[3]
+        rows, columns = (box.size[1] - 1) * sh + 1, (box.size[2] - 1) * sw + 1
+        source_box = Box(
+            (box.start[0], box.start[1] * sh, box.start[2] * sw, 0), (box.size[0], rows, columns, channels_in)
+        )
+        source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK)
+        raw = Local("raw", TensorSpec(box.size, _raw_dtype(self)))
+        strides = {"input_pixel_stride": sw * channels_in, "input_row_stride": sh * columns * channels_in}
+        job = self.array_job(box.size[1], box.size[2], channels_in, box.size[3], **strides)
+        loads, step = self.job_steps(job, box.start[3], source, raw)
+        return self.assemble([Load(x, source_box, source), *loads], step, raw, box, 0)
+
+
+@dataclass(frozen=True)
+class Direct3x3Form(NeurekaForm):
+    """3x3 convolution, dense or depthwise. With a stride the array computes every position and the cores keep some.
+
+    A zero point other than zero cannot come from the array's padding: the cores write the border in L1.
+    """
+
+    def filters(self) -> np.ndarray:
+        return self.arithmetic.weights.transpose(0, 3, 1, 2)
+
+    @property
+    def _depthwise(self) -> bool:
+        return self.mode is Mode.DEPTHWISE_3X3
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        step = self.context.timing.geometry.output_subtile(self.mode)
+        return (TileAxis(1), TileAxis(3, step), TileAxis(2), TileAxis(0, limit=1))
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, a = self.layer, self.layer.attributes
+        x = layer.inputs[0]
+        (sh, sw), (top, left, _, _) = a["strides"], a["pads"]
+        _, height, width, depth = x.spec.shape
+        # Positions of the stride-1 result that this tile needs.
+        full_h, full_w = (box.size[1] - 1) * sh + 1, (box.size[2] - 1) * sw + 1
+        rows = input_span(box.start[1] * sh, full_h, height, 3, 1, 1, top)
+        columns = input_span(box.start[2] * sw, full_w, width, 3, 1, 1, left)
+        first = box.start[3] if self._depthwise else 0
+        channels_in = box.size[3] if self._depthwise else depth
+        source_box = Box(
+            (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, channels_in)
+        )
+        source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK)
+        before: list[Step] = [Load(x, source_box, source)]
+        core_cycles = 0
+        pads = (rows.before, rows.after, columns.before, columns.after)
+        by_cores = any(pads) and (a["zero_point"] != 0 or max(pads) > 2 or _breaks_last_subtile(full_h, full_w, pads))
+        padding = Padding(rows.before, rows.after, columns.before, columns.after)
+        if by_cores:
+            padding = Padding()
+            attributes = {
+                "before": [0, rows.before, columns.before, 0],
+                "after": [0, rows.after, columns.after, 0],
+                "value": a["zero_point"],
+            }
+            shape = (box.size[0], full_h + 2, full_w + 2, channels_in)
+            padded = Local("padded", TensorSpec(shape, x.spec.dtype), ACTIVATION_SLACK)
+            before.append(Kernel("pad", attributes, (source,), (padded,)))
+            core_cycles += padded.spec.bytes * _COPY_CYCLES // self.context.cores
+            source = padded
+        shape = (box.size[0], full_h, full_w, box.size[3])
+        raw = Local("raw", TensorSpec(shape, _raw_dtype(self)))
+        job = self.array_job(full_h, full_w, channels_in, box.size[3], padding=padding)
+        loads, step = self.job_steps(job, box.start[3], source, raw)
+        if (sh, sw) == (1, 1):
+            return self.assemble([*before, *loads], step, raw, box, core_cycles)
+        kept = Local("kept", TensorSpec(box.size, raw.spec.dtype))
+        keep = {"begin": [0] * 4, "stride": [1, sh, sw, 1], "size": list(box.size)}
+        core_cycles += kept.spec.bytes * _COPY_CYCLES // self.context.cores
+        recipe = self.assemble([*before, *loads], step, kept, box, core_cycles)
+        position = recipe.steps.index(step) + 1
+        steps = (*recipe.steps[:position], Kernel("slice", keep, (raw,), (kept,)), *recipe.steps[position:])
+        return Recipe(steps, recipe.cycles, recipe.engine_cycles)
+
+
+def _breaks_last_subtile(height: int, width: int, pads: tuple[int, int, int, int]) -> bool:
+    """Two padded pixels behind a last subtile of one pixel: the hardware pads wrongly."""
+    return any(pad == 2 and size > 6 and size % 6 == 1 for size, pad in ((height, pads[1]), (width, pads[3])))
+
+
+@dataclass(frozen=True)
+class Im2colForm(NeurekaForm):
+    """Any kernel: the cores lay windows out as rows, the array multiplies them as a 1x1 convolution."""
+
+    def filters(self) -> np.ndarray:
+        weights = self.arithmetic.weights
+        return weights.reshape(weights.shape[0], -1, 1, 1)
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (TileAxis(1), TileAxis(3, 32), TileAxis(2), TileAxis(0, limit=1))
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, a = self.layer, self.layer.attributes
+        x = layer.inputs[0]
+        (sh, sw), (dh, dw), (top, left, _, _) = a["strides"], a["dilation"], a["pads"]
+        _, kh, kw, per_tap = layer.inputs[1].spec.shape
+        _, height, width, channels_in = x.spec.shape
+        rows = input_span(box.start[1], box.size[1], height, kh, sh, dh, top)
+        columns = input_span(box.start[2], box.size[2], width, kw, sw, dw, left)
+        source_box = Box(
+            (box.start[0], rows.start, columns.start, 0), (box.size[0], rows.size, columns.size, channels_in)
+        )
+        source = Local("x", TensorSpec(source_box.size, x.spec.dtype))
+        depth = kh * kw * per_tap
+        count = box.size[0] * box.size[1] * box.size[2]
+        h, w = fold_rows(count)
+        extra = h * w - count
+        matrix = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), ACTIVATION_SLACK + extra * depth)
+        attributes = {
+            "kernel": [kh, kw],
+            "strides": a["strides"],
+            "dilation": a["dilation"],
+            "pads": [rows.before, columns.before, rows.after, columns.after],
+            "zero_point": a["zero_point"],
+        }
+        unfold = Kernel("im2col", attributes, (source,), (matrix,))
+        size = 1 if self.arithmetic.output_bits == 8 else 4
+        raw = Local("raw", TensorSpec(box.size, _raw_dtype(self)), extra * box.size[3] * size)
+        job = self.array_job(h, w, depth, box.size[3])
+        loads, step = self.job_steps(job, box.start[3], matrix, raw)
+        core_cycles = matrix.spec.bytes * _COPY_CYCLES // self.context.cores
+        return self.assemble([Load(x, source_box, source), unfold, *loads], step, raw, box, core_cycles)
