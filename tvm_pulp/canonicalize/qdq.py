@@ -116,6 +116,10 @@ class FoldQdq(Rewriter):
         call = self.definition(inner)
         if is_op(call, "relax.add"):
             found = _first(self._biased(call, inner_target), qdq_elementwise.add(self, call, inner_target))
+        elif _is_operator(call) and call.op.name in MOVEMENTS:
+            # Rounding first and moving afterwards is the same.
+            source = self._island(call.args[0], inner_target)
+            return None if source is None else MOVEMENTS[call.op.name](call, self.bound(source), target.zero_point)
         else:
             rule = _OPERATORS.get(call.op.name) if _is_operator(call) else None
             found = rule(self, call, inner_target) if rule else None
