@@ -168,6 +168,35 @@ def test_counters_are_independent_and_given_back() -> None:
     assert run.outputs[1].tolist() == [1 << 17 | 1 << 1, 0]
 
 
+# The first transfer is over before its wait, which then leaves the event pending for the second wait to find.
+STALE_EVENT = """
+uint8_t source[4096] TVM_PULP_IN_L2;
+uint8_t last[2] TVM_PULP_IN_L2;
+void tvm_pulp_network(void) {
+  if (tvm_pulp_core_id() != 0) return;
+  volatile uint8_t *const l1 = tvm_pulp_l1_arena;
+  uint32_t id = tvm_pulp_dma_begin();
+  tvm_pulp_dma_load(tvm_pulp_l1_arena, source, 64);
+  while (TVM_PULP_REGISTER(SIRACUSA_DMA_STATUS) & 1u << id) {
+  }
+  tvm_pulp_dma_wait(id);
+  last[0] = l1[63];
+  l1[4095] = 0;
+  id = tvm_pulp_dma_begin();
+  tvm_pulp_dma_load(tvm_pulp_l1_arena, source, 4096);
+  tvm_pulp_dma_wait(id);
+  last[1] = l1[4095];
+}
+"""
+
+
+def test_an_old_event_does_not_end_a_wait() -> None:
+    data = random_bytes(4096)
+    program = Program(STALE_EVENT, (Tensor("source", (4096,), "uint8"),), (Tensor("last", (2,), "uint8"),))
+    assert data[4095] != 0
+    assert program.run(data).outputs[0].tolist() == [data[63], data[4095]]
+
+
 LATENCY = """
 uint8_t source[4096] TVM_PULP_IN_L2;
 uint32_t spent TVM_PULP_IN_L2;
