@@ -47,6 +47,7 @@ class Program:
     soc: str = "siracusa"
     l3: bytes | None = None
     marks: int = 0
+    defines: tuple[str, ...] = ()
 
     def files(self) -> dict[str, bytes]:
         """The archive's files."""
@@ -62,7 +63,7 @@ class Program:
 
     def metadata(self) -> dict[str, Any]:
         """The archive's metadata."""
-        facts = {"soc": self.soc, "cores": self.cores, "march": self.march}
+        facts = {"soc": self.soc, "cores": self.cores, "march": self.march, "defines": list(self.defines)}
         tensors = {"inputs": self.inputs, "outputs": self.outputs}
         return {"tvm_pulp": facts | {role: [t.describe() for t in some] for role, some in tensors.items()}}
 

@@ -72,10 +72,11 @@ def test_the_constant_arena_size_is_the_linkers(toolchain: RiscvToolchain) -> No
       sizes[1] = TVM_PULP_L1_ARENA_BYTES;
     }
     """
-    for profile in (True, False):
-        program = Program(text, outputs=(Tensor("sizes", (2,), "uint32"),), cores=1)
+    for profile, marks, expected in ((True, 256, 244736), (False, 256, 244736), (True, 17, 245632), (True, 1, 245696)):
+        outputs = (Tensor("sizes", (2,), "uint32"),)
+        program = Program(text, outputs=outputs, cores=1, defines=(f"TVM_PULP_MARKS={marks}",))
         sizes = program.run(toolchain=toolchain, profile=profile).outputs[0]
-        assert sizes.tolist() == [244736, 244736]
+        assert sizes.tolist() == [expected, expected]
 
 
 def segments_outside(elf: Elf) -> list[str]:

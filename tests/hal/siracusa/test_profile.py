@@ -68,3 +68,5 @@ def test_marks_may_fill_their_room_and_no_more() -> None:
     assert layers is not None and len(layers) == 255 and min(layers) > 0
     with pytest.raises(GuestFault, match="exit code 4: the program sets more marks than there is room for"):
         Program(text, marks=257).run()
+    layers = Program(text, marks=300, defines=("TVM_PULP_MARKS=300",)).run().layer_cycles
+    assert layers is not None and len(layers) == 299

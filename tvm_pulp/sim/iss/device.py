@@ -80,7 +80,11 @@ class IssDevice:
                 f"the archive was compiled for {cores} cores, but SoC '{self._soc.name}' has "
                 f"{self._soc.cluster.cores}: recompile with another --cores"
             )
-        defines = [f"TVM_PULP_CORES={cores}", *(["TVM_PULP_PROFILE"] if profile else []), *self._facts.get("defines", [])]
+        defines = [
+            f"TVM_PULP_CORES={cores}",
+            *(["TVM_PULP_PROFILE"] if profile else []),
+            *self._facts.get("defines", []),
+        ]
         folder = Path(tempfile.mkdtemp(prefix="tvm_pulp_"))
         started = time.perf_counter()
         try:
