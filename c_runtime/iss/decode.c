@@ -149,7 +149,7 @@ void decode_word(const struct platform *platform, uint32_t word, struct slot *ou
   int compressed = (word & 3) != 3;
   uint32_t full = compressed ? expand_compressed(word & 0xffff, has_float) : word;
   enum op op;
-  out->length = compressed ? 1 : 2;
+  out->step = (uint8_t)((compressed ? 1 : 2) * sizeof(struct slot));
   out->word = compressed ? word & 0xffff : word;
   out->rd = (full >> 7) & 31;
   out->rs1 = (full >> 15) & 31;
@@ -198,7 +198,7 @@ static void apply_successor(struct hart *hart, struct slot *slot, uint32_t offse
   const struct code_region *region = &platform->region[hart->region];
   uint32_t flags = op_flags[slot->op], word, stall = 0;
   struct slot next;
-  if ((flags & JUMPS) || !fetch_word(region, offset + slot->length * 2u, &word)) return;
+  if ((flags & JUMPS) || !fetch_word(region, offset + SLOT_LENGTH(slot) * 2, &word)) return;
   decode_word(platform, word, &next);
   if (flags & (LOADS_X | LOADS_F)) {
     if (op_reads(&next, slot->rd, (flags & LOADS_F) != 0)) stall = (uint32_t)platform->config.load_use_stall;
@@ -208,14 +208,14 @@ static void apply_successor(struct hart *hart, struct slot *slot, uint32_t offse
   slot->stall = (uint16_t)stall;
   slot->cost += stall;
   if (next.op == OP_jalr && (flags & WRITES_X) && !(flags & LOADS_X) && next.rs1 == slot->rd && slot->rd != DISCARD)
-    slot[slot->length].hazard = 1;
+    slot[SLOT_LENGTH(slot)].hazard = 1;
 }
 
 static void choose_handler(const struct platform *platform, struct slot *slot, uint32_t index) {
   uint32_t first_in_boundary = index % (LINE_SLOTS * BOUNDARY_LINES);
   /* The first instruction that starts in a 512-byte stretch; an instruction may straddle the border. */
   if (first_in_boundary == 0 || (first_in_boundary == 1 && slot[-1].op == OP_decode)) slot->wrap |= WRAP_BOUNDARY;
-  if (platform->count_compressed && slot->length == 1) slot->wrap |= WRAP_COMPRESSED;
+  if (platform->count_compressed && SLOT_LENGTH(slot) == 1) slot->wrap |= WRAP_COMPRESSED;
   slot->handler = slot->wrap ? op_handlers[OP_wrapped] : slot->inner;
 }
 
@@ -241,7 +241,7 @@ void decode_block(struct hart *hart, struct slot *head) {
     uint32_t word;
     if (!fetch_word(region, index * 2, &word)) {
       slot->op = OP_illegal;
-      slot->length = 1;
+      slot->step = sizeof(struct slot);
       slot->inner = slot->handler = op_handlers[OP_illegal];
       slot->lines = 1;
       break;
@@ -252,13 +252,13 @@ void decode_block(struct hart *hart, struct slot *head) {
       apply_successor(hart, slot, index * 2);
       choose_handler(platform, slot, index);
     }
-    last = index + slot->length - 1;
+    last = index + SLOT_LENGTH(slot) - 1;
     if ((op_flags[slot->op] & JUMPS) || (slot->wrap & WRAP_LOOP_END)) break;
-    index += slot->length;
+    index += SLOT_LENGTH(slot);
     if (index / (LINE_SLOTS * BOUNDARY_LINES) != first / (LINE_SLOTS * BOUNDARY_LINES)) break;
   }
   if (first < region->low) region->low = first;
   if (last + 2 > region->high) region->high = last + 2;
-  for (index = first; index <= last; index += region->slots[index].length)
+  for (index = first; index <= last; index += SLOT_LENGTH(&region->slots[index]))
     region->slots[index].lines = (uint8_t)(last / LINE_SLOTS - index / LINE_SLOTS + 1);
 }

@@ -23,12 +23,14 @@
 #define S2 h->x[ip->rs2]
 #define PC (h->pc_base + (uint32_t)((ip - h->slots) * 2))
 
+#define NEXT_SLOT() (ip = (struct slot *)(void *)((char *)ip + ip->step))
+#define SLOT_BYTES(which) (SLOT_LENGTH(which) * 2)
 #define DISPATCH() goto *(void *)((char *)&&op_decode + ip->handler)
 #define DISPATCH_INNER() goto *(void *)((char *)&&op_decode + ip->inner)
 #define ADVANCE(cycles)      \
   do {                       \
     now += (cycles);         \
-    ip += ip->length;        \
+    NEXT_SLOT();             \
     DISPATCH();              \
   } while (0)
 #define NEXT() ADVANCE(1)
@@ -46,7 +48,7 @@
 #define ENTER_BLOCK()                                  \
   do {                                                 \
     FETCH_BLOCK();                                     \
-    if (UNLIKELY(now > h->branch_limit)) goto yield_at_entry; \
+    if (UNLIKELY(now > limit + SPIN_QUANTUM)) goto yield_at_entry; \
     DISPATCH();                                        \
   } while (0)
 
@@ -71,11 +73,11 @@ void execute(struct platform *p) {
   }
 
 next_hart:
-  h = schedule(p);
+  h = schedule(p, &limit);
   if (!h) return;
   ip = h->ip;
   now = h->now;
-  limit = p->limit + h->slack;
+  limit += h->slack;
   goto *(void *)((char *)&&op_decode + h->resume);
 
 yield: /* another actor comes first; this instruction has not happened yet */
@@ -126,7 +128,7 @@ op_loop_edge: {
   if (loop->end_ip != end || loop->count <= 1) {
     loop = &h->loop[1];
     if (loop->end_ip != end || loop->count <= 1) {
-      ip = end + h->tail[0].length;
+      ip = end + SLOT_LENGTH(&h->tail[0]);
       ENTER_BLOCK();
     }
   }
@@ -138,7 +140,7 @@ op_loop_edge: {
   loop->count--;
   ip = loop->start_ip;
   if (LIKELY(loop->warm_epoch == h->l0_epoch)) {
-    if (UNLIKELY(now > h->branch_limit)) goto yield_at_entry;
+    if (UNLIKELY(now > limit + SPIN_QUANTUM)) goto yield_at_entry;
     DISPATCH();
   }
   loop->warm_epoch = h->l0_epoch; /* fetching below changes the epoch when a line is missing */

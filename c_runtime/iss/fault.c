@@ -11,6 +11,7 @@ void platform_fault(struct platform *platform, enum fault_kind kind, const struc
   va_list arguments;
   if (platform->state == RUN_FAULT) return; /* the first one is the cause */
   platform->state = RUN_FAULT;
+  platform->quiet_until = 0; /* the scheduler must look */
   fault->kind = kind;
   fault->hart = hart ? (int32_t)hart->index : -1;
   fault->pc = hart ? hart_pc(hart) : 0;

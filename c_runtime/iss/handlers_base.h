@@ -68,7 +68,7 @@
       ip += ip->imm;                   \
     } else {                           \
       now += 1;                \
-      ip += ip->length;                \
+      NEXT_SLOT();                     \
     }                                  \
     ENTER_BLOCK();                     \
   }
@@ -81,14 +81,14 @@
   BRANCH(bgeu, S1 >= S2)
 
 op_jal:
-  RD = PC + ip->length * 2u;
+  RD = PC + SLOT_BYTES(ip);
   h->count.jumps++;
   now += h->jump_cost;
   ip += ip->imm;
   ENTER_BLOCK();
 
 op_jalr: {
-  uint32_t target = (S1 + (uint32_t)ip->imm) & ~1u, link = PC + ip->length * 2u;
+  uint32_t target = (S1 + (uint32_t)ip->imm) & ~1u, link = PC + SLOT_BYTES(ip);
   uint32_t offset = target - h->pc_base;
   struct slot *next = h->slots + offset / 2;
   if (UNLIKELY(offset >= h->code_bytes)) {
@@ -142,14 +142,14 @@ op_wfi:
   SAVE();
   if (wait_for_interrupt(h) == ACCESS_SLEEP) goto suspended;
   now = h->now;
-  ip += ip->length;
+  NEXT_SLOT();
   DISPATCH();
 
 /* Enabling an event counter may reset all slots, so nothing is read from this one afterwards. */
 #define CSR(name, writes, new_value)                                              \
   op_##name : {                                                                   \
     uint32_t number = (uint32_t)ip->imm, old = 0, source;                         \
-    uint32_t destination = ip->rd, length = ip->length, field = ip->rs1;          \
+    uint32_t destination = ip->rd, length = SLOT_LENGTH(ip), field = ip->rs1;          \
     SAVE();                                                                       \
     if (csr_read(h, number, now, &old)) goto op_illegal;                          \
     source = ip->op >= OP_csrrwi ? field : S1;                                    \

@@ -4,47 +4,50 @@
  * everything else goes through memory_load and memory_store. Included inside execute(). */
 
 /* One access per bank and cycle, first come first served. */
-#define TAKE_BANK(address)                                                     \
+#define TAKE_BANK()                                                            \
   do {                                                                         \
     if (h->bank_free) {                                                        \
-      uint64_t *free_ = &h->bank_free[((address) >> 2) & h->bank_mask];        \
-      uint64_t cycle_ = now;                                \
-      if (UNLIKELY(cycle_ < *free_)) {                                         \
-        uint64_t wait_ = *free_ - cycle_;                                      \
-        h->count.l1_conflict += wait_;                             \
-        now += wait_;                                                          \
-        cycle_ += wait_;                                                       \
+      uint64_t *free_ = &h->bank_free[(offset >> 2) & h->bank_mask];           \
+      if (UNLIKELY(now < *free_)) {                                            \
+        h->count.l1_conflict += *free_ - now;                                  \
+        now = *free_;                                                          \
       }                                                                        \
-      *free_ = cycle_ + 1;                                             \
+      *free_ = now + 1;                                                        \
     }                                                                          \
   } while (0)
 
 #define CHECK_RACE(bytes, is_write)                                                                   \
   do {                                                                                                \
     if (UNLIKELY(p->peripherals.l1_claims) && !h->is_controller)                                      \
-      check_race(p, (int)h->index, TVM_PULP_PORT_L1, offset, bytes, is_write, now);        \
+      check_race(p, (int)h->index, TVM_PULP_PORT_L1, offset, bytes, is_write, now);                   \
   } while (0)
+
+/* Inside the fast memory and inside one word. For words one comparison does both: rotating brings misaligned bits
+ * to the top. */
+#define IS_FAST(type)                                                                                 \
+  (sizeof(type) == 4 ? (offset >> 2 | offset << 30) < h->fast_words                                   \
+                     : (offset >> 2) < h->fast_words && (offset & 3) <= 4 - sizeof(type))
 
 #define LOAD_VALUE(type, address_)                                                                    \
   uint32_t address = (address_), value;                                                               \
-  uint32_t offset = (address & h->fast_mask) - h->fast_base;                                          \
+  uint32_t offset = address - h->fast_base;                                                           \
   if (UNLIKELY(now > limit)) goto yield;                                                              \
-  if (LIKELY(offset < h->fast_size && (address & 3) <= 4 - sizeof(type))) {                           \
+  if (LIKELY(IS_FAST(type))) {                                                                        \
     type loaded_;                                                                                     \
-    TAKE_BANK(address);                                                                               \
+    TAKE_BANK();                                                                                      \
     CHECK_RACE(sizeof(type), 0);                                                                      \
     memcpy(&loaded_, h->fast_memory + offset, sizeof(type));                                          \
     value = (uint32_t)(int32_t)loaded_;                                                               \
     now += ip->cost;                                                                                  \
   } else {                                                                                            \
     int status_;                                                                                      \
-    if (UNLIKELY(now > p->limit)) goto yield;                                                         \
+    if (UNLIKELY(now > limit - h->slack)) goto yield;                                                 \
     SAVE();                                                                                           \
     status_ = memory_load(h, address, sizeof(type), &value);                                          \
     limit = p->limit + h->slack;                                                                      \
     if (status_ != ACCESS_OK) goto suspended;                                                         \
     value = (uint32_t)(int32_t)(type)value;                                                           \
-    now = h->now + ip->cost - 1;                                                              \
+    now = h->now + ip->cost - 1;                                                                      \
   }                                                                                                   \
   h->count.loads++;                                                                                   \
   h->count.load_use += ip->stall
@@ -55,7 +58,7 @@
     LOAD_VALUE(type, address_);               \
     increment;                                \
     RD = value;                               \
-    ip += ip->length;                         \
+    NEXT_SLOT();                              \
     DISPATCH();                               \
   }
 
@@ -76,17 +79,17 @@
 #define STORE(name, type, address_, source, increment)                                                \
   op_##name : {                                                                                       \
     uint32_t address = (address_);                                                                    \
-    uint32_t offset = (address & h->fast_mask) - h->fast_base;                                        \
+    uint32_t offset = address - h->fast_base;                                                         \
     if (UNLIKELY(now > limit)) goto yield;                                                            \
-    if (LIKELY(offset < h->fast_size && (address & 3) <= 4 - sizeof(type))) {                         \
+    if (LIKELY(IS_FAST(type))) {                                                                      \
       type stored_ = (type)(source);                                                                  \
-      TAKE_BANK(address);                                                                             \
+      TAKE_BANK();                                                                                    \
       CHECK_RACE(sizeof(type), 1);                                                                    \
       memcpy(h->fast_memory + offset, &stored_, sizeof(type));                                        \
-      now += 1;                                                                               \
+      now += 1;                                                                                       \
     } else {                                                                                          \
       int status_;                                                                                    \
-      if (UNLIKELY(now > p->limit)) goto yield;                                                       \
+      if (UNLIKELY(now > limit - h->slack)) goto yield;                                               \
       SAVE();                                                                                         \
       status_ = memory_store(h, address, sizeof(type), (source));                                     \
       limit = p->limit + h->slack;                                                                    \
@@ -95,7 +98,7 @@
     }                                                                                                 \
     h->count.stores++;                                                                                \
     increment;                                                                                        \
-    ip += ip->length;                                                                                 \
+    NEXT_SLOT();                                                                                      \
     DISPATCH();                                                                                       \
   }
 
@@ -114,7 +117,7 @@ op_flw: {
   if (UNLIKELY(!h->has_float)) goto op_illegal;
   LOAD_VALUE(int32_t, S1 + (uint32_t)ip->imm);
   h->f[ip->rd] = value;
-  ip += ip->length;
+  NEXT_SLOT();
   DISPATCH();
 }
 

@@ -7,6 +7,7 @@
 
 #include "float_arithmetic.h"
 #include "memory.h"
+#include "scheduler.h"
 
 /* No run is longer: leaves room for sums of times. */
 #define MOST_CYCLES (UINT64_MAX >> 8)
@@ -20,20 +21,19 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   hart->index = index;
   hart->is_controller = index == (uint32_t)config->cores;
   hart->hart_id = hart->is_controller ? (uint32_t)config->controller_hart_id : index;
+  hart->has_own_clock = hart->is_controller && config->soc_clock_numerator != config->soc_clock_denominator;
   hart->has_float = (hart->is_controller ? config->isa_float_controller : config->isa_float_cluster) != 0;
   hart->taken_cost = (uint32_t)(1 + config->branch_taken_penalty);
   hart->jump_cost = (uint32_t)(1 + config->jump_penalty);
   hart->loop[0].warm_epoch = hart->loop[1].warm_epoch = NEVER;
     if (hart->is_controller) {
     hart->fast_memory = platform->l2;
-    hart->fast_mask = 0xffffffffu;
     hart->fast_base = (uint32_t)config->l2_base;
-    hart->fast_size = config->controller_l2_cycles == 1 ? (uint32_t)config->l2_size : 0;
+    hart->fast_words = config->controller_l2_cycles == 1 ? (uint32_t)config->l2_size / 4 : 0;
   } else {
     hart->fast_memory = platform->l1;
-    hart->fast_mask = ~(uint32_t)config->l1_base; /* the alias at 0 differs in these bits only */
-    hart->fast_base = 0;
-    hart->fast_size = (uint32_t)config->l1_size;
+    hart->fast_base = (uint32_t)config->l1_base; /* the alias at 0 takes the general path */
+    hart->fast_words = (uint32_t)config->l1_size / 4;
     hart->bank_free = config->l1_conflicts ? platform->l1_bank_free : NULL;
     hart->bank_mask = (uint32_t)config->l1_banks - 1;
     hart->slack = (uint64_t)config->ordering_slack_cycles;
@@ -89,6 +89,7 @@ struct platform *iss_create(const char *const *names, const int64_t *values, siz
   for (uint32_t i = 0; i < platform->hart_count; i++) set_up_hart(platform, i);
   for (uint32_t i = 0; i < DMA_PORTS; i++) platform->dma.port[i].counter = DMA_COUNTERS;
   caches_create(platform);
+  platform->wheel_base = 1; /* cycle 0 means "before the run" to the scheduler */
   platform->far_cycle = NEVER;
   while (platform->rotation_mask + 1 < (uint32_t)platform->config.cores)
     platform->rotation_mask = 2 * platform->rotation_mask + 1;
@@ -180,6 +181,7 @@ int iss_run(struct platform *platform, uint64_t max_cycle) {
   uint64_t most = MOST_CYCLES;
   if (platform->state != RUN_GOING) return platform->state == RUN_EXIT ? 0 : 1;
   platform->max_cycle = max_cycle && max_cycle < most ? max_cycle : most;
+  update_quiet(platform);
   execute(platform);
   float_collect_flags(&platform->harts[0]);
   output_flush(&platform->output);

@@ -22,7 +22,7 @@ static void mark_loop_end(struct hart *hart, struct slot *end) {
   struct code_region *region = &hart->platform->region[hart->region];
   uint32_t last = (uint32_t)(end - hart->slots);
   uint32_t first = last - last % (LINE_SLOTS * BOUNDARY_LINES);
-  uint32_t last_line = (last + (end->length == 2)) / LINE_SLOTS;
+  uint32_t last_line = (last + (SLOT_LENGTH(end) == 2)) / LINE_SLOTS;
   end->wrap |= WRAP_LOOP_END;
   if (end->op != OP_decode) end->handler = op_handlers[OP_wrapped];
   if (last < region->low) region->low = last;
@@ -72,9 +72,9 @@ enum tail_status build_tail(struct hart *hart, struct slot *end) {
     tail[0].cost += (stall - end->stall);
     tail[0].stall = (uint16_t)stall;
   }
-  tail[end->length].op = OP_loop_edge;
-  tail[end->length].length = 1;
-  tail[end->length].handler = tail[end->length].inner = op_handlers[OP_loop_edge];
+  tail[SLOT_LENGTH(end)].op = OP_loop_edge;
+  tail[SLOT_LENGTH(end)].step = sizeof(struct slot);
+  tail[SLOT_LENGTH(end)].handler = tail[SLOT_LENGTH(end)].inner = op_handlers[OP_loop_edge];
   hart->tail_ip = end;
   hart->tail_valid = 1;
   return TAIL_READY;

@@ -192,10 +192,11 @@ static int settle(struct hart *hart, int status) {
 int memory_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value) {
   uint32_t first = 4 - address % 4, low, high;
   int status;
+  hart->platform->running = hart;
   if (hart->wait.ready) { /* the access that went to sleep is answered now */
     hart->wait.ready = 0;
     *value = hart->wait.value;
-    return ACCESS_OK;
+    return settle(hart, ACCESS_OK);
   }
   if (size <= first) return settle(hart, load_part(hart, address, size, 0, value));
   status = check_split(hart, address, size, 0);
@@ -208,6 +209,7 @@ int memory_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *va
 int memory_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value) {
   uint32_t first = 4 - address % 4;
   int status;
+  hart->platform->running = hart;
   if (size <= first) return settle(hart, store_part(hart, address, size, 0, value));
   status = check_split(hart, address, size, 1);
   if (status == ACCESS_OK) status = store_part(hart, address, first, 0, value);

@@ -9,7 +9,7 @@
 uint64_t local_cycle(const struct hart *hart, uint64_t cluster) {
   const struct config *config = &hart->platform->config;
   uint64_t numerator = (uint64_t)config->soc_clock_numerator;
-  if (!hart->is_controller || config->soc_clock_numerator == config->soc_clock_denominator) return cluster;
+  if (!hart->has_own_clock) return cluster;
   return (cluster * (uint64_t)config->soc_clock_denominator + numerator - 1) / numerator;
 }
 
@@ -132,6 +132,7 @@ void update_device_cycle(struct platform *platform) {
   for (uint32_t i = 0; i < 3; i++)
     if ((other = timer_next(platform, &platform->timers[i])) < first) first = other;
   platform->device_cycle = first;
+  update_quiet(platform);
 }
 
 void run_devices(struct platform *platform, uint64_t until) {

@@ -35,15 +35,18 @@ struct slot {
   int32_t inner;   /* the instruction's own handler, when `handler` is the wrapper */
   int32_t imm;
   uint32_t cost; /* cycles; for loads and multiplications, stall on dependent successor included */
-  uint8_t rd, rs1, rs2, length; /* length in slots */
+  uint8_t rd, rs1, rs2, step; /* step: bytes to the next slot */
   uint8_t wrap;    /* WRAP_* */
   uint8_t lines;   /* cache lines from here to the end of the straight-line block */
   uint8_t hazard;  /* jalr: the instruction before it produces its source */
   uint8_t post;    /* post-increment: rs1 as a destination, DISCARD for x0 */
   uint16_t op;
-  uint16_t stall; /* dependent-successor stall that `cost` contains, cycles */
+  uint16_t stall; /* dependent-successor stall that `cost` contains */
   uint32_t word;  /* as fetched */
 };
+
+/* Slots, that is half-words, of the instruction. */
+#define SLOT_LENGTH(which) ((uint32_t)((which)->step / sizeof(struct slot)))
 
 enum { WRAP_BOUNDARY = 1, WRAP_COMPRESSED = 2, WRAP_LOOP_END = 4 };
 enum { LINE_SLOTS = 8, LINE_BYTES = 16, BOUNDARY_LINES = 32 };
@@ -87,7 +90,7 @@ struct hart {
   struct platform *platform;
   /* The memory one cycle away: L1 for cluster cores, L2 for the controller. */
   uint8_t *fast_memory;
-  uint32_t fast_mask, fast_base, fast_size, bank_mask;
+  uint32_t fast_base, fast_words, bank_mask;
   uint64_t *bank_free; /* NULL: no conflicts */
   uint64_t slack;      /* cycles by which its L1 accesses may run ahead of others */
   /* Where it executes. */
@@ -95,7 +98,6 @@ struct hart {
   uint32_t pc_base, region, code_bytes;
   int32_t resume; /* handler to continue with */
   uint32_t taken_cost, jump_cost;
-  uint64_t branch_limit; /* jumps after this cycle hand over to the scheduler, so endless loops end */
   const uint8_t *resident; /* bit per line of the region: in this hart's innermost instruction cache */
   uint64_t l0_epoch;
   struct hardware_loop loop[2];
@@ -106,7 +108,7 @@ struct hart {
   uint32_t f[32];
   uint32_t fflags, frm;
   uint32_t index, hart_id;
-  int is_controller;
+  int is_controller, has_own_clock;
   enum hart_state state;
   uint64_t start_cycle, sleep_start;
   uint64_t halted_cycle; /* local cycle when it was last seen */
@@ -164,6 +166,7 @@ struct platform {
   uint64_t limit;      /* last cycle (of its own clock) at which the running hart comes before every other actor */
   uint64_t device_cycle; /* next cycle at which a device acts by itself */
   uint64_t max_cycle;
+  uint64_t quiet_until; /* see scheduler.h */
   struct hart *running, *float_owner;
   enum run_state state;
   uint32_t exit_code;
@@ -187,7 +190,7 @@ struct platform {
 /* A cycle of the hart's clock in cluster cycles. */
 static inline uint64_t cluster_cycle(const struct hart *hart, uint64_t cycle) {
   const struct config *config = &hart->platform->config;
-  if (LIKELY(!hart->is_controller) || config->soc_clock_numerator == config->soc_clock_denominator) return cycle;
+  if (LIKELY(!hart->has_own_clock)) return cycle;
   return cycle * (uint64_t)config->soc_clock_numerator / (uint64_t)config->soc_clock_denominator;
 }
 

@@ -6,6 +6,7 @@ static void bring_near(struct platform *p) {
   uint32_t rest = p->far_harts;
   p->far_harts = 0;
   p->far_cycle = NEVER;
+  update_quiet(p);
   for (; rest; rest &= rest - 1) {
     uint32_t index = (uint32_t)__builtin_ctz(rest);
     queue_insert(p, index, cluster_cycle(&p->harts[index], p->harts[index].now));
