@@ -161,5 +161,3 @@ def _along(array: np.ndarray, axis: int, channels: int) -> bool:
     if array.size == 1:
         return True
     return array.ndim >= -axis and array.shape[axis] == channels == array.size
-
-

@@ -173,5 +173,3 @@ def moved_constant(call: Any, x: Any) -> Any:
     """A moved constant is a constant."""
     array, move = constant(x), movement(call)
     return relax.const(np.array(move(array), order="C")) if array is not None and move is not None else None
-
-

@@ -8,6 +8,9 @@ import numpy as np
 import tvm
 from tvm import relax
 
+_COMPILED: dict[str, Any] = {}
+_KEPT = 512
+
 
 def run_call(module: Any, call: Any, values: list[np.ndarray]) -> Any:
     """Result of one Relax call (a list for a tuple); `values` are its tensors in the order they appear."""
@@ -31,9 +34,18 @@ def run_call(module: Any, call: Any, values: list[np.ndarray]) -> Any:
     for name, function in module.functions.items():
         if name.name_hint != "main":
             single[name] = function
-    machine = relax.VirtualMachine(tvm.compile(single, "llvm"), tvm.cpu())
-    outcome = machine["main"](*(tvm.runtime.tensor(np.array(v, order="C")) for v in values))
+    outcome = _machine(single)["main"](*(tvm.runtime.tensor(np.array(v, order="C")) for v in values))
     return outcome.numpy() if hasattr(outcome, "numpy") else [o.numpy() for o in outcome]
+
+
+def _machine(module: Any) -> Any:
+    """The compiled module; networks repeat their layers, so equal ones are compiled once."""
+    text = module.script(show_meta=True)
+    if text not in _COMPILED:
+        if len(_COMPILED) >= _KEPT:
+            _COMPILED.clear()
+        _COMPILED[text] = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
+    return _COMPILED[text]
 
 
 def tensors(expression: Any) -> list[Any]:
