@@ -91,11 +91,12 @@ class Generator(CompressedGenerator):
         name = self.pick.choice([*rv.LOADS, *rv.STORES, "flw", "fsw"])
         size = {**rv.LOADS, **rv.STORES}.get(name, (2, 4))[1]
         pointer = self.pointer()
-        start = self.pick.randrange(WINDOW_BYTES)
         target = self.pick.randrange(WINDOW_BYTES - size + 1)
         if self.pick.randrange(2):
             target -= target % size
-        offset = target - start
+        # Every bit of the offset is used: the pointer lies outside the window when the offset is large.
+        offset = self.pick.randrange(target - 2047, 2048)
+        start = target - offset
         setup = Encoded(f"addi x{pointer}, sp, {start}", rv.immediate_op("addi", pointer, 2, start))
         if name == "flw":
             data = self.float_register()

@@ -58,6 +58,7 @@ class CompressedGenerator:
         short, other = self.short_destination(), self.pick.randrange(8, 16)
         small = self.pick.choice((-32, 31, -1, 1, self.pick.randrange(1, 31)))
         amount = self.pick.choice((1, 31, self.pick.randrange(1, 32)))
+        wide = self.pick.randrange(1, 256)
         arithmetic = self.pick.choice(list(rvc.SHORT_ARITHMETIC))
         choices = (
             (f"c.addi x{rd}, {small}", rvc.addi(rd, small)),
@@ -71,6 +72,7 @@ class CompressedGenerator:
             (f"c.andi x{short}, {small}", rvc.andi(short, small)),
             (f"{arithmetic} x{short}, x{other}", rvc.short_arithmetic(arithmetic, short, other)),
             (f"{arithmetic} x{short}, x{other}", rvc.short_arithmetic(arithmetic, short, other)),
+            (f"c.addi4spn x{short}, sp, {4 * wide}", rvc.addi4spn(short, 4 * wide)),
             ("c.nop", rvc.nop()),
         )
         text, word = self.pick.choice(choices)
@@ -97,12 +99,14 @@ class CompressedGenerator:
 
     def _stack(self) -> Item:
         """Move sp, copy it where the comparison sees it, and move it back."""
-        step = 16 * self.pick.choice((1, 31, -31, self.pick.randrange(1, 31)))
+        step = 16 * self.pick.choice((-32, 31, self.pick.randrange(-31, 0), self.pick.randrange(1, 31)))
+        # The way back from -512 does not fit in one instruction.
+        back = [-step] if step > -512 else [256, 256]
         seen = self.pointer()
         return [
             Encoded(f"c.addi16sp {step}", rvc.addi16sp(step), 2),
             Encoded(f"c.mv x{seen}, sp", rvc.mv(seen, 2), 2),
-            Encoded(f"c.addi16sp {-step}", rvc.addi16sp(-step), 2),
+            *(Encoded(f"c.addi16sp {part}", rvc.addi16sp(part), 2) for part in back),
         ]
 
     def compressed_jump(self) -> Item:
