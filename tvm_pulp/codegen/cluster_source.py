@@ -42,7 +42,7 @@ class ClusterSource:
         name, arena = self._name, self._plan.arena
         parts = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/hal.h"']
         for codegen in self._engines.values():
-            parts += [f'#include "{codegen.headers[0]}"']
+            parts += [f'#include "{codegen.header}"']
         parts += [f'#include "{name}_kernels.h"', f'#include "{name}_weights.h"', ""]
         parts += ["#define L1(offset) ((void *)(tvm_pulp_l1_arena + (offset)))"]
         if arena.size:
@@ -179,7 +179,7 @@ class ClusterSource:
         name, network = self._name, self._plan.network
         lines = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/hal.h"', ""]
         for codegen in self._engines.values():
-            lines += [f'#include "{codegen.headers[0]}"', ""]
+            lines += [f'#include "{codegen.header}"', ""]
         for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
             for tensor, member in zip(tensors, members(tensors), strict=True):
                 size = max(1, tensor.spec.elements)

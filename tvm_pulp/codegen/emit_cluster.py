@@ -49,11 +49,7 @@ def emit_cluster(
         **hal_files("siracusa"),
     }
     for codegen in engines.values():
-        for folder in codegen.include_dirs:
-            for header in codegen.headers:
-                texts[f"{RUNTIME}/engine/{header}"] = (folder / header).read_text()
-        for path in codegen.driver_sources:
-            texts[f"{RUNTIME}/engine/{path.name}"] = path.read_text()
+        texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
     defines = [*defines, *(d for codegen in engines.values() for d in codegen.defines)]
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})

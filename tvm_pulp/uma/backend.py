@@ -58,12 +58,11 @@ class Codegen:
 
     `job(description, slot, address)` returns the words of one `job_type` structure as C expressions; `address(operand)`
     is the expression of an operand's address and `slot` that of the structure itself. `submit(const job_type *)`,
-    `wait(void)` and `init(void)` are functions of the driver. The first of `headers` declares them.
+    `wait(void)` and `init(void)` are functions of the driver, declared in `header`. `files` are all its C files.
     """
 
-    driver_sources: tuple[Path, ...]
-    include_dirs: tuple[Path, ...]
-    headers: tuple[str, ...]
+    files: tuple[Path, ...]
+    header: str
     job_type: str
     job: Callable[[Any, str, Callable[[Any], str]], list[str]]
     submit: str

@@ -34,15 +34,17 @@ class NeurekaBackend(UMABackend):
         self._register_operator_strategy("dense", dense_strategy)
         self._register_codegen(
             Codegen(
-                driver_sources=(_FOLDER / "driver" / "neureka.c",),
-                include_dirs=(_FOLDER / "driver",),
-                headers=("neureka.h", "neureka_platform.h", "neureka_siracusa.h"),
+                files=tuple(
+                    _FOLDER / "driver" / name
+                    for name in ("neureka.c", "neureka.h", "neureka_platform.h", "siracusa/neureka_custom_platform.h")
+                ),
+                header="neureka.h",
                 job_type="struct neureka_job",
                 job=job_words,
                 submit="neureka_submit_once",
                 wait="neureka_wait_all",
                 init="neureka_init",
-                defines=('NEUREKA_PLATFORM_HEADER="neureka_siracusa.h"',),
+                defines=("NEUREKA_CUSTOM_PLATFORM",),
             )
         )
 

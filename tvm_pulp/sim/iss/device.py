@@ -26,6 +26,9 @@ L3_CONTENTS = "parameters/l3.bin"
 # What the program reports in the exit register: enum tvm_pulp_exit of the runtime.
 _EXIT_REASONS = {3: "a core's stack overflowed into its guard", 4: "the program sets more marks than there is room for"}
 _UNDEFINED = b"\xa5"
+# Cycles after which a run counts as hung.
+_LEAST_LIMIT = 20_000_000
+_LIMIT_PER_ESTIMATE = 50
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class IssDevice:
             machine.load_l3(0, self._l3)
         _fill_undefined(machine)
         self._write_inputs(machine, inputs)
-        statistics = machine.run(max_cycles)
+        statistics = machine.run(max_cycles if max_cycles is not None else self._cycle_limit())
         if statistics.exit_code != 0:
             reason = _EXIT_REASONS.get(statistics.exit_code, "the program reports a failure of its own")
             raise RunFault(f"exit code {statistics.exit_code}: {reason}", statistics)

@@ -2,8 +2,8 @@
  *
  * The driver's platform functions on the Siracusa runtime, whose barriers need the event mask for themselves: waiting
  * for the engine opens the mask for its line only as long as it sleeps. */
-#ifndef NEUREKA_SIRACUSA_H
-#define NEUREKA_SIRACUSA_H
+#ifndef NEUREKA_CUSTOM_PLATFORM_H
+#define NEUREKA_CUSTOM_PLATFORM_H
 
 #include "tvm_pulp/event_unit.h"
 
@@ -25,4 +25,4 @@ static inline void neureka_unmask_event(void) {}
 
 static inline void neureka_sleep(void) { tvm_pulp_event_wait(SIRACUSA_LINE_NEUREKA); }
 
-#endif /* NEUREKA_SIRACUSA_H */
+#endif /* NEUREKA_CUSTOM_PLATFORM_H */
