@@ -72,16 +72,55 @@ static float compute(enum float_operation operation, uint32_t a, uint32_t b, uin
   }
 }
 
+/* Is the exact result the middle between two neighbouring floats? Their sum is exact in double precision, and so are
+ * products of floats; sums are compared with their rounding error. */
+static int is_halfway(enum float_operation operation, uint32_t a, uint32_t b, uint32_t c, float below, float above) {
+  double middle = ((double)below + (double)above) / 2, x = (double)as_float(a), y = (double)as_float(b);
+  double z = (double)as_float(c), sum, part;
+  switch (operation) {
+    case FLOAT_ADD: z = y; break;
+    case FLOAT_SUB: z = -y; break;
+    case FLOAT_MUL: return x * y == middle;
+    case FLOAT_DIV: return middle * y == x;
+    case FLOAT_SQRT: return 0; /* a root of a float never has one bit more than a float */
+    case FLOAT_FMADD: x *= y; break;
+    case FLOAT_FMSUB: x *= y; z = -z; break;
+    case FLOAT_FNMSUB: x *= -y; break;
+    case FLOAT_FNMADD: x *= -y; z = -z; break;
+    case FLOAT_FROM_SIGNED: return (double)(int32_t)a == middle;
+    default: return (double)a == middle;
+  }
+  sum = x + z;
+  part = sum - x;
+  return sum == middle && (x - (sum - part)) + (z - part) == 0;
+}
+
+/* Nearest, ties away from zero: the host has no such mode. Differs from ties to even only when a tie went down. */
+static float compute_ties_away(enum float_operation operation, uint32_t a, uint32_t b, uint32_t c) {
+  volatile float nearest = compute(operation, a, b, c), away;
+  fenv_t flags;
+  if (!isfinite(nearest)) return nearest;
+  fegetenv(&flags);
+  fesetround(signbit(nearest) ? FE_DOWNWARD : FE_UPWARD);
+  away = compute(operation, a, b, c);
+  fesetround(FE_TONEAREST);
+  int ties = nearest != away && isfinite(away) && is_halfway(operation, a, b, c, nearest, away);
+  fesetenv(&flags);
+  return ties ? away : nearest;
+}
+
 uint32_t float_compute(struct hart *hart, enum float_operation operation, uint32_t a, uint32_t b, uint32_t c,
                        uint32_t rounding, int *legal) {
   static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
   volatile float result;
   rounding = resolve_rounding(hart, rounding);
-  *legal = rounding <= ROUND_UP;
+  *legal = rounding <= ROUND_NEAREST_AWAY;
   if (!*legal) return 0;
   own_flags(hart);
   if (rounding == ROUND_NEAREST_EVEN) {
     result = compute(operation, a, b, c);
+  } else if (rounding == ROUND_NEAREST_AWAY) {
+    result = compute_ties_away(operation, a, b, c);
   } else {
     fesetround(modes[rounding]);
     result = compute(operation, a, b, c);
@@ -95,9 +134,12 @@ uint32_t float_compute(struct hart *hart, enum float_operation operation, uint32
   return is_nan(as_bits(result)) ? CANONICAL_NAN : as_bits(result);
 }
 
+/* Done on the bits: host conversions would leave flags of their own. */
 uint32_t float_to_integer(struct hart *hart, uint32_t a, int is_unsigned, uint32_t rounding, int *legal) {
-  double value = (double)as_float(is_nan(a) ? 0 : a), whole, rest;
-  double low = is_unsigned ? 0.0 : -2147483648.0, high = is_unsigned ? 4294967295.0 : 2147483647.0;
+  uint32_t exponent = (a >> 23) & 255, negative = a >> 31;
+  uint64_t mantissa = (a & 0x7fffff) | (exponent ? 0x800000u : 0), whole, rest = 0, half = 0;
+  uint64_t limit = is_unsigned ? (negative ? 0 : 0xffffffffull) : (negative ? 0x80000000ull : 0x7fffffffull);
+  int away = 0;
   rounding = resolve_rounding(hart, rounding);
   *legal = rounding <= ROUND_NEAREST_AWAY;
   if (!*legal) return 0;
@@ -105,29 +147,28 @@ uint32_t float_to_integer(struct hart *hart, uint32_t a, int is_unsigned, uint32
     hart->fflags |= FLAG_INVALID;
     return is_unsigned ? 0xffffffffu : 0x7fffffffu;
   }
-  whole = floor(value);
-  rest = value - whole;
+  if (exponent >= 150) {
+    whole = exponent - 150 > 16 ? UINT32_MAX + 1ull : mantissa << (exponent - 150);
+  } else { /* some bits lie behind the point: all of them from 2^-40 down */
+    uint32_t shift = 150 - exponent > 40 ? 40 : 150 - exponent;
+    whole = mantissa >> shift;
+    rest = mantissa & ((1ull << shift) - 1);
+    half = 1ull << (shift - 1);
+  }
   switch (rounding) {
-    case ROUND_NEAREST_EVEN:
-      if (rest > 0.5 || (rest == 0.5 && fmod(whole, 2.0) != 0.0)) whole += 1.0;
-      break;
-    case ROUND_TO_ZERO:
-      if (rest > 0.0 && value < 0.0) whole += 1.0;
-      break;
-    case ROUND_DOWN: break;
-    case ROUND_UP:
-      if (rest > 0.0) whole += 1.0;
-      break;
-    default:
-      if (rest > 0.5 || (rest == 0.5 && value > 0.0)) whole += 1.0;
-      break;
+    case ROUND_NEAREST_EVEN: away = rest > half || (rest && rest == half && (whole & 1)); break;
+    case ROUND_TO_ZERO: break;
+    case ROUND_DOWN: away = rest && negative; break;
+    case ROUND_UP: away = rest && !negative; break;
+    default: away = rest && rest >= half; break;
   }
-  if (whole < low || whole > high) {
+  whole += (uint64_t)away;
+  if (whole > limit) {
     hart->fflags |= FLAG_INVALID;
-    return whole < low ? (is_unsigned ? 0 : 0x80000000u) : (is_unsigned ? 0xffffffffu : 0x7fffffffu);
+    return (uint32_t)(negative ? (is_unsigned ? 0 : 0x80000000u) : limit);
   }
-  if (whole != value) hart->fflags |= FLAG_INEXACT;
-  return is_unsigned ? (uint32_t)whole : (uint32_t)(int32_t)whole;
+  if (rest) hart->fflags |= FLAG_INEXACT;
+  return (uint32_t)(negative ? 0 - whole : whole);
 }
 
 uint32_t float_minimum(struct hart *hart, uint32_t a, uint32_t b, int maximum) {

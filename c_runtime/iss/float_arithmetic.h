@@ -15,7 +15,7 @@ enum { ROUND_NEAREST_EVEN, ROUND_TO_ZERO, ROUND_DOWN, ROUND_UP, ROUND_NEAREST_AW
 enum float_operation { FLOAT_ADD, FLOAT_SUB, FLOAT_MUL, FLOAT_DIV, FLOAT_SQRT, FLOAT_FMADD, FLOAT_FMSUB, FLOAT_FNMSUB,
                        FLOAT_FNMADD, FLOAT_FROM_SIGNED, FLOAT_FROM_UNSIGNED };
 
-/* Sets *legal to 0 for a rounding mode that does not exist (or is not modelled for arithmetic: nearest, ties away). */
+/* Sets *legal to 0 for a rounding mode that does not exist. */
 uint32_t float_compute(struct hart *hart, enum float_operation operation, uint32_t a, uint32_t b, uint32_t c,
                        uint32_t rounding, int *legal);
 uint32_t float_to_integer(struct hart *hart, uint32_t a, int is_unsigned, uint32_t rounding, int *legal);
