@@ -1,0 +1,133 @@
+"""The C helpers of kernels equal their numpy references on random and extreme values, with no undefined behaviour."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tvm_pulp.qnn import fixed_point, softmax_table, softmax_tflite
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.toolchain import build_host_library
+
+# Wrappers over arrays: one call for many values.
+DRIVER = """
+#include "tvm_pulp/integer.h"
+#include "tvm_pulp/softmax_tflite.h"
+#define MAP(name) \\
+  void map_##name(const int32_t *a, const int32_t *b, const int32_t *c, int32_t *y, int32_t n); \\
+  void map_##name(const int32_t *a, const int32_t *b, const int32_t *c, int32_t *y, int32_t n) { \\
+    for (int32_t i = 0; i < n; ++i) y[i] = tvm_pulp_##name(a[i], b[i], c[i], 3, -128, 127); }
+MAP(requantize_tflite)
+MAP(requantize_half_up)
+MAP(requantize_half_even)
+void map_exp(const int32_t *a, int32_t *y, int32_t n);
+void map_exp(const int32_t *a, int32_t *y, int32_t n) {
+  for (int32_t i = 0; i < n; ++i) y[i] = tvm_pulp_exp_q5(a[i]);
+}
+void map_reciprocal(const int32_t *a, int32_t *y, int32_t *bits, int32_t n);
+void map_reciprocal(const int32_t *a, int32_t *y, int32_t *bits, int32_t n) {
+  for (int32_t i = 0; i < n; ++i) {
+    y[i] = tvm_pulp_softmax_reciprocal(a[i]);
+    bits[i] = tvm_pulp_softmax_output_bits(a[i]);
+  }
+}
+void softmax_row(const int32_t *e, int64_t total, int32_t mul, int32_t shift, int32_t *y, int32_t n);
+void softmax_row(const int32_t *e, int64_t total, int32_t mul, int32_t shift, int32_t *y, int32_t n) {
+  for (int32_t i = 0; i < n; ++i) y[i] = tvm_pulp_softmax_table_value(e[i], total, mul, shift, -5, -128, 127);
+}
+"""
+COUNT = 200_000
+
+
+@pytest.fixture(scope="module")
+def library(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    driver = tmp_path_factory.mktemp("arithmetic") / "driver.c"
+    driver.write_text(DRIVER)
+    return ctypes.CDLL(str(build_host_library([driver], [repository / "c_runtime" / "include"], sanitize=True)))
+
+
+def _pointer(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def _accumulators(rng: np.random.Generator, limit: int) -> np.ndarray:
+    """Of every magnitude, with the extremes."""
+    values = (rng.uniform(-1, 1, COUNT) * 2.0 ** rng.uniform(0, np.log2(limit), COUNT)).astype(np.int64)
+    values[:4] = (0, 1, limit - 1, -limit)
+    return values.astype(np.int32)
+
+
+@pytest.mark.parametrize("kind", ["tflite", "half_up", "half_even"])
+def test_requantization(library: ctypes.CDLL, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    acc = _accumulators(rng, 1 << (27 if kind == "tflite" else 31))
+    mul = rng.integers(1 << 30, (1 << 31) - 1, COUNT).astype(np.int32)
+    if kind == "tflite":
+        second = rng.integers(-31, 4, COUNT).astype(np.int32)
+    else:
+        second = rng.integers(1, 63, COUNT).astype(np.int32)
+        # Ties: products that end in exactly one half.
+        mul[: COUNT // 4] = 1 << 30
+        second[: COUNT // 4] = 31
+    out = np.empty(COUNT, np.int32)
+    getattr(library, f"map_requantize_{kind}")(*map(_pointer, (acc, mul, second, out)), COUNT)
+    expected = Requant(kind, 0, 3, -128, 127).apply(acc, [mul, second])
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_half_even_is_exact() -> None:
+    # Against Python's own rounding of exact fractions.
+    from fractions import Fraction
+
+    rng = np.random.default_rng(1)
+    for _ in range(2000):
+        acc, mul, shift = int(rng.integers(-(2**31), 2**31)), int(rng.integers(0, 2**31)), int(rng.integers(1, 63))
+        mul = mul if rng.random() < 0.5 else 1 << int(rng.integers(0, 31))
+        result = int(fixed_point.scale_half_even(np.int64(acc), np.int64(mul), np.int64(shift)))
+        assert result == round(Fraction(acc * mul, 1 << shift))
+
+
+def test_softmax_exponential(library: ctypes.CDLL) -> None:
+    rng = np.random.default_rng(2)
+    a = -rng.integers(0, 31 << 26, COUNT).astype(np.int32)
+    a[:3] = (0, -1, -(31 << 26))
+    out = np.empty(COUNT, np.int32)
+    library.map_exp(_pointer(a), _pointer(out), COUNT)
+    np.testing.assert_array_equal(out, softmax_tflite.exponential(a.astype(np.int64)))
+    # The reference itself approximates exp.
+    np.testing.assert_allclose(out / 2**31, np.exp(a / 2.0**26), atol=2e-6)
+
+
+def test_softmax_reciprocal(library: ctypes.CDLL) -> None:
+    rng = np.random.default_rng(3)
+    total = (2.0 ** rng.uniform(19, 31, COUNT)).astype(np.int64).astype(np.int32)
+    out, bits = np.empty(COUNT, np.int32), np.empty(COUNT, np.int32)
+    library.map_reciprocal(_pointer(total), _pointer(out), _pointer(bits), COUNT)
+    mantissa, over_unit = softmax_tflite.reciprocal(total.astype(np.int64))
+    np.testing.assert_array_equal(out, mantissa)
+    np.testing.assert_array_equal(bits, over_unit + 31 - 8)
+
+
+@pytest.mark.parametrize("scale", [0.001, 0.05, 1.0])
+@pytest.mark.parametrize("output_scale", [1 / 256, 0.0037, 0.5])
+def test_softmax_table(library: ctypes.CDLL, scale: float, output_scale: float) -> None:
+    rng = np.random.default_rng(4)
+    x = rng.integers(-128, 128, (50, 300))
+    table = softmax_table.exponentials(scale)
+    found = softmax_table.parameters(output_scale, x.shape[-1])
+    assert found is not None
+    attributes = {**found, "zero_point": -5, "low": -128, "high": 127, "dtype": "int8"}
+    expected = softmax_table.reference(attributes, x, table)
+    for row, truth in zip(x, expected, strict=True):
+        e = np.ascontiguousarray(table[row.max() - row])
+        out = np.empty(e.size, np.int32)
+        total = ctypes.c_int64(int(e.astype(np.int64).sum()))
+        library.softmax_row(_pointer(e), total, found["multiplier"], found["shift"], _pointer(out), e.size)
+        np.testing.assert_array_equal(out, truth)
+    # The definition, in float64.
+    weights = np.exp(scale * (x - x.max(-1, keepdims=True)))
+    ideal = weights / weights.sum(-1, keepdims=True) / output_scale - 5
+    assert np.abs(expected - np.clip(ideal, -128, 127)).max() <= 0.501
