@@ -131,6 +131,11 @@ class IssDevice:
             statistics=statistics,
         )
 
+    def _cycle_limit(self) -> int:
+        """Far more than two inferences can take; a program that runs longer hangs."""
+        estimate = sum(layer.get("estimated_cycles") or 0 for layer in self._facts.get("layers", []))
+        return _LEAST_LIMIT + _LIMIT_PER_ESTIMATE * estimate
+
     def _write_inputs(self, machine: Machine, inputs: list[np.ndarray]) -> None:
         for tensor, array in zip(self._facts["inputs"], inputs, strict=True):
             if list(array.shape) != list(tensor["shape"]) or array.dtype != np.dtype(tensor["dtype"]):
