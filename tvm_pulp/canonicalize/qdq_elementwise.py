@@ -59,6 +59,8 @@ def multiply(fold: FoldQdq, call: Any, target: Target) -> Any:
     a, b = (fold.operands.quantized(arg) for arg in call.args)
     if a is None or b is None:
         return None
+    if a.reach * b.reach >= 1 << 31:
+        return None
     ratio = fold.arithmetic.product_ratio(a.scale, b.scale, target.scale)
     rule, constants = fold.arithmetic.requant(ratio, target)
     attributes = {**rule.attributes(), "zero_point_a": a.zero_point, "zero_point_b": b.zero_point}

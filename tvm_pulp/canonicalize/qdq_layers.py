@@ -97,7 +97,7 @@ def _convolution(
     if scales is None:
         return None
     tensors = _bias(fold, bias, x, scales, (3 if geometry["layout"] == "NHWC" else 1) - axes)
-    if tensors is None:
+    if tensors is None or not _fits(x, weight, tensors):
         return None
     rule, constants = fold.arithmetic.requant(fold.arithmetic.conv_ratio(x.scale, scales, target.scale), target)
     attributes = {**rule.attributes(), **geometry, "zero_point": x.zero_point, "has_bias": len(tensors)}
@@ -117,7 +117,7 @@ def matmul(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
     if scales is None:
         return None
     tensors = _bias(fold, bias, x, scales, -1)
-    if tensors is None:
+    if tensors is None or not _fits(x, weight, tensors):
         return None
     rule, constants = fold.arithmetic.dense(x.scale, scales, target)
     attributes = {**rule.attributes(), "zero_point": x.zero_point, "has_bias": len(tensors)}
@@ -127,7 +127,7 @@ def matmul(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
 
 def _activations(fold: FoldQdq, call: Any, a: Quantized, target: Target) -> Any:
     b = fold.operands.quantized(call.args[1])
-    if b is None or len(b.shape) < 2:
+    if b is None or len(b.shape) < 2 or a.reach * b.reach * a.shape[-1] >= 1 << 31:
         return None
     rule, constants = fold.arithmetic.requant(
         fold.arithmetic.conv_ratio(a.scale, np.array([b.scale]), target.scale), target
@@ -139,6 +139,13 @@ def _activations(fold: FoldQdq, call: Any, a: Quantized, target: Target) -> Any:
         "transpose_b": 0,
     }
     return qnn.emit("matmul", [a.value, b.value, *(relax.const(c) for c in constants)], attributes)
+
+
+def _fits(x: Quantized, weight: QuantizedConstant, bias: list[np.ndarray]) -> bool:
+    """Whether no input can bring an accumulator beyond 32 bits."""
+    rows = np.abs(weight.centred.astype(np.int64)).reshape(weight.values.shape[0], -1)
+    total = rows.sum(axis=1) * x.reach + (np.abs(bias[0].astype(np.int64)) if bias else 0)
+    return bool(total.max(initial=0) < 1 << 31)
 
 
 def _bias(fold: FoldQdq, bias: Any, x: Quantized, scales: np.ndarray, axis: int) -> list[np.ndarray] | None:

@@ -34,6 +34,12 @@ class Quantized:
         return spec_of(self.value).dtype
 
     @property
+    def reach(self) -> int:
+        """Largest |value - zero_point|."""
+        low, high = RANGES[self.dtype]
+        return max(self.zero_point - low, high - self.zero_point)
+
+    @property
     def every_value(self) -> np.ndarray:
         """What each of the 256 values of an 8-bit tensor stands for, smallest first."""
         low, high = RANGES[self.dtype]
