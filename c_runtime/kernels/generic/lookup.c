@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tvm_pulp/kernels.h"
+#include "tvm_pulp/work_share.h"
+
+TVM_PULP_KERNEL(lookup) {
+  struct tvm_pulp_range range = tvm_pulp_share(args->count, core, cores);
+  for (uint32_t i = range.begin; i < range.end; ++i) args->y[i] = args->table[args->x[i]];
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reading, requantizing and writing single elements. */
+#ifndef TVM_PULP_ELEMENTS_H
+#define TVM_PULP_ELEMENTS_H
+
+#include <stdint.h>
+
+#include "tvm_pulp/integer.h"
+#include "tvm_pulp/kernels.h"
+
+TVM_PULP_INLINE int32_t tvm_pulp_load(const void *data, uint32_t index, uint32_t type) {
+  if (type == TVM_PULP_INT8) return ((const int8_t *)data)[index];
+  if (type == TVM_PULP_UINT8) return ((const uint8_t *)data)[index];
+  return ((const int32_t *)data)[index];
+}
+
+TVM_PULP_INLINE uint32_t tvm_pulp_type_bytes(uint32_t type) { return type == TVM_PULP_INT32 ? 4u : 1u; }
+
+TVM_PULP_INLINE const void *tvm_pulp_row(const void *data, uint32_t row, uint32_t stride) {
+  return (const uint8_t *)data + (uintptr_t)row * stride;
+}
+
+TVM_PULP_INLINE void *tvm_pulp_out_row(void *data, uint32_t row, uint32_t stride) {
+  return (uint8_t *)data + (uintptr_t)row * stride;
+}
+
+TVM_PULP_INLINE int32_t tvm_pulp_requantize_any(const struct tvm_pulp_requant *r, int32_t acc, uint32_t channel) {
+  if (r->kind == TVM_PULP_REQUANT_NONE) return acc;
+  uint32_t at = r->per_channel ? channel : 0u;
+  int32_t mul = r->mul[at], add = r->add[at];
+  switch (r->kind) {
+    case TVM_PULP_REQUANT_PULP_NARROW: return tvm_pulp_requantize(acc, mul, add, r->shift, r->low, r->high);
+    case TVM_PULP_REQUANT_PULP_WIDE: return tvm_pulp_requantize_wide(acc, mul, add, r->shift, r->low, r->high);
+    case TVM_PULP_REQUANT_TFLITE: return tvm_pulp_requantize_tflite(acc, mul, add, r->zero_point, r->low, r->high);
+    case TVM_PULP_REQUANT_HALF_UP: return tvm_pulp_requantize_half_up(acc, mul, add, r->zero_point, r->low, r->high);
+    default: return tvm_pulp_requantize_half_even(acc, mul, add, r->zero_point, r->low, r->high);
+  }
+}
+
+TVM_PULP_INLINE uint32_t tvm_pulp_result_bytes(const struct tvm_pulp_requant *r) {
+  return r->kind == TVM_PULP_REQUANT_NONE || r->wide_result ? 4u : 1u;
+}
+
+TVM_PULP_INLINE void tvm_pulp_store(const struct tvm_pulp_requant *r, void *y, uint32_t index, int32_t value) {
+  if (tvm_pulp_result_bytes(r) == 4u) {
+    ((int32_t *)y)[index] = value;
+  } else {
+    ((uint8_t *)y)[index] = (uint8_t)value;
+  }
+}
+
+/* Requantize an accumulator and write it. */
+TVM_PULP_INLINE void tvm_pulp_finish(const struct tvm_pulp_requant *r, void *y, uint32_t index, int32_t acc,
+                                     uint32_t channel) {
+  tvm_pulp_store(r, y, index, tvm_pulp_requantize_any(r, acc, channel));
+}
+
+#endif /* TVM_PULP_ELEMENTS_H */

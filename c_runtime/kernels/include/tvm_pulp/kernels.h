@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels of the cluster cores. `xpulp/` and `generic/` hold the same functions: the first for XpulpV2 cores, the
+ * second in plain C for every other machine. Both give the same bits.
+ *
+ *   void tvm_pulp_kernel_<op>(const struct tvm_pulp_<op>_args *args, uint32_t core, uint32_t cores);
+ *
+ * All cores of a team call a kernel with the same arguments and their own number; a kernel does its share and returns.
+ * No kernel waits for another core: the caller puts a barrier before the results are read. Operands are in L1, tensors
+ * row major, activations NHWC. Strides are in bytes. Rules that hold everywhere:
+ *
+ *   - Tensors of bytes may start anywhere unless a field says "word aligned"; int32 tensors are word aligned. Word
+ *     aligned bytes are faster.
+ *   - Up to three bytes behind the last byte of an input may be read (and do not matter); none is written.
+ *   - Every size is at least 1.
+ *   - Packed weights: blocks of four columns (output channels), one after the other, the last one reaching back to
+ *     column `columns - 4` where columns are not a multiple of four (with less than four columns: filled up with
+ *     zeros). In a block, four bytes of the depth of the first column, then of the second, third and fourth, then the
+ *     next four of the depth; zeros beyond the depth. tvm_pulp_packed_at() in packed_weights.h is the rule.
+ *   - A scratch area belongs to one call; core c uses the bytes from c * scratch_stride on, and nothing of it needs to be
+ *     initialised. The fields say how large scratch_stride must be; it is a multiple of 4. An odd multiple of 4 keeps
+ *     the cores out of each other's banks. */
+#ifndef TVM_PULP_KERNELS_H
+#define TVM_PULP_KERNELS_H
+
+#include <stdint.h>
+
+enum tvm_pulp_type { TVM_PULP_INT8 = 0, TVM_PULP_UINT8 = 1, TVM_PULP_INT32 = 2 };
+
+/* Meaning of `add`: pulp the summand, tflite the exponent, half_* the shift. The tflite multiplier is not negative and
+ * its accumulator stays below 2^30. pulp_narrow promises that acc * mul + add fits 32 bits. */
+enum tvm_pulp_requant_kind {
+  TVM_PULP_REQUANT_NONE = 0,
+  TVM_PULP_REQUANT_PULP_NARROW = 1,
+  TVM_PULP_REQUANT_PULP_WIDE = 2,
+  TVM_PULP_REQUANT_TFLITE = 3,
+  TVM_PULP_REQUANT_HALF_UP = 4,
+  TVM_PULP_REQUANT_HALF_EVEN = 5
+};
+
+struct tvm_pulp_requant {
+  uint32_t kind;        /* enum tvm_pulp_requant_kind; none: the result is int32 */
+  uint32_t per_channel; /* 0: mul and add hold one element, 1: one per channel */
+  uint32_t wide_result; /* 1: the result is stored as int32, 0: as a byte */
+  const int32_t *mul;
+  const int32_t *add;
+  int32_t shift; /* pulp */
+  int32_t zero_point;
+  int32_t low;
+  int32_t high;
+};
+
+/* y[rows][columns] = x[rows][depth] * weight[columns][depth]^T + bias. A zero point of x is folded into the bias.
+ * depth_stride is the depth rounded up to a multiple of 4. */
+struct tvm_pulp_dense_args {
+  const int8_t *x;
+  const int8_t *weight; /* packed, word aligned */
+  const int32_t *bias;  /* one per column */
+  void *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * depth_stride + 4; unused where x is word aligned and either
+                       its rows are depth_stride apart or there is one row */
+  uint32_t scratch_stride;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t depth;
+  uint32_t x_stride;
+  uint32_t depth_stride;
+  uint32_t y_stride;
+  uint32_t x_type; /* int8 or uint8 */
+  struct tvm_pulp_requant requant;
+};
+
+/* y[batch][rows][columns] = (a - zero_point_a) * (b - zero_point_b): two activations. */
+struct tvm_pulp_matmul_args {
+  const int8_t *a;
+  const int8_t *b;
+  void *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= 8 * (depth rounded up to 4) + 36 */
+  uint32_t scratch_stride;
+  uint32_t batch;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t depth;
+  uint32_t a_stride;
+  uint32_t b_stride;
+  uint32_t y_stride;
+  uint32_t a_batch_stride;
+  uint32_t b_batch_stride;
+  uint32_t y_batch_stride;
+  uint32_t transpose_b; /* 1: b is [columns][depth], 0: [depth][columns] */
+  uint32_t a_type;
+  uint32_t b_type;
+  int32_t zero_point_a;
+  int32_t zero_point_b;
+  struct tvm_pulp_requant requant;
+};
+
+/* Convolution of one image. The kernel reads pad_value where the window leaves the image; with a zero point z that is z,
+ * and the bias holds -z times the sum of the weights. Groups are separate calls: x, weight, bias, y of the group, and the
+ * pixel strides of the whole tensors. */
+struct tvm_pulp_conv2d_args {
+  const int8_t *x;
+  const int8_t *weight; /* packed, word aligned; the depth is kernel rows, kernel columns, channels */
+  const int32_t *bias;
+  void *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * depth_stride + 4 */
+  uint32_t scratch_stride;
+  uint32_t height;
+  uint32_t width;
+  uint32_t channels;
+  uint32_t out_height;
+  uint32_t out_width;
+  uint32_t out_channels;
+  uint32_t kernel_height;
+  uint32_t kernel_width;
+  uint32_t stride_y;
+  uint32_t stride_x;
+  uint32_t dilation_y;
+  uint32_t dilation_x;
+  uint32_t pad_top;
+  uint32_t pad_left;
+  int32_t pad_value;
+  uint32_t x_pixel_stride;
+  uint32_t y_pixel_stride;
+  uint32_t depth_stride; /* kernel_height * kernel_width * channels rounded up to a multiple of 4 */
+  uint32_t x_type;
+  struct tvm_pulp_requant requant;
+};
+
+/* Every channel by itself; weight[channels][kernel_height][kernel_width rounded up to 4], zeros behind, word aligned. */
+struct tvm_pulp_depthwise_conv2d_args {
+  const int8_t *x;
+  const int8_t *weight;
+  const int32_t *bias;
+  void *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * kernel_height * plane_stride + 4 * kernel_height */
+  uint32_t scratch_stride;
+  uint32_t plane_stride; /* the bytes of a padded row, (out_width - 1) * stride_x + (kernel_width - 1) * dilation_x + 1,
+                            plus 4, rounded up to a multiple of 4 */
+  uint32_t height;
+  uint32_t width;
+  uint32_t channels;
+  uint32_t out_height;
+  uint32_t out_width;
+  uint32_t kernel_height;
+  uint32_t kernel_width;
+  uint32_t stride_y;
+  uint32_t stride_x;
+  uint32_t dilation_y;
+  uint32_t dilation_x;
+  uint32_t pad_top;
+  uint32_t pad_left;
+  int32_t pad_value;
+  uint32_t x_pixel_stride;
+  uint32_t y_pixel_stride;
+  uint32_t x_type;
+  struct tvm_pulp_requant requant;
+};
+
+/* y = requantize(f(a) + g(b)) element by element, rows of `columns` elements. f and g are tables over the 256 values of a
+ * byte: narrow (int8), wide (int32), or the value itself when both pointers are null. Tables hold whatever comes before the
+ * sum: an inner requantization with its saturation, TFLite's common scale, a minus sign. A stride of 0 repeats one row.
+ * Per-channel requantization runs along the columns. */
+struct tvm_pulp_add_args {
+  const void *a;
+  const void *b;
+  void *y;
+  const int8_t *table_a;
+  const int8_t *table_b;
+  const int32_t *wide_table_a;
+  const int32_t *wide_table_b;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t a_stride;
+  uint32_t b_stride;
+  uint32_t y_stride;
+  uint32_t a_type; /* int32 only without table */
+  uint32_t b_type;
+  struct tvm_pulp_requant requant;
+};
+
+/* y = requantize((a - zero_point_a) * (b - zero_point_b)). */
+struct tvm_pulp_mul_args {
+  const void *a;
+  const void *b;
+  void *y;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t a_stride;
+  uint32_t b_stride;
+  uint32_t y_stride;
+  uint32_t a_type;
+  uint32_t b_type;
+  int32_t zero_point_a;
+  int32_t zero_point_b;
+  struct tvm_pulp_requant requant;
+};
+
+/* y = requantize(x - zero_point); per_row: channels are rows, not columns. */
+struct tvm_pulp_requantize_args {
+  const void *x;
+  void *y;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t x_stride;
+  uint32_t y_stride;
+  uint32_t x_type;
+  uint32_t per_row;
+  int32_t zero_point;
+  struct tvm_pulp_requant requant;
+};
+
+/* y = table[x]: any function of a byte, SiLU for one. */
+struct tvm_pulp_lookup_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const uint8_t *table; /* 256 results, indexed by the byte as unsigned */
+  uint32_t count;
+};
+
+/* y = requantize(x * (clip(x + three, 0, six) * one_over_six)). */
+struct tvm_pulp_hardswish_args {
+  const void *x;
+  void *y;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t x_stride;
+  uint32_t y_stride;
+  uint32_t x_type;
+  int32_t three;
+  int32_t six;
+  int32_t one_over_six;
+  struct tvm_pulp_requant requant;
+};
+
+/* Polynomial GELU of integer.h, requantized. */
+struct tvm_pulp_gelu_args {
+  const void *x;
+  void *y;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t x_stride;
+  uint32_t y_stride;
+  uint32_t x_type;
+  int32_t b;
+  int32_t one;
+  struct tvm_pulp_requant requant;
+};
+
+/* Softmax over the last axis of 8-bit rows. Dense: rows follow each other without a gap. */
+struct tvm_pulp_i_softmax_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const uint32_t *table; /* 256 entries: the one at 255 - d is 1 + (levels - 1) * exponential of the distance d */
+  uint8_t *scratch;      /* word aligned; scratch_stride >= 4 * columns + 16 */
+  uint32_t scratch_stride;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t x_type; /* int8 or uint8 */
+  uint32_t levels; /* at most 256; the exponentials of a row times levels - 1 stay below 2^31 in sum */
+};
+
+struct tvm_pulp_softmax_ita_args {
+  const uint8_t *x;
+  uint8_t *y;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t x_type;
+  uint32_t levels;
+  uint32_t group; /* 0: whole row (ita_max); else elements per group (ita_partial_max, int8 only) */
+};
+
+/* TFLite's reference softmax, int8 to int8. */
+struct tvm_pulp_softmax_tflite_args {
+  const int8_t *x;
+  int8_t *y;
+  const int32_t *table; /* 256 entries: the one at 255 - d is the Q0.31 exponential of the distance d, 0 below `smallest` */
+  uint32_t rows;
+  uint32_t columns;
+};
+
+/* y = clip((x * weight / isqrt(mean(x^2) + 1)) >> shift, -levels/2, levels/2 - 1), rows without a gap. */
+struct tvm_pulp_rms_norm_args {
+  const void *x;
+  const int32_t *double_weight; /* twice the weights */
+  void *y;                      /* bytes up to 256 levels, int32 above */
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t x_type;
+  uint32_t levels;
+  int32_t shift;
+  uint32_t wide; /* 0 promises |x * weight| + (root << shift) < 2^30 */
+};
+
+/* y = clip((d * weight / isqrt(mean(d^2) + 1) + bias) >> shift, ...), d = x - mean(x). */
+struct tvm_pulp_layer_norm_args {
+  const void *x;
+  const int32_t *weight;
+  const int32_t *bias;
+  void *y;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t x_type;
+  uint32_t levels;
+  int32_t shift;
+  uint32_t wide; /* 0 promises |d * weight| < 2^30 and that the quotient plus bias fits 32 bits */
+};
+
+/* y[s][h] = requantize(x[s][h] * rotation[s]): heads of `size` elements, rotation[s] is a size x size matrix. */
+struct tvm_pulp_rope_args {
+  const int8_t *x;
+  const int8_t *rotation;
+  void *y;
+  uint32_t positions;
+  uint32_t heads;
+  uint32_t size;
+  struct tvm_pulp_requant requant; /* per tensor */
+};
+
+/* Attention of all heads: logits = requantize(q . k), then table (any function of the logit), then the mask, then
+ * softmax with the exponentials of i_softmax, then the product with v, requantized.
+ *
+ *   logit = max(table[requantize(q . k)] + mask, -128), mask <= 0
+ *
+ * Strides reach head and position of each tensor, so that no transposed copy is needed. */
+struct tvm_pulp_attention_args {
+  const int8_t *q;
+  const int8_t *k;
+  const int8_t *v;
+  const int8_t *mask;          /* [queries or 1][keys] or null */
+  const int8_t *table;         /* 256 entries indexed by logit + 128, or null */
+  const uint32_t *exponential; /* as in i_softmax */
+  void *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= (5 + size) * (keys rounded up to 4) + 32 */
+  uint32_t scratch_stride;
+  uint32_t heads;
+  uint32_t queries;
+  uint32_t keys;
+  uint32_t size; /* of a head: a multiple of 4 */
+  uint32_t q_head_stride;
+  uint32_t q_stride;
+  uint32_t k_head_stride;
+  uint32_t k_stride;
+  uint32_t v_head_stride;
+  uint32_t v_stride;
+  uint32_t y_head_stride;
+  uint32_t y_stride;
+  uint32_t mask_stride; /* 0: one row for all queries */
+  uint32_t levels;
+  struct tvm_pulp_requant logit_requant; /* to int8, per tensor */
+  struct tvm_pulp_requant requant;       /* per tensor */
+};
+
+/* Windows over an NHWC image; what lies outside does not count. */
+struct tvm_pulp_pool_args {
+  const int8_t *x;
+  int8_t *y;
+  uint32_t height;
+  uint32_t width;
+  uint32_t channels;
+  uint32_t out_height;
+  uint32_t out_width;
+  uint32_t kernel_height;
+  uint32_t kernel_width;
+  uint32_t stride_y;
+  uint32_t stride_x;
+  uint32_t dilation_y;
+  uint32_t dilation_x;
+  uint32_t pad_top;
+  uint32_t pad_left;
+  uint32_t x_type;
+  int32_t low; /* avg_pool clips */
+  int32_t high;
+};
+
+/* y[i0][i1][i2][i3] = x[i0 * s0 + i1 * s1 + i2 * s2 + i3 * s3]: a transpose of up to four axes, y dense. */
+struct tvm_pulp_transpose_args {
+  const void *x;
+  void *y;
+  uint32_t element_bytes; /* 1 or 4 */
+  uint32_t size0;
+  uint32_t size1;
+  uint32_t size2;
+  uint32_t size3;
+  uint32_t stride0;
+  uint32_t stride1;
+  uint32_t stride2;
+  uint32_t stride3;
+};
+
+/* Rows of bytes from one place to another: one operand of a concatenation, a slice, a KV-cache append. */
+struct tvm_pulp_copy_rows_args {
+  const void *x;
+  void *y;
+  uint32_t rows;
+  uint32_t row_bytes;
+  uint32_t x_stride;
+  uint32_t y_stride;
+};
+
+#define TVM_PULP_KERNEL(name) \
+  void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
+TVM_PULP_KERNEL(dense);
+TVM_PULP_KERNEL(matmul);
+TVM_PULP_KERNEL(conv2d);
+TVM_PULP_KERNEL(depthwise_conv2d);
+TVM_PULP_KERNEL(add);
+TVM_PULP_KERNEL(mul);
+TVM_PULP_KERNEL(requantize);
+TVM_PULP_KERNEL(lookup);
+TVM_PULP_KERNEL(hardswish);
+TVM_PULP_KERNEL(gelu);
+TVM_PULP_KERNEL(i_softmax);
+TVM_PULP_KERNEL(softmax_ita);
+TVM_PULP_KERNEL(softmax_tflite);
+TVM_PULP_KERNEL(rms_norm);
+TVM_PULP_KERNEL(layer_norm);
+TVM_PULP_KERNEL(rope);
+TVM_PULP_KERNEL(attention);
+TVM_PULP_KERNEL(transpose);
+TVM_PULP_KERNEL(copy_rows);
+void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
+void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
+
+#endif /* TVM_PULP_KERNELS_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Dense layer in plain C. */
+#ifndef TVM_PULP_PLAIN_DENSE_H
+#define TVM_PULP_PLAIN_DENSE_H
+
+#include "tvm_pulp/elements.h"
+#include "tvm_pulp/packed_weights.h"
+#include "tvm_pulp/work_share.h"
+
+static inline void tvm_pulp_plain_dense(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t cores) {
+  struct tvm_pulp_range range = tvm_pulp_share(args->rows * args->columns, core, cores);
+  for (uint32_t place = range.begin; place < range.end; ++place) {
+    uint32_t row = place / args->columns, column = place % args->columns;
+    const void *x = tvm_pulp_row(args->x, row, args->x_stride);
+    int32_t acc = args->bias[column];
+    for (uint32_t k = 0; k < args->depth; ++k) {
+      uint32_t at = tvm_pulp_packed_at(column, k, args->columns, args->depth_stride);
+      acc += tvm_pulp_load(x, k, args->x_type) * args->weight[at];
+    }
+    tvm_pulp_finish(&args->requant, tvm_pulp_out_row(args->y, row, args->y_stride), column, acc, column);
+  }
+}
+
+#endif /* TVM_PULP_PLAIN_DENSE_H */

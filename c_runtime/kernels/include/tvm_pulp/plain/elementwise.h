@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Element-wise kernels in plain C. TVM_PULP_EACH_ELEMENT runs its statement for every element of this core's share, with
+ * `row` and `column` set. */
+#ifndef TVM_PULP_PLAIN_ELEMENTWISE_H
+#define TVM_PULP_PLAIN_ELEMENTWISE_H
+
+#include "tvm_pulp/elements.h"
+#include "tvm_pulp/work_share.h"
+
+#define TVM_PULP_EACH_ELEMENT(rows_, columns_, core_, cores_, statement)                               \
+  do {                                                                                                 \
+    struct tvm_pulp_range range_ = tvm_pulp_share((rows_) * (columns_), core_, cores_);                \
+    uint32_t row = range_.begin / (columns_), column = range_.begin % (columns_);                      \
+    for (uint32_t left_ = range_.end - range_.begin; left_ > 0u; --left_) {                            \
+      statement;                                                                                       \
+      if (++column == (columns_)) {                                                                    \
+        column = 0u;                                                                                   \
+        ++row;                                                                                         \
+      }                                                                                                \
+    }                                                                                                  \
+  } while (0)
+
+/* One operand of a sum: through a table, or as it is. */
+TVM_PULP_INLINE int32_t tvm_pulp_plain_operand(const void *data, uint32_t index, uint32_t type, const int8_t *table,
+                                               const int32_t *wide_table) {
+  if (table) return table[((const uint8_t *)data)[index]];
+  if (wide_table) return wide_table[((const uint8_t *)data)[index]];
+  return tvm_pulp_load(data, index, type);
+}
+
+static inline void tvm_pulp_plain_add(const struct tvm_pulp_add_args *p, uint32_t core, uint32_t cores) {
+  TVM_PULP_EACH_ELEMENT(p->rows, p->columns, core, cores, {
+    int32_t a = tvm_pulp_plain_operand(tvm_pulp_row(p->a, row, p->a_stride), column, p->a_type, p->table_a, p->wide_table_a);
+    int32_t b = tvm_pulp_plain_operand(tvm_pulp_row(p->b, row, p->b_stride), column, p->b_type, p->table_b, p->wide_table_b);
+    tvm_pulp_finish(&p->requant, tvm_pulp_out_row(p->y, row, p->y_stride), column, a + b, column);
+  });
+}
+
+static inline void tvm_pulp_plain_mul(const struct tvm_pulp_mul_args *p, uint32_t core, uint32_t cores) {
+  TVM_PULP_EACH_ELEMENT(p->rows, p->columns, core, cores, {
+    int32_t a = tvm_pulp_load(tvm_pulp_row(p->a, row, p->a_stride), column, p->a_type) - p->zero_point_a;
+    int32_t b = tvm_pulp_load(tvm_pulp_row(p->b, row, p->b_stride), column, p->b_type) - p->zero_point_b;
+    tvm_pulp_finish(&p->requant, tvm_pulp_out_row(p->y, row, p->y_stride), column, a * b, column);
+  });
+}
+
+static inline void tvm_pulp_plain_requantize(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
+  TVM_PULP_EACH_ELEMENT(p->rows, p->columns, core, cores, {
+    int32_t x = tvm_pulp_load(tvm_pulp_row(p->x, row, p->x_stride), column, p->x_type) - p->zero_point;
+    tvm_pulp_finish(&p->requant, tvm_pulp_out_row(p->y, row, p->y_stride), column, x, p->per_row ? row : column);
+  });
+}
+
+static inline void tvm_pulp_plain_hardswish(const struct tvm_pulp_hardswish_args *p, uint32_t core, uint32_t cores) {
+  TVM_PULP_EACH_ELEMENT(p->rows, p->columns, core, cores, {
+    int32_t x = tvm_pulp_load(tvm_pulp_row(p->x, row, p->x_stride), column, p->x_type);
+    int32_t gate = tvm_pulp_clip(x + p->three, 0, p->six) * p->one_over_six;
+    tvm_pulp_finish(&p->requant, tvm_pulp_out_row(p->y, row, p->y_stride), column, x * gate, column);
+  });
+}
+
+static inline void tvm_pulp_plain_gelu(const struct tvm_pulp_gelu_args *p, uint32_t core, uint32_t cores) {
+  TVM_PULP_EACH_ELEMENT(p->rows, p->columns, core, cores, {
+    int32_t x = tvm_pulp_load(tvm_pulp_row(p->x, row, p->x_stride), column, p->x_type);
+    int32_t value = tvm_pulp_gelu(x, p->b, p->one);
+    tvm_pulp_finish(&p->requant, tvm_pulp_out_row(p->y, row, p->y_stride), column, value, column);
+  });
+}
+
+#endif /* TVM_PULP_PLAIN_ELEMENTWISE_H */

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tile.h"
+
+#include "requantize_block.h"
+#include "tile_code.h"
+#include "tvm_pulp/elements.h"
+
+#define TILES(name, DOT, CLIP)                                   \
+  TILE_FUNCTION(name##4, 4, DOT, COLUMNS(COLUMN4, CLIP) BYTES4)  \
+  TILE_FUNCTION(name##2, 2, DOT, COLUMNS(COLUMN2, CLIP) BYTES2)  \
+  TILE_FUNCTION(name##1, 1, DOT, COLUMNS(COLUMN1, CLIP) BYTES1)
+#define RAW_TILES(name, DOT)            \
+  TILE_FUNCTION(name##4, 4, DOT, WORDS4) \
+  TILE_FUNCTION(name##2, 2, DOT, WORDS2) \
+  TILE_FUNCTION(name##1, 1, DOT, WORDS1)
+
+TILES(signed_to_signed_, XP_SDOTSP, XP_CLIPR)
+TILES(signed_to_unsigned_, XP_SDOTSP, XP_CLIPUR)
+RAW_TILES(signed_raw_, XP_SDOTSP)
+TILES(unsigned_to_signed_, XP_SDOTUSP, XP_CLIPR)
+TILES(unsigned_to_unsigned_, XP_SDOTUSP, XP_CLIPUR)
+RAW_TILES(unsigned_raw_, XP_SDOTUSP)
+
+/* Direct calls: a table of functions would be in L2, 15 cycles away. */
+#define PICK(ROWS)                                                                             \
+  static void run##ROWS(const struct tvm_pulp_tiles *tiles, struct tvm_pulp_tile_job *job) {   \
+    if (tiles->x_type == TVM_PULP_INT8) {                                                      \
+      if (tiles->finish == TVM_PULP_TILE_TO_SIGNED) {                                          \
+        signed_to_signed_##ROWS(job);                                                          \
+      } else if (tiles->finish == TVM_PULP_TILE_TO_UNSIGNED) {                                 \
+        signed_to_unsigned_##ROWS(job);                                                        \
+      } else {                                                                                 \
+        signed_raw_##ROWS(job);                                                                \
+      }                                                                                        \
+    } else if (tiles->finish == TVM_PULP_TILE_TO_SIGNED) {                                     \
+      unsigned_to_signed_##ROWS(job);                                                          \
+    } else if (tiles->finish == TVM_PULP_TILE_TO_UNSIGNED) {                                   \
+      unsigned_to_unsigned_##ROWS(job);                                                        \
+    } else {                                                                                   \
+      unsigned_raw_##ROWS(job);                                                                \
+    }                                                                                          \
+  }
+PICK(4)
+PICK(2)
+PICK(1)
+
+/* Tiles whose accumulators are kept in memory between product and requantization. */
+enum { BLOCK_TILES = 4, BLOCK_COLUMNS = 4 * BLOCK_TILES };
+enum { NOT_WRITTEN = 3 };
+
+static uint32_t finish_of(const struct tvm_pulp_requant *r) {
+  if (r->kind != TVM_PULP_REQUANT_PULP_NARROW || r->wide_result) return TVM_PULP_TILE_RAW;
+  if (r->low == 0) return TVM_PULP_TILE_TO_UNSIGNED;
+  return r->low == ~r->high ? TVM_PULP_TILE_TO_SIGNED : TVM_PULP_TILE_RAW;
+}
+
+void tvm_pulp_tiles_prepare(struct tvm_pulp_tiles *tiles, const int8_t *weight, const int32_t *bias, uint32_t columns,
+                            uint32_t stride, uint32_t x_type, const struct tvm_pulp_requant *requant) {
+  struct tvm_pulp_tile_job *job = &tiles->job;
+  tiles->weight = weight;
+  tiles->bias = bias;
+  tiles->requant = requant;
+  tiles->columns = columns;
+  tiles->x_type = x_type;
+  tiles->finish = finish_of(requant);
+  job->stride = stride;
+  job->words = stride >> 2;
+  job->channel_mask = 0u - requant->per_channel;
+  if (tiles->finish == TVM_PULP_TILE_RAW) {
+    tiles->result_shift = requant->kind == TVM_PULP_REQUANT_NONE ? 2u : NOT_WRITTEN;
+    return;
+  }
+  tiles->result_shift = 0;
+  job->shift = requant->shift;
+  job->high = requant->high;
+  const int32_t *mul = requant->mul, *add = requant->add;
+  if (!requant->per_channel) {
+    int32_t one_mul = mul[0], one_add = add[0];
+    for (uint32_t i = 0; i < 4u; ++i) {
+      tiles->same_mul[i] = one_mul;
+      tiles->same_add[i] = one_add;
+    }
+    mul = tiles->same_mul;
+    add = tiles->same_add;
+  }
+  job->mul = mul;
+  job->add_less_mul = (uint32_t)(uintptr_t)add - (uint32_t)(uintptr_t)mul - 4u;
+}
+
+/* `first` is the first column of tile number `tile`. */
+static inline void set_columns(struct tvm_pulp_tiles *tiles, uint32_t tile, uint32_t first, uint32_t count) {
+  struct tvm_pulp_tile_job *job = &tiles->job;
+  job->b = tiles->weight + 4u * tile * job->stride;
+  job->bias = tiles->bias + first;
+  if (job->channel_mask) job->mul = tiles->requant->mul + first;
+  job->end = 16u * count;
+}
+
+static inline void set_rows(struct tvm_pulp_tiles *tiles, const int8_t *a, uint8_t *y, uint32_t y_stride) {
+  tiles->job.a = a;
+  tiles->job.y = y;
+  tiles->job.y_stride = y_stride;
+}
+
+/* One to three rows. */
+static void run_few_rows(struct tvm_pulp_tiles *tiles, uint32_t rows) {
+  struct tvm_pulp_tile_job *job = &tiles->job;
+  if (rows & 2u) {
+    run2(tiles, job);
+    job->a += 2u * job->stride;
+    job->y += 2u * job->y_stride;
+  }
+  if (rows & 1u) run1(tiles, job);
+}
+
+/* Product into memory, then requantization of any kind; up to four rows. */
+static __attribute__((noinline)) void run_blocks(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows,
+                                                 uint32_t tile, uint32_t first, uint32_t count, uint8_t *y,
+                                                 uint32_t y_stride, const int32_t *row_bias) {
+  int32_t block[4 * BLOCK_COLUMNS];
+  uint32_t finish = tiles->finish;
+  tiles->finish = TVM_PULP_TILE_RAW;
+  tiles->job.blocks = 1;
+  while (count > 0u) {
+    uint32_t part = count < BLOCK_TILES ? count : BLOCK_TILES;
+    set_columns(tiles, tile, first, part);
+    set_rows(tiles, a, (uint8_t *)block, 4u * BLOCK_COLUMNS);
+    if (rows == 4u) {
+      run4(tiles, &tiles->job);
+    } else {
+      run_few_rows(tiles, rows);
+    }
+    for (uint32_t row = 0; row < rows; ++row) {
+      int32_t *acc = block + row * BLOCK_COLUMNS;
+      if (row_bias) {
+        for (uint32_t i = 0; i < 4u * part; ++i) acc[i] += row_bias[row];
+      }
+      tvm_pulp_requantize_block(tiles->requant, acc, 4u * part, y + row * y_stride, first);
+    }
+    count -= part;
+    tile += part;
+    first += 4u * part;
+  }
+  tiles->finish = finish;
+}
+
+/* A matrix of less than four columns. */
+static __attribute__((noinline)) void run_few_columns(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows,
+                                                      uint8_t *y, uint32_t y_stride, const int32_t *row_bias) {
+  uint32_t words = tiles->job.words, stride = tiles->job.stride;
+  for (uint32_t row = 0; row < rows; ++row) {
+    for (uint32_t column = 0; column < tiles->columns; ++column) {
+      const int32_t *x = (const int32_t *)(const void *)(a + row * stride);
+      const int32_t *w = (const int32_t *)(const void *)tiles->weight + column;
+      int32_t acc = tiles->bias[column] + (row_bias ? row_bias[row] : 0);
+      for (uint32_t k = 0; k < words; ++k) {
+        acc = tiles->x_type == TVM_PULP_UINT8 ? tvm_pulp_xp_sdotusp4(acc, x[k], w[4u * k])
+                                              : tvm_pulp_xp_sdotsp4(acc, x[k], w[4u * k]);
+      }
+      tvm_pulp_finish(tiles->requant, y + row * y_stride, column, acc, column);
+    }
+  }
+}
+
+void tvm_pulp_tiles_run_biased(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t begin,
+                               uint32_t end, uint8_t *y, uint32_t y_stride, const int32_t *row_bias) {
+  uint32_t whole = tiles->columns >> 2, last = end < whole ? end : whole;
+  if (whole == 0u) {
+    run_few_columns(tiles, a, rows, y, y_stride, row_bias);
+    return;
+  }
+  if (begin < last) run_blocks(tiles, a, rows, begin, 4u * begin, last - begin, y, y_stride, row_bias);
+  if (end > whole) run_blocks(tiles, a, rows, whole, tiles->columns - 4u, 1, y, y_stride, row_bias);
+}
+
+/* Neighbouring tiles that the tile functions can finish. */
+static inline void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t tile,
+                             uint32_t first, uint32_t count, uint8_t *y, uint32_t y_stride) {
+  set_columns(tiles, tile, first, count);
+  set_rows(tiles, a, y + (first << tiles->result_shift), y_stride);
+  if (rows < 4u) {
+    run_few_rows(tiles, rows);
+  } else {
+    tiles->job.blocks = rows >> 2;
+    run4(tiles, &tiles->job);
+  }
+}
+
+static __attribute__((noinline)) void run_slowly(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows,
+                                                 uint32_t begin, uint32_t end, uint8_t *y, uint32_t y_stride) {
+  for (uint32_t row = 0; row < rows; row += 4u) {
+    uint32_t part = rows - row < 4u ? rows - row : 4u;
+    tvm_pulp_tiles_run_biased(tiles, a + row * tiles->job.stride, part, begin, end, y + row * y_stride, y_stride, 0);
+  }
+}
+
+void tvm_pulp_tiles_run(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t begin, uint32_t end,
+                        uint8_t *y, uint32_t y_stride) {
+  uint32_t whole = tiles->columns >> 2, last = end < whole ? end : whole;
+  if (tiles->result_shift == NOT_WRITTEN || whole == 0u) {
+    run_slowly(tiles, a, rows, begin, end, y, y_stride);
+    return;
+  }
+  if (begin < last) run_tiles(tiles, a, rows, begin, 4u * begin, last - begin, y, y_stride);
+  if (end > whole) run_tiles(tiles, a, rows, whole, tiles->columns - 4u, 1, y, y_stride);
+}
+
+void tvm_pulp_copy_words(void *target, const void *source, uint32_t words) {
+  uint32_t pairs = words >> 1, first, second;
+  if (pairs) {
+    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[f]", 4, "%[s]") XP_LW("%[g]", 4, "%[s]") XP_SW("%[f]", 4, "%[t]")
+                         XP_LOOP_END XP_SW("%[g]", 4, "%[t]") XP_END
+                     : [t] "+r"(target), [s] "+r"(source), [f] "=&r"(first), [g] "=&r"(second)
+                     : [n] "r"(pairs)
+                     : "memory");
+  }
+  if (words & 1u) {
+    __asm__ volatile("lw %[f],0(%[s])\nsw %[f],0(%[t])\n"
+                     : [f] "=&r"(first)
+                     : [t] "r"(target), [s] "r"(source)
+                     : "memory");
+  }
+}

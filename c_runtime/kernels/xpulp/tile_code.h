@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Assembler text of the register tiles. Registers:
+ *
+ *   a0 job   a1 weights   t0 activations   t1 stride   t2 4 - 3 * stride   ra byte offset of the tile's first channel
+ *   a2-a5 weights of four columns   a6, a7 activations
+ *   accumulators of four rows: s0-s3, s4-s7, s8-s11, t3-t6; of two: s0-s3, s4-s7 (t3 is 4 - stride); of one: t3-t6 */
+#ifndef TVM_PULP_TILE_CODE_H
+#define TVM_PULP_TILE_CODE_H
+
+#include "tvm_pulp/xpulp.h"
+
+#define ROW0 "s0", "s1", "s2", "s3"
+#define ROW1 "s4", "s5", "s6", "s7"
+#define ROW2 "s8", "s9", "s10", "s11"
+#define ROW3 "t3", "t4", "t5", "t6"
+#define APPLY(MACRO, ...) MACRO(__VA_ARGS__)
+
+#define WEIGHTS XP_LW("a2", 4, "a1") XP_LW("a3", 4, "a1") XP_LW("a4", 4, "a1") XP_LW("a5", 4, "a1")
+#define DOTS_(DOT, x, c0, c1, c2, c3) DOT(c0, x, "a2") DOT(c1, x, "a3") DOT(c2, x, "a4") DOT(c3, x, "a5")
+#define LAST_DOTS_(DOT, x, c0, c1, c2, c3) \
+  DOT(c0, x, "a2") DOT(c1, x, "a3") DOT(c2, x, "a4") XP_LOOP_END DOT(c3, x, "a5")
+#define DOTS(...) APPLY(DOTS_, __VA_ARGS__)
+#define LAST_DOTS(...) APPLY(LAST_DOTS_, __VA_ARGS__)
+
+/* The loop over the depth, four values at a time. No loaded register is used by the next instruction. */
+#define DEPTH4(DOT)                                                                       \
+  WEIGHTS XP_LWR("a6", "t1", "t0") XP_LWR("a7", "t1", "t0") DOTS(DOT, "a6", ROW0)         \
+  XP_LWR("a6", "t1", "t0") DOTS(DOT, "a7", ROW1) XP_LWR("a7", "t2", "t0") DOTS(DOT, "a6", ROW2) \
+  LAST_DOTS(DOT, "a7", ROW3)
+#define DEPTH2(DOT)                                                                       \
+  WEIGHTS XP_LWR("a6", "t1", "t0") XP_LWR("a7", "t3", "t0") DOTS(DOT, "a6", ROW0) LAST_DOTS(DOT, "a7", ROW1)
+#define DEPTH1(DOT) XP_LW("a6", 4, "t0") WEIGHTS LAST_DOTS(DOT, "a6", ROW3)
+
+/* Every row starts with the bias of its columns. */
+#define BIAS_(c0, c1, c2, c3) "lw " c0 ",0(a2)\nlw " c1 ",4(a2)\nlw " c2 ",8(a2)\nlw " c3 ",12(a2)\n"
+#define BIAS(...) APPLY(BIAS_, __VA_ARGS__)
+#define COPY_(c0, c1, c2, c3) "mv " c0 ",s0\nmv " c1 ",s1\nmv " c2 ",s2\nmv " c3 ",s3\n"
+#define COPY(...) APPLY(COPY_, __VA_ARGS__)
+#define START4 BIAS(ROW0) COPY(ROW1) COPY(ROW2) COPY(ROW3)
+#define START2 "li t3,4\nsub t3,t3,t1\n" BIAS(ROW0) COPY(ROW1)
+#define START1 BIAS(ROW3)
+
+/* One column of accumulators through (acc * mul + add) >> shift and the clip; a4 holds its multiplier. */
+#define MUL(r) "mul " r "," r ",a4\n"
+#define ADD(r) XP_ADDNR(r, "a5", "a6")
+#define COLUMN4(CLIP, r0, r1, r2, r3, NEXT_MUL)                                           \
+  XP_LWX("a5", "a3", "a2") MUL(r0) MUL(r1) MUL(r2) MUL(r3) NEXT_MUL ADD(r0) ADD(r1) ADD(r2) ADD(r3) \
+  CLIP(r0, r0, "a7") CLIP(r1, r1, "a7") CLIP(r2, r2, "a7") CLIP(r3, r3, "a7")
+#define COLUMN2(CLIP, r0, r1, r2, r3, NEXT_MUL)                                           \
+  XP_LWX("a5", "a3", "a2") MUL(r0) MUL(r1) NEXT_MUL ADD(r0) ADD(r1) CLIP(r0, r0, "a7") CLIP(r1, r1, "a7")
+#define COLUMN1(CLIP, r0, r1, r2, r3, NEXT_MUL) XP_LWX("a5", "a3", "a2") MUL(r3) NEXT_MUL ADD(r3) CLIP(r3, r3, "a7")
+#define COLUMNS(COLUMN, CLIP)                                                             \
+  "lw a2,20(a0)\nlw a3,28(a0)\nlw a6,32(a0)\nand a3,a3,ra\nadd a2,a2,a3\nlw a3,24(a0)\n"  \
+  XP_LW("a4", 4, "a2") "lw a7,36(a0)\n"                                                   \
+  COLUMN(CLIP, "s0", "s4", "s8", "t3", XP_LW("a4", 4, "a2"))                              \
+  COLUMN(CLIP, "s1", "s5", "s9", "t4", XP_LW("a4", 4, "a2"))                              \
+  COLUMN(CLIP, "s2", "s6", "s10", "t5", XP_LW("a4", 4, "a2"))                             \
+  COLUMN(CLIP, "s3", "s7", "s11", "t6", "")
+
+/* Four bytes of a row as one word. */
+#define BYTES_(c0, c1, c2, c3) XP_PACKLO(c0, c1, c0) XP_PACKHI(c0, c3, c2) XP_SWR(c0, "a3", "a2")
+#define BYTES(...) APPLY(BYTES_, __VA_ARGS__)
+#define BYTES_AT "lw a2,40(a0)\nsrli a4,ra,2\nlw a3,44(a0)\nadd a2,a2,a4\n"
+#define BYTES4 BYTES_AT BYTES(ROW0) BYTES(ROW1) BYTES(ROW2) BYTES(ROW3)
+#define BYTES2 BYTES_AT BYTES(ROW0) BYTES(ROW1)
+#define BYTES1 BYTES_AT BYTES(ROW3)
+
+#define WORDS_(c0, c1, c2, c3) \
+  "sw " c0 ",0(a2)\nsw " c1 ",4(a2)\nsw " c2 ",8(a2)\nsw " c3 ",12(a2)\nadd a2,a2,a3\n"
+#define WORDS(...) APPLY(WORDS_, __VA_ARGS__)
+#define WORDS_AT "lw a2,40(a0)\nlw a3,44(a0)\nadd a2,a2,ra\n"
+#define WORDS4 WORDS_AT WORDS(ROW0) WORDS(ROW1) WORDS(ROW2) WORDS(ROW3)
+#define WORDS2 WORDS_AT WORDS(ROW0) WORDS(ROW1)
+#define WORDS1 WORDS_AT WORDS(ROW3)
+
+/* On to the next four rows, with the first weights again. */
+#define BLOCKS4                                                                           \
+  "lw a5,52(a0)\nlw a2,40(a0)\naddi a5,a5,-1\nlw a3,44(a0)\nbeqz a5,6f\nsw a5,52(a0)\nslli a3,a3,2\nadd a2,a2,a3\n" \
+  "sw a2,40(a0)\nlw a1,4(a0)\nslli a4,t1,2\nadd t0,t0,a4\nli ra,0\nj 7b\n6:\n"
+#define BLOCKS2
+#define BLOCKS1
+
+#define CLOBBER4 "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"
+#define CLOBBER2 "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "t3"
+#define CLOBBER1 "t3", "t4", "t5", "t6"
+
+#define TILE_FUNCTION(name, ROWS, DOT, FINISH)                                                          \
+  static __attribute__((noinline)) void name(struct tvm_pulp_tile_job *job) {                           \
+    register struct tvm_pulp_tile_job *a0 __asm__("a0") = job;                                          \
+    __asm__ volatile(                                                                                   \
+        "lw t0,0(a0)\nlw a1,4(a0)\nlw t1,8(a0)\nli t2,4\nslli a2,t1,1\nadd a2,a2,t1\nsub t2,t2,a2\n"    \
+        "li ra,0\n"                                                                                     \
+        "7:\nlw a2,16(a0)\nlw a3,12(a0)\nadd a2,a2,ra\n" START##ROWS                                    \
+        XP_BEGIN XP_LOOP("a3") DEPTH##ROWS(DOT) XP_END                                                  \
+        "sub t0,t0,t1\n" FINISH                                             \
+        "lw a4,48(a0)\naddi ra,ra,16\nbne ra,a4,7b\n" BLOCKS##ROWS                                      \
+        : "+r"(a0)                                                                                      \
+        :                                                                                               \
+        : "memory", "ra", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "t0", "t1", "t2", CLOBBER##ROWS);   \
+  }
+
+#endif /* TVM_PULP_TILE_CODE_H */

@@ -1,0 +1,202 @@
+"""One kernel call: name, structure and values; run on the simulated cluster or with the plain-C twins on the host."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.kernels.header import structures
+from tvm_pulp import soc
+from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.toolchain import RiscvToolchain, build_host_library, build_riscv_elf
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+RUNTIME = REPOSITORY / "c_runtime"
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
+COUNTERS = ("cycles", "own_cycles", "instructions", "load_use", "icache", "l1_conflicts")
+MAX_CYCLES = 200_000_000
+FILL = 0xA5
+_DEFINITION = re.compile(r"^(?:TVM_PULP_KERNEL\(|void tvm_pulp_kernel_)(\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Room for temporary data: bytes per core."""
+
+    stride: int
+
+
+@dataclass(frozen=True)
+class Out:
+    """The result: an array of this shape and type, filled with a pattern before the call."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+    def empty(self) -> np.ndarray:
+        size = int(np.prod(self.shape)) * np.dtype(self.dtype).itemsize
+        return np.full(size, FILL, np.uint8).view(self.dtype).reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class Call:
+    """Arguments by field name: numpy arrays and None for pointers, Out, Scratch, nested dictionaries, integers."""
+
+    kernel: str
+    arguments: Mapping[str, Any]
+    structure: str = ""
+    misalign: Mapping[str, int] = field(default_factory=dict)
+    """Bytes by which an array is moved from a word boundary."""
+
+    @property
+    def structure_name(self) -> str:
+        return f"tvm_pulp_{self.structure or self.kernel}_args"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Result and counters of a run on the cluster."""
+
+    output: np.ndarray
+    cycles: int
+    """Of the second call, from a barrier to a barrier."""
+    cold_cycles: int
+    cores: tuple[dict[str, int], ...]
+
+    @property
+    def instructions(self) -> int:
+        return sum(core["instructions"] for core in self.cores)
+
+    @property
+    def conflict_share(self) -> float:
+        """Share of the active cycles that cores spent waiting for an L1 bank."""
+        return sum(c["l1_conflicts"] for c in self.cores) / max(1, sum(c["own_cycles"] for c in self.cores))
+
+
+def fill_structure(target: Any, values: Mapping[str, Any], place: Any) -> Any:
+    """Write values into a ctypes structure; `place(name, value)` gives the address of what a pointer points to."""
+    names = {name for name, _ in target._fields_}
+    assert names == set(values), f"fields {names ^ set(values)} differ"
+    for name, kind in target._fields_:
+        value = values[name]
+        if isinstance(kind, type) and issubclass(kind, ctypes.Structure):
+            fill_structure(getattr(target, name), value, place)
+        elif value is None or isinstance(value, np.ndarray | Out | Scratch):
+            setattr(target, name, 0 if value is None else place(name, value))
+        else:
+            setattr(target, name, int(value))
+    return target
+
+
+# --- host ------------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def host_library() -> ctypes.CDLL:
+    """The plain-C twins."""
+    sources = sorted((RUNTIME / "kernels/generic").glob("*.c"))
+    includes = [RUNTIME / "include", RUNTIME / "kernels/include"]
+    return ctypes.CDLL(str(build_host_library(sources, includes, extra_flags=WARNINGS)))
+
+
+def run_on_host(call: Call, cores: int = 1) -> np.ndarray:
+    """Result of the plain-C twin, the cores one after the other."""
+    kept: list[np.ndarray] = []
+    outputs: list[np.ndarray] = []
+
+    def place(_: str, value: Any) -> int:
+        if isinstance(value, Scratch):
+            array = np.zeros(value.stride * cores + 4, np.uint8)
+        elif isinstance(value, Out):
+            array = value.empty()
+            outputs.append(array)
+        else:
+            array = np.ascontiguousarray(value)
+        kept.append(array)
+        return array.ctypes.data
+
+    arguments = fill_structure(structures(ctypes.c_void_p)[call.structure_name](), call.arguments, place)
+    function = getattr(host_library(), f"tvm_pulp_kernel_{call.kernel}")
+    for core in range(cores):
+        function(ctypes.byref(arguments), ctypes.c_uint32(core), ctypes.c_uint32(cores))
+    (output,) = outputs
+    return output
+
+
+# --- cluster ---------------------------------------------------------------------------------------------------------
+
+
+def kernel_names(folder: str) -> list[str]:
+    """Every kernel that the sources of a folder define."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted((RUNTIME / f"kernels/{folder}").glob("*.c"))]
+    return [name for text in texts for name in _DEFINITION.findall(text)]
+
+
+@functools.cache
+def cluster_program(toolchain: RiscvToolchain, folder: str = "xpulp") -> Path:
+    """An ELF with all kernels of a folder and the driver."""
+    hal = RUNTIME / "hal/siracusa"
+    sources = [*sorted(hal.glob("*.c")), hal / "start.S", Path(__file__).parent / "driver.c"]
+    sources += [*sorted((RUNTIME / f"kernels/{folder}").glob("*.c")), RUNTIME / "libc/memory.c"]
+    includes = [RUNTIME / "include", RUNTIME / "kernels/include", hal / "include", hal, RUNTIME / "libc"]
+    defines = ["KERNELS=" + " ".join(f"X({name})" for name in kernel_names(folder))]
+    return build_riscv_elf(
+        sources,
+        includes,
+        hal / "link.ld",
+        march="rv32imc",
+        toolchain=toolchain,
+        defines=defines,
+        extra_flags=WARNINGS,
+    )
+
+
+def run_on_cluster(
+    call: Call, cores: int = 8, *, toolchain: RiscvToolchain = "zig", folder: str = "xpulp", offset: int = 0
+) -> Measured:
+    """Result and counters of the kernel on the simulated cluster; `offset` moves all data by so many bytes."""
+    machine = Machine(soc.load("siracusa"))
+    machine.load_elf(cluster_program(toolchain, folder))
+    cursor = machine.symbol("tvm_pulp_l1_arena") + offset
+    outputs: list[tuple[int, Out]] = []
+
+    def place(name: str, value: Any) -> int:
+        nonlocal cursor
+        address = (cursor + 3) // 4 * 4 + call.misalign.get(name, 0)
+        if isinstance(value, Scratch):
+            content = bytes([FILL]) * (value.stride * cores)
+        elif isinstance(value, Out):
+            content = value.empty().tobytes()
+            outputs.append((address, value))
+        else:
+            content = np.ascontiguousarray(value).tobytes()
+        cursor = address + len(content) + 4
+        machine.write(address, content + bytes([FILL]) * 4)
+        return address
+
+    arguments = fill_structure(structures(ctypes.c_uint32)[call.structure_name](), call.arguments, place)
+    block = bytes(arguments)
+    args_at = (cursor + 3) // 4 * 4
+    machine.write(args_at, block)
+    entry = machine.symbol(f"tvm_pulp_kernel_{call.kernel}")
+    machine.write(machine.symbol("bench"), struct.pack("<3I", entry, args_at, cores))
+    result = machine.run(max_cycles=MAX_CYCLES)
+    assert result.exit_code == 0, f"exit code {result.exit_code}"
+    ((address, out),) = outputs
+    size = out.empty().nbytes
+    data = machine.read(address, size + 4)
+    assert data[size:] == bytes([FILL]) * 4, "the kernel wrote behind its result"
+    output = np.frombuffer(data[:size], out.dtype).reshape(out.shape).copy()
+    words = len(COUNTERS) * 4
+    counts = [struct.unpack("<6I", machine.read(machine.symbol("counts") + words * c, words)) for c in range(8)]
+    (cold,) = struct.unpack("<I", machine.read(machine.symbol("tvm_pulp_cycles"), 4))
+    per_core = tuple(dict(zip(COUNTERS, values, strict=True)) for values in counts[:cores])
+    return Measured(output, counts[0][0], cold, per_core)

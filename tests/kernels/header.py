@@ -1,0 +1,32 @@
+"""Argument structures of the kernels, read from the public header."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+from pathlib import Path
+
+HEADER = Path(__file__).resolve().parents[2] / "c_runtime/kernels/include/tvm_pulp/kernels.h"
+
+_STRUCT = re.compile(r"^struct (tvm_pulp_\w+) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
+_FIELD = re.compile(r"^\s*((?:const )?(?:struct )?\w+) (\*?)(\w+);", re.MULTILINE)
+
+
+@functools.cache
+def structures(pointer: type) -> dict[str, type[ctypes.Structure]]:
+    """Every structure by name, with `pointer` in the place of pointers (c_uint32 for the cluster)."""
+    found: dict[str, type[ctypes.Structure]] = {}
+    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for name, body in _STRUCT.findall(text):
+        fields: list[tuple[str, type]] = []
+        for kind, star, field in _FIELD.findall(body):
+            if star:
+                fields.append((field, pointer))
+            elif kind.startswith("struct "):
+                fields.append((field, found[kind.removeprefix("struct ")]))
+            else:
+                fields.append((field, {"uint32_t": ctypes.c_uint32, "int32_t": ctypes.c_int32}[kind]))
+        assert len(fields) == body.count(";"), f"a field of {name} was not understood"
+        found[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
+    return found
