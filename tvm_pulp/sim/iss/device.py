@@ -20,7 +20,9 @@ from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.toolchain import RiscvToolchain, build_riscv_elf
 
-FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
+# Against -O2, gcc's -O3 saves 4 to 17 % of the cycles of dscnn and resnet8 for 3 to 26 % more code; zig makes the same
+# code of both.
+FLAGS = ("-O3", "-Wall", "-Wextra", "-Werror")
 L3_CONTENTS = "parameters/l3.bin"
 
 # What the program reports in the exit register: enum tvm_pulp_exit of the runtime.
