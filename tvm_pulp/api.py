@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -75,6 +76,8 @@ class App:
         *,
         device: str | None = None,
         repeat: int = 1,
+        trace: str | Path | None = None,
+        toolchain: str = "zig",
     ) -> Result:
         """Build, run, and report. Without inputs, seeded random ones."""
         from tvm_pulp.report.inputs import prepare_inputs
@@ -82,8 +85,14 @@ class App:
         facts = self.metadata["tvm_pulp"]
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
         arrays = prepare_inputs(facts["inputs"], inputs)
-        runner = self._device(chosen)
-        run = runner.run(arrays)
+        if chosen == "host" and trace is not None:
+            raise UserError("--trace has no effect on --device host: only a simulated run has a trace")
+        if chosen == "host" and toolchain != "zig":
+            raise UserError("--toolchain has no effect on --device host: set $CC to choose the host compiler")
+        runner = self._device(chosen, toolchain)
+        run = runner.run(arrays, **({"trace": True} if trace is not None else {}))
+        if trace is not None:
+            _write_trace(Path(trace), facts["soc"], run.statistics)
         for _ in range(repeat - 1):
             again = runner.run(arrays)
             for name, a, b in zip(facts["outputs"], run.outputs, again.outputs, strict=True):
@@ -92,14 +101,15 @@ class App:
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
         return Result(outputs, self._report(run))
 
-    def _device(self, name: str) -> Any:
-        if name not in self._devices:
+    def _device(self, name: str, toolchain: str) -> Any:
+        key = f"{name}-{toolchain}"
+        if key not in self._devices:
             if name == "host":
                 from tvm_pulp.sim.host import HostDevice
 
                 if self.metadata["tvm_pulp"]["soc"] != "host":
                     raise UserError("--device host runs archives compiled for --soc host: recompile with --soc=host")
-                self._devices[name] = HostDevice(self.files, self.metadata)
+                self._devices[key] = HostDevice(self.files, self.metadata)
             elif name in ("etiss", "gvsoc"):
                 raise UserError(f"--device {name} needs the {name} simulator, which is not installed: use iss or host")
             elif name == "iss":
@@ -107,16 +117,23 @@ class App:
                     raise UserError("--device iss runs archives compiled for a SoC: recompile with --soc=siracusa")
                 from tvm_pulp.sim.iss.device import IssDevice
 
-                self._devices[name] = IssDevice(self.files, self.metadata)
+                self._devices[key] = IssDevice(self.files, self.metadata, toolchain=toolchain)
             else:
                 raise UserError(f"--device '{name}' is unknown: choose iss or host")
-        return self._devices[name]
+        return self._devices[key]
 
     def _report(self, run: Any) -> dict[str, Any]:
         from tvm_pulp.report import report
 
         make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
         return make(self.metadata, run, self._compile_seconds)
+
+
+def _write_trace(path: Path, soc_name: str, statistics: Any) -> None:
+    from tvm_pulp import soc
+    from tvm_pulp.sim.iss.trace import chrome_trace
+
+    path.write_text(json.dumps(chrome_trace(soc.load(soc_name), statistics.spans)) + "\n", encoding="utf-8")
 
 
 def compile(  # noqa: A001  (the name users expect)
@@ -185,3 +202,19 @@ def module_name(options: CompileOptions) -> str:
     if not name.isidentifier() or not name.isascii():
         raise UserError(f"--module-name '{name}' is not a C identifier: use letters, digits and underscores")
     return name
+
+
+def explain(model: str | Path, options: CompileOptions, stream: TextIO) -> None:
+    """Print layer by layer what the compiler makes of a model and why."""
+    from tvm_pulp.canonicalize.pipeline import canonicalize
+    from tvm_pulp.report.explain import explain_plan, explain_source
+    from tvm_pulp.target import resolve_target
+    from tvm_pulp.tiling.build_network import build_network
+
+    target = resolve_target(options)
+    imported = import_model(model, options)
+    network = build_network(canonicalize(imported), imported, module_name(options))
+    if target.soc.simulated:
+        explain_plan(target.plan(network), stream)
+    else:
+        explain_source(network, stream)

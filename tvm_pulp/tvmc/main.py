@@ -45,7 +45,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         module = importlib.import_module(f"tvm_pulp.tvmc.{verb}")
         parser = _Parser(prog=f"tvmc {verb}", description=VERBS[verb], allow_abbrev=False)
         module.add_arguments(parser)
-        return int(module.run(parser.parse_args(rest)))
+        engine_options: dict[str, dict[str, str]] = {}
+        if getattr(parser, "allow_engine_options", False):
+            from tvm_pulp.tvmc.model_options import split_engine_options
+
+            rest, engine_options = split_engine_options(rest)
+        args = parser.parse_args(rest)
+        args.engine_options = engine_options
+        return int(module.run(args))
     except UserError as error:
         print(f"tvmc {verb}: {error}", file=sys.stderr)
         # `sim` passes guest exit values 0..125 through, so its user errors need a value of their own.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,42 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input-shapes", default="", metavar="SPEC", help='fix dynamic shapes: "x:[1,3,32,32]"')
     parser.add_argument("--input-types", default="", metavar="SPEC", help='types of integer inputs: "x:uint8,mask:int8"')
     parser.add_argument("--sample-inputs", metavar="F.npz", help="arrays from whose range input types are inferred")
+    parser.add_argument("--l1", type=int, metavar="BYTES", help="L1 that tiles may use; default: all of it")
+    parser.add_argument("--cores", type=int, metavar="N", help="cluster cores that take part; default: all")
+    parser.add_argument(
+        "--pin", action="append", default=[], metavar="NODE=ENGINE", help="run a layer on an engine; repeat for more"
+    )
+    parser.epilog = "Engines have options of their own: --target-uma-<engine>-<option> VALUE (see `tvmc targets`)."
+    parser.allow_engine_options = True  # type: ignore[attr-defined]
+
+
+def split_engine_options(arguments: Sequence[str]) -> tuple[list[str], dict[str, dict[str, str]]]:
+    """Take `--target-uma-<engine>-<option> VALUE` (or `=VALUE`) out of the arguments."""
+    rest: list[str] = []
+    options: dict[str, dict[str, str]] = {}
+    queue = list(arguments)
+    while queue:
+        argument = queue.pop(0)
+        match = re.fullmatch(r"--target-uma-([a-z0-9_]+)-([a-z0-9_]+)(?:=(.*))?", argument)
+        if not match:
+            rest.append(argument)
+            continue
+        if match[3] is None and not queue:
+            raise UserError(f"{argument} needs a value")
+        value = match[3] if match[3] is not None else queue.pop(0)
+        options.setdefault(match[1], {})[match[2]] = value
+    return rest, options
+
+
+def parse_pins(texts: Sequence[str]) -> dict[str, str]:
+    """`["conv1=cluster"]` as a dictionary."""
+    pins = {}
+    for text in texts:
+        node, separator, engine = text.rpartition("=")
+        if not separator or not node or not engine:
+            raise UserError(f"--pin '{text}' is not NODE=ENGINE")
+        pins[node] = engine
+    return pins
 
 
 def parse_types(text: str) -> dict[str, str]:
@@ -72,6 +109,10 @@ def options_of(args: argparse.Namespace) -> Any:
         input_shapes=parse_shapes(args.input_shapes),
         input_types=parse_types(args.input_types),
         sample_inputs=read_arrays(args.sample_inputs, "--sample-inputs") if args.sample_inputs else (),
+        engine_options=args.engine_options,
+        l1=args.l1,
+        cores=args.cores,
+        pins=parse_pins(args.pin),
     )
 
 

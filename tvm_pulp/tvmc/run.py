@@ -18,6 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
     parser.add_argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names")
     parser.add_argument("--report", metavar="F.json", help="write the report")
+    parser.add_argument("--trace", metavar="F.json", help="write a Perfetto trace of the simulation")
+    parser.add_argument("--toolchain", choices=["zig", "gcc"], default="zig", help="cross compiler for the iss device")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times; every answer must be the same")
 
 
@@ -25,12 +27,15 @@ def run(args: argparse.Namespace) -> int:
     if args.repeat < 1:
         raise UserError(f"--repeat {args.repeat}: must be at least 1")
     inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
-    for path, option in ((args.outputs, "--outputs"), (args.report, "--report")):
+    for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.trace, "--trace")):
         if path:
             check_writable(path, option)
     from tvm_pulp.api import App
 
-    result = App.load(args.ARCHIVE).run(inputs, device=args.device, repeat=args.repeat)
+    print(f"tvmc run: building and running {args.ARCHIVE}", file=sys.stderr, flush=True)
+    result = App.load(args.ARCHIVE).run(
+        inputs, device=args.device, repeat=args.repeat, trace=args.trace, toolchain=args.toolchain
+    )
     if args.outputs:
         with open(args.outputs, "wb") as stream:
             np.savez(stream, **result.outputs)  # type: ignore[arg-type]

@@ -10,9 +10,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(_args: argparse.Namespace) -> int:
-    print("target   what it is")
-    print("c        plain C, no accelerator")
-    print()
-    print("soc      what it is")
-    print("host     this machine: the emitted C runs natively")
+    from tvm_pulp import soc
+    from tvm_pulp.uma import registry
+
+    print("--target")
+    print("  c                plain C on the cores, no accelerator")
+    for name in registry.names():
+        backend = registry.backend(name)
+        summary = (backend.__doc__ or "").strip().split("\n")[0]
+        print(f"  {'uma-' + name:16} {summary} (default --soc {backend.default_soc})")
+        for attribute in backend.attributes.values():
+            choices = "{" + ",".join(map(str, attribute.choices)) + "}" if attribute.choices else "VALUE"
+            print(f"    --target-uma-{name}-{attribute.name} {choices}  (default {attribute.default}) {attribute.help}")
+    print("--soc")
+    for name in soc.names():
+        print(f"  {name:16} {soc.load(name).description}")
     return 0

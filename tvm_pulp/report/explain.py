@@ -1,0 +1,64 @@
+"""`tvmc explain`: layer by layer the engine, the reason, and what the others would have taken."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.tiling.plan import LayerPlan, Plan
+
+
+def _head(layer: Layer) -> str:
+    data = ", ".join(f"{t.spec}" for t in layer.inputs if t.kind != "constant")
+    made = ", ".join(str(t.spec) for t in layer.outputs)
+    macs = f", {layer.macs:,} MAC" if layer.macs else ""
+    return f"{layer.name}: {layer.operator} {data} -> {made}{macs}"
+
+
+def explain_source(network: Network, stream: TextIO) -> None:
+    """Without a cluster: which layers are integer dialect and which stay as they came."""
+    for layer in network.layers:
+        print(_head(layer), file=stream)
+        if layer.operator.startswith("tir."):
+            print("    ordinary Relax operator, compiled to plain C by TVM: not in the integer dialect", file=stream)
+        else:
+            print(f"    integer dialect operator qnn.{layer.operator}", file=stream)
+    total = sum(not layer.operator.startswith("tir.") for layer in network.layers)
+    print(f"{total} of {len(network.layers)} layers in the integer dialect, {network.macs:,} MAC", file=stream)
+
+
+def explain_plan(plan: Plan, stream: TextIO) -> None:
+    """With a cluster: the choice, the alternatives and the refusals."""
+    for layer in plan.layers:
+        print(_head(layer.layer), file=stream)
+        for line in _choice(layer):
+            print(f"    {line}", file=stream)
+    by_engine: dict[str, int] = {}
+    for layer in plan.layers:
+        by_engine[layer.engine] = by_engine.get(layer.engine, 0) + layer.layer.macs
+    total = max(1, plan.network.macs)
+    shares = ", ".join(f"{engine} {100 * macs / total:.1f} %" for engine, macs in by_engine.items())
+    cycles = sum(layer.tiling.cycles for layer in plan.layers)
+    print(f"MACs by engine: {shares}; about {cycles:,} cycles in all", file=stream)
+
+
+def _choice(plan: LayerPlan) -> list[str]:
+    tiling = plan.tiling
+    count = len(plan.tiles)
+    tiles = f"{count} tile{'s' if count > 1 else ''} of {'x'.join(map(str, tiling.size))}"
+    lines = [f"-> {plan.engine}, {tiling.form.name}: about {tiling.cycles:,} cycles, {tiles}, {tiling.l1_bytes:,} bytes of L1"]
+    note = getattr(getattr(tiling.form, "arithmetic", None), "why_not_native", "")
+    if note:
+        lines.append(f"   the cores requantize because {note}")
+    deviation = getattr(getattr(tiling.form, "arithmetic", None), "deviation", 0)
+    if deviation:
+        lines.append(f"   native requantization deviates by at most {deviation} LSB")
+    for offer in plan.offers:
+        if (offer.engine, offer.form) == (plan.engine, tiling.form.name):
+            continue
+        cost = f"about {offer.cycles:,} cycles" if offer.cycles is not None else offer.reason
+        lines.append(f"not {offer.engine}, {offer.form}: {cost}")
+    for refusal in plan.refusals:
+        remedy = f"; {refusal.remedy} and it would run there" if refusal.remedy else ""
+        lines.append(f"not {refusal.engine}: {refusal.reason}{remedy}")
+    return lines
