@@ -31,6 +31,7 @@ STAGES = {
     "sim": "runs what toolchain built",
     "report": "shows what all of the above found out",
     "zoo": "example models; no stage may depend on one",
+    "target": "what a compilation is for: calls planning and emission for a SoC",
     "api": "the driver: calls the stages in order",
     "dse": "calls the driver many times",
     "tvmc": "the command line calls everything",

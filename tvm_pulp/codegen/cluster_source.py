@@ -84,7 +84,7 @@ class ClusterSource:
         """Job structures as words; the DMA brings each into L1 before it starts."""
         lines: list[str] = []
         for engine, codegen in self._engines.items():
-            table = []
+            table: list[str] = []
             for number, (job, tile) in enumerate(self._main.jobs):
                 if job.engine != engine:
                     continue

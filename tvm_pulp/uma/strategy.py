@@ -25,8 +25,13 @@ class TileAxis:
 class Form(Protocol):
     """One way to run a layer on an engine."""
 
-    name: str  # what a person calls it: "3x3 direct", "im2col + 1x1"
-    engine: str
+    @property
+    def name(self) -> str:
+        """What a person calls it: "3x3 direct", "im2col + 1x1"."""
+
+    @property
+    def engine(self) -> str:
+        """The engine it runs on."""
 
     def axes(self) -> tuple[TileAxis, ...]:
         """Axes of the first output that may be cut; none means the layer runs whole."""
