@@ -52,6 +52,14 @@
     DISPATCH();                                        \
   } while (0)
 
+/* The same after an instruction that is no jump; the loop edge in `h->tail` has no lines. */
+#define CONTINUE_BLOCK()          \
+  do {                            \
+    NEXT_SLOT();                  \
+    if (ip->lines) FETCH_BLOCK(); \
+    DISPATCH();                   \
+  } while (0)
+
 #define SAVE()      \
   do {              \
     h->ip = ip;     \
@@ -96,7 +104,7 @@ suspended: /* asleep, blocked or stopped; whoever did it keeps the hart's state,
 
 op_decode:
   decode_block(h, ip);
-  FETCH_BLOCK();
+  if (!(ip->wrap & WRAP_BOUNDARY)) FETCH_BLOCK(); /* the wrapper does it there */
   DISPATCH();
 
 op_illegal:

@@ -157,6 +157,7 @@ op_wfi:
     h->x[destination] = old;                                                      \
     now += 1;                                                             \
     ip += length;                                                                 \
+    if (ip->lines) FETCH_BLOCK();                                                 \
     DISPATCH();                                                                   \
   }
 

@@ -74,7 +74,12 @@
   LOAD_FORMS(lw, int32_t)
   LOAD_FORMS(lbu, uint8_t)
   LOAD_FORMS(lhu, uint16_t)
-  LOAD(p_elw, int32_t, S1 + (uint32_t)ip->imm, (void)0)
+
+op_p_elw: {
+  LOAD_VALUE(int32_t, S1 + (uint32_t)ip->imm);
+  RD = value;
+  CONTINUE_BLOCK();
+}
 
 #define STORE(name, type, address_, source, increment)                                                \
   op_##name : {                                                                                       \
