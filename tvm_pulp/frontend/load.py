@@ -31,9 +31,11 @@ def load_model(path: Path, options: ImportOptions) -> Imported:
 
 
 def import_onnx_graph(graph: Any, options: ImportOptions) -> Imported:
-    """Import a parsed ONNX graph: integer dialect if it is one, else plain ONNX."""
-    from tvm_pulp.frontend import onnx_dialect, onnx_plain
+    """Import a parsed ONNX graph: integer dialect, quantized ONNX, else plain ONNX."""
+    from tvm_pulp.frontend import onnx_dialect, onnx_plain, onnx_qdq
 
     if onnx_dialect.is_dialect(graph, options):
         return onnx_dialect.import_dialect(graph, options)
+    if onnx_qdq.is_quantized(graph):
+        return onnx_qdq.import_qdq(graph, options)
     return onnx_plain.import_plain(graph, options)
