@@ -1,8 +1,8 @@
 """Quantized networks to bare-metal C for heterogeneous RISC-V chips.
 
-    import tvm_pulp
-    app = tvm_pulp.compile("resnet.tflite")
-    result = app.run({"input": x})
+import tvm_pulp
+app = tvm_pulp.compile("resnet.tflite")
+result = app.run({"input": x})
 """
 
 from __future__ import annotations

@@ -7,11 +7,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
 from tvm_pulp.errors import UserError
+
+if TYPE_CHECKING:
+    from tvm_pulp.toolchain import RiscvToolchain
 
 Progress = Callable[[str], None]
 
@@ -77,7 +80,7 @@ class App:
         device: str | None = None,
         repeat: int = 1,
         trace: str | Path | None = None,
-        toolchain: str = "zig",
+        toolchain: RiscvToolchain = "zig",
     ) -> Result:
         """Build, run, and report. Without inputs, seeded random ones."""
         from tvm_pulp.report.inputs import prepare_inputs
@@ -101,7 +104,7 @@ class App:
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
         return Result(outputs, self._report(run))
 
-    def _device(self, name: str, toolchain: str) -> Any:
+    def _device(self, name: str, toolchain: RiscvToolchain) -> Any:
         key = f"{name}-{toolchain}"
         if key not in self._devices:
             if name == "host":
@@ -136,7 +139,7 @@ def _write_trace(path: Path, soc_name: str, statistics: Any) -> None:
     path.write_text(json.dumps(chrome_trace(soc.load(soc_name), statistics.spans)) + "\n", encoding="utf-8")
 
 
-def compile(  # noqa: A001  (the name users expect)
+def compile(
     model: str | Path,
     target: str = "c",
     *,

@@ -78,7 +78,9 @@ class FuseRequantize(Rewriter):
         if not attributes["has_bias"] and not bias.any():
             return call
         attributes["has_bias"] = 1
-        return qnn.emit(call.op.name.removeprefix(PREFIX), [*call.args[:2], relax.const(bias.astype(np.int32))], attributes)
+        return qnn.emit(
+            call.op.name.removeprefix(PREFIX), [*call.args[:2], relax.const(bias.astype(np.int32))], attributes
+        )
 
     def _requantize(self, value: Any) -> Any:
         rule, (data, mul, add) = qnn.attributes(value), value.args

@@ -55,7 +55,27 @@ _BITWISE = {
 _MIXED = {">>", "<<", "&", "^", "|", "&&", "||", "<", "<=", ">", ">=", "==", "!="}
 # Float functions the runtime's own math library offers.
 _MATH = frozenset(
-    "exp log erf tanh sqrt rsqrt pow sin cos floor ceil round nearbyint trunc fabs sigmoid log2 exp2 fmod".split()
+    (
+        "exp",
+        "log",
+        "erf",
+        "tanh",
+        "sqrt",
+        "rsqrt",
+        "pow",
+        "sin",
+        "cos",
+        "floor",
+        "ceil",
+        "round",
+        "nearbyint",
+        "trunc",
+        "fabs",
+        "sigmoid",
+        "log2",
+        "exp2",
+        "fmod",
+    )
 )
 
 

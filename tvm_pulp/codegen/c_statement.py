@@ -64,7 +64,7 @@ class Statements:
         position = 0
         while position < len(statements):
             current = statements[position]
-            following = statements[position + 1] if position + 1 < len(statements) else None
+            following: Any = statements[position + 1] if position + 1 < len(statements) else None
             if _is_scalar(current) and _stores_to(following, current.buffer):
                 # A declaration and its first value are one line.
                 value = self.expressions.text(following.value)

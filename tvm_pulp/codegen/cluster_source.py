@@ -22,7 +22,9 @@ from tvm_pulp.uma.recipe import Local
 class ClusterSource:
     """Prints `<name>_run.c` and `<name>_program.c`."""
 
-    def __init__(self, plan: Plan, main: TiledMain, function: Any, kernels: Kernels, engines: Mapping[str, Codegen]) -> None:
+    def __init__(
+        self, plan: Plan, main: TiledMain, function: Any, kernels: Kernels, engines: Mapping[str, Codegen]
+    ) -> None:
         self._plan, self._main, self._function, self._engines = plan, main, function, engines
         self._name = plan.network.name
         self._lines: list[str] = []
@@ -184,9 +186,15 @@ class ClusterSource:
             for tensor, member in zip(tensors, members(tensors), strict=True):
                 size = max(1, tensor.spec.elements)
                 kind = c_type(tensor.spec.dtype)
-                lines.append(f"TVM_PULP_IN_L2 __attribute__((aligned(16))) {kind} {buffer_symbol(name, role, member)}[{size}];")
+                lines.append(
+                    f"TVM_PULP_IN_L2 __attribute__((aligned(16))) {kind} {buffer_symbol(name, role, member)}[{size}];"
+                )
             lines.append("")
-        lines += [f"const uint32_t tvm_pulp_mark_count = {len(self._plan.layers) + 1};", "", "void tvm_pulp_network(void) {"]
+        lines += [
+            f"const uint32_t tvm_pulp_mark_count = {len(self._plan.layers) + 1};",
+            "",
+            "void tvm_pulp_network(void) {",
+        ]
         for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
             values = ", ".join(buffer_symbol(name, role, m) for m in members(tensors)) or "0"
             lines.append(f"  const struct tvmgen_{name}_{role} {role} = {{{values}}};")

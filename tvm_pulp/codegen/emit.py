@@ -10,8 +10,8 @@ from typing import Any
 from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen import mlf, run_function, weights
 from tvm_pulp.codegen.kernels import Kernels
-from tvm_pulp.tiling.arena import Arena, Buffer, plan_arena
 from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.tiling.arena import Arena, Buffer, plan_arena
 from tvm_pulp.tir.aot_main import AotMain, build_main
 from tvm_pulp.uma.recipe import Kernel
 
@@ -72,7 +72,9 @@ def runtime_files(with_math: bool) -> dict[str, str]:
     headers = ("integer.h", "softmax_tflite.h")
     wanted = [(f"include/tvm_pulp/{h}", f"include/tvm_pulp/{h}") for h in headers]
     if with_math:
-        wanted += [(f"math/{f.name}", f"math/{f.name}") for f in sorted(root.joinpath("math").iterdir(), key=lambda f: f.name)]
+        wanted += [
+            (f"math/{f.name}", f"math/{f.name}") for f in sorted(root.joinpath("math").iterdir(), key=lambda f: f.name)
+        ]
     pairs = [(source, target) for source, target in wanted if source.endswith((".h", ".c"))]
     return {f"{RUNTIME}/{target}": root.joinpath(source).read_text() for source, target in pairs}
 

@@ -124,7 +124,9 @@ def _comment(source: KernelSource) -> list[str]:
     results = ", ".join(str(o.spec) for o in kernel.outputs)
     macs = ""
     if kernel.operator in OPERATORS:
-        count = OPERATORS[kernel.operator].macs(kernel.attributes, [i.spec for i in kernel.inputs], kernel.outputs[0].spec)
+        count = OPERATORS[kernel.operator].macs(
+            kernel.attributes, [i.spec for i in kernel.inputs], kernel.outputs[0].spec
+        )
         macs = f" {count} MAC." if count else ""
     users: Sequence[str] = source.users
     more = f" and {len(users) - 4} more" if len(users) > 4 else ""

@@ -29,8 +29,8 @@ def write(path: Path, files: dict[str, bytes]) -> None:
                 entry = tarfile.TarInfo(f"./{name}")
                 entry.size, entry.mtime, entry.mode = len(files[name]), 0, 0o644
                 tar.addfile(entry, io.BytesIO(files[name]))
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)
         raise UserError(f"cannot write '{path}': {error.strerror}; choose another -o") from None

@@ -8,8 +8,8 @@ from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.c_statement import Statements
 from tvm_pulp.codegen.comment import safe
-from tvm_pulp.tiling.arena import Arena
 from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.tiling.arena import Arena
 from tvm_pulp.tir.aot_main import LAYER, AotMain
 
 
@@ -17,16 +17,21 @@ def interface_header(network: Network, arena: Arena) -> str:
     """`tvmgen_<name>.h`: structs of pointers and the run function."""
     name = network.name
     guard = f"TVMGEN_{name.upper()}_H"
-    lines = [f"/* Interface of the network {safe(name)}.", " * Call tvmgen_*_run as often as you like: it keeps no state. */"]
+    lines = [
+        f"/* Interface of the network {safe(name)}.",
+        " * Call tvmgen_*_run as often as you like: it keeps no state. */",
+    ]
     lines += [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
     lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
         lines.append(f"struct tvmgen_{name}_{role} {{")
         const = "const " if role == "inputs" else ""
         for tensor, member in zip(tensors, members(tensors), strict=True):
-            lines.append(f"  {const}{c_type(tensor.spec.dtype)} *{member}; /* {tensor.spec} \"{safe(tensor.source)}\" */")
+            lines.append(f'  {const}{c_type(tensor.spec.dtype)} *{member}; /* {tensor.spec} "{safe(tensor.source)}" */')
         lines += ["};", ""]
-    lines.append(f"/* Bytes of scratch memory inside the module. */\n#define TVMGEN_{name.upper()}_ARENA_BYTES {arena.size}")
+    lines.append(
+        f"/* Bytes of scratch memory inside the module. */\n#define TVMGEN_{name.upper()}_ARENA_BYTES {arena.size}"
+    )
     lines += ["", "/* Returns 0. */", f"{signature(network)};", ""]
     return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""])
 
@@ -43,9 +48,7 @@ def members(tensors: list[Tensor]) -> list[str]:
 
 def signature(network: Network) -> str:
     n = network.name
-    return (
-        f"int32_t tvmgen_{n}_run(const struct tvmgen_{n}_inputs *inputs, const struct tvmgen_{n}_outputs *outputs)"
-    )
+    return f"int32_t tvmgen_{n}_run(const struct tvmgen_{n}_inputs *inputs, const struct tvmgen_{n}_outputs *outputs)"
 
 
 def source_file(network: Network, arena: Arena, main: AotMain) -> str:

@@ -24,7 +24,14 @@ _SECTIONS = {"weight_sram": "TVM_PULP_IN_WEIGHT_SRAM ", "weight_mram": "TVM_PULP
 
 def header_file(module: str, constants: Sequence[Tensor]) -> str:
     guard = f"TVMGEN_{module.upper()}_WEIGHTS_H"
-    lines = ["/* Constant tensors of the network. */", f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
+    lines = [
+        "/* Constant tensors of the network. */",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        "#include <stdint.h>",
+        "",
+    ]
     for tensor in constants:
         lines.append(f"extern {_declaration(module, tensor)}; /* {tensor.spec}, {tensor.level} */")
     return "\n".join([*lines, "", f"#endif /* {guard} */", ""])

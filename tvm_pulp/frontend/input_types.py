@@ -41,6 +41,7 @@ def input_type(name: str, stated: dict[str, str], sample: np.ndarray | None) -> 
         return "int8"
     if not is_integral(sample):
         raise UserError(
-            f"--sample-inputs: input '{name}' of this integer network holds fractions: quantize it or state --input-types"
+            f"--sample-inputs: input '{name}' of this integer network holds fractions: "
+            "quantize it or state --input-types"
         )
     return narrowest(sample)

@@ -25,8 +25,20 @@ CONVERTERS = {
 
 # Operators that exist nowhere else: one of them makes a graph a member of the dialect.
 PRIVATE = frozenset(
-    "RequantShift iSoftmax ITAMax ITAPartialMax iLayerNorm iRMSNorm iNoNorm iGELU iHardswish IntegerDiv "
-    "TrueIntegerDiv IntegerMean".split()
+    (
+        "RequantShift",
+        "iSoftmax",
+        "ITAMax",
+        "ITAPartialMax",
+        "iLayerNorm",
+        "iRMSNorm",
+        "iNoNorm",
+        "iGELU",
+        "iHardswish",
+        "IntegerDiv",
+        "TrueIntegerDiv",
+        "IntegerMean",
+    )
 )
 
 

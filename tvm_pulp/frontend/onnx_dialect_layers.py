@@ -109,7 +109,8 @@ def binary(operator: str) -> Callable[[Values, Node], None]:
     """Converter of an element-wise operator on two operands; the result is exact in 32 bits."""
 
     def convert(values: Values, node: Node) -> None:
-        _binary(values, operator, *(values.expression(i) for i in node.inputs), node.outputs[0])
+        a, b = (values.expression(i) for i in node.inputs)
+        _binary(values, operator, a, b, node.outputs[0])
 
     return convert
 

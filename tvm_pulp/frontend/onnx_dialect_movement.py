@@ -97,7 +97,11 @@ def convert_slice(values: Values, node: Node) -> None:
     begin, stride, size = [0] * len(shape), [1] * len(shape), list(shape)
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         picked = range(shape[axis])[slice(int(start), int(end), int(step))]
-        begin[axis % len(shape)], stride[axis % len(shape)], size[axis % len(shape)] = picked.start, picked.step, len(picked)
+        begin[axis % len(shape)], stride[axis % len(shape)], size[axis % len(shape)] = (
+            picked.start,
+            picked.step,
+            len(picked),
+        )
     if 0 in size:
         raise UserError(f"node '{node.name}' (Slice): the result is empty")
     attributes = {"begin": begin, "stride": stride, "size": size}

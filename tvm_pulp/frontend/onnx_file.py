@@ -32,14 +32,16 @@ class Node:
             if name in self.attributes:
                 return float(np.asarray(self.attributes[name]).reshape(-1)[0])
         if default is None:
-            raise UserError(f"node '{self.name}' ({self.op_type}) lacks the attribute '{names[0]}': re-export the model")
+            raise UserError(
+                f"node '{self.name}' ({self.op_type}) lacks the attribute '{names[0]}': re-export the model"
+            )
         return default
 
     def integer(self, *names: str, default: int | None = None) -> int:
         value = self.scalar(*names, default=default)
         if value != round(value):
             raise UserError(f"node '{self.name}' ({self.op_type}): attribute '{names[0]}' is {value}, not an integer")
-        return int(round(value))
+        return int(value)
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,9 @@ def from_model(model: Any) -> Graph:
     constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
     opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=1)
     nodes = [_node(index, n) for index, n in enumerate(graph.node)]
-    inputs = {
-        i.name: (_dimensions(i), i.type.tensor_type.elem_type) for i in graph.input if i.name not in constants
-    }
+    inputs = {i.name: (_dimensions(i), i.type.tensor_type.elem_type) for i in graph.input if i.name not in constants}
     ordered = _sort(nodes, set(inputs) | set(constants))
-    protos = {id_: proto for id_, proto in enumerate(graph.node)}
-    kept = _fold(ordered, constants, {_key(n): protos[i] for i, n in enumerate(nodes)}, opset)
+    kept = _fold(ordered, constants, {_key(n): proto for n, proto in zip(nodes, graph.node, strict=True)}, opset)
     return Graph(tuple(kept), constants, inputs, tuple(o.name for o in graph.output), opset, model)
 
 

@@ -1,6 +1,6 @@
 """Integer GELU by a clipped second-order polynomial, requantized.
 
-    d = min(|x|, -b) + b;  L = sign(x) * (one - d*d);  y = x * ((one + L) >> 1)
+d = min(|x|, -b) + b;  L = sign(x) * (one - d*d);  y = x * ((one + L) >> 1)
 """
 
 from __future__ import annotations

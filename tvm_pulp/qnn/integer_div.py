@@ -55,6 +55,4 @@ class IntegerDiv(Operator):
 
         data = list(zip(("a", "b") if operands == 2 else ("x",), inputs, strict=False))
         compute = one if operands == 1 else two
-        return lower_elementwise(
-            "integer_div", data, Requant.of(attributes), inputs[operands:], output, compute
-        )
+        return lower_elementwise("integer_div", data, Requant.of(attributes), inputs[operands:], output, compute)

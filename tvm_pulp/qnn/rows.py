@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +47,6 @@ def levels_dtype(levels: int) -> str:
     return "int8" if levels <= 256 else "int32"
 
 
-def largest(spec: TensorSpec, others: Sequence[int]) -> int:
+def largest(spec: TensorSpec, others: np.ndarray) -> int:
     """Bound of |x * other|."""
-    return spec.magnitude * max((abs(int(o)) for o in others), default=0)
+    return spec.magnitude * int(np.abs(others.astype(np.int64)).max(initial=0))

@@ -46,7 +46,8 @@ def _choice(plan: LayerPlan) -> list[str]:
     tiling = plan.tiling
     count = len(plan.tiles)
     tiles = f"{count} tile{'s' if count > 1 else ''} of {'x'.join(map(str, tiling.size))}"
-    lines = [f"-> {plan.engine}, {tiling.form.name}: about {tiling.cycles:,} cycles, {tiles}, {tiling.l1_bytes:,} bytes of L1"]
+    cost = f"about {tiling.cycles:,} cycles, {tiles}, {tiling.l1_bytes:,} bytes of L1"
+    lines = [f"-> {plan.engine}, {tiling.form.name}: {cost}"]
     note = getattr(getattr(tiling.form, "arithmetic", None), "why_not_native", "")
     if note:
         lines.append(f"   the cores requantize because {note}")

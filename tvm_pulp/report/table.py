@@ -24,7 +24,7 @@ def layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
     for layer in report["layers"]:
         cycles, macs = layer["cycles"], layer["macs"]
         rate = macs / cycles if cycles and macs else None
-        values = (layer["name"], layer["op"], layer["engine"], macs or None, cycles, rate)
+        values: tuple[Any, ...] = (layer["name"], layer["op"], layer["engine"], macs or None, cycles, rate)
         values += (layer["estimated_cycles"], layer["bound_cycles"], layer["dma_bytes"], layer["tiles"])
         rows.append(tuple(_text(v) for v in values))
     return rows

@@ -21,7 +21,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model-format", choices=["onnx", "tflite"], help="default: from the file name")
     parser.add_argument("--module-name", default="default", help="prefix of C names: tvmgen_<NAME>_run")
     parser.add_argument("--input-shapes", default="", metavar="SPEC", help='fix dynamic shapes: "x:[1,3,32,32]"')
-    parser.add_argument("--input-types", default="", metavar="SPEC", help='types of integer inputs: "x:uint8,mask:int8"')
+    parser.add_argument(
+        "--input-types", default="", metavar="SPEC", help='types of integer inputs: "x:uint8,mask:int8"'
+    )
     parser.add_argument("--sample-inputs", metavar="F.npz", help="arrays from whose range input types are inferred")
     parser.add_argument("--l1", type=int, metavar="BYTES", help="L1 that tiles may use; default: all of it")
     parser.add_argument("--cores", type=int, metavar="N", help="cluster cores that take part; default: all")

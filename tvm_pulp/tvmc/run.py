@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -37,10 +38,10 @@ def run(args: argparse.Namespace) -> int:
         inputs, device=args.device, repeat=args.repeat, trace=args.trace, toolchain=args.toolchain
     )
     if args.outputs:
-        with open(args.outputs, "wb") as stream:
+        with Path(args.outputs).open("wb") as stream:
             np.savez(stream, **result.outputs)  # type: ignore[arg-type]
     if args.report:
-        with open(args.report, "w", encoding="utf-8") as text:
+        with Path(args.report).open("w", encoding="utf-8") as text:
             json.dump(result.report, text, indent=2)
             text.write("\n")
     from tvm_pulp.report.table import print_report
