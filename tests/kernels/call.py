@@ -186,8 +186,8 @@ def run_on_cluster(
     block = bytes(arguments)
     args_at = (cursor + 3) // 4 * 4
     machine.write(args_at, block)
-    entry = machine.symbol(f"tvm_pulp_kernel_{call.kernel}")
-    machine.write(machine.symbol("bench"), struct.pack("<3I", entry, args_at, cores))
+    number = kernel_names(folder).index(call.kernel)
+    machine.write(machine.symbol("bench"), struct.pack("<3I", number, args_at, cores))
     result = machine.run(max_cycles=MAX_CYCLES)
     assert result.exit_code == 0, f"exit code {result.exit_code}"
     ((address, out),) = outputs

@@ -6,7 +6,7 @@
 typedef void (*kernel_function)(const void *args, uint32_t core, uint32_t cores);
 
 struct bench {
-  uint32_t kernel;
+  uint32_t kernel; /* position in KERNELS */
   uint32_t args;
   uint32_t cores;
 };
@@ -18,12 +18,12 @@ TVM_PULP_IN_L2 volatile struct bench bench;
 TVM_PULP_IN_L2 volatile uint32_t counts[TVM_PULP_CORES][COUNTERS];
 const uint32_t tvm_pulp_mark_count = 0;
 
-/* -DKERNELS="X(dense) X(conv2d) ...": kernels are called by address, so this table is what keeps them in the program. */
+/* -DKERNELS="X(dense) X(conv2d) ..." */
 #define X(name) extern void tvm_pulp_kernel_##name(const void *args, uint32_t core, uint32_t cores);
 KERNELS
 #undef X
 #define X(name) tvm_pulp_kernel_##name,
-const kernel_function kernel_table[] = {KERNELS};
+static const kernel_function kernels[] = {KERNELS};
 
 #define READ_CSR(number, target) __asm__ volatile("csrr %0, " #number : "=r"(target)::"memory")
 
@@ -38,10 +38,9 @@ static void read_counters(uint32_t *values) {
 
 void tvm_pulp_network(void) {
   uint32_t core = tvm_pulp_core_id(), before[COUNTERS], after[COUNTERS];
-  kernel_function kernel = (kernel_function)(uintptr_t)bench.kernel;
+  kernel_function kernel = kernels[bench.kernel];
   const void *args = (const void *)(uintptr_t)bench.args;
   uint32_t cores = bench.cores;
-  if (kernel == 0) kernel = kernel_table[0];
   __asm__ volatile("csrw 0xcc0, %0\ncsrw 0xcc1, %1" ::"r"(0xffffffffu), "r"(1u));
   tvm_pulp_barrier();
   uint32_t start = tvm_pulp_cycle();

@@ -64,7 +64,24 @@ TVM_PULP_XP_RRA(tvm_pulp_xp_packhi, 0x57, 1, 0x6c)
 TVM_PULP_XP_RRA(tvm_pulp_xp_shuffle2_b, 0x57, 1, 0x64)
 TVM_PULP_XP_RRA(tvm_pulp_xp_shuffle2_h, 0x57, 0, 0x64)
 
+/* A word that may stand anywhere; the core splits what crosses a word boundary. */
+TVM_PULP_XP int32_t tvm_pulp_xp_word(const void *address) {
+  int32_t d;
+  __asm__ volatile("lw %0,0(%1)" : "=r"(d) : "r"(address) : "memory");
+  return d;
+}
+TVM_PULP_XP void tvm_pulp_xp_put_word(void *address, int32_t value) {
+  __asm__ volatile("sw %0,0(%1)" : : "r"(value), "r"(address) : "memory");
+}
+
 #else /* plain-C models */
+
+TVM_PULP_XP int32_t tvm_pulp_xp_word(const void *address) {
+  int32_t d;
+  __builtin_memcpy(&d, address, 4);
+  return d;
+}
+TVM_PULP_XP void tvm_pulp_xp_put_word(void *address, int32_t value) { __builtin_memcpy(address, &value, 4); }
 
 TVM_PULP_XP int32_t tvm_pulp_xp_min(int32_t a, int32_t b) { return a < b ? a : b; }
 TVM_PULP_XP int32_t tvm_pulp_xp_max(int32_t a, int32_t b) { return a > b ? a : b; }

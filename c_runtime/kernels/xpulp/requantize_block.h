@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Requantization of a row of accumulators, any kind. */
+ * Requantization of accumulators in memory, any kind. */
 #ifndef TVM_PULP_REQUANTIZE_BLOCK_H
 #define TVM_PULP_REQUANTIZE_BLOCK_H
 
@@ -8,8 +8,12 @@
 
 #include "tvm_pulp/kernels.h"
 
-/* Writes columns [first, first + count) of the row y. */
+/* A row of channels: writes columns [first, first + count) of the row y. */
 void tvm_pulp_requantize_block(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t count, void *y,
                                uint32_t first);
+
+/* One channel: results `step` bytes apart. */
+void tvm_pulp_requantize_channel(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t count, void *y,
+                                 uint32_t step, uint32_t channel);
 
 #endif /* TVM_PULP_REQUANTIZE_BLOCK_H */

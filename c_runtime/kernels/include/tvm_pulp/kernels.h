@@ -75,7 +75,7 @@ struct tvm_pulp_matmul_args {
   const int8_t *a;
   const int8_t *b;
   void *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= 8 * (depth rounded up to 4) + 36 */
+  uint8_t *scratch; /* word aligned; scratch_stride >= 8 * (depth rounded up to 4) + 4 */
   uint32_t scratch_stride;
   uint32_t batch;
   uint32_t rows;
@@ -133,10 +133,10 @@ struct tvm_pulp_depthwise_conv2d_args {
   const int8_t *weight;
   const int32_t *bias;
   void *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * kernel_height * plane_stride + 4 * kernel_height */
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * kernel_height * (plane_stride + 1) + 4 * out_width */
   uint32_t scratch_stride;
-  uint32_t plane_stride; /* the bytes of a padded row, (out_width - 1) * stride_x + (kernel_width - 1) * dilation_x + 1,
-                            plus 4, rounded up to a multiple of 4 */
+  uint32_t plane_stride; /* bytes of a padded row, (out_width - 1) * stride_x + (kernel_width rounded up to 4), plus 6,
+                            rounded up to a multiple of 4 */
   uint32_t height;
   uint32_t width;
   uint32_t channels;

@@ -1,0 +1,242 @@
+"""Calls of the matrix kernels with the result that the dialect defines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
+from schedules.packed_weights import pack_weights, padded_depth
+from tests.kernels.call import Call, Out, Scratch
+from tests.kernels.random_requant import Rule, random_rule
+from tvm_pulp.qnn.conv2d import Conv2d, output_size
+from tvm_pulp.qnn.dense import Dense
+from tvm_pulp.qnn.matmul import Matmul
+
+TYPE_CODES = {"int8": 0, "uint8": 1, "int32": 2}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call and what it must give."""
+
+    call: Call
+    expected: np.ndarray
+    work: int
+    """MAC or elements."""
+
+
+def random_bytes(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max + 1, shape).astype(dtype)
+
+
+def make_rule(rng: np.random.Generator, kind: str, depth: int, columns: int, per_channel: bool) -> Rule:
+    bound = min(2**29, 255 * 128 * depth + 2000)
+    return random_rule(rng, kind, bound, columns if per_channel and columns > 1 else 1)
+
+
+def dense_case(
+    rng: np.random.Generator,
+    rows: int,
+    columns: int,
+    depth: int,
+    kind: str = "pulp",
+    *,
+    dtype: str = "int8",
+    per_channel: bool = True,
+    misalign: int = 0,
+    rule: Rule | None = None,
+) -> Case:
+    x, weight = random_bytes(rng, (rows, depth), dtype), random_bytes(rng, (columns, depth), "int8")
+    zero_point = int(rng.integers(-20, 20))
+    bias = rng.integers(-1000, 1000, columns).astype(np.int32)
+    rule = rule or make_rule(rng, kind, depth, columns, per_channel)
+    attributes = {"zero_point": zero_point, "has_bias": True, **rule.requant.attributes()}
+    expected = Dense.reference(attributes, [x, weight, bias, *rule.operands])
+    folded = bias - zero_point * weight.astype(np.int32).sum(1, dtype=np.int32)
+    stride = padded_depth(depth)
+    fields = {
+        "x": x,
+        "weight": pack_weights(weight),
+        "bias": folded.astype(np.int32),
+        "y": Out((rows, columns), rule.requant.out_dtype),
+        "scratch": Scratch(4 * stride + 4),
+        "scratch_stride": 4 * stride + 4,
+        "rows": rows,
+        "columns": columns,
+        "depth": depth,
+        "x_stride": depth,
+        "depth_stride": stride,
+        "y_stride": columns * rule.bytes,
+        "x_type": TYPE_CODES[dtype],
+        "requant": rule.fields,
+    }
+    return Case(Call("dense", fields, misalign={"x": misalign}), expected, rows * columns * depth)
+
+
+def matmul_case(
+    rng: np.random.Generator,
+    batch: int,
+    rows: int,
+    columns: int,
+    depth: int,
+    kind: str = "pulp",
+    *,
+    types: tuple[str, str] = ("int8", "int8"),
+    transpose_b: bool = True,
+    zero_points: tuple[int, int] = (0, 0),
+    per_channel: bool = False,
+    misalign: int = 0,
+) -> Case:
+    a = random_bytes(rng, (batch, rows, depth), types[0])
+    b = random_bytes(rng, (batch, columns, depth) if transpose_b else (batch, depth, columns), types[1])
+    rule = make_rule(rng, kind, 2 * depth, columns, per_channel)
+    attributes = {"transpose_b": transpose_b, "zero_point_a": zero_points[0], "zero_point_b": zero_points[1]}
+    expected = Matmul.reference({**attributes, **rule.requant.attributes()}, [a, b, *rule.operands])
+    stride = padded_depth(depth)
+    fields = {
+        "a": a,
+        "b": b,
+        "y": Out((batch, rows, columns), rule.requant.out_dtype),
+        "scratch": Scratch(8 * stride + 4),
+        "scratch_stride": 8 * stride + 4,
+        "batch": batch,
+        "rows": rows,
+        "columns": columns,
+        "depth": depth,
+        "a_stride": depth,
+        "b_stride": b.shape[2],
+        "y_stride": columns * rule.bytes,
+        "a_batch_stride": rows * depth,
+        "b_batch_stride": b[0].size,
+        "y_batch_stride": rows * columns * rule.bytes,
+        "transpose_b": int(transpose_b),
+        "a_type": TYPE_CODES[types[0]],
+        "b_type": TYPE_CODES[types[1]],
+        "zero_point_a": zero_points[0],
+        "zero_point_b": zero_points[1],
+        "requant": rule.fields,
+    }
+    moved = {"a": misalign, "b": (misalign + 1) % 4 if misalign else 0}
+    return Case(Call("matmul", fields, misalign=moved), expected, batch * rows * columns * depth)
+
+
+@dataclass(frozen=True)
+class Window:
+    """Kernel size, strides, dilation and padding (top, left, bottom, right)."""
+
+    kernel: tuple[int, int] = (3, 3)
+    strides: tuple[int, int] = (1, 1)
+    dilation: tuple[int, int] = (1, 1)
+    pads: tuple[int, int, int, int] = (1, 1, 1, 1)
+
+    def fields(self, height: int, width: int) -> dict[str, int]:
+        """What every windowed kernel takes."""
+        out_height, out_width = self.output(height, width)
+        return {
+            "height": height,
+            "width": width,
+            "out_height": out_height,
+            "out_width": out_width,
+            "kernel_height": self.kernel[0],
+            "kernel_width": self.kernel[1],
+            "stride_y": self.strides[0],
+            "stride_x": self.strides[1],
+            "dilation_y": self.dilation[0],
+            "dilation_x": self.dilation[1],
+            "pad_top": self.pads[0],
+            "pad_left": self.pads[1],
+        }
+
+    def output(self, height: int, width: int) -> tuple[int, int]:
+        return output_size(self.attributes, height, width, *self.kernel)
+
+    @property
+    def attributes(self) -> dict[str, tuple[int, ...]]:
+        return {"strides": self.strides, "dilation": self.dilation, "pads": self.pads}
+
+
+def conv2d_case(
+    rng: np.random.Generator,
+    size: tuple[int, int, int],
+    out_channels: int,
+    window: Window,
+    kind: str = "pulp",
+    *,
+    dtype: str = "int8",
+    per_channel: bool = True,
+    zero_point: int = 0,
+    misalign: int = 0,
+) -> Case:
+    height, width, channels = size
+    x = random_bytes(rng, (1, *size), dtype)
+    weight = random_bytes(rng, (out_channels, *window.kernel, channels), "int8")
+    bias = rng.integers(-1000, 1000, out_channels).astype(np.int32)
+    depth = weight[0].size
+    rule = make_rule(rng, kind, 2 * depth, out_channels, per_channel)
+    attributes = {"layout": "NHWC", "groups": 1, "zero_point": zero_point, "has_bias": True, **window.attributes}
+    expected = Conv2d.reference({**attributes, **rule.requant.attributes()}, [x, weight, bias, *rule.operands])
+    stride = padded_depth(depth)
+    folded = bias - zero_point * weight.reshape(out_channels, -1).astype(np.int32).sum(1, dtype=np.int32)
+    fields = {
+        **window.fields(height, width),
+        "x": x,
+        "weight": pack_weights(weight),
+        "bias": folded.astype(np.int32),
+        "y": Out(expected.shape, rule.requant.out_dtype),
+        "scratch": Scratch(4 * stride + 4),
+        "scratch_stride": 4 * stride + 4,
+        "channels": channels,
+        "out_channels": out_channels,
+        "pad_value": zero_point,
+        "x_pixel_stride": channels,
+        "y_pixel_stride": out_channels * rule.bytes,
+        "depth_stride": stride,
+        "x_type": TYPE_CODES[dtype],
+        "requant": rule.fields,
+    }
+    return Case(Call("conv2d", fields, misalign={"x": misalign}), expected, expected.size * depth)
+
+
+def depthwise_case(
+    rng: np.random.Generator,
+    size: tuple[int, int, int],
+    window: Window,
+    kind: str = "pulp",
+    *,
+    dtype: str = "int8",
+    per_channel: bool = True,
+    zero_point: int = 0,
+    misalign: int = 0,
+) -> Case:
+    height, width, channels = size
+    x = random_bytes(rng, (1, *size), dtype)
+    weight = random_bytes(rng, (channels, *window.kernel, 1), "int8")
+    bias = rng.integers(-1000, 1000, channels).astype(np.int32)
+    taps = window.kernel[0] * window.kernel[1]
+    rule = make_rule(rng, kind, 2 * taps, channels, per_channel)
+    attributes = {"layout": "NHWC", "groups": channels, "zero_point": zero_point, "has_bias": True}
+    attributes |= {**window.attributes, **rule.requant.attributes()}
+    expected = Conv2d.reference(attributes, [x, weight, bias, *rule.operands])
+    folded = bias - zero_point * weight.reshape(channels, -1).astype(np.int32).sum(1, dtype=np.int32)
+    out_width = expected.shape[2]
+    room = scratch_bytes(out_width, window.kernel, window.strides[1])
+    fields = {
+        **window.fields(height, width),
+        "x": x,
+        "weight": pack_depthwise_weights(weight[..., 0]),
+        "bias": folded.astype(np.int32),
+        "y": Out(expected.shape, rule.requant.out_dtype),
+        "scratch": Scratch(room),
+        "scratch_stride": room,
+        "plane_stride": plane_stride(out_width, window.kernel[1], window.strides[1]),
+        "channels": channels,
+        "pad_value": zero_point,
+        "x_pixel_stride": channels,
+        "y_pixel_stride": channels * rule.bytes,
+        "x_type": TYPE_CODES[dtype],
+        "requant": rule.fields,
+    }
+    return Case(Call("depthwise_conv2d", fields, misalign={"x": misalign}), expected, expected.size * taps)

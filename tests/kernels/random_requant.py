@@ -1,0 +1,79 @@
+"""Random requantizations of every kind, as the dialect states them and as the kernels take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.fixed_point import quantize_multipliers, single_rounding_multipliers
+from tvm_pulp.qnn.requant import Requant, narrow_enough
+
+KINDS = ("none", "pulp", "pulp_wide", "tflite", "half_up", "half_even")
+_CODES = {"none": 0, "pulp": 1, "pulp_wide": 2, "tflite": 3, "half_up": 4, "half_even": 5}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A requantization with its constant tensors."""
+
+    requant: Requant
+    operands: tuple[np.ndarray, ...]
+
+    def apply(self, acc: np.ndarray, axis: int = -1) -> np.ndarray:
+        return self.requant.apply(acc, self.operands, axis)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """As struct tvm_pulp_requant."""
+        rule = self.requant
+        code = _CODES["pulp_wide" if rule.kind == "pulp" and rule.wide else rule.kind]
+        mul, add = (o.astype(np.int32) for o in self.operands) if self.operands else (None, None)
+        return {
+            "kind": code,
+            "per_channel": int(mul is not None and mul.size > 1),
+            "wide_result": int(rule.kind != "none" and rule.out_dtype == "int32"),
+            "mul": mul,
+            "add": add,
+            "shift": rule.shift,
+            "zero_point": rule.zero_point,
+            "low": rule.low,
+            "high": rule.high,
+        }
+
+    @property
+    def bytes(self) -> int:
+        """Of one result."""
+        return int(np.dtype(self.requant.out_dtype).itemsize)
+
+
+def random_range(rng: np.random.Generator) -> tuple[int, int]:
+    """Clip limits: the usual full ranges, a smaller one, one that does not fit a byte."""
+    choices = [(-128, 127), (0, 255), (0, 127), (-8, 7), (-100, 50), (-1000, 3000)]
+    return choices[rng.choice(len(choices), p=(0.3, 0.3, 0.1, 0.1, 0.1, 0.1))]
+
+
+def random_rule(rng: np.random.Generator, kind: str, bound: int, channels: int) -> Rule:
+    """A rule that spreads accumulators up to `bound` over about the range of a byte; `channels` 1: per tensor."""
+    if kind == "none":
+        return Rule(Requant(), ())
+    low, high = random_range(rng)
+    scale = rng.uniform(0.5, 4, channels) * 256 / max(bound, 1)
+    if kind.startswith("pulp"):
+        wide = kind == "pulp_wide"
+        room = 40 if wide else 30
+        shift = int(rng.integers(8, 25) if wide else rng.integers(4, 20))
+        shift = min(shift, room - 9)
+        mul = np.maximum(1, np.round(scale * 2.0**shift)).astype(np.int64) * rng.choice([1, 1, 1, -1], channels)
+        add = rng.integers(-100, 101, channels) * 2**shift + 2 ** (shift - 1)
+        add = np.clip(add, -(2**29), 2**29)
+        mul = np.clip(mul, -(2**31 - 1), 2**31 - 1)
+        if not wide:
+            mul = np.clip(mul, -max(1, 2**30 // max(bound, 1)), max(1, 2**30 // max(bound, 1)))
+            assert narrow_enough(bound, mul, add) or bound > 2**30
+        return Rule(Requant("pulp", shift, 0, low, high, wide), (mul.astype(np.int32), add.astype(np.int32)))
+    zero_point = int(rng.integers(low, high + 1))
+    if kind == "tflite":
+        return Rule(Requant(kind, 0, zero_point, low, high), quantize_multipliers(scale))
+    return Rule(Requant(kind, 0, zero_point, low, high), single_rounding_multipliers(scale))
