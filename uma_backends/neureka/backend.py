@@ -28,7 +28,7 @@ class NeurekaBackend(UMABackend):
         super().__init__()
         self._register_target_attr("weight_memory", "sram", ("none", "sram", "mram"), "where packed weights live")
         self._register_target_attr(
-            "requant", "exact", ("exact", "native"), "TFLite rounding on the cores, or folded with a proven deviation"
+            "requant", "exact", ("exact", "native"), "rounding as the framework does it, on the cores, or folded with a proven deviation"
         )
         self._register_operator_strategy("conv2d", conv2d_strategy)
         self._register_operator_strategy("dense", dense_strategy)

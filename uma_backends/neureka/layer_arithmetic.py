@@ -19,6 +19,8 @@ from uma_backends.neureka.job import Requantization
 _INT32 = 1 << 31
 # Clip ranges of the array's 8-bit output.
 _UNSIGNED, _SIGNED = (0, 255), (-128, 127)
+# Rules with a real factor that the array can only approximate.
+_ROUNDING_RULES = ("tflite", "half_up", "half_even")
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Arithmetic:
     why_not_native: str = ""
 
 
-def arithmetic_of(layer: Layer, *, native_tflite: bool) -> Arithmetic | str:
+def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
     """Arithmetic of a convolution or dense layer, or the reason why the array cannot do it."""
     x, weight = layer.inputs[0].spec, layer.inputs[1]
     if weight.data is None:
@@ -63,7 +65,7 @@ def arithmetic_of(layer: Layer, *, native_tflite: bool) -> Arithmetic | str:
     reach = np.abs(flat).sum(axis=1) * x.magnitude
     if (reach + np.abs(bias)).max(initial=0) >= _INT32:
         return "its accumulator may exceed 32 bits"
-    scale, folded, how, deviation, reason = _fold(layer, reach, bias, native_tflite)
+    scale, folded, how, deviation, reason = _fold(layer, reach, bias, native_rounding)
     return Arithmetic(
         values.astype(np.int16),
         bits,
@@ -80,7 +82,7 @@ def arithmetic_of(layer: Layer, *, native_tflite: bool) -> Arithmetic | str:
     )
 
 
-def _fold(layer: Layer, reach: np.ndarray, bias: np.ndarray, native_tflite: bool) -> tuple[Any, Any, Any, int, str]:
+def _fold(layer: Layer, reach: np.ndarray, bias: np.ndarray, native_rounding: bool) -> tuple[Any, Any, Any, int, str]:
     rule = Requant.of(layer.attributes)
     ones = np.ones(len(bias), np.uint8)
     raw = Requantization(scale_bits=8, shift=0, bias=True, relu=False)
@@ -98,8 +100,8 @@ def _fold(layer: Layer, reach: np.ndarray, bias: np.ndarray, native_tflite: bool
         mul, add, shift, deviation = first, second + bias * first, rule.shift, 0
         if (mul < 0).any():
             return ones, bias, raw, 0, "a multiplier is negative"
-    elif rule.kind == "tflite" and native_tflite:
-        folded = _fold_tflite(first, second, reach + np.abs(bias), rule.zero_point)
+    elif rule.kind in _ROUNDING_RULES and native_rounding:
+        folded = _fold_rounding(rule, first, second, reach + np.abs(bias))
         if folded is None:
             return ones, bias, raw, 0, "no single shift keeps the product inside 32 bits"
         mul, add, shift, deviation = folded[0], folded[1] + bias * folded[0], folded[2], folded[3]
@@ -114,14 +116,31 @@ def _fold(layer: Layer, reach: np.ndarray, bias: np.ndarray, native_tflite: bool
     return scale, add, Requantization(scale_bits=bits, shift=shift, bias=True, relu=relu), deviation, ""
 
 
-def _fold_tflite(mul: np.ndarray, exponent: np.ndarray, reach: np.ndarray, zero_point: int) -> Any:
-    """One integer scale per channel and one shift for real factors mul * 2^(exponent - 31), and the deviation."""
-    real = mul * np.exp2(exponent.astype(np.float64) - 31)
+def _fold_rounding(rule: Requant, first: np.ndarray, second: np.ndarray, reach: np.ndarray) -> Any:
+    """One integer scale per channel and one shift for the rule's real factors, and the proven deviation."""
+    if rule.kind == "tflite":
+        real = first * np.exp2(second.astype(np.float64) - 31)
+        # The rule rounds to 32 bits before it shifts right: half a unit of what is shifted out.
+        inexact = np.where(second < 0, 0.5 * np.exp2(second.astype(np.float64)), 0.0)
+    else:
+        real = first * np.exp2(-second.astype(np.float64))
+        inexact = np.zeros(len(first))
     for shift in range(31, 0, -1):
         scale = np.round(real * 2.0**shift).astype(np.int64)
-        add = (zero_point << shift) + (1 << (shift - 1))
+        # The array floors: half a unit makes it round half up.
+        add = (rule.zero_point << shift) + (1 << (shift - 1))
         if (reach * scale + abs(add)).max(initial=0) < _INT32 and scale.max(initial=0) < 1 << 32:
-            drift = (reach * np.abs(scale / 2.0**shift - real)).max(initial=0)
-            # Two roundings of the framework and one of ours differ by at most one unit, plus the factor's drift.
-            return scale, np.full(len(mul), add), shift, int(np.ceil(drift + 1e-9)) + (1 if drift < 1 else 0)
+            drift = reach * np.abs(scale / 2.0**shift - real)
+            return scale, np.full(len(first), add), shift, _deviation(rule.kind, drift, inexact)
     return None
+
+
+def _deviation(kind: str, drift: np.ndarray, inexact: np.ndarray) -> int:
+    """Most units by which rounding a value and rounding half up a value `drift` away can differ.
+
+    Two integers that are each within half a unit of values `drift` apart differ by at most 1 + drift. Where both round
+    half up, rounding is one monotone function and they differ by at most the next integer above the drift.
+    """
+    if kind == "half_up":
+        return int(np.ceil(drift - 1e-9).max(initial=0))
+    return int(np.floor(1 + drift + inexact + 1e-9).max(initial=0))

@@ -13,7 +13,7 @@ from uma_backends.neureka.layer_arithmetic import Arithmetic, arithmetic_of
 
 def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
     """Fully connected layers and matrix products with constant weights."""
-    arithmetic = arithmetic_of(layer, native_tflite=context.native_tflite)
+    arithmetic = arithmetic_of(layer, native_rounding=context.native_tflite)
     if isinstance(arithmetic, str):
         return Refusal(ENGINE, arithmetic)
     return [DenseForm(layer, arithmetic, context, Mode.POINTWISE, "1x1 over rows")]
@@ -21,7 +21,7 @@ def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
 
 def conv2d_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
     """Convolutions: directly where the array has the kernel, by im2col otherwise."""
-    arithmetic = arithmetic_of(layer, native_tflite=context.native_tflite)
+    arithmetic = arithmetic_of(layer, native_rounding=context.native_tflite)
     if isinstance(arithmetic, str):
         return Refusal(ENGINE, arithmetic)
     a = layer.attributes
