@@ -16,7 +16,7 @@ from tvm_pulp.tir import insert_barriers as sync
 from tvm_pulp.tir import tiled_main as tiled
 from tvm_pulp.tir.tiled_main import TiledMain
 from tvm_pulp.uma.backend import Codegen
-from tvm_pulp.uma.recipe import Local
+from tvm_pulp.uma.recipe import Call, Job, Local, Pointer
 
 
 class ClusterSource:
@@ -30,7 +30,6 @@ class ClusterSource:
         self._lines: list[str] = []
         self._layer: LayerPlan | None = None
         self._kernel_names = self._add_kernels(kernels)
-        self._job_place: dict[int, tuple[str, int]] = {}
 
     def _add_kernels(self, kernels: Kernels) -> list[str]:
         owner = {
@@ -45,6 +44,8 @@ class ClusterSource:
         parts = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/hal.h"']
         for codegen in self._engines.values():
             parts += [f'#include "{codegen.header}"']
+        if any(isinstance(step, Call) for step in self._main.described):
+            parts += ['#include "tvm_pulp/kernels.h"']
         parts += [f'#include "{name}_kernels.h"', f'#include "{name}_weights.h"', ""]
         parts += ["#define L1(offset) ((void *)(tvm_pulp_l1_arena + (offset)))"]
         if arena.size:
@@ -55,7 +56,7 @@ class ClusterSource:
                 f"TVM_PULP_IN_L2 __attribute__((aligned(16))) static uint8_t arena[{arena.size}];",
             ]
         parts += ["#define AT(pointer, offset) ((void *)((uintptr_t)(pointer) + (offset)))", ""]
-        parts += self._job_tables()
+        parts += self._descriptor_tables()
         self._statements(self._function.body)
         parts += [f"{signature(self._plan.network)} {{", *self._prologue(), *self._lines, "  return 0;", "}", ""]
         return "\n".join(parts)
@@ -82,28 +83,28 @@ class ClusterSource:
                 lines.append(f"  (void){role};")
         return lines
 
-    def _job_tables(self) -> list[str]:
-        """Job structures as words; the DMA brings each into L1 before it starts."""
+    def _descriptor_tables(self) -> list[str]:
+        """Argument structures of all tiles as words; the DMA brings those of a tile into L1 before they are used."""
         lines: list[str] = []
-        for engine, codegen in self._engines.items():
-            table: list[str] = []
-            for number, (job, tile) in enumerate(self._main.jobs):
-                if job.engine != engine:
-                    continue
+        for number, tile in enumerate(self._main.tiles):
 
-                def address(operand: Any, offsets: dict[Local, int] = tile.offsets) -> str:
-                    if isinstance(operand, Local):
-                        return f"(uint32_t)tvm_pulp_l1_arena + {offsets[operand]}u"
-                    return f"(uint32_t){weights.symbol(self._name, operand)}"
+            def address(operand: Any, offsets: dict[Local, int] = tile.offsets) -> str:
+                if isinstance(operand, Local):
+                    return f"(uint32_t)tvm_pulp_l1_arena + {offsets[operand]}u"
+                return f"(uint32_t){weights.symbol(self._name, operand)}"
 
-                words = codegen.job(job.description, address(job.slot), address)
-                self._job_place[number] = (f"{engine}_jobs", len(table))
-                table.append(f"  {{{', '.join(words)}}},")
-            if table:
-                width = len(table[0].split(", "))
-                lines += [f"/* Jobs of {engine}, as {codegen.job_type}. */"]
-                lines += [f"static const uint32_t {engine}_jobs[{len(table)}][{width}] = {{", *table, "};", ""]
-        return lines
+            slots = tile.slots()
+            words: list[str] = []
+            for index, step in enumerate(tile.recipe.steps):
+                if isinstance(step, Job):
+                    slot = f"(uint32_t)tvm_pulp_l1_arena + {slots[index]}u"
+                    words += self._engines[step.engine].job(step.description, slot, address)
+                elif isinstance(step, Call):
+                    words += [_word(w, address) for w in step.arguments]
+            lines.append(f"static const uint32_t tile_{number}[{len(words)}] = {{")
+            lines += [f"  {', '.join(words[i : i + 8])}," for i in range(0, len(words), 8)]
+            lines.append("};")
+        return [*lines, ""] if lines else []
 
     # --- statements -------------------------------------------------------------------------------------------
 
@@ -128,7 +129,8 @@ class ClusterSource:
             sync.WAIT_JOBS: lambda _: " ".join(f"{c.wait}();" for c in self._engines.values()),
             tiled.SUBMIT: self._submit,
             tiled.KERNEL: self._kernel,
-            f"{tiled.LOAD}_job": self._load_job,
+            tiled.CALL: self._kernel_call,
+            tiled.DESCRIPTORS: self._load_descriptors,
         }
         if name == tiled.LAYER:
             self._mark(int(arguments[0].value))
@@ -152,14 +154,20 @@ class ClusterSource:
         places = ", ".join(self._place(a) for a in arguments[1:])
         return f"{self._kernel_names[number]}({places}, core, cores);"
 
-    def _load_job(self, arguments: list[Any]) -> str:
-        table, row = self._job_place[int(arguments[1].value)]
-        return f"tvm_pulp_dma_load({self._place(arguments[0])}, {table}[{row}], {int(arguments[2].value)});"
+    def _load_descriptors(self, arguments: list[Any]) -> str:
+        number, size = int(arguments[1].value), int(arguments[2].value)
+        return f"tvm_pulp_dma_load({self._place(arguments[0])}, tile_{number}, {size});"
 
     def _submit(self, arguments: list[Any]) -> str:
-        job, _ = self._main.jobs[int(arguments[0].value)]
+        job = self._main.described[int(arguments[0].value)]
+        assert isinstance(job, Job)
         codegen = self._engines[job.engine]
         return f"{codegen.submit}((const {codegen.job_type} *){self._place(arguments[1])});"
+
+    def _kernel_call(self, arguments: list[Any]) -> str:
+        step = self._main.described[int(arguments[0].value)]
+        assert isinstance(step, Call)
+        return f"{step.function}((const {step.structure} *){self._place(arguments[1])}, (uint32_t)core, (uint32_t)cores);"
 
     def _mark(self, index: int) -> None:
         self._emit("")
@@ -203,6 +211,12 @@ class ClusterSource:
             lines.append(f"  if (tvm_pulp_core_id() == 0u) {{ {inits} }}")
         lines += [f"  (void)tvmgen_{name}_run(&inputs, &outputs);", "}", ""]
         return "\n".join(lines)
+
+
+def _word(word: int | Pointer, address: Callable[[Any], str]) -> str:
+    if isinstance(word, Pointer):
+        return address(word.operand) + (f" + {word.offset}u" if word.offset else "")
+    return f"{word % (1 << 32)}u"
 
 
 def buffer_symbol(module: str, role: str, member: str) -> str:

@@ -17,8 +17,7 @@ from tvm_pulp.tiling.plan import Plan, describe
 from tvm_pulp.tir.insert_barriers import insert_barriers
 from tvm_pulp.tir.tiled_main import build_tiled_main
 from tvm_pulp.uma.backend import UMABackend
-
-_WORD = 4
+from tvm_pulp.uma.recipe import Call
 
 
 def emit_cluster(
@@ -31,7 +30,7 @@ def emit_cluster(
         codegen = backends[engine].codegen if engine in backends else None
         if codegen is not None:
             engines[engine] = codegen
-    main = build_tiled_main(plan, lambda job: job.slot.spec.elements * _WORD)
+    main = build_tiled_main(plan)
     function = insert_barriers(main.function)
     kernels = Kernels(name, shared_loops=True)
     source = ClusterSource(plan, main, function, kernels, engines)
@@ -50,6 +49,8 @@ def emit_cluster(
     }
     for codegen in engines.values():
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
+    if any(isinstance(step, Call) for step in main.described):
+        texts |= kernel_sources()
     defines = [*defines, *(d for codegen in engines.values() for d in codegen.defines)]
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
@@ -78,6 +79,23 @@ def hal_files(name: str) -> dict[str, str]:
     return found
 
 
+def kernel_sources() -> dict[str, str]:
+    """The hand-written kernels for cores with XpulpV2."""
+    root = resources.files("c_runtime")
+    found = {f"{RUNTIME}/include/tvm_pulp/xpulp.h": root.joinpath("include/tvm_pulp/xpulp.h").read_text()}
+
+    def collect(folder: Any, prefix: str) -> None:
+        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
+            if entry.is_dir():
+                collect(entry, f"{prefix}/{entry.name}")
+            elif entry.name.endswith((".c", ".h")):
+                found[f"{prefix}/{entry.name}"] = entry.read_text()
+
+    collect(root.joinpath("kernels/include"), f"{RUNTIME}/kernels/include")
+    collect(root.joinpath("kernels/xpulp"), f"{RUNTIME}/kernels/xpulp")
+    return found
+
+
 def _complete(record: dict[str, Any], plan: Plan) -> None:
     """Add what only a plan knows: symbols, engines, memories."""
     facts, name = record["tvm_pulp"], plan.network.name
@@ -100,4 +118,6 @@ def _complete(record: dict[str, Any], plan: Plan) -> None:
         entry["estimated_cycles"] = layer.tiling.cycles
         entry["bound_cycles"] = layer.tiling.form.bound_cycles()
         entry["tiles"] = len(layer.tiles)
+        # Forms without an arithmetic of their own run the network's exactly.
+        entry["deviation_lsb"] = getattr(getattr(layer.tiling.form, "arithmetic", None), "deviation", 0)
         entry["dma_bytes"] = sum(recipe_dma_bytes(t.recipe) for t in layer.tiles)

@@ -14,7 +14,7 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.tiling.arena import aligned
 from tvm_pulp.tiling.dma_cost import recipe_dma_cycles
 from tvm_pulp.uma.box import Box, split_axis, tiles
-from tvm_pulp.uma.recipe import Recipe
+from tvm_pulp.uma.recipe import Recipe, descriptor_words
 from tvm_pulp.uma.strategy import Form, TileAxis
 
 L1_ALIGNMENT = 16
@@ -33,8 +33,9 @@ class Tiling:
 
 
 def footprint(recipe: Recipe) -> int:
-    """L1 bytes of a recipe, every buffer aligned."""
-    return sum(aligned(b.bytes, L1_ALIGNMENT) for b in recipe.locals())
+    """L1 bytes of a recipe: descriptors and buffers, every one aligned."""
+    descriptors = aligned(4 * descriptor_words(recipe.steps), L1_ALIGNMENT)
+    return descriptors + sum(aligned(b.bytes, L1_ALIGNMENT) for b in recipe.locals())
 
 
 def _sizes(extent: int, step: int, limit: int | None) -> list[int]:

@@ -9,17 +9,26 @@ from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.tiling.arena import Arena, Buffer, aligned, plan_arena
 from tvm_pulp.tiling.greedy import L1_ALIGNMENT, Tiling
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Job, Kernel, Load, Local, Recipe, Store
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, descriptor_words
 from tvm_pulp.uma.strategy import Refusal
 
 
 @dataclass(frozen=True)
 class PlacedTile:
-    """One tile's steps and the L1 offset of each of its buffers."""
+    """One tile's steps and the L1 offset of each of its buffers. Descriptors lie at offset 0."""
 
     box: Box
     recipe: Recipe
     offsets: dict[Local, int]
+
+    def slots(self) -> dict[int, int]:
+        """L1 offset of each descriptor, by the position of its step."""
+        found, position = {}, 0
+        for index, step in enumerate(self.recipe.steps):
+            if isinstance(step, Call | Job):
+                found[index] = position
+                position += 4 * step.words
+        return found
 
 
 @dataclass(frozen=True)
@@ -79,14 +88,16 @@ def _tensors(step: Any) -> list[Tensor]:
         return [step.tensor]
     if isinstance(step, Kernel):
         return [t for t in step.operands if isinstance(t, Tensor)]
+    if isinstance(step, Call):
+        return []
     assert isinstance(step, Job)
     return [step.weights] if isinstance(step.weights, Tensor) else []
 
 
 def place_tile(box: Box, recipe: Recipe) -> PlacedTile:
-    """Buffers of a tile one behind the other."""
+    """Descriptors, then the buffers of a tile one behind the other."""
     offsets: dict[Local, int] = {}
-    position = 0
+    position = aligned(4 * descriptor_words(recipe.steps), L1_ALIGNMENT)
     for local in recipe.locals():
         offsets[local] = position
         position += aligned(local.bytes, L1_ALIGNMENT)
@@ -167,9 +178,11 @@ def _describe_tile(tile: PlacedTile) -> dict[str, Any]:
                  "writes": [operand(o) for o in (*step.outputs, *step.workspaces)]}
             )  # fmt: skip
         else:
-            steps.append(
-                {"do": "job", "engine": step.engine, "reads": [operand(i) for i in step.reads],
-                 "writes": [operand(o) for o in step.writes], "slot": operand(step.slot)}
-            )  # fmt: skip
+            what = {"do": "job", "engine": step.engine} if isinstance(step, Job) else {"do": "call", "op": step.function}
+            reads, writes = [operand(i) for i in step.reads], [operand(o) for o in step.writes]
+            steps.append({**what, "reads": reads, "writes": writes})
     buffers = [{"name": names[b], "offset": o, "bytes": b.bytes} for b, o in tile.offsets.items()]
+    words = descriptor_words(tile.recipe.steps)
+    if words:
+        buffers.insert(0, {"name": "descriptors@0", "offset": 0, "bytes": 4 * words})
     return {"start": list(tile.box.start), "size": list(tile.box.size), "buffers": buffers, "steps": steps}

@@ -13,7 +13,7 @@ from typing import Any
 
 from tvm import tirx
 
-from tvm_pulp.tir.tiled_main import KERNEL, LAYER, SUBMIT, call
+from tvm_pulp.tir.tiled_main import CALL, KERNEL, LAYER, SUBMIT, call
 
 BARRIER, BEGIN, WAIT_DMA, WAIT_JOBS, CORE0 = "barrier", "dma_begin", "dma_wait", "wait_jobs", "core0"
 
@@ -44,7 +44,7 @@ def insert_barriers(function: Any) -> Any:
 
     for statement in function.body.seq:
         name = statement_name(statement)
-        if name == KERNEL:
+        if name in (KERNEL, CALL):
             close()
             if cores_busy or data_pending:
                 barrier()

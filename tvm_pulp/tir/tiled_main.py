@@ -4,13 +4,14 @@ The statements are calls of a small vocabulary, without synchronisation; `insert
 
     layer(i)                                     a layer begins
     dma_load(local, external, bytes)             also _2d with line and stride; dma_store alike
-    submit(engine, job)                          start job number `job`
-    kernel(arguments...)                         on all cores
+    dma_load_descriptors(local, tile, bytes)     the argument structures of a tile
+    submit(step, local)                          start the job whose structure lies at `local`
+    call(step, local)                            a hand-written kernel on all cores, alike
+    kernel(number, arguments...)                 a generated kernel on all cores
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +21,10 @@ from tvm import tirx
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.plan import PlacedTile, Plan
 from tvm_pulp.uma.box import transfers
-from tvm_pulp.uma.recipe import Job, Kernel, Load, Local, Store
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Store, descriptor_words
 
-LAYER, LOAD, STORE, SUBMIT, KERNEL = "layer", "dma_load", "dma_store", "submit", "kernel"
+LAYER, LOAD, STORE, SUBMIT, KERNEL, CALL = "layer", "dma_load", "dma_store", "submit", "kernel", "call"
+DESCRIPTORS = "dma_load_descriptors"
 # Places: an offset in L1, an offset in the L2 arena, an offset from a named pointer.
 L1, L2, AT = "L1", "L2", "AT"
 
@@ -33,7 +35,8 @@ class TiledMain:
 
     function: Any
     kernels: list[Kernel]  # by the first argument of `kernel`
-    jobs: list[tuple[Job, PlacedTile]]  # by the argument of `submit`
+    described: list[Job | Call]  # by the first argument of `submit` and `call`
+    tiles: list[PlacedTile]  # by the second argument of `dma_load_descriptors`
     pointers: dict[str, Tensor]  # named pointers that `AT` uses
 
 
@@ -42,9 +45,9 @@ def call(name: str, *arguments: Any) -> Any:
     return tirx.call_extern("int32", name, *values)
 
 
-def build_tiled_main(plan: Plan, job_bytes: Callable[[Job], int]) -> TiledMain:
+def build_tiled_main(plan: Plan) -> TiledMain:
     """All statements of the plan in order."""
-    builder = _Builder(plan, job_bytes)
+    builder = _Builder(plan)
     for index, layer in enumerate(plan.layers):
         builder.add(call(LAYER, index))
         for tile in layer.tiles:
@@ -52,15 +55,16 @@ def build_tiled_main(plan: Plan, job_bytes: Callable[[Job], int]) -> TiledMain:
     builder.add(call(LAYER, len(plan.layers)))
     body = tirx.SeqStmt([tirx.Evaluate(s) for s in builder.statements])
     function = tirx.PrimFunc([], body).with_attr("global_symbol", f"tvmgen_{plan.network.name}_run")
-    return TiledMain(function, builder.kernels, builder.jobs, builder.pointers)
+    return TiledMain(function, builder.kernels, builder.described, builder.tiles, builder.pointers)
 
 
 class _Builder:
-    def __init__(self, plan: Plan, job_bytes: Callable[[Job], int]) -> None:
-        self._plan, self._job_bytes = plan, job_bytes
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
         self.statements: list[Any] = []
         self.kernels: list[Kernel] = []
-        self.jobs: list[tuple[Job, PlacedTile]] = []
+        self.described: list[Job | Call] = []
+        self.tiles: list[PlacedTile] = []
         self.pointers: dict[str, Tensor] = {}
 
     def add(self, statement: Any) -> None:
@@ -79,23 +83,15 @@ class _Builder:
         return self._external(operand, 0)
 
     def tile(self, tile: PlacedTile) -> None:
-        steps = tile.recipe.steps
-        # Job structures travel with the tile's other data.
-        numbers: dict[int, int] = {}
-        for step in steps:
-            if isinstance(step, Job):
-                numbers[id(step)] = len(self.jobs)
-                self.jobs.append((step, tile))
-        fetched = False
-        for step in steps:
-            if not isinstance(step, Load) and not fetched:
-                fetched = True
-                for job in (s for s in steps if isinstance(s, Job)):
-                    place = call(L1, tile.offsets[job.slot])
-                    self.add(call(f"{LOAD}_job", place, numbers[id(job)], self._job_bytes(job)))
-            self._step(step, tile, numbers)
+        slots = tile.slots()
+        if slots:
+            words = descriptor_words(tile.recipe.steps)
+            self.add(call(DESCRIPTORS, call(L1, 0), len(self.tiles), 4 * words))
+            self.tiles.append(tile)
+        for index, step in enumerate(tile.recipe.steps):
+            self._step(step, tile, slots.get(index, 0))
 
-    def _step(self, step: Any, tile: PlacedTile, numbers: dict[int, int]) -> None:
+    def _step(self, step: Any, tile: PlacedTile, slot: int) -> None:
         if isinstance(step, Load | Store):
             name = LOAD if isinstance(step, Load) else STORE
             itemsize = np.dtype(step.tensor.spec.dtype).itemsize
@@ -110,6 +106,8 @@ class _Builder:
             self.kernels.append(step)
             self.add(call(KERNEL, len(self.kernels) - 1, *(self._place(o, tile) for o in step.operands)))
         else:
-            self.add(call(SUBMIT, numbers[id(step)], call(L1, tile.offsets[step.slot])))
+            self.described.append(step)
+            name = SUBMIT if isinstance(step, Job) else CALL
+            self.add(call(name, len(self.described) - 1, call(L1, slot)))
 
 

@@ -67,20 +67,48 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class Pointer:
+    """The address of an operand, plus bytes, as a word of a descriptor."""
+
+    operand: Local
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Call:
+    """Run a hand-written kernel on the cores: one function for all shapes, its arguments a structure of words in L1."""
+
+    function: str
+    structure: str
+    arguments: tuple[int | Pointer, ...]
+    reads: tuple[Local, ...]
+    writes: tuple[Local, ...]
+
+    @property
+    def words(self) -> int:
+        return len(self.arguments)
+
+
+@dataclass(frozen=True)
 class Job:
     """Run an accelerator job. The engine's code generator turns the description and addresses into C."""
 
     engine: str
     description: Any
-    # Where the job structure itself lies in L1: the driver reads it word by word.
-    slot: Local
+    # Size of the driver's job structure, which lies in L1: the driver reads it word by word.
+    words: int
     reads: tuple[Local, ...]
     writes: tuple[Local, ...]
     weights: Tensor | Local
     macs: int = 0
 
 
-Step = Load | Store | Kernel | Job
+Step = Load | Store | Kernel | Call | Job
+
+
+def descriptor_words(steps: Sequence[Any]) -> int:
+    """Words of all descriptors of a tile: they travel to L1 together."""
+    return sum(s.words for s in steps if isinstance(s, Call | Job))
 
 
 @dataclass(frozen=True)
@@ -109,7 +137,9 @@ def operands_of(step: Step) -> Sequence[Local | Tensor]:
         return (step.local, step.tensor)
     if isinstance(step, Kernel):
         return step.operands
-    return (step.slot, *step.reads, *step.writes, step.weights)
+    if isinstance(step, Call):
+        return (*step.reads, *step.writes)
+    return (*step.reads, *step.writes, step.weights)
 
 
 @dataclass(eq=False)

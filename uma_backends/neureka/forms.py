@@ -149,9 +149,8 @@ class NeurekaForm:
         bias_local = Local("bias", TensorSpec((channels,), "int32"), PARAMETER_SLACK)
         steps += [Load(scale, part, scale_local), Load(bias, part, bias_local)]
         description = Description(job, source, target, weights, offset, scale_local, bias_local)
-        slot = Local("job", TensorSpec((JOB_WORDS,), "uint32"))
         reads = (source, scale_local, bias_local, *((weights,) if isinstance(weights, Local) else ()))
-        return steps, Job(ENGINE, description, slot, reads, (target,), weights, job.macs)
+        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs)
 
     def job_cycles(self, job: ArrayJob) -> int:
         how = job.requantization
