@@ -95,7 +95,7 @@ class App:
         runner = self._device(chosen, toolchain)
         run = runner.run(arrays, **({"trace": True} if trace is not None else {}))
         if trace is not None:
-            _write_trace(Path(trace), facts["soc"], run.statistics)
+            _write_trace(Path(trace), facts, run.statistics)
         for _ in range(repeat - 1):
             again = runner.run(arrays)
             for name, a, b in zip(facts["outputs"], run.outputs, again.outputs, strict=True):
@@ -132,11 +132,11 @@ class App:
         return make(self.metadata, run, self._compile_seconds)
 
 
-def _write_trace(path: Path, soc_name: str, statistics: Any) -> None:
+def _write_trace(path: Path, facts: Mapping[str, Any], statistics: Any) -> None:
     from tvm_pulp import soc
     from tvm_pulp.sim.iss.trace import chrome_trace
 
-    path.write_text(json.dumps(chrome_trace(soc.load(soc_name), statistics.spans)) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(chrome_trace(soc.recorded(facts), statistics.spans)) + "\n", encoding="utf-8")
 
 
 def compile(

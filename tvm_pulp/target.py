@@ -67,6 +67,9 @@ class Target:
         march = "rv32imfc" if plan.network.uses_float() else "rv32imc"
         options = {b.target_name: o for b, o in self.engines}
         more = {"cores": self.cores, "march": march, "options": options, "l1_budget": plan.l1_bytes}
+        description = socs.description_to_record(self.soc)
+        if description is not None:
+            more["soc_description"] = description
         defines = [f"TVM_PULP_MARKS={self.marks(len(plan.layers))}"]
         return emit_cluster(plan, {**facts, **more}, {b.target_name: b for b, _ in self.engines}, defines)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tvm_pulp.report.energy import inference_energy
+
 
 def host_report(metadata: dict[str, Any], run: Any, compile_seconds: float | None) -> dict[str, Any]:
     """Report of a run on the host: no cycles, but memory and work."""
@@ -20,6 +22,7 @@ def host_report(metadata: dict[str, Any], run: Any, compile_seconds: float | Non
             "dma_bytes": None,
             "dma_stall_cycles": None,
             "tiles": None,
+            "deviation_lsb": 0,
         }
         for layer in facts["layers"]
     ]
@@ -53,7 +56,7 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
     from tvm_pulp import soc as socs
 
     facts, levels = metadata["tvm_pulp"], metadata["memory"]["levels"]
-    soc = socs.load(facts["soc"])
+    soc = socs.recorded(facts)
     layers = []
     for index, layer in enumerate(facts["layers"]):
         layers.append(
@@ -69,8 +72,10 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
                 "dma_bytes": layer["dma_bytes"],
                 "dma_stall_cycles": None,
                 "tiles": layer["tiles"],
+                "deviation_lsb": layer["deviation_lsb"],
             }
         )
+    energy_uj, energy_model = inference_energy(soc, run)
     capacities = {
         "l1": facts["l1_budget"],
         "l2": soc.memory.l2.size,
@@ -87,8 +92,8 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
         "macs": facts["macs"],
         "macs_per_cycle": facts["macs"] / run.cycles,
         "bound_cycles": sum(layer["bound_cycles"] for layer in facts["layers"]),
-        "energy_uj": None,
-        "energy_model": None,
+        "energy_uj": energy_uj,
+        "energy_model": energy_model,
         "memory": {level: {"peak": levels[level], "capacity": capacities[level]} for level in capacities},
         "code_bytes": run.code_bytes,
         "layers": layers,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tvm_pulp.soc.catalog import load, names
+from tvm_pulp.soc.catalog import description_to_record, load, names, recorded
 from tvm_pulp.soc.description import Engine, Memory, Soc
 
-__all__ = ["Engine", "Memory", "Soc", "load", "names"]
+__all__ = ["Engine", "Memory", "Soc", "description_to_record", "load", "names", "recorded"]

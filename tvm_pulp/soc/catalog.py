@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,17 @@ def load(name_or_path: str | Path) -> Soc:
         return Soc.model_validate(content)
     except ValidationError as error:
         raise UserError(f"SoC description {path}: {explain(error)}") from None
+
+
+def recorded(facts: Mapping[str, Any]) -> Soc:
+    """The SoC an archive was compiled for: a preset by name, any other by the description the archive carries."""
+    content = facts.get("soc_description")
+    return load(facts["soc"]) if content is None else Soc.model_validate(content)
+
+
+def description_to_record(soc: Soc) -> dict[str, Any] | None:
+    """What an archive must carry so that `recorded` finds the SoC again; None for a preset as it ships."""
+    return None if soc.name in names() and load(soc.name) == soc else soc.model_dump(mode="json")
 
 
 def _read(path: Path) -> dict[str, Any]:

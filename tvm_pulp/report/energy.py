@@ -1,0 +1,65 @@
+"""Energy of one inference: what the simulator counted times the SoC's coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tvm_pulp.soc import Soc
+
+_WORD_BYTES = 4
+_PICOJOULES_PER_MICROJOULE = 1e6
+
+
+def inference_energy(soc: Soc, run: Any) -> tuple[float | None, dict[str, Any] | None]:
+    """Microjoules of the second inference and the terms they add up from; None when a coefficient is missing.
+
+    The counters span both inferences and the start of the cluster, so the second one's share is taken by its cycles.
+    """
+    counts = _counts(soc, run)
+    coefficients = _coefficients(soc, [p.name for p in run.statistics.peripherals])
+    if soc.energy.static_cycle is None or any(counts[name] and coefficients[name] is None for name in counts):
+        return None, None
+    share = run.cycles / (run.cycles + run.cold_cycles)
+    terms = {
+        name: count * (coefficients[name] or 0.0) * share / _PICOJOULES_PER_MICROJOULE for name, count in counts.items()
+    }
+    terms["static_cycle"] = run.cycles * soc.energy.static_cycle / _PICOJOULES_PER_MICROJOULE
+    model = {
+        "source": f"coefficients of SoC {soc.name} in pJ, counts of the simulator",
+        "coefficients_pj": {**coefficients, "static_cycle": soc.energy.static_cycle},
+        "terms_uj": terms,
+    }
+    return sum(terms.values()), model
+
+
+def _coefficients(soc: Soc, engines: Sequence[str]) -> dict[str, float | None]:
+    energy = soc.energy
+    return {
+        "core_active_cycle": energy.core_active_cycle,
+        "core_idle_cycle": energy.core_idle_cycle,
+        "l1_byte": energy.l1_byte,
+        "l2_byte": energy.l2_byte,
+        "l3_byte": energy.l3_byte,
+        "weight_byte": energy.weight_byte,
+        **{f"mac_{name}": energy.engine_mac.get(name) for name in engines},
+    }
+
+
+def _counts(soc: Soc, run: Any) -> dict[str, int]:
+    """How often the run did what the coefficients price."""
+    statistics = run.statistics
+    cores = statistics.cores[: soc.cluster.cores]
+    outside = sum(c["external_loads"] + c["external_stores"] for c in cores)
+    inside = sum(c["loads"] + c["stores"] for c in cores) - outside
+    moved = statistics.dma["bytes_in"] + statistics.dma["bytes_out"]
+    deep = statistics.l3["bytes_read"] + statistics.l3["bytes_written"]
+    return {
+        "core_active_cycle": sum(c["cycles"] - c["asleep"] for c in cores),
+        "core_idle_cycle": sum(c["asleep"] for c in cores),
+        "l1_byte": inside * _WORD_BYTES + moved + sum(p.l1_bytes for p in statistics.peripherals),
+        "l2_byte": outside * _WORD_BYTES + moved + deep,
+        "l3_byte": deep,
+        "weight_byte": sum(p.weight_bytes for p in statistics.peripherals),
+        **{f"mac_{p.name}": p.macs for p in statistics.peripherals},
+    }
