@@ -210,6 +210,7 @@ def depthwise_case(
     per_channel: bool = True,
     zero_point: int = 0,
     misalign: int = 0,
+    plane_rows: int = 0,
 ) -> Case:
     height, width, channels = size
     x = random_bytes(rng, (1, *size), dtype)
@@ -222,7 +223,9 @@ def depthwise_case(
     expected = Conv2d.reference(attributes, [x, weight, bias, *rule.operands])
     folded = bias - zero_point * weight.reshape(channels, -1).astype(np.int32).sum(1, dtype=np.int32)
     out_width = expected.shape[2]
-    room = scratch_bytes(out_width, window.kernel, window.strides[1])
+    stride = plane_stride(out_width, window.kernel[1], window.strides[1], window.pads[1])
+    rows = plane_rows or window.kernel[0]
+    room = scratch_bytes(out_width, stride, rows)
     fields = {
         **window.fields(height, width),
         "x": x,
@@ -231,7 +234,8 @@ def depthwise_case(
         "y": Out(expected.shape, rule.requant.out_dtype),
         "scratch": Scratch(room),
         "scratch_stride": room,
-        "plane_stride": plane_stride(out_width, window.kernel[1], window.strides[1]),
+        "plane_stride": stride,
+        "plane_rows": rows,
         "channels": channels,
         "pad_value": zero_point,
         "x_pixel_stride": channels,

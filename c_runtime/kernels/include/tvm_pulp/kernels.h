@@ -133,10 +133,11 @@ struct tvm_pulp_depthwise_conv2d_args {
   const int8_t *weight;
   const int32_t *bias;
   void *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * kernel_height * (plane_stride + 1) + 4 * out_width */
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * plane_rows * plane_stride + 4 * out_width */
   uint32_t scratch_stride;
-  uint32_t plane_stride; /* bytes of a padded row, (out_width - 1) * stride_x + (kernel_width rounded up to 4), plus 6,
-                            rounded up to a multiple of 4 */
+  uint32_t plane_stride; /* pad_left and (out_width - 1) * stride_x + (kernel_width rounded up to 4), each rounded up to a
+                            multiple of 4, plus 4 */
+  uint32_t plane_rows;   /* image rows that are turned at a time, at least kernel_height; more is faster */
   uint32_t height;
   uint32_t width;
   uint32_t channels;

@@ -1,0 +1,131 @@
+"""Common parts of the forms that call hand-written kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Step, Store
+from tvm_pulp.uma.strategy import TileAxis
+
+ENGINE = "cluster"
+# enum tvm_pulp_type
+TYPES = {"int8": 0, "uint8": 1, "int32": 2}
+# enum tvm_pulp_requant_kind
+KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5}
+_PULP_WIDE = 2
+# Kernels may read this far behind an operand.
+SLACK = 4
+# Cycles of a call: barriers, argument loads, work split.
+CALL_CYCLES = 80
+
+
+def padded(size: int, multiple: int = 4) -> int:
+    return -(-size // multiple) * multiple
+
+
+@dataclass(frozen=True)
+class KernelForm:
+    """A layer on the cores, one kernel call per tile."""
+
+    layer: Layer
+    cores: int
+    name: str = "kernel"
+    engine: str = ENGINE
+    derived: Derived = field(default_factory=Derived)
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        raise NotImplementedError
+
+    def recipe(self, box: Box) -> Recipe:
+        raise NotImplementedError
+
+    def bound_cycles(self) -> int:
+        """Dot products at the kernels' best rate, or four elements a cycle."""
+        elements = sum(t.spec.elements for t in self.layer.outputs)
+        return max(1, int(max(self.layer.macs / 2.67, elements / 4) / self.cores))
+
+    def scratch(self, stride: int) -> tuple[Local, int]:
+        """A scratch area for all cores; an odd number of words keeps them out of each other's banks."""
+        stride = padded(stride) | 4
+        return Local("scratch", TensorSpec((self.cores * stride,), "uint8")), stride
+
+
+@dataclass
+class Arguments:
+    """Words of an argument structure under construction, with the transfers its operands need."""
+
+    steps: list[Step] = field(default_factory=list)
+    reads: list[Local] = field(default_factory=list)
+
+    def load(self, name: str, tensor: Tensor, box: Box) -> Pointer:
+        """Bring a part of a tensor into L1."""
+        local = Local(name, TensorSpec(box.size, tensor.spec.dtype), SLACK)
+        self.steps.append(Load(tensor, box, local))
+        self.reads.append(local)
+        return Pointer(local)
+
+    def load_whole(self, name: str, tensor: Tensor) -> Pointer:
+        return self.load(name, tensor, Box.whole(tensor.spec.shape))
+
+    def requant(self, layer: Layer, channels: slice | None, tensors: Sequence[Tensor] | None = None) -> list[Any]:
+        """The nine words of `struct tvm_pulp_requant`; per-channel constants of the given channels."""
+        rule = Requant.of(layer.attributes)
+        if rule.kind == "none":
+            return [0] * 9
+        operands = list(tensors if tensors is not None else layer.inputs[len(layer.inputs) - rule.operands :])
+        per_channel = int(max(t.spec.elements for t in operands) > 1)
+        pointers: list[Any] = []
+        for name, tensor in zip(("mul", "add"), operands, strict=True):
+            if tensor.spec.elements > 1 and channels is not None:
+                box = Box((channels.start,), (channels.stop - channels.start,))
+                pointers.append(self.load(name, tensor, box))
+            else:
+                pointers.append(self.load_whole(name, tensor))
+        kind = _PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
+        wide_result = int(rule.out_dtype == "int32")
+        return [kind, per_channel, wide_result, *pointers, rule.shift, rule.zero_point, rule.low, rule.high]
+
+    def finish(
+        self, function: str, structure: str, words: Sequence[Any], outputs: Sequence[tuple[Local, Tensor, Box]],
+        cycles: int, scratch: Sequence[Local] = (),
+    ) -> Recipe:  # fmt: skip
+        """Loads, the call, stores."""
+        writes = (*(local for local, _, _ in outputs), *scratch)
+        call = Call(f"tvm_pulp_kernel_{function}", f"struct tvm_pulp_{structure}_args", tuple(words), tuple(self.reads), writes)
+        stores = [Store(local, tensor, box) for local, tensor, box in outputs]
+        return Recipe((*self.steps, call, *stores), CALL_CYCLES + cycles)
+
+
+def uniform_requant(layer: Layer) -> bool:
+    """Whether both requantization tensors have one element, or both have one per channel."""
+    rule = Requant.of(layer.attributes)
+    sizes = {t.spec.elements for t in layer.inputs[len(layer.inputs) - rule.operands :]} if rule.operands else {1}
+    return len(sizes) == 1 and rule.kind in KINDS
+
+
+def folded_bias(layer: Layer, weights: np.ndarray, zero_point: int) -> np.ndarray:
+    """Bias with the input's zero point taken out."""
+    total = -zero_point * weights.astype(np.int64).reshape(weights.shape[0], -1).sum(axis=1)
+    if layer.attributes["has_bias"]:
+        assert layer.inputs[2].data is not None
+        total = total + layer.inputs[2].data.astype(np.int64)
+    return total.astype(np.int32)
+
+
+def pack_columns(weights: np.ndarray) -> np.ndarray:
+    """Packed weights of a matrix [columns, depth]: blocks of four columns, four bytes of depth each in turn."""
+    columns, depth = weights.shape
+    blocks = -(-columns // 4)
+    wide = np.zeros((max(4, columns), padded(depth)), np.int8)
+    wide[:columns, :depth] = weights
+    first = [min(4 * b, max(0, columns - 4)) for b in range(blocks)]
+    picked = np.stack([wide[f : f + 4] for f in first])
+    return np.ascontiguousarray(picked.reshape(blocks, 4, padded(depth) // 4, 4).transpose(0, 2, 1, 3)).reshape(blocks, -1)

@@ -1,0 +1,41 @@
+"""Which hand-written kernels apply to a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from importlib import resources
+
+from schedules.cluster import conv2d, dense, elementwise, matmul, rows
+from schedules.cluster.base import KernelForm
+from tvm_pulp.qnn.network import Layer
+
+# operator -> (file of the kernel, condition, form), best first.
+_TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
+    "dense": [("dense", dense.applies, dense.DenseKernel)],
+    "conv2d": [
+        ("dense", dense.applies, dense.DenseKernel),
+        ("conv2d", conv2d.applies, conv2d.Conv2dKernel),
+        ("depthwise_conv2d", conv2d.applies_depthwise, conv2d.DepthwiseKernel),
+    ],
+    "matmul": [("matmul", matmul.applies, matmul.MatmulKernel)],
+    **elementwise.TABLE,
+    **rows.TABLE,
+}
+
+
+@lru_cache(maxsize=None)
+def available() -> frozenset[str]:
+    """Kernels that exist for XpulpV2 cores."""
+    folder = resources.files("c_runtime").joinpath("kernels/xpulp")
+    return frozenset(entry.name.removesuffix(".c") for entry in folder.iterdir() if entry.name.endswith(".c"))
+
+
+def forms(layer: Layer, cores: int) -> list[KernelForm]:
+    """Forms of a layer, best first; none means that generated C runs it."""
+    found = []
+    for kernel, applies, form in _TABLE.get(layer.operator, []):
+        if kernel in available() and applies(layer):
+            found.append(form(layer, cores))
+            break
+    return found

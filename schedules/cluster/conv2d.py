@@ -1,0 +1,110 @@
+"""Convolutions by im2col in the kernel's scratch, and depthwise convolutions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, folded_bias, pack_columns, padded, uniform_requant
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Local, Pointer, Recipe
+from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.windows import Span, input_span
+
+
+def applies(layer: Layer) -> bool:
+    """One group, 8-bit input, constant int8 weights."""
+    weight = layer.inputs[1]
+    plain = layer.inputs[0].spec.dtype in ("int8", "uint8") and weight.data is not None and weight.spec.dtype == "int8"
+    return plain and layer.attributes["groups"] == 1 and uniform_requant(layer)
+
+
+def applies_depthwise(layer: Layer) -> bool:
+    """As many groups as channels, multiplier 1."""
+    weight = layer.inputs[1]
+    plain = layer.inputs[0].spec.dtype in ("int8", "uint8") and weight.data is not None and weight.spec.dtype == "int8"
+    channels = layer.inputs[0].spec.shape[3]
+    groups = layer.attributes["groups"] == channels == weight.spec.shape[0]
+    return plain and groups and channels > 1 and uniform_requant(layer)
+
+
+def spans(layer: Layer, box: Box) -> tuple[Span, Span]:
+    """Input rows and columns of an output part."""
+    a, (_, height, width, _) = layer.attributes, layer.inputs[0].spec.shape
+    _, kh, kw, _ = layer.inputs[1].spec.shape
+    rows = input_span(box.start[1], box.size[1], height, kh, a["strides"][0], a["dilation"][0], a["pads"][0])
+    columns = input_span(box.start[2], box.size[2], width, kw, a["strides"][1], a["dilation"][1], a["pads"][1])
+    return rows, columns
+
+
+@dataclass(frozen=True)
+class Conv2dKernel(KernelForm):
+    name: str = "conv2d kernel"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, out, a = self.layer, self.layer.outputs[0], self.layer.attributes
+        weights = layer.inputs[1].data
+        assert weights is not None
+        _, kh, kw, channels = weights.shape
+        rows, columns = spans(layer, box)
+        arguments = Arguments()
+        source = Box((box.start[0], rows.start, columns.start, 0), (1, rows.size, columns.size, channels))
+        x = arguments.load("x", layer.inputs[0], source)
+        first, count = box.start[3], box.size[3]
+        matrix = weights.reshape(weights.shape[0], -1)
+        packed = self.derived.constant(f"{layer.name}_packed_{first}_{count}", pack_columns(matrix[first : first + count]))
+        weight = arguments.load_whole("weight", packed)
+        bias = self.derived.constant(f"{layer.name}_folded_bias", folded_bias(layer, matrix, a["zero_point"]))
+        bias_at = arguments.load("bias", bias, Box((first,), (count,)))
+        y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
+        depth = kh * kw * channels
+        scratch, stride = self.scratch(4 * padded(depth) + 4)
+        requant = arguments.requant(layer, slice(first, first + count))
+        itemsize = out.spec.bytes // out.spec.elements
+        words = [x, weight, bias_at, Pointer(y), Pointer(scratch), stride, rows.size, columns.size, channels]
+        words += [box.size[1], box.size[2], count, kh, kw, *a["strides"], *a["dilation"], rows.before, columns.before]
+        words += [a["zero_point"], channels, count * itemsize, padded(depth), TYPES[layer.inputs[0].spec.dtype], *requant]
+        pixels = box.size[1] * box.size[2]
+        cycles = int(pixels * (count * depth / 1.95 + depth * 0.6 + count * 6 + 40) / self.cores)
+        return arguments.finish("conv2d", "conv2d", words, [(y, out, box)], cycles, [scratch])
+
+
+@dataclass(frozen=True)
+class DepthwiseKernel(KernelForm):
+    name: str = "depthwise kernel"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, out, a = self.layer, self.layer.outputs[0], self.layer.attributes
+        weights = layer.inputs[1].data
+        assert weights is not None
+        _, kh, kw, _ = weights.shape
+        rows, columns = spans(layer, box)
+        first, count = box.start[3], box.size[3]
+        arguments = Arguments()
+        source = Box((box.start[0], rows.start, columns.start, first), (1, rows.size, columns.size, count))
+        x = arguments.load("x", layer.inputs[0], source)
+        filled = np.zeros((weights.shape[0], kh, padded(kw)), np.int8)
+        filled[:, :, :kw] = weights[..., 0]
+        filters = self.derived.constant(f"{layer.name}_padded_weight", filled)
+        weight = arguments.load("weight", filters, Box((first, 0, 0), (count, kh, padded(kw))))
+        bias = self.derived.constant(f"{layer.name}_folded_bias", folded_bias(layer, weights, a["zero_point"]))
+        bias_at = arguments.load("bias", bias, Box((first,), (count,)))
+        y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
+        plane = padded((box.size[2] - 1) * a["strides"][1] + padded(kw) + 6)
+        scratch, stride = self.scratch(4 * kh * (plane + 1) + 4 * box.size[2])
+        requant = arguments.requant(layer, slice(first, first + count))
+        itemsize = out.spec.bytes // out.spec.elements
+        words = [x, weight, bias_at, Pointer(y), Pointer(scratch), stride, plane, rows.size, columns.size, count]
+        words += [box.size[1], box.size[2], kh, kw, *a["strides"], *a["dilation"], rows.before, columns.before]
+        words += [a["zero_point"], count, count * itemsize, TYPES[layer.inputs[0].spec.dtype], *requant]
+        cycles = int(box.elements * (kh * kw * 1.6 + 4) / self.cores)
+        return arguments.finish("depthwise_conv2d", "depthwise_conv2d", words, [(y, out, box)], cycles, [scratch])

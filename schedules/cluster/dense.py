@@ -1,0 +1,64 @@
+"""Dense layers and 1x1 convolutions without padding: rows times packed weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, folded_bias, pack_columns, padded, uniform_requant
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Local, Pointer, Recipe
+from tvm_pulp.uma.strategy import TileAxis
+
+
+def applies(layer: Layer) -> bool:
+    """8-bit inputs and constant int8 weights; a convolution must be 1x1 with stride 1."""
+    weight = layer.inputs[1]
+    if layer.inputs[0].spec.dtype not in ("int8", "uint8") or weight.data is None or weight.spec.dtype != "int8":
+        return False
+    if layer.operator == "conv2d":
+        a = layer.attributes
+        plain = list(a["strides"]) == [1, 1] and not any(a["pads"]) and a["groups"] == 1
+        if not plain or weight.spec.shape[1:3] != (1, 1):
+            return False
+    return uniform_requant(layer)
+
+
+@dataclass(frozen=True)
+class DenseKernel(KernelForm):
+    name: str = "dense kernel"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        rank = len(self.layer.outputs[0].spec.shape)
+        return (*(TileAxis(a) for a in range(rank - 1)), TileAxis(rank - 1, 4))
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, out = self.layer, self.layer.outputs[0]
+        weights = layer.inputs[1].data
+        assert weights is not None
+        depth = layer.inputs[0].spec.shape[-1]
+        first, columns = box.start[-1], box.size[-1]
+        rows = box.elements // columns
+        matrix = weights.reshape(weights.shape[0], -1)
+        arguments = Arguments()
+        x_box = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
+        x = arguments.load("x", layer.inputs[0], x_box)
+        part = matrix[first : first + columns]
+        packed = self.derived.constant(f"{layer.name}_packed_{first}_{columns}", pack_columns(part))
+        weight = arguments.load_whole("weight", packed)
+        zero_point = layer.attributes["zero_point"]
+        bias = self.derived.constant(f"{layer.name}_folded_bias", folded_bias(layer, matrix, zero_point))
+        bias_at = arguments.load("bias", bias, Box((first,), (columns,)))
+        y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
+        unaligned = depth % 4 != 0 and rows > 1
+        scratch, stride = self.scratch(4 * padded(depth) + 4 if unaligned else 4)
+        requant = arguments.requant(layer, slice(first, first + columns))
+        itemsize = out.spec.bytes // out.spec.elements
+        words = [x, weight, bias_at, Pointer(y), Pointer(scratch), stride, rows, columns, depth, depth, padded(depth)]
+        words += [columns * itemsize, TYPES[layer.inputs[0].spec.dtype], *requant]
+        macs = rows * columns * depth
+        cycles = int(macs / (1.95 * self.cores)) + rows * columns * 6 // self.cores
+        if rows < self.cores:
+            cycles = int(macs / (1.3 * self.cores)) + rows * columns * 8 // self.cores
+        return arguments.finish("dense", "dense", words, [(y, out, box)], cycles, [scratch])

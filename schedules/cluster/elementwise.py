@@ -1,0 +1,245 @@
+"""Element-wise operators: add, mul, requantize, hardswish, gelu, lookup."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, uniform_requant
+from tvm_pulp.qnn import fixed_point
+from tvm_pulp.qnn.add import LEFT_SHIFT
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.tiling.tile_rules import RULES, broadcast_box
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Local, Pointer, Recipe
+from tvm_pulp.uma.strategy import TileAxis
+
+_TYPES = ("int8", "uint8", "int32")
+# Every byte, in the order a table is indexed: as unsigned.
+_BYTES = np.arange(256, dtype=np.uint8)
+
+
+def _same_or_row(spec: TensorSpec, shape: tuple[int, ...]) -> bool:
+    """Whether an operand has the result's shape, is one row of it, or is a single element per row of one column."""
+    return spec.shape == shape or (spec.elements == shape[-1] and spec.shape[-1:] == shape[-1:])
+
+
+def _bytes(layer: Layer, count: int) -> bool:
+    shape = layer.outputs[0].spec.shape
+    data = [t.spec for t in layer.inputs[:count]]
+    return all(s.dtype in _TYPES and _same_or_row(s, shape) for s in data) and uniform_requant(layer)
+
+
+@dataclass(frozen=True)
+class ElementwiseKernel(KernelForm):
+    """Rows of the last axis; an operand that is one row is repeated by a stride of 0."""
+
+    name: str = "elementwise kernel"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return RULES["add"].axes(self.layer)[:-1] or RULES["add"].axes(self.layer)
+
+    def geometry(self, box: Box) -> tuple[int, int]:
+        """Rows and columns of a part: one row where nothing depends on the column."""
+        columns = box.size[-1]
+        rule = Requant.of(self.layer.attributes)
+        vectors = self.layer.inputs[len(self.layer.inputs) - rule.operands :] if rule.operands else []
+        flat = all(t.spec.elements == 1 for t in vectors)
+        whole = all(t.spec.elements == self.layer.outputs[0].spec.elements for t in self.data())
+        return (1, box.elements) if flat and whole else (box.elements // columns, columns)
+
+    def data(self) -> list[Tensor]:
+        raise NotImplementedError
+
+    def operand(self, arguments: Arguments, name: str, tensor: Tensor, box: Box, columns: int) -> tuple[Pointer, int]:
+        """Pointer and row stride of a data operand."""
+        part = broadcast_box(tensor.spec.shape, box)
+        itemsize = tensor.spec.bytes // max(1, tensor.spec.elements)
+        repeated = part.elements < box.elements
+        return arguments.load(name, tensor, part), 0 if repeated else columns * itemsize
+
+    def channels(self, box: Box) -> slice:
+        return slice(box.start[-1], box.start[-1] + box.size[-1])
+
+
+def _out(form: KernelForm, box: Box) -> Local:
+    return Local("y", TensorSpec(box.size, form.layer.outputs[0].spec.dtype), SLACK)
+
+
+def _itemsize(tensor: Tensor) -> int:
+    return tensor.spec.bytes // max(1, tensor.spec.elements)
+
+
+def applies_add(layer: Layer) -> bool:
+    if not _bytes(layer, 2) or layer.attributes["form"] not in ("plain", "tflite"):
+        return False
+    tabled = layer.attributes["form"] == "tflite" or any(
+        Requant.of(layer.attributes, p).kind != "none" for p in ("requant_a", "requant_b")
+    )
+    return not tabled or all(t.spec.dtype != "int32" for t in layer.inputs[:2])
+
+
+@dataclass(frozen=True)
+class AddKernel(ElementwiseKernel):
+    name: str = "add kernel"
+
+    def data(self) -> list[Tensor]:
+        return self.layer.inputs[:2]
+
+    def table(self, side: int) -> np.ndarray | None:
+        """What an operand becomes before the sum, for every byte."""
+        a, spec = self.layer.attributes, self.layer.inputs[side].spec
+        values = _BYTES.astype(np.int64) if spec.dtype == "uint8" else _BYTES.view(np.int8).astype(np.int64)
+        if a["form"] == "tflite":
+            shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << LEFT_SHIFT
+            scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
+            return (-scaled if side == 1 and a.get("subtract") else scaled).astype(np.int32)
+        prefix = ("requant_a", "requant_b")[side]
+        rule = Requant.of(a, prefix)
+        if rule.kind == "none":
+            return None
+        before = Requant.of(a, "requant_a").operands if side == 1 else 0
+        tensors = self.layer.inputs[2 + before : 2 + before + rule.operands]
+        result = rule.apply(values, [t.data for t in tensors if t.data is not None])
+        return result if result.dtype == np.int8 else result.astype(np.int32)
+
+    def recipe(self, box: Box) -> Recipe:
+        layer = self.layer
+        arguments = Arguments()
+        rows, columns = self.geometry(box)
+        a, a_stride = self.operand(arguments, "a", layer.inputs[0], box, columns)
+        b, b_stride = self.operand(arguments, "b", layer.inputs[1], box, columns)
+        narrow: list[Any] = [0, 0]
+        wide: list[Any] = [0, 0]
+        for side in (0, 1):
+            table = self.table(side)
+            if table is not None:
+                constant = self.derived.constant(f"{layer.name}_table_{'ab'[side]}", table)
+                place = arguments.load_whole(f"table_{'ab'[side]}", constant)
+                (narrow if table.dtype == np.int8 else wide)[side] = place
+        y = _out(self, box)
+        requant = arguments.requant(layer, self.channels(box))
+        words = [a, b, Pointer(y), *narrow, *wide, rows, columns, a_stride, b_stride, columns * _itemsize(layer.outputs[0])]
+        words += [TYPES[layer.inputs[0].spec.dtype], TYPES[layer.inputs[1].spec.dtype], *requant]
+        return arguments.finish("add", "add", words, [(y, layer.outputs[0], box)], box.elements * 9 // self.cores)
+
+
+def applies_mul(layer: Layer) -> bool:
+    return _bytes(layer, 2)
+
+
+@dataclass(frozen=True)
+class MulKernel(ElementwiseKernel):
+    name: str = "mul kernel"
+
+    def data(self) -> list[Tensor]:
+        return self.layer.inputs[:2]
+
+    def recipe(self, box: Box) -> Recipe:
+        layer = self.layer
+        arguments = Arguments()
+        rows, columns = self.geometry(box)
+        a, a_stride = self.operand(arguments, "a", layer.inputs[0], box, columns)
+        b, b_stride = self.operand(arguments, "b", layer.inputs[1], box, columns)
+        y = _out(self, box)
+        requant = arguments.requant(layer, self.channels(box))
+        words = [a, b, Pointer(y), rows, columns, a_stride, b_stride, columns * _itemsize(layer.outputs[0])]
+        words += [TYPES[layer.inputs[0].spec.dtype], TYPES[layer.inputs[1].spec.dtype]]
+        words += [layer.attributes["zero_point_a"], layer.attributes["zero_point_b"], *requant]
+        return arguments.finish("mul", "mul", words, [(y, layer.outputs[0], box)], box.elements * 10 // self.cores)
+
+
+def applies_unary(layer: Layer) -> bool:
+    return _bytes(layer, 1)
+
+
+def applies_requantize(layer: Layer) -> bool:
+    """Per tensor, or along the last axis."""
+    rank = len(layer.outputs[0].spec.shape)
+    last = layer.attributes["axis"] % rank == rank - 1
+    return _bytes(layer, 1) and (last or layer.inputs[1].spec.elements == 1)
+
+
+def _unary(function: str, extra: Callable[[Layer], list[int]], cost: int) -> type[KernelForm]:
+    """Form of a function of one tensor with the common argument layout."""
+
+    @dataclass(frozen=True)
+    class UnaryKernel(ElementwiseKernel):
+        name: str = f"{function} kernel"
+
+        def data(self) -> list[Tensor]:
+            return self.layer.inputs[:1]
+
+        def recipe(self, box: Box) -> Recipe:
+            layer = self.layer
+            arguments = Arguments()
+            rows, columns = self.geometry(box)
+            x, x_stride = self.operand(arguments, "x", layer.inputs[0], box, columns)
+            y = _out(self, box)
+            requant = arguments.requant(layer, self.channels(box))
+            words = [x, Pointer(y), rows, columns, x_stride, columns * _itemsize(layer.outputs[0])]
+            words += [TYPES[layer.inputs[0].spec.dtype], *extra(layer), *requant]
+            return arguments.finish(function, function, words, [(y, layer.outputs[0], box)], box.elements * cost // self.cores)
+
+    return UnaryKernel
+
+
+RequantizeKernel = _unary("requantize", lambda layer: [0, layer.attributes["zero_point"]], 8)
+HardswishKernel = _unary("hardswish", lambda layer: [layer.attributes[k] for k in ("three", "six", "one_over_six")], 14)
+GeluKernel = _unary("gelu", lambda layer: [layer.attributes[k] for k in ("b", "one")], 18)
+
+
+def _function_of_byte(layer: Layer) -> bool:
+    """An 8-bit result that depends on one 8-bit value only: a table of 256 entries."""
+    rule = Requant.of(layer.attributes)
+    single = layer.inputs[0].spec.dtype in ("int8", "uint8") and layer.outputs[0].spec.dtype in ("int8", "uint8")
+    if layer.operator == "integer_div" and layer.attributes["operands"] != 1:
+        return False
+    return single and all(t.spec.elements == 1 and t.data is not None for t in layer.inputs[1:]) and rule.kind != "none"
+
+
+@dataclass(frozen=True)
+class LookupKernel(KernelForm):
+    """Any function of one byte, computed at compile time for all 256 values."""
+
+    name: str = "lookup kernel"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return RULES["requantize"].axes(self.layer)
+
+    def table(self) -> np.ndarray:
+        from tvm_pulp.qnn.operator import OPERATORS
+
+        layer = self.layer
+        if layer.operator == "lookup":
+            assert layer.inputs[1].data is not None
+            return layer.inputs[1].data.reshape(-1).view(np.uint8)
+        values = _BYTES if layer.inputs[0].spec.dtype == "uint8" else _BYTES.view(np.int8)
+        constants = [t.data for t in layer.inputs[1:] if t.data is not None]
+        attributes = {**layer.attributes, **({"axis": 0} if "axis" in layer.attributes else {})}
+        return OPERATORS[layer.operator].reference(attributes, [values, *constants]).view(np.uint8)
+
+    def recipe(self, box: Box) -> Recipe:
+        layer = self.layer
+        arguments = Arguments()
+        x = arguments.load("x", layer.inputs[0], box)
+        table = arguments.load_whole("table", self.derived.constant(f"{layer.name}_table", self.table()))
+        y = _out(self, box)
+        words = [x, Pointer(y), table, math.prod(box.size)]
+        return arguments.finish("lookup", "lookup", words, [(y, layer.outputs[0], box)], box.elements * 3 // self.cores)
+
+
+TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
+    "add": [("add", applies_add, AddKernel)],
+    "mul": [("mul", applies_mul, MulKernel)],
+    "requantize": [("lookup", _function_of_byte, LookupKernel), ("requantize", applies_requantize, RequantizeKernel)],
+    "hardswish": [("lookup", _function_of_byte, LookupKernel), ("hardswish", applies_unary, HardswishKernel)],
+    "gelu": [("lookup", _function_of_byte, LookupKernel), ("gelu", applies_unary, GeluKernel)],
+    "integer_div": [("lookup", _function_of_byte, LookupKernel)],
+}

@@ -1,0 +1,64 @@
+"""Products of two activations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, padded, uniform_requant
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.tiling.tile_rules import RULES
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Local, Pointer, Recipe
+from tvm_pulp.uma.strategy import TileAxis
+
+
+def applies(layer: Layer) -> bool:
+    """8-bit operands whose batches are equal, or of which one is not batched."""
+    a, b = layer.inputs[0].spec, layer.inputs[1].spec
+    if a.dtype not in ("int8", "uint8") or b.dtype not in ("int8", "uint8") or not uniform_requant(layer):
+        return False
+    return batch_of(a.shape) == batch_of(b.shape) or 1 in (math.prod(a.shape[:-2]), math.prod(b.shape[:-2]))
+
+
+def batch_of(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Batch axes without leading ones."""
+    batch = list(shape[:-2])
+    while batch and batch[0] == 1:
+        batch.pop(0)
+    return tuple(batch)
+
+
+@dataclass(frozen=True)
+class MatmulKernel(KernelForm):
+    name: str = "matmul kernel"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return RULES["matmul"].axes(self.layer)
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, out = self.layer, self.layer.outputs[0]
+        part = RULES["matmul"].part(layer, box)
+        arguments = Arguments()
+        a = arguments.load("a", layer.inputs[0], part.inputs[0])
+        b = arguments.load("b", layer.inputs[1], part.inputs[1])
+        y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
+        *lead, rows, columns = box.size
+        batch = math.prod(lead)
+        depth = layer.inputs[0].spec.shape[-1]
+        transposed = int(layer.attributes["transpose_b"])
+        scratch, stride = self.scratch(8 * padded(depth) + 4)
+        itemsize = out.spec.bytes // out.spec.elements
+        b_stride = depth if transposed else columns
+        b_size = depth * columns
+        requant = arguments.requant(layer, slice(box.start[-1], box.start[-1] + columns))
+        a_batch = rows * depth if part.inputs[0].elements > rows * depth or batch == 1 else 0
+        b_batch = b_size if part.inputs[1].elements > b_size or batch == 1 else 0
+        words = [a, b, Pointer(y), Pointer(scratch), stride, batch, rows, columns, depth, depth, b_stride]
+        words += [columns * itemsize, a_batch, b_batch, rows * columns * itemsize, transposed]
+        words += [TYPES[layer.inputs[0].spec.dtype], TYPES[layer.inputs[1].spec.dtype]]
+        words += [layer.attributes["zero_point_a"], layer.attributes["zero_point_b"], *requant]
+        macs = box.elements * depth
+        cycles = int((macs / 1.5 + box.elements * 8 + batch * rows * 30) / self.cores)
+        return arguments.finish("matmul", "matmul", words, [(y, out, box)], cycles, [scratch])

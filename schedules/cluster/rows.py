@@ -1,0 +1,258 @@
+"""Row-wise operators: softmax, RMSNorm, LayerNorm; and pools and transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm
+from tvm_pulp.qnn import softmax_tflite
+from tvm_pulp.qnn.fixed_point import doubling_high_multiply
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.tiling.tile_rules import RULES
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Local, Pointer, Recipe
+from tvm_pulp.uma.strategy import TileAxis
+
+
+@dataclass(frozen=True)
+class RowKernel(KernelForm):
+    """Whole rows of the last axis."""
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return RULES["softmax"].axes(self.layer)
+
+    def out(self, box: Box) -> Local:
+        return Local("y", TensorSpec(box.size, self.layer.outputs[0].spec.dtype), SLACK)
+
+    def size(self, box: Box) -> tuple[int, int]:
+        return box.elements // box.size[-1], box.size[-1]
+
+
+def distances(layer: Layer) -> np.ndarray:
+    """Distance to the row's maximum for each table entry: entry 255 - d belongs to distance d."""
+    return 255 - np.arange(256, dtype=np.int64)
+
+
+def i_softmax_table(layer: Layer) -> np.ndarray:
+    """1 + (levels - 1) * exponential for every distance."""
+    a, b, c, log2, levels = (layer.attributes[k] for k in ("a", "b", "c", "log2", "levels"))
+    t = -distances(layer)
+    z = np.clip((-t) // log2, 0, 31)
+    e = (a * (t + z * log2 + b) ** 2 + c) >> z
+    return np.asarray(1 + (levels - 1) * e, np.int64)
+
+
+def applies_i_softmax(layer: Layer) -> bool:
+    if layer.attributes["form"] != "i_softmax" or layer.inputs[0].spec.dtype not in ("int8", "uint8"):
+        return False
+    table = i_softmax_table(layer)
+    columns = layer.inputs[0].spec.shape[-1]
+    return bool(layer.attributes["levels"] <= 256 and table.min() >= 1 and int(table.max()) * columns < 1 << 31)
+
+
+@dataclass(frozen=True)
+class ISoftmaxKernel(RowKernel):
+    name: str = "i_softmax kernel"
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, (rows, columns) = self.layer, self.size(box)
+        arguments = Arguments()
+        x = arguments.load("x", layer.inputs[0], box)
+        constant = self.derived.constant(f"{layer.name}_exponential", i_softmax_table(layer).astype(np.uint32))
+        table = arguments.load_whole("table", constant)
+        y = self.out(box)
+        scratch, stride = self.scratch(4 * columns + 16)
+        words = [x, Pointer(y), table, Pointer(scratch), stride, rows, columns, TYPES[layer.inputs[0].spec.dtype]]
+        words.append(layer.attributes["levels"])
+        cycles = (box.elements * 22 + rows * 60) // self.cores
+        return arguments.finish("i_softmax", "i_softmax", words, [(y, layer.outputs[0], box)], cycles, [scratch])
+
+
+def applies_ita(layer: Layer) -> bool:
+    form, dtype = layer.attributes["form"], layer.inputs[0].spec.dtype
+    return (form == "ita_max" and dtype in ("int8", "uint8")) or (form == "ita_partial_max" and dtype == "int8")
+
+
+@dataclass(frozen=True)
+class ItaSoftmaxKernel(RowKernel):
+    name: str = "softmax_ita kernel"
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, (rows, columns) = self.layer, self.size(box)
+        arguments = Arguments()
+        x = arguments.load("x", layer.inputs[0], box)
+        y = self.out(box)
+        group = layer.attributes["group"] if layer.attributes["form"] == "ita_partial_max" else 0
+        words = [x, Pointer(y), rows, columns, TYPES[layer.inputs[0].spec.dtype], layer.attributes["levels"], group]
+        cycles = (box.elements * 20 + rows * 60) // self.cores
+        return arguments.finish("softmax_ita", "softmax_ita", words, [(y, layer.outputs[0], box)], cycles)
+
+
+def applies_tflite(layer: Layer) -> bool:
+    return layer.attributes["form"] == "tflite" and layer.inputs[0].spec.dtype == "int8"
+
+
+@dataclass(frozen=True)
+class TfliteSoftmaxKernel(RowKernel):
+    name: str = "softmax_tflite kernel"
+
+    def table(self) -> np.ndarray:
+        a, d = self.layer.attributes, distances(self.layer)
+        alive = -d >= a["smallest"]
+        scaled = doubling_high_multiply(np.where(alive, -d, 0) << a["left_shift"], np.int64(a["multiplier"]))
+        return np.where(alive, softmax_tflite.exponential(scaled), 0).astype(np.int32)
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, (rows, columns) = self.layer, self.size(box)
+        arguments = Arguments()
+        x = arguments.load("x", layer.inputs[0], box)
+        table = arguments.load_whole("table", self.derived.constant(f"{layer.name}_exponential", self.table()))
+        y = self.out(box)
+        words = [x, Pointer(y), table, rows, columns]
+        cycles = (box.elements * 40 + rows * 300) // self.cores
+        return arguments.finish("softmax_tflite", "softmax_tflite", words, [(y, layer.outputs[0], box)], cycles)
+
+
+def _norm_type(layer: Layer) -> bool:
+    return layer.inputs[0].spec.dtype in TYPES and layer.inputs[1].data is not None
+
+
+def applies_rms_norm(layer: Layer) -> bool:
+    if not _norm_type(layer):
+        return False
+    weight = layer.inputs[1].data
+    assert weight is not None
+    return bool(np.abs(weight.astype(np.int64)).max(initial=0) < 1 << 30)
+
+
+@dataclass(frozen=True)
+class RmsNormKernel(RowKernel):
+    name: str = "rms_norm kernel"
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, (rows, columns) = self.layer, self.size(box)
+        a, weight = layer.attributes, layer.inputs[1].data
+        assert weight is not None
+        arguments = Arguments()
+        x = arguments.load("x", layer.inputs[0], box)
+        doubled = self.derived.constant(f"{layer.name}_double_weight", (2 * weight.astype(np.int64)).astype(np.int32))
+        weight_at = arguments.load_whole("weight", doubled)
+        y = self.out(box)
+        magnitude = layer.inputs[0].spec.magnitude
+        # The root is at most the largest |x|, plus one under it.
+        reach = magnitude * int(np.abs(weight.astype(np.int64)).max(initial=0)) + ((magnitude + 1) << a["shift"])
+        wide = int(reach >= 1 << 30)
+        words = [x, weight_at, Pointer(y), rows, columns, TYPES[layer.inputs[0].spec.dtype], a["levels"], a["shift"], wide]
+        cycles = rows * (columns * 12 + 200) // min(rows, self.cores)
+        return arguments.finish("rms_norm", "rms_norm", words, [(y, layer.outputs[0], box)], cycles)
+
+
+@dataclass(frozen=True)
+class LayerNormKernel(RowKernel):
+    name: str = "layer_norm kernel"
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, (rows, columns) = self.layer, self.size(box)
+        a, weight, bias = layer.attributes, layer.inputs[1].data, layer.inputs[2].data
+        assert weight is not None and bias is not None
+        arguments = Arguments()
+        x = arguments.load("x", layer.inputs[0], box)
+        weight_at, bias_at = arguments.load_whole("weight", layer.inputs[1]), arguments.load_whole("bias", layer.inputs[2])
+        y = self.out(box)
+        low, high = layer.inputs[0].spec.range
+        reach = (high - low) * int(np.abs(weight.astype(np.int64)).max(initial=0))
+        beyond = reach + int(np.abs(bias.astype(np.int64)).max(initial=0))
+        wide = int(reach >= 1 << 30 or beyond >= 1 << 31)
+        words = [x, weight_at, bias_at, Pointer(y), rows, columns, TYPES[layer.inputs[0].spec.dtype]]
+        words += [a["levels"], a["shift"], wide]
+        cycles = rows * (columns * 20 + 250) // min(rows, self.cores)
+        return arguments.finish("layer_norm", "layer_norm", words, [(y, layer.outputs[0], box)], cycles)
+
+
+def applies_pool(layer: Layer) -> bool:
+    return layer.inputs[0].spec.dtype in ("int8", "uint8") and len(layer.inputs) == 1
+
+
+def applies_avg_pool(layer: Layer) -> bool:
+    """Plain averages with clipping; requantizing ones stay with generated C."""
+    return applies_pool(layer) and layer.attributes.get("requant", "none") == "none" and "low" in layer.attributes
+
+
+@dataclass(frozen=True)
+class PoolKernel(KernelForm):
+    name: str = "pool kernel"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, a = self.layer, self.layer.attributes
+        part = RULES[layer.operator].part(layer, box)
+        source, pads = part.inputs[0], part.attributes["pads"]
+        arguments = Arguments()
+        x = arguments.load("x", layer.inputs[0], source)
+        y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
+        words = [x, Pointer(y), source.size[1], source.size[2], box.size[3], box.size[1], box.size[2], *a["kernel"]]
+        words += [*a["strides"], *a["dilation"], pads[0], pads[1], TYPES[layer.inputs[0].spec.dtype]]
+        words += [a.get("low", 0), a.get("high", 0)]
+        cycles = box.elements * (a["kernel"][0] * a["kernel"][1] + 10) // self.cores
+        return arguments.finish(layer.operator, "pool", words, [(y, layer.outputs[0], box)], cycles)
+
+
+def applies_transpose(layer: Layer) -> bool:
+    """Up to four axes once neighbours that stay together are merged."""
+    return layer.inputs[0].spec.dtype in TYPES and len(merged(layer.inputs[0].spec.shape, layer.attributes["axes"])) <= 4
+
+
+def merged(shape: tuple[int, ...], axes: list[int]) -> list[tuple[int, int]]:
+    """(size, stride in elements) of the result's axes, neighbours that stay neighbours as one."""
+    strides = [1] * len(shape)
+    for axis in reversed(range(len(shape) - 1)):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    found: list[tuple[int, int]] = []
+    for axis in axes:
+        if shape[axis] == 1:
+            continue
+        if found and found[-1][1] == strides[axis] * shape[axis]:
+            found[-1] = (found[-1][0] * shape[axis], strides[axis])
+        else:
+            found.append((shape[axis], strides[axis]))
+    return found or [(1, 1)]
+
+
+@dataclass(frozen=True)
+class TransposeKernel(KernelForm):
+    name: str = "transpose kernel"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return RULES["transpose"].axes(self.layer)
+
+    def recipe(self, box: Box) -> Recipe:
+        layer = self.layer
+        part = RULES["transpose"].part(layer, box)
+        arguments = Arguments()
+        x = arguments.load("x", layer.inputs[0], part.inputs[0])
+        y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
+        itemsize = np.dtype(layer.inputs[0].spec.dtype).itemsize
+        pairs = merged(part.inputs[0].size, layer.attributes["axes"])
+        pairs = [(1, 0)] * (4 - len(pairs)) + pairs
+        words = [x, Pointer(y), itemsize, *(size for size, _ in pairs), *(stride * itemsize for _, stride in pairs)]
+        return arguments.finish("transpose", "transpose", words, [(y, layer.outputs[0], box)], box.elements * 5 // self.cores)
+
+
+TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
+    "softmax": [
+        ("i_softmax", applies_i_softmax, ISoftmaxKernel),
+        ("softmax_ita", applies_ita, ItaSoftmaxKernel),
+        ("softmax_tflite", applies_tflite, TfliteSoftmaxKernel),
+    ],
+    "rms_norm": [("rms_norm", applies_rms_norm, RmsNormKernel)],
+    "layer_norm": [("layer_norm", _norm_type, LayerNormKernel)],
+    "max_pool": [("max_pool", applies_pool, PoolKernel)],
+    "avg_pool": [("avg_pool", applies_avg_pool, PoolKernel)],
+    "transpose": [("transpose", applies_transpose, TransposeKernel)],
+}
