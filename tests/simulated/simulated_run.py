@@ -1,0 +1,93 @@
+"""Run a compiled network on the simulator and check what must hold for every run."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.api import App
+from tvm_pulp.report.inputs import prepare_inputs
+from tvm_pulp.report.report import cluster_report
+from tvm_pulp.sim.iss import Machine
+from tvm_pulp.sim.iss.device import IssDevice, _fill_undefined, _read_array
+
+LAYER_KEYS = {
+    "name", "op", "engine", "form", "cycles", "estimated_cycles", "bound_cycles", "macs", "dma_bytes",
+    "dma_stall_cycles", "tiles", "deviation_lsb",
+}  # fmt: skip
+REPORT_KEYS = {
+    "soc", "target", "cores", "cycles", "cold_cycles", "instructions", "macs", "macs_per_cycle", "bound_cycles",
+    "energy_uj", "energy_model", "memory", "code_bytes", "layers", "host",
+}  # fmt: skip
+# What the simulator cannot tell apart, and what only a fresh compilation knows.
+MAY_BE_NULL = {"dma_stall_cycles", "compile_s"}
+# Entering and leaving the network: a call, the engine's initialization, a barrier.
+ENTRY_CYCLES = 350
+
+
+@dataclass(frozen=True)
+class SimulatedRun:
+    """Outputs after two inferences and after one, and the report."""
+
+    outputs: list[np.ndarray]
+    first_outputs: list[np.ndarray]
+    report: dict[str, Any]
+
+
+def simulate(app: App, inputs: Mapping[str, np.ndarray] | Sequence[np.ndarray] | None = None) -> SimulatedRun:
+    """Run an archive; no race, a complete report, and the same answer after one inference as after two."""
+    facts = app.metadata["tvm_pulp"]
+    arrays = prepare_inputs(facts["inputs"], inputs)
+    device = IssDevice(app.files, app.metadata)
+    run = device.run(arrays)
+    assert run.statistics.races == 0, run.statistics.first_race
+    first = outputs_after_one(device, arrays, facts)
+    for after_one, after_two in zip(first, run.outputs, strict=True):
+        np.testing.assert_array_equal(after_one, after_two)
+    report = cluster_report(app.metadata, run, None)
+    check_report(report)
+    return SimulatedRun(run.outputs, first, report)
+
+
+def outputs_after_one(device: IssDevice, arrays: Sequence[np.ndarray], facts: dict[str, Any]) -> list[np.ndarray]:
+    """Outputs when the program stops after its first inference."""
+    machine = Machine(device._soc)
+    machine.load_elf(device.elf)
+    _fill_undefined(machine)
+    device._write_inputs(machine, list(arrays))
+    machine.write(machine.symbol("tvm_pulp_inferences"), struct.pack("<I", 1))
+    result = machine.run(device._cycle_limit())
+    assert result.exit_code == 0
+    return [_read_array(machine, output) for output in facts["outputs"]]
+
+
+def check_report(report: dict[str, Any]) -> None:
+    """All fields are there, unknown ones are null, and the layers' cycles add up to the total."""
+    assert set(report) == REPORT_KEYS
+    assert {level: set(figures) for level, figures in report["memory"].items()} == {
+        level: {"peak", "capacity"} for level in ("l1", "l2", "l3", "wmem")
+    }
+    assert set(report["host"]) == {"compile_s", "build_s", "simulate_s", "mips"}
+    assert report["cycles"] > 0 and report["energy_uj"] > 0 and report["code_bytes"] > 0
+    for layer in report["layers"]:
+        assert set(layer) == LAYER_KEYS
+        assert {key for key, value in layer.items() if value is None} <= MAY_BE_NULL
+        assert layer["bound_cycles"] <= layer["cycles"], f"{layer['name']} beats its bound"
+    for section in (report, report["host"]):
+        assert {key for key, value in section.items() if value is None} <= MAY_BE_NULL
+    total = sum(layer["cycles"] for layer in report["layers"])
+    missing = report["cycles"] - total
+    assert 0 <= missing <= max(ENTRY_CYCLES, report["cycles"] // 100), f"layers take {total} of {report['cycles']}"
+    terms = report["energy_model"]["terms_uj"]
+    assert abs(sum(terms.values()) - report["energy_uj"]) < 1e-6
+
+
+def share_of_macs(report: dict[str, Any], engine: str, operators: Sequence[str] | None = None) -> float:
+    """Fraction of the multiply-accumulates (of some operators) that an engine ran."""
+    layers = [x for x in report["layers"] if operators is None or x["op"] in operators]
+    total = sum(layer["macs"] for layer in layers)
+    return sum(layer["macs"] for layer in layers if layer["engine"] == engine) / total
