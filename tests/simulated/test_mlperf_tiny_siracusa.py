@@ -30,7 +30,7 @@ def test_exact_requantization_reproduces_the_reference(network: str, configurati
     app = compile_network(network, CONFIGURATIONS[configuration])
     run = simulate(app, [inputs[0]])
     np.testing.assert_array_equal(run.outputs[0].reshape(-1), references[0].reshape(-1))
-    again = list(app.run([inputs[1]]).outputs.values())[0]
+    again = next(iter(app.run([inputs[1]]).outputs.values()))
     np.testing.assert_array_equal(again.reshape(-1), references[1].reshape(-1))
     assert all(layer["deviation_lsb"] == 0 for layer in run.report["layers"])
     if configuration == "neureka-sram":
