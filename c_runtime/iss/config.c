@@ -69,7 +69,8 @@ const char *config_check(const struct config *config) {
       config->event_load_cycles < 1 || config->float_cycles < 1 || config->float_divide_cycles < 1 ||
       config->float_square_root_cycles < 1 || config->core_peripheral_cycles < 1 || config->core_weight_cycles < 1 ||
       config->core_l2_cycles < 1 || config->core_apb_cycles < 1 || config->controller_l2_cycles < 1 ||
-      config->controller_cluster_cycles < 1 || config->controller_apb_cycles < 1)
+      config->controller_cluster_cycles < 1 ||
+      config->controller_weight_cycles < 1 || config->controller_apb_cycles < 1)
     return "an instruction or access takes at least one cycle";
   return NULL;
 }

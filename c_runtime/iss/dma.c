@@ -70,6 +70,7 @@ static void start_next(struct platform *platform, uint32_t direction) {
   memmove(dma->queue[direction], dma->queue[direction] + 1, dma->queued[direction] * sizeof dma->queue[direction][0]);
   engine->active = 1;
   engine->done = 0;
+  engine->granted = 0;
   engine->length = engine->command.words[0] & LENGTH_MASK;
   engine->line = engine->command.words[0] & TWO_D ? engine->command.words[3] : engine->length;
   engine->stride = engine->command.words[0] & TWO_D ? engine->command.words[4] : 0;
@@ -104,13 +105,18 @@ static void finish(struct platform *platform, uint32_t direction, uint64_t cycle
   release_blocked(platform, cycle);
 }
 
-/* All banks of the piece free at `cycle`? Takes them if so. */
-static int take_banks(struct platform *platform, uint32_t l1, uint32_t bytes, uint64_t cycle) {
+/* Each word of the beat needs its bank; words that lose try again in the next cycle. True when all are through. */
+static int take_banks(struct platform *platform, struct dma_engine *engine, uint32_t l1, uint32_t bytes, uint64_t cycle) {
   uint32_t mask = (uint32_t)platform->config.l1_banks - 1;
-  uint32_t first = l1 / 4, last = (l1 + bytes - 1) / 4;
-  for (uint32_t word = first; word <= last; word++)
-    if (platform->l1_bank_free[word & mask] > cycle) return 0;
-  for (uint32_t word = first; word <= last; word++) platform->l1_bank_free[word & mask] = cycle + 1;
+  uint32_t first = l1 / 4, last = (l1 + bytes - 1) / 4, all = (2u << (last - first)) - 1;
+  for (uint32_t word = first; word <= last; word++) {
+    uint64_t *bank = &platform->l1_bank_free[word & mask];
+    if ((engine->granted >> (word - first) & 1) || *bank > cycle) continue;
+    *bank = cycle + 1;
+    engine->granted |= 1u << (word - first);
+  }
+  if (engine->granted != all) return 0;
+  engine->granted = 0;
   return 1;
 }
 
@@ -123,9 +129,7 @@ static void step(struct platform *platform, uint32_t direction) {
   uint64_t cycle = engine->cycle;
   if (bytes) {
     uint8_t *outside, *inside = platform->l1 + l1;
-    external += engine->stride ? engine->done / engine->line * engine->stride + engine->done % engine->line
-                               : engine->done;
-    if (engine->command.words[0] & TWO_D && !engine->stride) external = engine->command.words[2] + engine->done % engine->line;
+    external += engine->done / engine->line * engine->stride + engine->done % engine->line;
     outside = memory_pointer(platform, external, bytes);
     if (!outside || (uint64_t)l1 + bytes > (uint64_t)platform->config.l1_size) {
       engine->active = 0;
@@ -135,7 +139,7 @@ static void step(struct platform *platform, uint32_t direction) {
                      (unsigned)engine->command.words[1], (unsigned)engine->command.words[2]);
       return;
     }
-    if (platform->config.l1_conflicts && !take_banks(platform, l1, bytes, cycle - 1)) {
+    if (platform->config.l1_conflicts && !take_banks(platform, engine, l1, bytes, cycle - 1)) {
       dma->conflict_cycles++;
       engine->cycle = cycle + 1;
       return;

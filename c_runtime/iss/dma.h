@@ -22,6 +22,7 @@ struct dma_engine {
   struct dma_command command;
   int active;
   uint32_t done, length;      /* bytes */
+  uint32_t granted;           /* words of the current beat that have had their bank */
   uint32_t line, stride;      /* 2D on the external side; line = length for 1D */
   uint64_t cycle;             /* when the next beat moves */
   uint64_t started, free_at;

@@ -52,9 +52,10 @@ static struct target resolve(const struct hart *hart, uint32_t address) {
 static uint64_t latency(const struct hart *hart, enum place place) {
   const struct config *config = &hart->platform->config;
   if (hart->is_controller)
-    return (uint64_t)(place == PLACE_L2    ? config->controller_l2_cycles
-                      : place == PLACE_APB ? config->controller_apb_cycles
-                                           : config->controller_cluster_cycles);
+    return (uint64_t)(place == PLACE_L2       ? config->controller_l2_cycles
+                      : place == PLACE_APB    ? config->controller_apb_cycles
+                      : place == PLACE_WEIGHT ? config->controller_weight_cycles
+                                              : config->controller_cluster_cycles);
   switch (place) {
     case PLACE_L2: return (uint64_t)config->core_l2_cycles;
     case PLACE_APB: return (uint64_t)config->core_apb_cycles;

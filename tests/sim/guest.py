@@ -144,7 +144,11 @@ def assemble(text: str, cores: int = 1) -> bytes:
 
 
 def machine_for(
-    text: str, cores: int = 1, preset: str = "siracusa", settings: Mapping[str, object] | None = None, trace: bool = False
+    text: str,
+    cores: int = 1,
+    preset: str = "siracusa",
+    settings: Mapping[str, object] | None = None,
+    trace: bool = False,
 ) -> Machine:
     """A machine with the program loaded."""
     machine = Machine(soc.load(preset).with_settings(settings or {}), trace=trace)

@@ -92,7 +92,6 @@ class CoreTiming(_Section):
     float_square_root: int = Field(default=12, ge=1)
     peripheral: int = Field(default=3, ge=1)
     apb: int = Field(default=23, ge=1)
-    controller_cluster: int = Field(default=15, ge=1)
     controller_apb: int = Field(default=9, ge=1)
     ordering_slack: int = Field(default=0, ge=0, le=64)
 
@@ -133,8 +132,6 @@ class Dma(_Section):
     core_queue: int = Field(default=2, ge=1)
     global_queue: int = Field(default=8, ge=1)
     counters: int = Field(default=16, ge=1, le=16)
-    enqueue_1d: int = Field(default=5, ge=1)
-    enqueue_2d: int = Field(default=7, ge=1)
 
 
 class Engine(_Section):
@@ -179,6 +176,13 @@ class Soc(_Section):
     def _check(self) -> Soc:
         if self.simulated and not (self.memory.l1.size and self.memory.l2.size):
             raise ValueError("a simulated SoC needs memory.l1.size and memory.l2.size")
+        if self.memory.l1.latency != 1:
+            raise ValueError("memory.l1.latency is 1: the cores' pipeline has no other")
+        for name in ("l1", "weight"):
+            if getattr(self.memory, name).private_bytes:
+                raise ValueError(f"memory.{name} has no private part: only L2 has")
+        if self.memory.weight.banks != 1 or self.memory.weight.conflicts:
+            raise ValueError("banks of the weight memory are not modelled: leave memory.weight.banks at 1")
         return self
 
     def with_settings(self, settings: Mapping[str, object]) -> Soc:

@@ -1,0 +1,121 @@
+"""SoC descriptions: presets, settings, and what a wrong one says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tvm_pulp import soc
+from tvm_pulp.errors import UserError
+from tvm_pulp.sim.iss import Machine
+from tvm_pulp.soc.description import setting_names
+
+
+def test_presets() -> None:
+    assert {"host", "siracusa", "siracusa-gvsoc"} <= set(soc.names())
+    silicon, model = soc.load("siracusa"), soc.load("siracusa-gvsoc")
+    assert silicon.cluster.cores == 8 and silicon.memory.l1.size == 256 * 1024
+    assert silicon.memory.l1.conflicts and not model.memory.l1.conflicts
+    assert (silicon.timing.mul, model.timing.mul) == (1, 2)
+    assert silicon.engines["neureka"].base == 0x10201000 and silicon.engines["neureka"].event_line == 12
+    quirk = "gvsoc_dw_wmem_quirk"
+    assert silicon.engines["neureka"].parameters[quirk] == 0 and model.engines["neureka"].parameters[quirk] == 1
+    # everything else is the same chip
+    assert silicon.dma == model.dma and silicon.icache == model.icache and silicon.memory.l2 == model.memory.l2
+
+
+def test_host_is_not_simulated() -> None:
+    host = soc.load("host")
+    assert not host.simulated
+    with pytest.raises(UserError, match="not simulated"):
+        Machine(host)
+
+
+def test_settings_replace_values_and_leave_the_original() -> None:
+    base = soc.load("siracusa")
+    changed = base.with_settings({"memory.l1.size": 131072, "cluster.cores": "4", "memory.l1.conflicts": "false"})
+    assert changed.memory.l1.size == 131072 and changed.cluster.cores == 4 and changed.memory.l1.conflicts is False
+    assert base.memory.l1.size == 262144 and base.cluster.cores == 8
+    parameter = base.with_settings({"engines.neureka.parameters.pe_rows": 4}).engines["neureka"].parameters
+    assert parameter["pe_rows"] == 4
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("memory.l1.sise", 1, "unknown setting 'memory.l1.sise': close matches: .*memory.l1.size"),
+        ("cores", 4, "close matches: cluster.cores"),
+        ("memory.l1", 4, "unknown setting 'memory.l1'"),
+        ("nonsense", 4, "unknown setting 'nonsense'"),
+        ("cluster.cores", 17, "cluster.cores: input should be less than or equal to 16, not 17"),
+        ("cluster.cores", "many", "cluster.cores: .*not 'many'"),
+        ("memory.l1.size", 0, "memory.l1.size and memory.l2.size"),
+    ],
+)
+def test_wrong_settings(path: str, value: object, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        soc.load("siracusa").with_settings({path: value})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- a list", "must be a mapping"),
+        ("name: [", "not valid YAML"),
+        ("description: no name\nsimulated: false", "name: this key is required"),
+        ("name: x\nsimulated: false\ncolour: red", "colour: no such key"),
+        ("name: x\nbased_on: y", "based_on names 'y'"),
+        ("name: x\nbased_on: siracusa\ntiming: {mul: 0}", "timing.mul: input should be greater"),
+    ],
+)
+def test_wrong_descriptions(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=message):
+        soc.load(path)
+
+
+def test_own_description(tmp_path: Path) -> None:
+    path = tmp_path / "small.yaml"
+    path.write_text("based_on: siracusa\nname: small\ncluster: {cores: 2}\nmemory: {l1: {size: 65536}}\n")
+    small = soc.load(path)
+    assert small.name == "small" and small.cluster.cores == 2 and small.memory.l1.banks == 16
+    Machine(small)
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UserError, match="did you mean 'siracusa'"):
+        soc.load("sirakusa")
+    with pytest.raises(UserError, match="cannot read"):
+        soc.load("absent.yaml")
+
+
+def test_what_the_simulator_cannot_do_is_a_user_error() -> None:
+    for settings in ({"memory.l1.size": 100}, {"memory.l1.banks": 3}, {"icache.private_sets": 3}):
+        with pytest.raises(UserError, match="cannot be simulated"):
+            Machine(soc.load("siracusa").with_settings(settings))
+
+
+def test_every_value_reaches_the_simulator() -> None:
+    # A key that the simulator ignored would be accepted without effect.
+    from tvm_pulp.sim.iss.settings import simulator_settings
+
+    base = soc.load("siracusa")
+    fixed = {"memory.l1.latency", "memory.l1.private_bytes", "memory.weight.private_bytes"}
+    fixed |= {"memory.weight.banks", "memory.weight.conflicts", "dma.counters"}  # refused or already at the maximum
+    for name in setting_names(base.model_dump()):
+        if not name.startswith(("clock", "cluster", "memory", "timing", "icache", "events", "dma")) or name in fixed:
+            continue
+        value: Any = base
+        for part in name.split("."):
+            value = getattr(value, part)
+        changed = base.with_settings({name: (not value) if isinstance(value, bool) else value + 1})
+        assert simulator_settings(changed, False) != simulator_settings(base, False), name
+
+
+@pytest.mark.parametrize("setting", ["memory.l1.latency", "memory.l1.private_bytes", "memory.weight.banks"])
+def test_what_is_not_modelled_is_refused(setting: str) -> None:
+    with pytest.raises(UserError, match="memory"):
+        soc.load("siracusa").with_settings({setting: 2})
