@@ -115,6 +115,7 @@ setup(
     entry_points={
         "console_scripts": ["tvmc=tvm_pulp.tvmc.main:main"],
         "tvm_pulp.uma_backends": ["neureka=uma_backends.neureka:NeurekaBackend"],
+        "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
     },
     classifiers=[
         "Development Status :: 3 - Alpha",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from schedules.cluster.structures import words_of
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -75,12 +76,13 @@ class Arguments:
     def load_whole(self, name: str, tensor: Tensor) -> Pointer:
         return self.load(name, tensor, Box.whole(tensor.spec.shape))
 
-    def requant(self, layer: Layer, channels: slice | None, tensors: Sequence[Tensor] | None = None) -> list[Any]:
-        """The nine words of `struct tvm_pulp_requant`; per-channel constants of the given channels."""
+    def requant(self, layer: Layer, channels: slice | None) -> dict[str, Any]:
+        """The fields of the member `requant`; per-channel constants of the given channels."""
         rule = Requant.of(layer.attributes)
+        names = ("kind", "per_channel", "wide_result", "mul", "add", "shift", "zero_point", "low", "high")
         if rule.kind == "none":
-            return [0] * 9
-        operands = list(tensors if tensors is not None else layer.inputs[len(layer.inputs) - rule.operands :])
+            return {f"requant.{n}": 0 for n in names}
+        operands = layer.inputs[len(layer.inputs) - rule.operands :]
         per_channel = int(max(t.spec.elements for t in operands) > 1)
         pointers: list[Any] = []
         for name, tensor in zip(("mul", "add"), operands, strict=True):
@@ -91,17 +93,23 @@ class Arguments:
                 pointers.append(self.load_whole(name, tensor))
         kind = _PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
         wide_result = int(rule.out_dtype == "int32")
-        return [kind, per_channel, wide_result, *pointers, rule.shift, rule.zero_point, rule.low, rule.high]
+        values = (kind, per_channel, wide_result, *pointers, rule.shift, rule.zero_point, rule.low, rule.high)
+        return {f"requant.{n}": v for n, v in zip(names, values, strict=True)}
 
     def finish(
-        self, function: str, structure: str, words: Sequence[Any], outputs: Sequence[tuple[Local, Tensor, Box]],
-        cycles: int, scratch: Sequence[Local] = (),
-    ) -> Recipe:  # fmt: skip
+        self,
+        function: str,
+        structure: str,
+        fields: dict[str, Any],
+        output: tuple[Local, Tensor, Box],
+        cycles: int,
+        scratch: Sequence[Local] = (),
+    ) -> Recipe:
         """Loads, the call, stores."""
-        writes = (*(local for local, _, _ in outputs), *scratch)
-        call = Call(f"tvm_pulp_kernel_{function}", f"struct tvm_pulp_{structure}_args", tuple(words), tuple(self.reads), writes)
-        stores = [Store(local, tensor, box) for local, tensor, box in outputs]
-        return Recipe((*self.steps, call, *stores), CALL_CYCLES + cycles)
+        name = f"tvm_pulp_{structure}_args"
+        words = words_of(name, fields)
+        call = Call(f"tvm_pulp_kernel_{function}", f"struct {name}", words, tuple(self.reads), (output[0], *scratch))
+        return Recipe((*self.steps, call, Store(*output)), CALL_CYCLES + cycles)
 
 
 def uniform_requant(layer: Layer) -> bool:

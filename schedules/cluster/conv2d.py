@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, folded_bias, pack_columns, padded, uniform_requant
+from schedules.depthwise_conv2d import plane_stride, scratch_bytes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
@@ -41,7 +42,22 @@ def spans(layer: Layer, box: Box) -> tuple[Span, Span]:
 
 
 @dataclass(frozen=True)
-class Conv2dKernel(KernelForm):
+class WindowKernel(KernelForm):
+    """What both kinds of convolution share."""
+
+    def window(self, box: Box, rows: Span, columns: Span) -> dict[str, int]:
+        """Fields that describe sizes, steps and padding."""
+        a, (_, kh, kw, _) = self.layer.attributes, self.layer.inputs[1].spec.shape
+        return {
+            "height": rows.size, "width": columns.size, "out_height": box.size[1], "out_width": box.size[2],
+            "kernel_height": kh, "kernel_width": kw, "stride_y": a["strides"][0], "stride_x": a["strides"][1],
+            "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": rows.before,
+            "pad_left": columns.before, "pad_value": a["zero_point"], "x_type": TYPES[self.layer.inputs[0].spec.dtype],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Conv2dKernel(WindowKernel):
     name: str = "conv2d kernel"
 
     def axes(self) -> tuple[TileAxis, ...]:
@@ -67,16 +83,19 @@ class Conv2dKernel(KernelForm):
         scratch, stride = self.scratch(4 * padded(depth) + 4)
         requant = arguments.requant(layer, slice(first, first + count))
         itemsize = out.spec.bytes // out.spec.elements
-        words = [x, weight, bias_at, Pointer(y), Pointer(scratch), stride, rows.size, columns.size, channels]
-        words += [box.size[1], box.size[2], count, kh, kw, *a["strides"], *a["dilation"], rows.before, columns.before]
-        words += [a["zero_point"], channels, count * itemsize, padded(depth), TYPES[layer.inputs[0].spec.dtype], *requant]
+        fields = {
+            "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
+            "scratch_stride": stride, "channels": channels, "out_channels": count, "x_pixel_stride": channels,
+            "y_pixel_stride": count * itemsize, "depth_stride": padded(depth),
+            **self.window(box, rows, columns), **requant,
+        }  # fmt: skip
         pixels = box.size[1] * box.size[2]
         cycles = int(pixels * (count * depth / 1.95 + depth * 0.6 + count * 6 + 40) / self.cores)
-        return arguments.finish("conv2d", "conv2d", words, [(y, out, box)], cycles, [scratch])
+        return arguments.finish("conv2d", "conv2d", fields, (y, out, box), cycles, [scratch])
 
 
 @dataclass(frozen=True)
-class DepthwiseKernel(KernelForm):
+class DepthwiseKernel(WindowKernel):
     name: str = "depthwise kernel"
 
     def axes(self) -> tuple[TileAxis, ...]:
@@ -99,12 +118,16 @@ class DepthwiseKernel(KernelForm):
         bias = self.derived.constant(f"{layer.name}_folded_bias", folded_bias(layer, weights, a["zero_point"]))
         bias_at = arguments.load("bias", bias, Box((first,), (count,)))
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
-        plane = padded((box.size[2] - 1) * a["strides"][1] + padded(kw) + 6)
-        scratch, stride = self.scratch(4 * kh * (plane + 1) + 4 * box.size[2])
+        plane = plane_stride(box.size[2], kw, a["strides"][1], columns.before)
+        # Turning several rows at once saves reading the halo again; the whole tile is the most that can help.
+        turned = max(kh, min(rows.before + rows.size + rows.after, kh + 6 * a["strides"][0]))
+        scratch, stride = self.scratch(scratch_bytes(box.size[2], plane, turned))
         requant = arguments.requant(layer, slice(first, first + count))
         itemsize = out.spec.bytes // out.spec.elements
-        words = [x, weight, bias_at, Pointer(y), Pointer(scratch), stride, plane, rows.size, columns.size, count]
-        words += [box.size[1], box.size[2], kh, kw, *a["strides"], *a["dilation"], rows.before, columns.before]
-        words += [a["zero_point"], count, count * itemsize, TYPES[layer.inputs[0].spec.dtype], *requant]
+        fields = {
+            "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
+            "scratch_stride": stride, "plane_stride": plane, "plane_rows": turned, "channels": count, "x_pixel_stride": count,
+            "y_pixel_stride": count * itemsize, **self.window(box, rows, columns), **requant,
+        }  # fmt: skip
         cycles = int(box.elements * (kh * kw * 1.6 + 4) / self.cores)
-        return arguments.finish("depthwise_conv2d", "depthwise_conv2d", words, [(y, out, box)], cycles, [scratch])
+        return arguments.finish("depthwise_conv2d", "depthwise_conv2d", fields, (y, out, box), cycles, [scratch])

@@ -55,10 +55,14 @@ class DenseKernel(KernelForm):
         scratch, stride = self.scratch(4 * padded(depth) + 4 if unaligned else 4)
         requant = arguments.requant(layer, slice(first, first + columns))
         itemsize = out.spec.bytes // out.spec.elements
-        words = [x, weight, bias_at, Pointer(y), Pointer(scratch), stride, rows, columns, depth, depth, padded(depth)]
-        words += [columns * itemsize, TYPES[layer.inputs[0].spec.dtype], *requant]
+        fields = {
+            "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
+            "scratch_stride": stride, "rows": rows, "columns": columns, "depth": depth, "x_stride": depth,
+            "depth_stride": padded(depth), "y_stride": columns * itemsize,
+            "x_type": TYPES[layer.inputs[0].spec.dtype], **requant,
+        }  # fmt: skip
         macs = rows * columns * depth
         cycles = int(macs / (1.95 * self.cores)) + rows * columns * 6 // self.cores
         if rows < self.cores:
             cycles = int(macs / (1.3 * self.cores)) + rows * columns * 8 // self.cores
-        return arguments.finish("dense", "dense", words, [(y, out, box)], cycles, [scratch])
+        return arguments.finish("dense", "dense", fields, (y, out, box), cycles, [scratch])

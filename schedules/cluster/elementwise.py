@@ -125,9 +125,13 @@ class AddKernel(ElementwiseKernel):
                 (narrow if table.dtype == np.int8 else wide)[side] = place
         y = _out(self, box)
         requant = arguments.requant(layer, self.channels(box))
-        words = [a, b, Pointer(y), *narrow, *wide, rows, columns, a_stride, b_stride, columns * _itemsize(layer.outputs[0])]
-        words += [TYPES[layer.inputs[0].spec.dtype], TYPES[layer.inputs[1].spec.dtype], *requant]
-        return arguments.finish("add", "add", words, [(y, layer.outputs[0], box)], box.elements * 9 // self.cores)
+        fields = {
+            "a": a, "b": b, "y": Pointer(y), "table_a": narrow[0], "table_b": narrow[1], "wide_table_a": wide[0],
+            "wide_table_b": wide[1], "rows": rows, "columns": columns, "a_stride": a_stride, "b_stride": b_stride,
+            "y_stride": columns * _itemsize(layer.outputs[0]), "a_type": TYPES[layer.inputs[0].spec.dtype],
+            "b_type": TYPES[layer.inputs[1].spec.dtype], **requant,
+        }  # fmt: skip
+        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), box.elements * 9 // self.cores)
 
 
 def applies_mul(layer: Layer) -> bool:
@@ -149,10 +153,13 @@ class MulKernel(ElementwiseKernel):
         b, b_stride = self.operand(arguments, "b", layer.inputs[1], box, columns)
         y = _out(self, box)
         requant = arguments.requant(layer, self.channels(box))
-        words = [a, b, Pointer(y), rows, columns, a_stride, b_stride, columns * _itemsize(layer.outputs[0])]
-        words += [TYPES[layer.inputs[0].spec.dtype], TYPES[layer.inputs[1].spec.dtype]]
-        words += [layer.attributes["zero_point_a"], layer.attributes["zero_point_b"], *requant]
-        return arguments.finish("mul", "mul", words, [(y, layer.outputs[0], box)], box.elements * 10 // self.cores)
+        fields = {
+            "a": a, "b": b, "y": Pointer(y), "rows": rows, "columns": columns, "a_stride": a_stride,
+            "b_stride": b_stride, "y_stride": columns * _itemsize(layer.outputs[0]),
+            "a_type": TYPES[layer.inputs[0].spec.dtype], "b_type": TYPES[layer.inputs[1].spec.dtype],
+            "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"], **requant,
+        }  # fmt: skip
+        return arguments.finish("mul", "mul", fields, (y, layer.outputs[0], box), box.elements * 10 // self.cores)
 
 
 def applies_unary(layer: Layer) -> bool:
@@ -166,7 +173,7 @@ def applies_requantize(layer: Layer) -> bool:
     return _bytes(layer, 1) and (last or layer.inputs[1].spec.elements == 1)
 
 
-def _unary(function: str, extra: Callable[[Layer], list[int]], cost: int) -> type[KernelForm]:
+def _unary(function: str, extra: Callable[[Layer], dict[str, int]], cost: int) -> type[KernelForm]:
     """Form of a function of one tensor with the common argument layout."""
 
     @dataclass(frozen=True)
@@ -183,16 +190,20 @@ def _unary(function: str, extra: Callable[[Layer], list[int]], cost: int) -> typ
             x, x_stride = self.operand(arguments, "x", layer.inputs[0], box, columns)
             y = _out(self, box)
             requant = arguments.requant(layer, self.channels(box))
-            words = [x, Pointer(y), rows, columns, x_stride, columns * _itemsize(layer.outputs[0])]
-            words += [TYPES[layer.inputs[0].spec.dtype], *extra(layer), *requant]
-            return arguments.finish(function, function, words, [(y, layer.outputs[0], box)], box.elements * cost // self.cores)
+            fields = {
+                "x": x, "y": Pointer(y), "rows": rows, "columns": columns, "x_stride": x_stride,
+                "y_stride": columns * _itemsize(layer.outputs[0]), "x_type": TYPES[layer.inputs[0].spec.dtype],
+                **extra(layer), **requant,
+            }  # fmt: skip
+            cycles = box.elements * cost // self.cores
+            return arguments.finish(function, function, fields, (y, layer.outputs[0], box), cycles)
 
     return UnaryKernel
 
 
-RequantizeKernel = _unary("requantize", lambda layer: [0, layer.attributes["zero_point"]], 8)
-HardswishKernel = _unary("hardswish", lambda layer: [layer.attributes[k] for k in ("three", "six", "one_over_six")], 14)
-GeluKernel = _unary("gelu", lambda layer: [layer.attributes[k] for k in ("b", "one")], 18)
+RequantizeKernel = _unary("requantize", lambda layer: {"per_row": 0, "zero_point": layer.attributes["zero_point"]}, 8)
+HardswishKernel = _unary("hardswish", lambda layer: {k: layer.attributes[k] for k in ("three", "six", "one_over_six")}, 14)
+GeluKernel = _unary("gelu", lambda layer: {k: layer.attributes[k] for k in ("b", "one")}, 18)
 
 
 def _function_of_byte(layer: Layer) -> bool:
@@ -231,8 +242,8 @@ class LookupKernel(KernelForm):
         x = arguments.load("x", layer.inputs[0], box)
         table = arguments.load_whole("table", self.derived.constant(f"{layer.name}_table", self.table()))
         y = _out(self, box)
-        words = [x, Pointer(y), table, math.prod(box.size)]
-        return arguments.finish("lookup", "lookup", words, [(y, layer.outputs[0], box)], box.elements * 3 // self.cores)
+        fields = {"x": x, "y": Pointer(y), "table": table, "count": math.prod(box.size)}
+        return arguments.finish("lookup", "lookup", fields, (y, layer.outputs[0], box), box.elements * 3 // self.cores)
 
 
 TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {

@@ -55,10 +55,14 @@ class MatmulKernel(KernelForm):
         requant = arguments.requant(layer, slice(box.start[-1], box.start[-1] + columns))
         a_batch = rows * depth if part.inputs[0].elements > rows * depth or batch == 1 else 0
         b_batch = b_size if part.inputs[1].elements > b_size or batch == 1 else 0
-        words = [a, b, Pointer(y), Pointer(scratch), stride, batch, rows, columns, depth, depth, b_stride]
-        words += [columns * itemsize, a_batch, b_batch, rows * columns * itemsize, transposed]
-        words += [TYPES[layer.inputs[0].spec.dtype], TYPES[layer.inputs[1].spec.dtype]]
-        words += [layer.attributes["zero_point_a"], layer.attributes["zero_point_b"], *requant]
+        fields = {
+            "a": a, "b": b, "y": Pointer(y), "scratch": Pointer(scratch), "scratch_stride": stride, "batch": batch,
+            "rows": rows, "columns": columns, "depth": depth, "a_stride": depth, "b_stride": b_stride,
+            "y_stride": columns * itemsize, "a_batch_stride": a_batch, "b_batch_stride": b_batch,
+            "y_batch_stride": rows * columns * itemsize, "transpose_b": transposed,
+            "a_type": TYPES[layer.inputs[0].spec.dtype], "b_type": TYPES[layer.inputs[1].spec.dtype],
+            "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"], **requant,
+        }  # fmt: skip
         macs = box.elements * depth
         cycles = int((macs / 1.5 + box.elements * 8 + batch * rows * 30) / self.cores)
-        return arguments.finish("matmul", "matmul", words, [(y, out, box)], cycles, [scratch])
+        return arguments.finish("matmul", "matmul", fields, (y, out, box), cycles, [scratch])

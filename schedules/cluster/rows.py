@@ -66,10 +66,13 @@ class ISoftmaxKernel(RowKernel):
         table = arguments.load_whole("table", constant)
         y = self.out(box)
         scratch, stride = self.scratch(4 * columns + 16)
-        words = [x, Pointer(y), table, Pointer(scratch), stride, rows, columns, TYPES[layer.inputs[0].spec.dtype]]
-        words.append(layer.attributes["levels"])
+        fields = {
+            "x": x, "y": Pointer(y), "table": table, "scratch": Pointer(scratch), "scratch_stride": stride,
+            "rows": rows, "columns": columns, "x_type": TYPES[layer.inputs[0].spec.dtype],
+            "levels": layer.attributes["levels"],
+        }  # fmt: skip
         cycles = (box.elements * 22 + rows * 60) // self.cores
-        return arguments.finish("i_softmax", "i_softmax", words, [(y, layer.outputs[0], box)], cycles, [scratch])
+        return arguments.finish("i_softmax", "i_softmax", fields, (y, layer.outputs[0], box), cycles, [scratch])
 
 
 def applies_ita(layer: Layer) -> bool:
@@ -87,9 +90,12 @@ class ItaSoftmaxKernel(RowKernel):
         x = arguments.load("x", layer.inputs[0], box)
         y = self.out(box)
         group = layer.attributes["group"] if layer.attributes["form"] == "ita_partial_max" else 0
-        words = [x, Pointer(y), rows, columns, TYPES[layer.inputs[0].spec.dtype], layer.attributes["levels"], group]
+        fields = {
+            "x": x, "y": Pointer(y), "rows": rows, "columns": columns, "x_type": TYPES[layer.inputs[0].spec.dtype],
+            "levels": layer.attributes["levels"], "group": group,
+        }  # fmt: skip
         cycles = (box.elements * 20 + rows * 60) // self.cores
-        return arguments.finish("softmax_ita", "softmax_ita", words, [(y, layer.outputs[0], box)], cycles)
+        return arguments.finish("softmax_ita", "softmax_ita", fields, (y, layer.outputs[0], box), cycles)
 
 
 def applies_tflite(layer: Layer) -> bool:
@@ -112,9 +118,9 @@ class TfliteSoftmaxKernel(RowKernel):
         x = arguments.load("x", layer.inputs[0], box)
         table = arguments.load_whole("table", self.derived.constant(f"{layer.name}_exponential", self.table()))
         y = self.out(box)
-        words = [x, Pointer(y), table, rows, columns]
+        fields = {"x": x, "y": Pointer(y), "table": table, "rows": rows, "columns": columns}
         cycles = (box.elements * 40 + rows * 300) // self.cores
-        return arguments.finish("softmax_tflite", "softmax_tflite", words, [(y, layer.outputs[0], box)], cycles)
+        return arguments.finish("softmax_tflite", "softmax_tflite", fields, (y, layer.outputs[0], box), cycles)
 
 
 def _norm_type(layer: Layer) -> bool:
@@ -146,9 +152,12 @@ class RmsNormKernel(RowKernel):
         # The root is at most the largest |x|, plus one under it.
         reach = magnitude * int(np.abs(weight.astype(np.int64)).max(initial=0)) + ((magnitude + 1) << a["shift"])
         wide = int(reach >= 1 << 30)
-        words = [x, weight_at, Pointer(y), rows, columns, TYPES[layer.inputs[0].spec.dtype], a["levels"], a["shift"], wide]
+        fields = {
+            "x": x, "double_weight": weight_at, "y": Pointer(y), "rows": rows, "columns": columns,
+            "x_type": TYPES[layer.inputs[0].spec.dtype], "levels": a["levels"], "shift": a["shift"], "wide": wide,
+        }  # fmt: skip
         cycles = rows * (columns * 12 + 200) // min(rows, self.cores)
-        return arguments.finish("rms_norm", "rms_norm", words, [(y, layer.outputs[0], box)], cycles)
+        return arguments.finish("rms_norm", "rms_norm", fields, (y, layer.outputs[0], box), cycles)
 
 
 @dataclass(frozen=True)
@@ -167,10 +176,12 @@ class LayerNormKernel(RowKernel):
         reach = (high - low) * int(np.abs(weight.astype(np.int64)).max(initial=0))
         beyond = reach + int(np.abs(bias.astype(np.int64)).max(initial=0))
         wide = int(reach >= 1 << 30 or beyond >= 1 << 31)
-        words = [x, weight_at, bias_at, Pointer(y), rows, columns, TYPES[layer.inputs[0].spec.dtype]]
-        words += [a["levels"], a["shift"], wide]
+        fields = {
+            "x": x, "weight": weight_at, "bias": bias_at, "y": Pointer(y), "rows": rows, "columns": columns,
+            "x_type": TYPES[layer.inputs[0].spec.dtype], "levels": a["levels"], "shift": a["shift"], "wide": wide,
+        }  # fmt: skip
         cycles = rows * (columns * 20 + 250) // min(rows, self.cores)
-        return arguments.finish("layer_norm", "layer_norm", words, [(y, layer.outputs[0], box)], cycles)
+        return arguments.finish("layer_norm", "layer_norm", fields, (y, layer.outputs[0], box), cycles)
 
 
 def applies_pool(layer: Layer) -> bool:
@@ -196,11 +207,15 @@ class PoolKernel(KernelForm):
         arguments = Arguments()
         x = arguments.load("x", layer.inputs[0], source)
         y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
-        words = [x, Pointer(y), source.size[1], source.size[2], box.size[3], box.size[1], box.size[2], *a["kernel"]]
-        words += [*a["strides"], *a["dilation"], pads[0], pads[1], TYPES[layer.inputs[0].spec.dtype]]
-        words += [a.get("low", 0), a.get("high", 0)]
+        fields = {
+            "x": x, "y": Pointer(y), "height": source.size[1], "width": source.size[2], "channels": box.size[3],
+            "out_height": box.size[1], "out_width": box.size[2], "kernel_height": a["kernel"][0],
+            "kernel_width": a["kernel"][1], "stride_y": a["strides"][0], "stride_x": a["strides"][1],
+            "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": pads[0], "pad_left": pads[1],
+            "x_type": TYPES[layer.inputs[0].spec.dtype], "low": a.get("low", 0), "high": a.get("high", 0),
+        }  # fmt: skip
         cycles = box.elements * (a["kernel"][0] * a["kernel"][1] + 10) // self.cores
-        return arguments.finish(layer.operator, "pool", words, [(y, layer.outputs[0], box)], cycles)
+        return arguments.finish(layer.operator, "pool", fields, (y, layer.outputs[0], box), cycles)
 
 
 def applies_transpose(layer: Layer) -> bool:
@@ -240,8 +255,11 @@ class TransposeKernel(KernelForm):
         itemsize = np.dtype(layer.inputs[0].spec.dtype).itemsize
         pairs = merged(part.inputs[0].size, layer.attributes["axes"])
         pairs = [(1, 0)] * (4 - len(pairs)) + pairs
-        words = [x, Pointer(y), itemsize, *(size for size, _ in pairs), *(stride * itemsize for _, stride in pairs)]
-        return arguments.finish("transpose", "transpose", words, [(y, layer.outputs[0], box)], box.elements * 5 // self.cores)
+        fields = {"x": x, "y": Pointer(y), "element_bytes": itemsize}
+        fields |= {f"size{i}": size for i, (size, _) in enumerate(pairs)}
+        fields |= {f"stride{i}": stride * itemsize for i, (_, stride) in enumerate(pairs)}
+        cycles = box.elements * 5 // self.cores
+        return arguments.finish("transpose", "transpose", fields, (y, layer.outputs[0], box), cycles)
 
 
 TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {

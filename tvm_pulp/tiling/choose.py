@@ -13,6 +13,7 @@ from tvm_pulp.tiling.greedy import Tiling, missing_l1, tile_form
 from tvm_pulp.tiling.plan import LayerPlan, Offer, Plan, plan_l2, plan_layer
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.registry import core_schedules
 from tvm_pulp.uma.strategy import Refusal
 
 
@@ -33,12 +34,21 @@ def greedy_plan(
             raise UserError(f"--pin {node}={engine}: there is no layer '{node}'; `tvmc explain` lists them")
         if engine not in names:
             raise UserError(f"--pin {node}={engine}: engine '{engine}' is not part of this target ({', '.join(sorted(names))})")
-    layers = tuple(_plan_layer(layer, engines, cores, l1_bytes, pins.get(layer.name)) for layer in network.layers)
+    # Hand-written kernels are for cores with XpulpV2; all others run generated C.
+    schedules = core_schedules() if soc.cluster.isa.xpulp else ()
+    layers = tuple(
+        _plan_layer(layer, engines, schedules, cores, l1_bytes, pins.get(layer.name)) for layer in network.layers
+    )
     return Plan(network, soc.name, cores, l1_bytes, layers, plan_l2(network, layers))
 
 
 def _plan_layer(
-    layer: Layer, engines: Sequence[tuple[UMABackend, Any]], cores: int, l1_bytes: int, pin: str | None
+    layer: Layer,
+    engines: Sequence[tuple[UMABackend, Any]],
+    schedules: Sequence[Any],
+    cores: int,
+    l1_bytes: int,
+    pin: str | None,
 ) -> LayerPlan:
     offers: list[Offer] = []
     refusals: list[Refusal] = []
@@ -49,6 +59,9 @@ def _plan_layer(
             refusals.append(answer)
             continue
         for form in answer:
+            _consider(form, layer, l1_bytes, choices, offers)
+    for schedule in schedules:
+        for form in schedule(layer, cores):
             _consider(form, layer, l1_bytes, choices, offers)
     cluster = tile_form(TiledForm(layer, cores), layer, l1_bytes)
     if isinstance(cluster, Tiling):

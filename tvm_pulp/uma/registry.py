@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.metadata import entry_points
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.strategy import Form
 
 GROUP = "tvm_pulp.uma_backends"
+SCHEDULES = "tvm_pulp.schedules"
 
 
 def names() -> list[str]:
@@ -45,3 +49,9 @@ def parse_targets(text: str) -> list[UMABackend]:
         if found not in engines:
             engines.append(found)
     return engines
+
+
+@lru_cache(maxsize=None)
+def core_schedules() -> tuple[Callable[[Layer, int], Sequence[Form]], ...]:
+    """Functions that offer hand-written kernels for a layer on the cores; none installed is fine."""
+    return tuple(entry.load() for entry in entry_points(group=SCHEDULES))

@@ -1,0 +1,37 @@
+"""Argument structures of the kernels, read from their header: the C declaration is the only one."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+_STRUCT = re.compile(r"struct (tvm_pulp_\w+) \{(.*?)\n\};", re.S)
+_NESTED = re.compile(r"struct (tvm_pulp_\w+) (\w+);")
+
+
+@lru_cache(maxsize=None)
+def _structures() -> dict[str, tuple[str, ...]]:
+    text = resources.files("c_runtime").joinpath("kernels/include/tvm_pulp/kernels.h").read_text()
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    found: dict[str, tuple[str, ...]] = {}
+    for name, body in _STRUCT.findall(text):
+        fields: list[str] = []
+        for declaration in (d.strip() for d in body.split(";") if d.strip()):
+            nested = _NESTED.match(declaration + ";")
+            if nested:
+                fields += [f"{nested[2]}.{inner}" for inner in found[nested[1]]]
+            else:
+                fields.append(declaration.split("*")[-1].split()[-1])
+        found[name] = tuple(fields)
+    return found
+
+
+def words_of(structure: str, values: dict[str, Any]) -> tuple[Any, ...]:
+    """Values in the order of the structure's fields; all fields must be given, and no others."""
+    fields = _structures()[structure]
+    missing, unknown = [f for f in fields if f not in values], [v for v in values if v not in fields]
+    if missing or unknown:
+        raise TypeError(f"struct {structure}: missing {missing}, unknown {unknown}")
+    return tuple(values[f] for f in fields)
