@@ -26,7 +26,7 @@ def unravel(place: Any, shape: Sequence[int]) -> list[Any]:
     """Indices of a flat position in a row-major tensor."""
     indices: list[Any] = []
     for axis in reversed(range(len(shape))):
-        if shape[axis] == 1:
+        if shape[axis] <= 1:  # an empty axis has no position; its loop never runs
             indices.append(i32(0))
         elif all(size == 1 for size in shape[:axis]):
             indices.append(place)

@@ -16,7 +16,11 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 @contextmanager
 def over(loops: Loops, shape: Sequence[int]) -> Iterator[list[Any]]:
     """Indices of every element. The outer axes are one parallel loop, the last axis the inner loop."""
-    inner = shape[-1] if shape else 1
+    if not shape:  # a scalar
+        with loops.parallel("i", 1):
+            yield []
+        return
+    inner = shape[-1]
     outer = math.prod(shape[:-1])
     if outer == 1:
         with loops.parallel("i", inner) as i:

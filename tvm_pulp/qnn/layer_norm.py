@@ -40,7 +40,7 @@ class LayerNorm(Operator):
         x = loops.buffer("x", as_rows(inputs[0]))
         weight, bias = loops.buffer("weight", inputs[1]), loops.buffer("bias", inputs[2])
         y = loops.buffer("y", as_rows(output))
-        wide = i64 if attributes["wide"] else i32
+        wide, clip = (i64, "clip_wide") if attributes["wide"] else (i32, "clip")
         with loops.parallel("row", output.elements // length) as row:
             total = loops.scalar("total", 0)
             with loops.loop("i", length) as i:
@@ -50,7 +50,7 @@ class LayerNorm(Operator):
             root = loops.bind("root", call("isqrt", variance))
             with loops.loop("i", length) as i:
                 quotient = tirx.truncdiv((wide(x[row, i]) - wide(mean)) * wide(weight[i]), wide(root))
-                value = i32(tirx.shift_right(quotient + wide(bias[i]), wide(attributes["shift"])))
-                clipped = call("clip", value, -(levels // 2), levels // 2 - 1)
+                value = tirx.shift_right(quotient + wide(bias[i]), wide(attributes["shift"]))
+                clipped = call(clip, value, -(levels // 2), levels // 2 - 1)
                 loops.store(y, [row, i], clipped.astype(output.dtype))
         return loops.finish("layer_norm")

@@ -5,6 +5,7 @@ Operands: a[..., M, K], b[..., K, N] (or [..., N, K] with `transpose_b`)[, requa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,7 +53,7 @@ class Matmul(Operator):
             value = i32(buffer[(*index, *place)])
             return value - zero_point if zero_point else value
 
-        with loops.parallel("place", output.elements // columns) as place:
+        with loops.parallel("place", math.prod(output.shape[:-1])) as place:
             row = loops.bind("row", tirx.truncmod(place, i32(rows))) if rows > 1 else i32(0)
             outer = tirx.truncdiv(place, i32(rows)) if rows > 1 else place
             batch = [loops.bind("batch", i) for i in unravel(outer, batch_shape)]

@@ -12,7 +12,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.elementwise import lower_elementwise
-from tvm_pulp.qnn.loops import call, i32, i64
+from tvm_pulp.qnn.loops import call, i64
 from tvm_pulp.qnn.operator import Operator, register
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.rows import clip_levels, levels_dtype
@@ -39,8 +39,8 @@ class NoNorm(Operator):
 
         def compute(x: Any, weight: Any, bias: Any) -> Any:
             scaled = (i64(x) * i64(weight) + i64(bias)) * i64(mul)
-            value = i32(tirx.shift_right(scaled, i64(shift)))
-            return call("clip", value, -(levels // 2), levels // 2 - 1).astype(output.dtype)
+            value = tirx.shift_right(scaled, i64(shift))
+            return call("clip_wide", value, -(levels // 2), levels // 2 - 1).astype(output.dtype)
 
         data = list(zip(("x", "weight", "bias"), inputs, strict=True))
         return lower_elementwise("no_norm", data, Requant(), (), output, compute)

@@ -37,13 +37,13 @@ class RmsNorm(Operator):
         loops, levels, length = Loops(), attributes["levels"], inputs[0].shape[-1]
         x, weight = loops.buffer("x", as_rows(inputs[0])), loops.buffer("weight", inputs[1])
         y = loops.buffer("y", as_rows(output))
-        wide = i64 if attributes["wide"] else i32
+        wide, clip = (i64, "clip_wide") if attributes["wide"] else (i32, "clip")
         with loops.parallel("row", output.elements // length) as row:
             mean = tirx.truncdiv(sum_of_squares(loops, x, row, length), i32(length)) + 1
             root = loops.bind("root", call("isqrt", mean))
             with loops.loop("i", length) as i:
                 quotient = tirx.truncdiv(wide(x[row, i]) * wide(weight[i]), wide(root))
-                value = i32(tirx.shift_right(quotient, wide(attributes["shift"])))
-                clipped = call("clip", value, -(levels // 2), levels // 2 - 1)
+                value = tirx.shift_right(quotient, wide(attributes["shift"]))
+                clipped = call(clip, value, -(levels // 2), levels // 2 - 1)
                 loops.store(y, [row, i], clipped.astype(output.dtype))
         return loops.finish("rms_norm")

@@ -1,0 +1,156 @@
+"""Random calls of the element-wise operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.qnn.kernel_batch import Case
+from tests.qnn.random_values import Rng, byte_type, integers, magnitude, pick, requant, zero_point
+from tvm_pulp.qnn.fixed_point import quantize_multiplier
+from tvm_pulp.qnn.requant import Requant
+
+
+def shape(rng: Rng, least: int = 1, most: int = 4) -> tuple[int, ...]:
+    """Odd sizes and size one, few elements."""
+    return tuple(int(pick(rng, (1, 2, 3, 5, 7))) for _ in range(int(rng.integers(least, most + 1))))
+
+
+def broadcastable(rng: Rng) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Two shapes that numpy would broadcast; often equal, sometimes one has fewer axes."""
+    full = shape(rng)
+    if rng.random() < 0.3:
+        return full, full
+    a, b = list(full), list(full)
+    for axis in range(len(full)):
+        which = rng.random()
+        if which < 0.25:
+            a[axis] = 1
+        elif which < 0.5:
+            b[axis] = 1
+    shorter = b[int(rng.integers(0, len(full) + 1)) :] if rng.random() < 0.4 else b
+    pair = (tuple(a), tuple(shorter))
+    return pair if rng.random() < 0.5 else (pair[1], pair[0])
+
+
+def last_axis(*shapes: tuple[int, ...]) -> int:
+    result = np.broadcast_shapes(*shapes)
+    return int(result[-1]) if result else 1
+
+
+def binary(operator: str, reach: Callable[[int, int], int]) -> Callable[[Rng], Case]:
+    """Generator for an operator on two tensors whose result is at most `reach` of their magnitudes."""
+
+    def case(rng: Rng) -> Case:
+        shape_a, shape_b = broadcastable(rng)
+        a, b = integers(rng, shape_a, byte_type(rng)), integers(rng, shape_b, byte_type(rng))
+        zeros = {"zero_point_a": zero_point(rng, str(a.dtype)), "zero_point_b": zero_point(rng, str(b.dtype))}
+        bound = reach(magnitude(a, zeros["zero_point_a"]), magnitude(b, zeros["zero_point_b"]))
+        rule, tensors = requant(rng, bound, last_axis(shape_a, shape_b))
+        return Case(operator, {**zeros, **rule.attributes()}, [a, b, *tensors])
+
+    return case
+
+
+def add(rng: Rng) -> Case:
+    form = str(pick(rng, ("plain", "plain", "half_even", "tflite")))
+    shape_a, shape_b = broadcastable(rng)
+    a, b = integers(rng, shape_a, byte_type(rng)), integers(rng, shape_b, byte_type(rng))
+    zeros = {"zero_point_a": zero_point(rng, str(a.dtype)), "zero_point_b": zero_point(rng, str(b.dtype))}
+    channels = last_axis(shape_a, shape_b)
+    attributes: dict[str, Any] = {"form": form, **zeros}
+    if form == "plain":
+        rules, tensors, bound = {}, [], 0
+        # Operands have one constant each: a per-channel one would run along the result's last axis.
+        for prefix, operand in (("requant_a", a), ("requant_b", b)):
+            rule, constants = requant(rng, magnitude(operand), 1, pick(rng, ("none", "pulp")))
+            rules |= rule.attributes(prefix)
+            tensors += constants
+            bound += magnitude(operand) if rule.kind == "none" else max(abs(rule.low), abs(rule.high))
+        rule, constants = requant(rng, bound, channels)
+        return Case("add", {**attributes, **rules, **rule.attributes()}, [a, b, *tensors, *constants])
+    if form == "half_even":
+        low, high = pick(rng, ((-128, 127), (0, 255)))
+        shift = int(rng.integers(20, 34))
+        attributes |= {"multipliers": [int(m) for m in rng.integers(1, 1 << 30, 2)], "shift": shift}
+        rule = Requant("half_even", 0, int(rng.integers(-128, 128)), low, high)
+        return Case("add", {**attributes, **rule.attributes()}, [a, b])
+    scales = rng.uniform(0.01, 1.0, 2)
+    pairs = [quantize_multiplier(float(s / (2 * scales.max()))) for s in scales]
+    attributes |= {"multipliers": [p[0] for p in pairs], "exponents": [p[1] for p in pairs]}
+    attributes["subtract"] = int(rng.integers(2))
+    rule, tensors = requant(rng, 1 << 30, 1, "tflite")
+    return Case("add", {**attributes, **rule.attributes()}, [a, b, *tensors])
+
+
+def requantize(rng: Rng) -> Case:
+    dims = shape(rng)
+    axis = int(rng.integers(-len(dims), len(dims)))
+    dtype = str(pick(rng, ("int8", "uint8", "int16", "int32")))
+    x = integers(rng, dims, dtype)
+    # A rule with two roundings shifts left inside 32 bits, so its accumulators are smaller.
+    x = x // (1 << 8) if dtype == "int32" else x
+    zero = int(rng.integers(-100, 100)) if rng.random() < 0.5 else 0
+    rule, tensors = requant(rng, (1 << 23 if dtype == "int32" else magnitude(x)) + 100, dims[axis])
+    return Case("requantize", {"zero_point": zero, "axis": axis, **rule.attributes()}, [x.astype(dtype), *tensors])
+
+
+def hardswish(rng: Rng) -> Case:
+    x = integers(rng, shape(rng), byte_type(rng))
+    six, sixth = int(rng.integers(1, 200)), int(rng.integers(1, 1000))
+    rule, tensors = requant(rng, magnitude(x) * six * sixth, x.shape[-1])
+    return Case("hardswish", {"three": six // 2, "six": six, "one_over_six": sixth, **rule.attributes()}, [x, *tensors])
+
+
+def gelu(rng: Rng) -> Case:
+    x = integers(rng, shape(rng), byte_type(rng))
+    b, one = -int(rng.integers(1, 200)), int(rng.integers(1, 50_000))
+    bound = magnitude(x) * ((one + max(one, abs(one - b * b))) // 2 + 1)
+    rule, tensors = requant(rng, bound, x.shape[-1])
+    return Case("gelu", {"b": b, "one": one, **rule.attributes()}, [x, *tensors])
+
+
+def integer_div(rng: Rng) -> Case:
+    numerator = int(pick(rng, (1, 7, 256, 16384, -3)))
+    if rng.random() < 0.5:
+        x = integers(rng, shape(rng), byte_type(rng))
+        denominator = int(pick(rng, (1, 2, 3, 400_001, -5)))
+        rule, tensors = requant(rng, magnitude(x) * abs(numerator), x.shape[-1])
+        attributes = {"operands": 1, "numerator": numerator, "denominator": denominator}
+        return Case("integer_div", {**attributes, **rule.attributes()}, [x, *tensors])
+    shape_a, shape_b = broadcastable(rng)
+    a, b = integers(rng, shape_a, byte_type(rng)), integers(rng, shape_b, byte_type(rng))
+    # An odd offset to an even multiple is never zero, whatever the sign of b.
+    attributes = {"operands": 2, "numerator": numerator, "eta": 2 * int(rng.integers(1, 50)), "eps": 1}
+    rule, tensors = requant(rng, (magnitude(a) + 1) * abs(numerator), last_axis(shape_a, shape_b))
+    return Case("integer_div", {**attributes, **rule.attributes()}, [a, b, *tensors])
+
+
+def lookup(rng: Rng) -> Case:
+    x = integers(rng, shape(rng), byte_type(rng))
+    return Case("lookup", {}, [x, integers(rng, (256,), str(pick(rng, ("int8", "uint8", "int32"))))])
+
+
+def no_norm(rng: Rng) -> Case:
+    dims = shape(rng)
+    x = integers(rng, dims, byte_type(rng))
+    weight = rng.integers(-(1 << 20), 1 << 20, pick(rng, (dims, dims[-1:], (1,)))).astype(np.int32)
+    bias = rng.integers(-(1 << 28), 1 << 28, pick(rng, (dims, dims[-1:], (1,)))).astype(np.int32)
+    levels = int(pick(rng, (16, 256, 1 << 16)))
+    attributes = {"mul": int(rng.integers(-300, 300)), "shift": int(rng.integers(0, 31)), "levels": levels}
+    return Case("no_norm", attributes, [x, weight, bias])
+
+
+CASES = {
+    "add": add,
+    "sub": binary("sub", lambda a, b: a + b),
+    "mul": binary("mul", lambda a, b: a * b),
+    "requantize": requantize,
+    "hardswish": hardswish,
+    "gelu": gelu,
+    "integer_div": integer_div,
+    "lookup": lookup,
+    "no_norm": no_norm,
+}

@@ -1,0 +1,61 @@
+"""Random calls of the operators that only move values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.qnn.cases_elementwise import shape
+from tests.qnn.kernel_batch import Case
+from tests.qnn.random_values import Rng, byte_type, integers, pick
+
+
+def any_tensor(rng: Rng) -> np.ndarray:
+    return integers(rng, shape(rng), str(pick(rng, ("int8", "uint8", "int16", "int32"))))
+
+
+def concat(rng: Rng) -> Case:
+    dims, dtype = shape(rng), byte_type(rng)
+    axis = int(rng.integers(len(dims)))
+    # A part may be empty, as a cache is before the first token.
+    sizes = [int(n) for n in rng.integers(0, 4, int(rng.integers(1, 4)))]
+    sizes[0] = max(sizes[0], 1)
+    parts = [integers(rng, (*dims[:axis], n, *dims[axis + 1 :]), dtype) for n in sizes]
+    return Case("concat", {"axis": axis}, parts)
+
+
+def pad(rng: Rng) -> Case:
+    x = any_tensor(rng)
+    before, after = ([int(p) for p in rng.integers(0, 3, x.ndim)] for _ in range(2))
+    return Case("pad", {"before": before, "after": after, "value": int(rng.integers(0, 100))}, [x])
+
+
+def slice_(rng: Rng) -> Case:
+    x = any_tensor(rng)
+    picks = []
+    for extent in x.shape:
+        step = int(pick(rng, (1, 1, 2, 3, -1, -2)))
+        first = int(rng.integers(extent))
+        room = extent - 1 - first if step > 0 else first
+        picks.append((first, step, int(rng.integers(1, room // abs(step) + 2))))
+    begin, stride, size = (list(column) for column in zip(*picks, strict=True))
+    return Case("slice", {"begin": begin, "stride": stride, "size": size}, [x])
+
+
+def gather(rng: Rng) -> Case:
+    x = any_tensor(rng)
+    axis = int(rng.integers(x.ndim))
+    indices = rng.integers(0, x.shape[axis], shape(rng, 0, 2)).astype(np.int32)
+    return Case("gather", {"axis": axis}, [x, np.asarray(indices)])
+
+
+def transpose(rng: Rng) -> Case:
+    x = any_tensor(rng)
+    return Case("transpose", {"axes": [int(a) for a in rng.permutation(x.ndim)]}, [x])
+
+
+def dilate(rng: Rng) -> Case:
+    x = any_tensor(rng)
+    return Case("dilate", {"strides": [int(s) for s in rng.integers(1, 4, x.ndim)], "value": 7}, [x])
+
+
+CASES = {"concat": concat, "pad": pad, "slice": slice_, "gather": gather, "transpose": transpose, "dilate": dilate}

@@ -1,0 +1,71 @@
+"""Random calls of the operators that work along an axis: softmax, normalization, reductions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.qnn.cases_elementwise import shape
+from tests.qnn.kernel_batch import Case
+from tests.qnn.random_values import Rng, byte_type, integers, magnitude, pick
+from tvm_pulp.qnn import softmax_table, softmax_tflite
+
+
+def softmax(rng: Rng) -> Case:
+    form = str(pick(rng, ("i_softmax", "ita_max", "ita_partial_max", "tflite", "table")))
+    length = int(pick(rng, (1, 2, 7, 16, 33, 100)))
+    # The streaming form starts from the smallest int8.
+    dtype = byte_type(rng) if form in ("i_softmax", "ita_max", "table") else "int8"
+    x = integers(rng, (*shape(rng, 0, 3), length), dtype)
+    levels = int(pick(rng, (256, 256, 128)))
+    attributes: dict[str, Any] = {"form": form}
+    if form == "i_softmax":
+        log2 = int(rng.integers(3, 60))
+        attributes |= {"a": 1, "b": int(rng.integers(log2, 3 * log2)), "c": int(rng.integers(1, 40_000))}
+        return Case("softmax", {**attributes, "log2": log2, "levels": levels}, [x])
+    if form == "tflite":
+        return Case("softmax", {**attributes, **softmax_tflite.parameters(float(rng.uniform(0.001, 1.0)), 1.0)}, [x])
+    if form == "table":
+        table = softmax_table.exponentials(float(rng.uniform(0.001, 0.5)))
+        found = softmax_table.parameters(float(rng.uniform(0.002, 0.1)), length)
+        assert found is not None
+        low, high = (-128, 127) if (signed := rng.random() < 0.5) else (0, 255)
+        attributes |= {**found, "zero_point": int(rng.integers(low, high)), "low": low, "high": high}
+        return Case("softmax", {**attributes, "dtype": "int8" if signed else "uint8"}, [x, table])
+    if form == "ita_partial_max":
+        attributes["group"] = int(pick(rng, (1, 4, 16)))
+    return Case("softmax", {**attributes, "levels": levels}, [x])
+
+
+def _norm(rng: Rng) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, int]]:
+    x = integers(rng, (*shape(rng, 0, 3), int(pick(rng, (1, 3, 16, 65)))), byte_type(rng))
+    if rng.random() < 0.4:  # few values stand out far above the root
+        x = np.where(rng.random(x.shape) < 0.05, x, 0).astype(x.dtype)
+    reach = 1 << int(rng.integers(4, 31))
+    weight = rng.integers(-reach, reach, x.shape[-1]).astype(np.int32)
+    bias = rng.integers(-reach, reach, x.shape[-1]).astype(np.int32)
+    # Twice the magnitude: a centred value can be that large.
+    wide = 2 * magnitude(x) * reach + reach >= 1 << 31
+    shift = int(rng.integers(0, max(1, reach.bit_length() - 4)))
+    return x, weight, bias, {"wide": int(wide), "levels": int(pick(rng, (16, 256, 1 << 16))), "shift": shift}
+
+
+def rms_norm(rng: Rng) -> Case:
+    x, weight, _, attributes = _norm(rng)
+    return Case("rms_norm", attributes, [x, weight])
+
+
+def layer_norm(rng: Rng) -> Case:
+    x, weight, bias, attributes = _norm(rng)
+    return Case("layer_norm", attributes, [x, weight, bias])
+
+
+def reduce(rng: Rng) -> Case:
+    x = integers(rng, shape(rng), str(pick(rng, ("int8", "uint8", "int16"))))
+    axes = sorted(int(a) for a in rng.choice(x.ndim, int(rng.integers(1, x.ndim + 1)), replace=False))
+    kind = str(pick(rng, ("sum", "mean")))
+    return Case("reduce", {"kind": kind, "axes": axes, "keepdims": int(rng.integers(2))}, [x])
+
+
+CASES = {"softmax": softmax, "rms_norm": rms_norm, "layer_norm": layer_norm, "reduce": reduce}
