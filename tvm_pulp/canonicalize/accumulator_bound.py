@@ -67,6 +67,22 @@ def _gelu(call: Any, attributes: dict[str, Any]) -> int:
     return _reach(call.args[0], 0) * ((abs(one) + max(abs(one), abs(one - b * b))) // 2 + 1)
 
 
+def _integer_div(call: Any, attributes: dict[str, Any]) -> int | None:
+    numerator = _reach(call.args[0], 0) * abs(attributes["numerator"])
+    if attributes["operands"] == 1:
+        # Floored: one more than the quotient below zero.
+        return numerator // abs(attributes["denominator"]) + 1
+    eta, eps = attributes["eta"], attributes["eps"]
+    divisor = constant(call.args[1])
+    if divisor is not None:
+        smallest = int(np.abs(divisor.astype(np.int64) * eta + eps).min(initial=np.iinfo(np.int64).max))
+    else:
+        ends = [bound * eta + eps for bound in spec_of(call.args[1]).range]
+        # Of one sign the divisor is smallest at an end of its range; else it may be as small as one.
+        smallest = min(map(abs, ends)) if ends[0] * ends[1] > 0 else 1
+    return None if smallest == 0 else numerator // smallest + 1
+
+
 _RULES = {
     "conv2d": _weighted,
     "dense": _weighted,
@@ -76,4 +92,5 @@ _RULES = {
     "add": _add,
     "hardswish": _hardswish,
     "gelu": _gelu,
+    "integer_div": _integer_div,
 }

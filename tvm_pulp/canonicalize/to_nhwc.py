@@ -53,6 +53,9 @@ class ToNhwc(Rewriter):
             if name in _FOLLOWERS and self._can_follow(value):
                 self._follow(binding.var, value, name, attributes)
                 return
+            if name == "reduce" and self._is_only_nhwc(value.args[0]):
+                self._reduce(binding.var, value.args[0], attributes)
+                return
         super()._binding(binding)
 
     def _permute(self, value: Any, axes: list[int], name: str) -> Any:
@@ -81,10 +84,14 @@ class ToNhwc(Rewriter):
             arguments[1] = relax.const(np.ascontiguousarray(weight.transpose(0, 2, 3, 1)))
         self._define(variable, qnn.emit(name, arguments, {**attributes, "layout": "NHWC"}))
 
+    def _is_only_nhwc(self, expression: Any) -> bool:
+        """Whether a value exists in NHWC and nobody has asked for its plain form."""
+        return isinstance(expression, relax.Var) and expression in self._nhwc and expression not in self._values
+
     def _can_follow(self, call: Any) -> bool:
         """Element-wise operators stay in NHWC when a 4-D operand already is; constants must be per tensor."""
         data = [a for a in call.args if isinstance(a, relax.Var)]
-        if not any(a in self._nhwc and a not in self._values for a in data):
+        if not any(self._is_only_nhwc(a) for a in data):
             return False
         full = all(len(spec_of(a).shape) == 4 for a in (*data, call))
         operators = call.op.name.removeprefix(PREFIX)
@@ -98,3 +105,18 @@ class ToNhwc(Rewriter):
         for key in _PER_AXIS.get(name, ()):
             attributes[key] = [attributes[key][a] for a in TO_NHWC]
         self._define(variable, qnn.emit(name, arguments, attributes))
+
+    def _reduce(self, variable: Any, operand: Any, attributes: dict[str, Any]) -> None:
+        """Reduce the same axes where they are now. Without `keepdims` the result has no layout any more."""
+        reduced = sorted(AXIS[a] for a in attributes["axes"])
+        call = qnn.emit("reduce", [self._nhwc[operand]], {**attributes, "axes": reduced})
+        if attributes["keepdims"]:
+            self._define(variable, call)
+            return
+        result = self.emit(call, variable.name)
+        # What is left of the NHWC order, as positions in what is left of the NCHW order.
+        kept = [a for a in TO_NHWC if AXIS[a] not in reduced]
+        if kept != sorted(kept):
+            result = self._permute(result, [kept.index(a) for a in sorted(kept)], variable.name)
+        self._values[variable] = result
+        self._origin[result] = variable
