@@ -253,7 +253,7 @@ void decode_block(struct hart *hart, struct slot *head) {
       choose_handler(platform, slot, index);
     }
     last = index + SLOT_LENGTH(slot) - 1;
-    if ((op_flags[slot->op] & (JUMPS | ENDS_BLOCK)) || (slot->wrap & WRAP_LOOP_END)) break;
+    if ((op_flags[slot->op] & JUMPS) || (slot->wrap & WRAP_LOOP_END)) break;
     index += SLOT_LENGTH(slot);
     if (index / (LINE_SLOTS * BOUNDARY_LINES) != first / (LINE_SLOTS * BOUNDARY_LINES)) break;
   }

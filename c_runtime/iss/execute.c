@@ -52,14 +52,6 @@
     DISPATCH();                                        \
   } while (0)
 
-/* The same after an instruction that is no jump; the loop edge in `h->tail` has no lines. */
-#define CONTINUE_BLOCK()          \
-  do {                            \
-    NEXT_SLOT();                  \
-    if (ip->lines) FETCH_BLOCK(); \
-    DISPATCH();                   \
-  } while (0)
-
 #define SAVE()      \
   do {              \
     h->ip = ip;     \

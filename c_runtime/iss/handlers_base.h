@@ -90,8 +90,10 @@ op_jal:
 op_jalr: {
   uint32_t target = (S1 + (uint32_t)ip->imm) & ~1u, link = PC + SLOT_BYTES(ip);
   uint32_t offset = target - h->pc_base;
-  struct slot *next = h->slots + offset / 2;
-  if (UNLIKELY(offset >= h->code_bytes)) {
+  struct slot *next;
+  if (LIKELY(offset < h->code_bytes)) {
+    next = h->slots + offset / 2;
+  } else {
     SAVE();
     if (!platform_enter(h, target)) {
       platform_fault(p, FAULT_FETCH, h, target, "jump to an address that holds no code memory");
@@ -157,7 +159,6 @@ op_wfi:
     h->x[destination] = old;                                                      \
     now += 1;                                                             \
     ip += length;                                                                 \
-    if (ip->lines) FETCH_BLOCK();                                                 \
     DISPATCH();                                                                   \
   }
 

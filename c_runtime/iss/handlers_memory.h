@@ -74,12 +74,7 @@
   LOAD_FORMS(lw, int32_t)
   LOAD_FORMS(lbu, uint8_t)
   LOAD_FORMS(lhu, uint16_t)
-
-op_p_elw: {
-  LOAD_VALUE(int32_t, S1 + (uint32_t)ip->imm);
-  RD = value;
-  CONTINUE_BLOCK();
-}
+  LOAD(p_elw, int32_t, S1 + (uint32_t)ip->imm, (void)0)
 
 #define STORE(name, type, address_, source, increment)                                                \
   op_##name : {                                                                                       \

@@ -18,8 +18,7 @@ enum {
   MULTIPLIES = 1 << 9,
   WRITES_X = 1 << 10,
   USES_PC = 1 << 11,
-  FP_OP = 1 << 12,
-  ENDS_BLOCK = 1 << 13 /* reads a clock or sleeps: lines behind it must not be fetched before it */
+  FP_OP = 1 << 12
 };
 
 #define R1 (READS_1 | WRITES_X)
@@ -48,8 +47,7 @@ enum {
   X(mul, R12 | MULTIPLIES) X(mulh, R12 | MULTIPLIES) X(mulhsu, R12 | MULTIPLIES)                         \
   X(mulhu, R12 | MULTIPLIES) X(div, R12) X(divu, R12) X(rem, R12) X(remu, R12)                           \
   X(fence, 0) X(fence_i, JUMPS) X(ecall, JUMPS) X(ebreak, JUMPS) X(wfi, JUMPS) X(mret, JUMPS)            \
-  X(csrrw, R1 | ENDS_BLOCK) X(csrrs, R1 | ENDS_BLOCK) X(csrrc, R1 | ENDS_BLOCK)                          \
-  X(csrrwi, WRITES_X | ENDS_BLOCK) X(csrrsi, WRITES_X | ENDS_BLOCK) X(csrrci, WRITES_X | ENDS_BLOCK)
+  X(csrrw, R1) X(csrrs, R1) X(csrrc, R1) X(csrrwi, WRITES_X) X(csrrsi, WRITES_X) X(csrrci, WRITES_X)
 
 #define LD (R1 | LOADS_X)
 #define LD2 (R12 | LOADS_X)
@@ -63,7 +61,7 @@ enum {
   X(p_lb_post_reg, LD2) X(p_lh_post_reg, LD2) X(p_lw_post_reg, LD2) X(p_lbu_post_reg, LD2)               \
   X(p_lhu_post_reg, LD2)                                                                                 \
   X(p_sb_post, ST) X(p_sh_post, ST) X(p_sw_post, ST) X(p_sb_reg, ST3) X(p_sh_reg, ST3) X(p_sw_reg, ST3)  \
-  X(p_sb_post_reg, ST3) X(p_sh_post_reg, ST3) X(p_sw_post_reg, ST3) X(p_elw, LD | ENDS_BLOCK)
+  X(p_sb_post_reg, ST3) X(p_sh_post_reg, ST3) X(p_sw_post_reg, ST3) X(p_elw, LD)
 
 #define XPULP_OPS(X)                                                                                     \
   X(lp_starti, USES_PC) X(lp_endi, USES_PC) X(lp_count, READS_1) X(lp_counti, 0)                         \
