@@ -76,13 +76,15 @@ class Arguments:
     def load_whole(self, name: str, tensor: Tensor) -> Pointer:
         return self.load(name, tensor, Box.whole(tensor.spec.shape))
 
-    def requant(self, layer: Layer, channels: slice | None) -> dict[str, Any]:
-        """The fields of the member `requant`; per-channel constants of the given channels."""
+    def requant(self, layer: Layer, channels: slice | None, add: Tensor | None = None) -> dict[str, Any]:
+        """The fields of the member `requant`; per-channel constants of the given channels, `add` replaced if given."""
         rule = Requant.of(layer.attributes)
         names = ("kind", "per_channel", "wide_result", "mul", "add", "shift", "zero_point", "low", "high")
         if rule.kind == "none":
             return {f"requant.{n}": 0 for n in names}
         operands = layer.inputs[len(layer.inputs) - rule.operands :]
+        if add is not None:
+            operands = [operands[0], add]
         per_channel = int(max(t.spec.elements for t in operands) > 1)
         pointers: list[Any] = []
         for name, tensor in zip(("mul", "add"), operands, strict=True):

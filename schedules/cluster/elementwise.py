@@ -92,10 +92,33 @@ class AddKernel(ElementwiseKernel):
     def data(self) -> list[Tensor]:
         return self.layer.inputs[:2]
 
+    def tables(self) -> tuple[list[np.ndarray | None], int]:
+        """Tables of both operands, and what must be added to every sum.
+
+        The kernel is fast with two int8 tables or none. An operand without a table gets one that keeps its values, and
+        values up to 255 are stored 128 lower.
+        """
+        found = [self.table(0), self.table(1)]
+        specs = [t.spec for t in self.layer.inputs[:2]]
+        if all(t is None for t in found) and specs[0].dtype == specs[1].dtype:
+            return found, 0
+        rule = Requant.of(self.layer.attributes)
+        if rule.kind != "pulp" or any(s.dtype == "int32" for s in specs):
+            return found, 0
+        moved, total = [], 0
+        for table, spec in zip(found, specs, strict=True):
+            values = table.astype(np.int64) if table is not None else _values(spec.dtype)
+            shift = 128 if values.min() >= 0 and values.max() > 127 else 0
+            if values.min() - shift < -128 or values.max() - shift > 127:
+                return found, 0
+            moved.append((values - shift).astype(np.int8))
+            total += shift
+        return list(moved), total
+
     def table(self, side: int) -> np.ndarray | None:
         """What an operand becomes before the sum, for every byte."""
         a, spec = self.layer.attributes, self.layer.inputs[side].spec
-        values = _BYTES.astype(np.int64) if spec.dtype == "uint8" else _BYTES.view(np.int8).astype(np.int64)
+        values = _values(spec.dtype)
         if a["form"] == "tflite":
             shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << LEFT_SHIFT
             scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
@@ -109,6 +132,13 @@ class AddKernel(ElementwiseKernel):
         result = rule.apply(values, [t.data for t in tensors if t.data is not None])
         return result if result.dtype == np.int8 else result.astype(np.int32)
 
+    def moved_add(self, offset: int) -> Tensor | None:
+        """The summand of the requantization with `offset` put back into every sum."""
+        if not offset:
+            return None
+        mul, add = (t.data.astype(np.int64) for t in self.layer.inputs[-2:] if t.data is not None)
+        return self.derived.constant(f"{self.layer.name}_moved_add", (add + offset * mul).astype(np.int32))
+
     def recipe(self, box: Box) -> Recipe:
         layer = self.layer
         arguments = Arguments()
@@ -117,14 +147,14 @@ class AddKernel(ElementwiseKernel):
         b, b_stride = self.operand(arguments, "b", layer.inputs[1], box, columns)
         narrow: list[Any] = [0, 0]
         wide: list[Any] = [0, 0]
-        for side in (0, 1):
-            table = self.table(side)
+        tables, offset = self.tables()
+        for side, table in enumerate(tables):
             if table is not None:
                 constant = self.derived.constant(f"{layer.name}_table_{'ab'[side]}", table)
                 place = arguments.load_whole(f"table_{'ab'[side]}", constant)
                 (narrow if table.dtype == np.int8 else wide)[side] = place
         y = _out(self, box)
-        requant = arguments.requant(layer, self.channels(box))
+        requant = arguments.requant(layer, self.channels(box), self.moved_add(offset))
         fields = {
             "a": a, "b": b, "y": Pointer(y), "table_a": narrow[0], "table_b": narrow[1], "wide_table_a": wide[0],
             "wide_table_b": wide[1], "rows": rows, "columns": columns, "a_stride": a_stride, "b_stride": b_stride,
@@ -132,6 +162,11 @@ class AddKernel(ElementwiseKernel):
             "b_type": TYPES[layer.inputs[1].spec.dtype], **requant,
         }  # fmt: skip
         return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), box.elements * 9 // self.cores)
+
+
+def _values(dtype: str) -> np.ndarray:
+    """Value of every byte."""
+    return (_BYTES if dtype == "uint8" else _BYTES.view(np.int8)).astype(np.int64)
 
 
 def applies_mul(layer: Layer) -> bool:
@@ -215,6 +250,11 @@ def _function_of_byte(layer: Layer) -> bool:
     return single and all(t.spec.elements == 1 and t.data is not None for t in layer.inputs[1:]) and rule.kind != "none"
 
 
+def _is_byte_table(layer: Layer) -> bool:
+    table = layer.inputs[1]
+    return table.data is not None and table.spec.elements == 256 and table.spec.dtype in ("int8", "uint8")
+
+
 @dataclass(frozen=True)
 class LookupKernel(KernelForm):
     """Any function of one byte, computed at compile time for all 256 values."""
@@ -230,7 +270,9 @@ class LookupKernel(KernelForm):
         layer = self.layer
         if layer.operator == "lookup":
             assert layer.inputs[1].data is not None
-            return layer.inputs[1].data.reshape(-1).view(np.uint8)
+            table = layer.inputs[1].data.reshape(-1).view(np.uint8)
+            # The operator's table begins with the smallest value, the kernel's with the byte 0.
+            return np.roll(table, 128) if layer.inputs[0].spec.dtype == "int8" else table
         values = _BYTES if layer.inputs[0].spec.dtype == "uint8" else _BYTES.view(np.int8)
         constants = [t.data for t in layer.inputs[1:] if t.data is not None]
         attributes = {**layer.attributes, **({"axis": 0} if "axis" in layer.attributes else {})}
@@ -253,4 +295,5 @@ TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = 
     "hardswish": [("lookup", _function_of_byte, LookupKernel), ("hardswish", applies_unary, HardswishKernel)],
     "gelu": [("lookup", _function_of_byte, LookupKernel), ("gelu", applies_unary, GeluKernel)],
     "integer_div": [("lookup", _function_of_byte, LookupKernel)],
+    "lookup": [("lookup", _is_byte_table, LookupKernel)],
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tvm_pulp.canonicalize.byte_functions import ByteFunctions
 from tvm_pulp.canonicalize.drop_identity import DropIdentity
+from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
@@ -18,11 +20,11 @@ def canonicalize(imported: Imported) -> Any:
     module = imported.module
     passes: list[Any] = []
     if imported.dialect == "pulp":
-        passes = [ToNhwc(), DropIdentity(), FuseRequantize()]
+        passes = [ToNhwc(), DropIdentity(), FuseRequantize(), FoldTransposes(), ByteFunctions()]
     elif imported.dialect == "tflite":
         passes = [FoldQdq(TfliteArithmetic()), DropIdentity()]
     elif imported.dialect == "qdq":
-        passes = [FoldQdq(OnnxArithmetic()), ToNhwc(), DropIdentity()]
+        passes = [FoldQdq(OnnxArithmetic()), ToNhwc(), DropIdentity(), FoldTransposes(), ByteFunctions()]
     for step in passes:
         module = step.run(module)
     return module

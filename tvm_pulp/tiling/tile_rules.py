@@ -185,6 +185,7 @@ RULES: dict[str, TileRule] = {
     "mul": _elementwise(lambda _: 2),
     "no_norm": _elementwise(lambda _: 3),
     "integer_div": _elementwise(_operands),
+    "lookup": TileRule(_all_axes, _rows_part),
     "softmax": TileRule(_row_axes, _rows_part),
     "rms_norm": TileRule(_row_axes, _rows_part),
     "layer_norm": TileRule(_row_axes, _rows_part),

@@ -1,0 +1,37 @@
+"""Pass: transposes move into their neighbours.
+
+A transpose of a transpose is one transpose, and a matrix product reads its right operand either way:
+
+    transpose(transpose(x))                    becomes   transpose(x)
+    matmul(a, transpose(b) of the last two axes)  becomes   matmul(a, b, transpose_b)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.rewriter import Rewriter
+
+
+class FoldTransposes(Rewriter):
+    def visit(self, variable: Any, value: Any) -> Any:
+        if qnn.is_qnn(value, "transpose"):
+            inner = self.definition(value.args[0])
+            if inner is not None and qnn.is_qnn(inner, "transpose"):
+                before, after = qnn.attributes(inner)["axes"], qnn.attributes(value)["axes"]
+                axes = [before[a] for a in after]
+                if axes == sorted(axes):
+                    return inner.args[0]
+                return qnn.emit("transpose", [inner.args[0]], {"axes": axes})
+        if qnn.is_qnn(value, "matmul"):
+            inner = self.definition(value.args[1])
+            if inner is not None and qnn.is_qnn(inner, "transpose"):
+                axes = qnn.attributes(inner)["axes"]
+                rank = len(axes)
+                if axes == [*range(rank - 2), rank - 1, rank - 2]:
+                    attributes = qnn.attributes(value)
+                    attributes["transpose_b"] = 1 - attributes["transpose_b"]
+                    arguments = [value.args[0], inner.args[0], *value.args[2:]]
+                    return qnn.emit("matmul", arguments, attributes)
+        return value
