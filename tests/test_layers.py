@@ -33,6 +33,7 @@ STAGES = {
     "zoo": "example models; no stage may depend on one",
     "target": "what a compilation is for: calls planning and emission for a SoC",
     "api": "the driver: calls the stages in order",
+    "conformance": "drives an accelerator with random layers; any backend's tests call it",
     "dse": "calls the driver many times",
     "tvmc": "the command line calls everything",
     "mlonmcu": "a plug-in for another tool, on top of the command line",

@@ -94,24 +94,30 @@ def _product(lists: Sequence[Sequence[int]]) -> int:
 def tile_form(form: Form, layer: Layer, l1_bytes: int) -> Tiling | int:
     """The form cut to fit, or the bytes its smallest cut needs."""
     shape = layer.outputs[0].spec.shape
-    smallest: int | None = None
+    smallest: tuple[int, tuple[int, ...]] | None = None
     for size in _candidates(shape, form.axes()):
         needed = _largest(form, shape, size)
-        smallest = needed if smallest is None else min(smallest, needed)
         if needed <= l1_bytes:
-            return _measure(form, shape, size, needed)
+            # Where padding spans several tiles, the largest one is neither at the border nor next to it.
+            tiling = _measure(form, shape, size)
+            if tiling.l1_bytes <= l1_bytes:
+                return tiling
+            needed = tiling.l1_bytes
+        if smallest is None or needed < smallest[0]:
+            smallest = (needed, size)
     assert smallest is not None
-    return smallest
+    return _measure(form, shape, smallest[1]).l1_bytes
 
 
-def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...], needed: int) -> Tiling:
+def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...]) -> Tiling:
     boxes = tuple(tiles(shape, size))
-    cycles = 0
+    cycles = needed = 0
     known: dict[tuple[int, ...], int] = {}
     for box in boxes:
+        recipe = form.recipe(box)
+        needed = max(needed, footprint(recipe))
         # Tiles of one size cost the same but for their borders.
         if box.size not in known:
-            recipe = form.recipe(box)
             known[box.size] = recipe.cycles + recipe_dma_cycles(recipe)
         cycles += known[box.size]
     return Tiling(form, size, needed, cycles, boxes)

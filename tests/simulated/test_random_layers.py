@@ -1,0 +1,62 @@
+"""Random layers through the compiler on the simulator equal numpy, on the cores and on NEUREKA, in many tiles.
+
+A seed is a network of independent layers; the slow set continues the seeds of the default run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tvm_pulp import soc
+from tvm_pulp.conformance import Conformance
+from tvm_pulp.conformance.checks import compare
+from tvm_pulp.conformance.layer_network import layer_network, simulate, tight_plan
+from tvm_pulp.conformance.random_layer import random_input, random_layer
+from tvm_pulp.uma.registry import backend
+
+LAYERS = 16
+ENGINE_OPTIONS: list[dict[str, str]] = [
+    {"weight_memory": "sram"},
+    {"weight_memory": "none"},
+    {"weight_memory": "mram"},
+    {"weight_memory": "sram", "requant": "native"},
+    {"weight_memory": "none", "requant": "native"},
+]
+
+
+def seeds(default: int, total: int) -> list[Any]:
+    return [pytest.param(s, marks=[] if s < default else [pytest.mark.slow]) for s in range(total)]
+
+
+@pytest.mark.parametrize("seed", seeds(6, 50))
+def test_layers_on_neureka(seed: int) -> None:
+    options = ENGINE_OPTIONS[seed % len(ENGINE_OPTIONS)]
+    Conformance(backend("neureka"), options=options, layers=LAYERS, seed=seed).check_results()
+
+
+@pytest.mark.parametrize("seed", seeds(4, 30))
+def test_layers_on_the_cores(seed: int) -> None:
+    source = np.random.default_rng(1000 + seed)
+    layers = [random_layer(source) for _ in range(LAYERS)]
+    inputs = [random_input(source, layer.x) for layer in layers]
+    network = layer_network(layers)
+    target, plan = tight_plan(network, soc.load("siracusa"))
+    run = simulate(target, plan, inputs)
+    assert max(entry["tiles"] for entry in run.report["layers"]) > 4
+    compare(layers, run.outputs, [layer.reference(x) for layer, x in zip(layers, inputs, strict=True)], run.report)
+
+
+def test_a_wrong_result_is_noticed() -> None:
+    source = np.random.default_rng(1)
+    layer = random_layer(source, ("dense",), ("pulp",))
+    x = random_input(source, layer.x)
+    wanted = layer.reference(x)
+    report = {"layers": [{"deviation_lsb": 0, "engine": "neureka", "form": "1x1", "tiles": 1}]}
+    compare([layer], [wanted], [wanted], report)
+    wrong = wanted.copy()
+    wrong.flat[-1] ^= 1
+    with pytest.raises(AssertionError, match=r"dense .* on neureka \(1x1, 1 tiles\) differs by 1"):
+        compare([layer], [wrong], [wanted], report)

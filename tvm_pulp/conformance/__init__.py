@@ -1,0 +1,7 @@
+"""The conformance kit: what the tests of any accelerator call in five lines."""
+
+from __future__ import annotations
+
+from tvm_pulp.conformance.checks import Conformance
+
+__all__ = ["Conformance"]

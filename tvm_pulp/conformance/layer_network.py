@@ -1,0 +1,102 @@
+"""Independent layers as one network with many inputs and outputs, planned, emitted and simulated together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.api import App
+from tvm_pulp.conformance.random_layer import RandomLayer
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.report.report import cluster_report
+from tvm_pulp.sim.iss.device import IssDevice
+from tvm_pulp.soc import Soc
+from tvm_pulp.target import Target
+from tvm_pulp.tiling.build_network import build_network
+from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.strategy import Refusal
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Outputs by layer, the report, and the jobs each accelerator ran."""
+
+    outputs: list[np.ndarray]
+    report: dict[str, Any]
+    jobs: dict[str, int]
+
+
+def layer_network(layers: Sequence[RandomLayer], name: str = "layers") -> Network:
+    """One input and one output per layer."""
+    builder = relax.BlockBuilder()
+    inputs = [relax.Var(f"x{i}", relax.TensorType(layer.x.shape, layer.x.dtype)) for i, layer in enumerate(layers)]
+    with builder.function("main", inputs):
+        with builder.dataflow():
+            results = []
+            for x, layer in zip(inputs, layers, strict=True):
+                operands = [x, *(relax.const(c, str(c.dtype)) for c in layer.constants)]
+                results.append(builder.emit(qnn.emit(layer.operator, operands, layer.attributes)))
+            output = builder.emit_output(relax.Tuple(results))
+        builder.emit_func_output(output)
+    names = tuple(f"x{i}" for i in range(len(layers)))
+    imported = Imported(builder.get(), names, tuple(f"y{i}" for i in range(len(layers))), "pulp")
+    return build_network(imported.module, imported, name)
+
+
+def target_for(
+    soc: Soc, backend: UMABackend | None = None, options: Mapping[str, Any] | None = None, l1: int | None = None
+) -> Target:
+    """A target with one accelerator, or with the cores alone."""
+    engines = ((backend, backend.options(dict(options or {}))),) if backend is not None else ()
+    return Target(soc, engines, soc.cluster.cores, l1, {})
+
+
+def pinned(target: Target, network: Network) -> Target:
+    """The target with every layer pinned to the accelerator that can run it within L1."""
+    ((backend, options),) = target.engines
+    context = backend.context(options, target.soc, target.cores)
+    budget = target.l1_bytes(len(network.layers))
+    pins = {}
+    for layer in network.layers:
+        offer = backend.offer(layer, context)
+        if not isinstance(offer, Refusal) and any(_fits(form, layer, budget) for form in offer):
+            pins[layer.name] = backend.target_name
+    return replace(target, pins=pins)
+
+
+def tight_plan(
+    network: Network, soc: Soc, backend: UMABackend | None = None, options: Mapping[str, Any] | None = None
+) -> tuple[Target, Plan]:
+    """A plan with hardly more L1 than the smallest tiles need, so that layers are cut along every axis."""
+    budget = 3072
+    while True:
+        target = target_for(soc, backend, options, budget)
+        try:
+            target = target if backend is None else pinned(target, network)
+            return target, target.plan(network)
+        except UserError:
+            budget += budget // 2
+
+
+def _fits(form: Any, layer: Any, budget: int) -> bool:
+    from tvm_pulp.tiling.greedy import Tiling, tile_form
+
+    return isinstance(tile_form(form, layer, budget), Tiling)
+
+
+def simulate(target: Target, plan: Plan, inputs: Sequence[np.ndarray]) -> Simulated:
+    """Emit, build and run; a race of an accelerator with cores or DMA is an error."""
+    app = App(target.emit(plan, {"target": "conformance", "soc": target.soc.name, "inferred_inputs": []}))
+    run = IssDevice(app.files, app.metadata).run(list(inputs))
+    if run.statistics.races:
+        raise AssertionError(f"the accelerator races with cores or DMA: {run.statistics.first_race}")
+    jobs = {p.name: p.jobs for p in run.statistics.peripherals}
+    return Simulated(run.outputs, cluster_report(app.metadata, run, None), jobs)
