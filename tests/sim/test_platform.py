@@ -259,6 +259,21 @@ def test_runs_repeat_exactly() -> None:
     assert runs[0] == runs[1]
 
 
+def test_slack_changes_neither_cycles_nor_results_of_race_free_programs() -> None:
+    # Each core works on words of its own, then all meet at a barrier.
+    text = PARALLEL.replace("slli t2, t3, 2\n  andi t2, t2, 0x3fc", "slli t2, t3, 2\n  andi t2, t2, 0x3e0")
+    text = text.replace("add t2, t2, t0", "add t2, t2, t0\n  slli t5, s1, 2\n  add t2, t2, t5").replace(
+        "addi t3, t3, 3", "addi t3, t3, 8"
+    )
+    quiet = {"memory.l1.conflicts": False}
+    outcomes = []
+    for slack in (0, 8, 64):
+        machine = machine_for(text, 8, settings=quiet | {"timing.ordering_slack": slack})
+        result = machine.run()
+        outcomes.append((result.cycles, result.instructions, machine.read(0x10000000, 4096)))
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+
+
 @pytest.mark.parametrize("cores", [1, 3, 16])
 def test_core_count_is_a_parameter(cores: int) -> None:
     machine = machine_for(PARALLEL, cores, settings={"cluster.cores": cores})

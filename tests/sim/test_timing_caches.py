@@ -62,7 +62,7 @@ main:
     cold, warm, from_shared = cycles[:3]
     assert cold == WHOLE + 18 * 16
     assert warm == WHOLE
-    # All sixteen lines (and perhaps the one with the clock) were pushed out of the private cache, not of the shared one.
+    # The block (and perhaps the line with the clock) was pushed out of the private cache, not out of the shared one.
     assert 0 <= from_shared - (WHOLE + 2 * 16) <= 2
     assert result.cores[0]["icache"] > 18 * 16
 

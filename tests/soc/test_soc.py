@@ -104,7 +104,12 @@ def test_every_value_reaches_the_simulator() -> None:
 
     base = soc.load("siracusa")
     fixed = {"memory.l1.latency", "memory.l1.private_bytes", "memory.weight.private_bytes"}
-    fixed |= {"memory.weight.banks", "memory.weight.conflicts", "dma.counters"}  # refused or already at the maximum
+    fixed |= {
+        "memory.weight.banks",
+        "memory.weight.conflicts",
+        "dma.counters",
+        "timing.ordering_slack",
+    }  # refused or already at the maximum
     for name in setting_names(base.model_dump()):
         if not name.startswith(("clock", "cluster", "memory", "timing", "icache", "events", "dma")) or name in fixed:
             continue
@@ -115,7 +120,9 @@ def test_every_value_reaches_the_simulator() -> None:
         assert simulator_settings(changed, False) != simulator_settings(base, False), name
 
 
-@pytest.mark.parametrize("setting", ["memory.l1.latency", "memory.l1.private_bytes", "memory.weight.banks"])
+@pytest.mark.parametrize(
+    "setting", ["memory.l1.latency", "memory.l1.private_bytes", "memory.weight.banks", "timing.ordering_slack"]
+)
 def test_what_is_not_modelled_is_refused(setting: str) -> None:
     with pytest.raises(UserError, match="memory"):
         soc.load("siracusa").with_settings({setting: 2})

@@ -178,6 +178,10 @@ class Soc(_Section):
             raise ValueError("a simulated SoC needs memory.l1.size and memory.l2.size")
         if self.memory.l1.latency != 1:
             raise ValueError("memory.l1.latency is 1: the cores' pipeline has no other")
+        if self.memory.l1.conflicts and self.timing.ordering_slack:
+            raise ValueError(
+                "bank conflicts need exact order: set timing.ordering_slack=0 or memory.l1.conflicts=false"
+            )
         for name in ("l1", "weight"):
             if getattr(self.memory, name).private_bytes:
                 raise ValueError(f"memory.{name} has no private part: only L2 has")
