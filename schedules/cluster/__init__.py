@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from schedules.cluster.catalog import forms
+from schedules.cluster.steps import step_call
 
-__all__ = ["forms"]
+__all__ = ["forms", "step_call"]

@@ -21,11 +21,22 @@ ENGINE = "cluster"
 TYPES = {"int8": 0, "uint8": 1, "int32": 2}
 # enum tvm_pulp_requant_kind
 KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5}
-_PULP_WIDE = 2
+PULP_WIDE = 2
 # Kernels may read this far behind an operand.
 SLACK = 4
 # Cycles of a call: barriers, argument loads, work split.
 CALL_CYCLES = 80
+
+
+# Cycles of one requantization on one core, by kind; TFLite's two roundings need 64-bit products.
+REQUANT_CYCLES = {"none": 2, "pulp": 6, "tflite": 42, "half_up": 36, "half_even": 40}
+_WIDE_CYCLES = 16
+
+
+def requant_cycles(layer: Layer) -> int:
+    """Cycles per output element that requantization takes."""
+    rule = Requant.of(layer.attributes)
+    return _WIDE_CYCLES if rule.kind == "pulp" and rule.wide else REQUANT_CYCLES[rule.kind]
 
 
 def padded(size: int, multiple: int = 4) -> int:
@@ -93,7 +104,7 @@ class Arguments:
                 pointers.append(self.load(name, tensor, box))
             else:
                 pointers.append(self.load_whole(name, tensor))
-        kind = _PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
+        kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
         wide_result = int(rule.out_dtype == "int32")
         values = (kind, per_channel, wide_result, *pointers, rule.shift, rule.zero_point, rule.low, rule.high)
         return {f"requant.{n}": v for n, v in zip(names, values, strict=True)}

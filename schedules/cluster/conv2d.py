@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, folded_bias, pack_columns, padded, uniform_requant
+from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, folded_bias, pack_columns, padded, requant_cycles, uniform_requant
 from schedules.depthwise_conv2d import plane_stride, scratch_bytes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -90,8 +90,14 @@ class Conv2dKernel(WindowKernel):
             **self.window(box, rows, columns), **requant,
         }  # fmt: skip
         pixels = box.size[1] * box.size[2]
-        cycles = int(pixels * (count * depth / 1.95 + depth * 0.6 + count * 6 + 40) / self.cores)
+        cycles = int(pixels * (count * depth / 1.95 + depth * 0.6 + count * requant_cycles(layer) + 40) / self.cores)
         return arguments.finish("conv2d", "conv2d", fields, (y, out, box), cycles, [scratch])
+
+
+def _depthwise_requant(layer: Layer) -> int:
+    """The kernel has a fast epilogue for the PULP form only."""
+    cycles = requant_cycles(layer)
+    return cycles if cycles < 10 else cycles + 80
 
 
 @dataclass(frozen=True)
@@ -129,5 +135,5 @@ class DepthwiseKernel(WindowKernel):
             "scratch_stride": stride, "plane_stride": plane, "plane_rows": turned, "channels": count, "x_pixel_stride": count,
             "y_pixel_stride": count * itemsize, **self.window(box, rows, columns), **requant,
         }  # fmt: skip
-        cycles = int(box.elements * (kh * kw * 1.6 + 4) / self.cores)
+        cycles = int(box.elements * (kh * kw * 1.6 + _depthwise_requant(layer)) / self.cores)
         return arguments.finish("depthwise_conv2d", "depthwise_conv2d", fields, (y, out, box), cycles, [scratch])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, folded_bias, pack_columns, padded, uniform_requant
+from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, folded_bias, pack_columns, padded, requant_cycles, uniform_requant
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
@@ -62,7 +62,6 @@ class DenseKernel(KernelForm):
             "x_type": TYPES[layer.inputs[0].spec.dtype], **requant,
         }  # fmt: skip
         macs = rows * columns * depth
-        cycles = int(macs / (1.95 * self.cores)) + rows * columns * 6 // self.cores
-        if rows < self.cores:
-            cycles = int(macs / (1.3 * self.cores)) + rows * columns * 8 // self.cores
+        rate = 1.95 if rows >= self.cores else 1.3
+        cycles = int((macs / rate + rows * columns * requant_cycles(layer)) / self.cores)
         return arguments.finish("dense", "dense", fields, (y, out, box), cycles, [scratch])

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, uniform_requant
+from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, requant_cycles, uniform_requant
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import LEFT_SHIFT
 from tvm_pulp.qnn.network import Layer, Tensor
@@ -21,6 +21,8 @@ from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
 _TYPES = ("int8", "uint8", "int32")
+# Element by element with every case decided at run time.
+_SLOW_CYCLES = 130
 # Every byte, in the order a table is indexed: as unsigned.
 _BYTES = np.arange(256, dtype=np.uint8)
 
@@ -161,7 +163,9 @@ class AddKernel(ElementwiseKernel):
             "y_stride": columns * _itemsize(layer.outputs[0]), "a_type": TYPES[layer.inputs[0].spec.dtype],
             "b_type": TYPES[layer.inputs[1].spec.dtype], **requant,
         }  # fmt: skip
-        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), box.elements * 9 // self.cores)
+        fast = not any(wide) and requant_cycles(layer) < 10
+        cycles = box.elements * (9 if fast else _SLOW_CYCLES) // self.cores
+        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), cycles)
 
 
 def _values(dtype: str) -> np.ndarray:
@@ -230,7 +234,7 @@ def _unary(function: str, extra: Callable[[Layer], dict[str, int]], cost: int) -
                 "y_stride": columns * _itemsize(layer.outputs[0]), "x_type": TYPES[layer.inputs[0].spec.dtype],
                 **extra(layer), **requant,
             }  # fmt: skip
-            cycles = box.elements * cost // self.cores
+            cycles = box.elements * (cost - 6 + requant_cycles(layer)) // self.cores
             return arguments.finish(function, function, fields, (y, layer.outputs[0], box), cycles)
 
     return UnaryKernel

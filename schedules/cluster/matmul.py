@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, padded, uniform_requant
+from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, padded, requant_cycles, uniform_requant
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.tile_rules import RULES
@@ -64,5 +64,5 @@ class MatmulKernel(KernelForm):
             "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"], **requant,
         }  # fmt: skip
         macs = box.elements * depth
-        cycles = int((macs / 1.5 + box.elements * 8 + batch * rows * 30) / self.cores)
+        cycles = int((macs / 1.5 + box.elements * requant_cycles(layer) + batch * rows * 30) / self.cores)
         return arguments.finish("matmul", "matmul", fields, (y, out, box), cycles, [scratch])

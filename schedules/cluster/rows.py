@@ -270,7 +270,7 @@ TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = 
     ],
     "rms_norm": [("rms_norm", applies_rms_norm, RmsNormKernel)],
     "layer_norm": [("layer_norm", _norm_type, LayerNormKernel)],
-    "max_pool": [("max_pool", applies_pool, PoolKernel)],
-    "avg_pool": [("avg_pool", applies_avg_pool, PoolKernel)],
+    "max_pool": [("pool", applies_pool, PoolKernel)],
+    "avg_pool": [("pool", applies_avg_pool, PoolKernel)],
     "transpose": [("transpose", applies_transpose, TransposeKernel)],
 }

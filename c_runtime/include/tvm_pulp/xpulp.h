@@ -231,6 +231,7 @@ __asm__(
 #define XP_ADDN1(rd, a, b) XP_R(0x5b, 2, 0x01, rd, a, b)
 #define XP_SDOTSP(rd, a, b) XP_R(0x57, 1, 0x5c, rd, a, b)
 #define XP_SDOTUSP(rd, a, b) XP_R(0x57, 1, 0x54, rd, a, b)
+#define XP_SDOTUP(rd, a, b) XP_R(0x57, 1, 0x50, rd, a, b)
 #define XP_DOTSP(rd, a, b) XP_R(0x57, 1, 0x4c, rd, a, b)
 #define XP_DOTUSP(rd, a, b) XP_R(0x57, 1, 0x44, rd, a, b)
 #define XP_MAX4(rd, a, b) XP_R(0x57, 1, 0x18, rd, a, b)

@@ -290,7 +290,7 @@ struct tvm_pulp_rms_norm_args {
   uint32_t x_type;
   uint32_t levels;
   int32_t shift;
-  uint32_t wide; /* 0 promises |x * weight| + (root << shift) < 2^30 */
+  uint32_t wide; /* 0 promises |x * weight| + root < 2^29 and root << shift < 2^30 */
 };
 
 /* y = clip((d * weight / isqrt(mean(d^2) + 1) + bias) >> shift, ...), d = x - mean(x). */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Element-wise loops that make four results an iteration and store them as one word. This header holds what they share:
+ * the tail (requantization in the narrow PULP form, packing, the store) and the walk over rows. */
+#ifndef TVM_PULP_FOUR_ELEMENTS_H
+#define TVM_PULP_FOUR_ELEMENTS_H
+
+#include <stdint.h>
+
+#include "tvm_pulp/elements.h"
+#include "tvm_pulp/work_share.h"
+#include "tvm_pulp/xpulp.h"
+
+/* Requantization that the loops can do: narrow PULP form, one constant for all, a range that one instruction clips. */
+TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
+  return r->kind == TVM_PULP_REQUANT_PULP_NARROW && !r->wide_result && !r->per_channel &&
+         (r->low == 0 || r->low == ~r->high);
+}
+
+/* The values %[v0] .. %[v3] to bytes at %[y]; operands m, a, sh, h are multiplier, summand, shift, upper limit. */
+#define FOUR_MUL(by) \
+  "mul %[v0],%[v0]," by "\nmul %[v1],%[v1]," by "\nmul %[v2],%[v2]," by "\nmul %[v3],%[v3]," by "\n"
+#define FOUR(OP, ...)                                                                           \
+  OP("%[v0]", "%[v0]", __VA_ARGS__) OP("%[v1]", "%[v1]", __VA_ARGS__) OP("%[v2]", "%[v2]", __VA_ARGS__) \
+  OP("%[v3]", "%[v3]", __VA_ARGS__)
+#define FOUR_ADD                                                                                \
+  XP_ADDNR("%[v0]", "%[a]", "%[sh]") XP_ADDNR("%[v1]", "%[a]", "%[sh]") XP_ADDNR("%[v2]", "%[a]", "%[sh]") \
+  XP_ADDNR("%[v3]", "%[a]", "%[sh]")
+#define FOUR_STORE \
+  XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
+#define FOUR_FINISH(CLIP) FOUR_MUL("%[m]") FOUR_ADD FOUR(CLIP, "%[h]") FOUR_STORE
+#define FOUR_LOAD(LOAD, step, p) \
+  LOAD("%[v0]", step, p) LOAD("%[v1]", step, p) LOAD("%[v2]", step, p) LOAD("%[v3]", step, p)
+
+#define FOUR_OUTPUTS [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+#define FOUR_INPUTS [n] "r"(n), [m] "r"(mul), [a] "r"(add), [sh] "r"(r->shift), [h] "r"(r->high)
+#define FOUR_LOCALS int32_t v0, v1, v2, v3
+
+/* The share of this core, as pieces of rows: `statement` runs with row, column and count set. Tensors without gaps are
+ * one long row. */
+#define TVM_PULP_EACH_PIECE(rows_, columns_, is_dense_, core_, cores_, statement)                    \
+  do {                                                                                               \
+    uint32_t length_ = (is_dense_) ? (rows_) * (columns_) : (columns_);                              \
+    struct tvm_pulp_range range_ = tvm_pulp_share_units((rows_) * (columns_), 4, core_, cores_);     \
+    uint32_t left_ = range_.end - range_.begin, row = 0, column = range_.begin;                      \
+    if (column >= length_) {                                                                         \
+      row = column / length_;                                                                        \
+      column -= row * length_;                                                                       \
+    }                                                                                                \
+    while (left_ > 0u) {                                                                             \
+      uint32_t count = length_ - column < left_ ? length_ - column : left_;                          \
+      statement;                                                                                     \
+      left_ -= count;                                                                                \
+      column = 0;                                                                                    \
+      ++row;                                                                                         \
+    }                                                                                                \
+  } while (0)
+
+/* One result where fewer than four are left. */
+TVM_PULP_INLINE uint8_t tvm_pulp_one(const struct tvm_pulp_requant *r, int32_t value, int32_t mul, int32_t add) {
+  int32_t scaled = tvm_pulp_xp_add_shift((int32_t)((uint32_t)value * (uint32_t)mul), add, r->shift);
+  return (uint8_t)tvm_pulp_xp_min(tvm_pulp_xp_max(scaled, r->low), r->high);
+}
+
+#endif /* TVM_PULP_FOUR_ELEMENTS_H */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The truncated quotient of P = d * weight by the root s: with the reciprocal of reciprocal.h, P + 1 for P >= 0 and
+ * P + s - 1 for P < 0 times the multiplier have it in the high word. The sum of d^2 follows from the sums of x and x^2. */
+#include "norm_row.h"
+#include "tvm_pulp/plain/norm.h"
+
+#define CENTRED(v, w) "sub " v "," v ",%[mean]\n"
+#define VALUE(v, w) "mul " v "," v "," w "\n"
+#define SIGN(v, w) "srli " w "," v ",31\n"
+#define SHIFTED(v, w) XP_MAC(v, w, "%[c]")
+#define NEXT(v, w) "addi " v "," v ",1\n"
+#define DIVIDED(v, w) "mulhsu " v "," v ",%[m]\n"
+#define SCALED(v, w) "sra " v "," v ",%[j]\n"
+#define BIAS(v, w) XP_LW(w, 4, "%[b]")
+#define BIASED(v, w) XP_ADDNR(v, w, "%[sh]")
+#define CLIPPED(v, w) XP_CLIPR(v, v, "%[h]")
+#define EACH(OP) OP("%[v0]", "%[w0]") OP("%[v1]", "%[w1]") OP("%[v2]", "%[w2]") OP("%[v3]", "%[w3]")
+#define LOADS(LOAD)                                                                                      \
+  LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")    \
+  XP_LW("%[w0]", 4, "%[w]") XP_LW("%[w1]", 4, "%[w]") XP_LW("%[w2]", 4, "%[w]") XP_LW("%[w3]", 4, "%[w]")
+#define LOOP(LOAD)                                                                                       \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD) EACH(CENTRED) EACH(VALUE) EACH(SIGN) EACH(SHIFTED) EACH(NEXT) \
+                       EACH(DIVIDED) EACH(BIAS) EACH(SCALED) EACH(BIASED) EACH(CLIPPED)                  \
+                       XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")         \
+                       XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                      \
+                   : [x] "+r"(x), [w] "+r"(weight), [b] "+r"(bias), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), \
+                     [v2] "=&r"(v2), [v3] "=&r"(v3), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3) \
+                   : [n] "r"(n), [c] "r"(root - 2), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high), \
+                     [sh] "r"(args->shift), [mean] "r"(mean)                                             \
+                   : "memory")
+
+static void scale_piece(const struct tvm_pulp_layer_norm_args *args, const uint8_t *x, const int32_t *weight,
+                        const int32_t *bias, uint8_t *y, uint32_t count, int32_t mean, int32_t root) {
+  struct tvm_pulp_reciprocal r = tvm_pulp_reciprocal((uint32_t)root);
+  int32_t high = (int32_t)(args->levels / 2u - 1u), v0, v1, v2, v3, w0, w1, w2, w3;
+  uint32_t n = count >> 2;
+  if (n) {
+    if (args->x_type == TVM_PULP_INT8) {
+      LOOP(XP_LB);
+    } else {
+      LOOP(XP_LBU);
+    }
+  }
+  for (uint32_t i = 0; i < (count & 3u); ++i) {
+    int32_t value = (tvm_pulp_load(x, i, args->x_type) - mean) * weight[i] / root;
+    y[i] = (uint8_t)tvm_pulp_xp_clipr(tvm_pulp_xp_add_shift(value, bias[i], args->shift), high);
+  }
+}
+
+TVM_PULP_KERNEL(layer_norm) {
+  if (args->wide || args->x_type == TVM_PULP_INT32 || args->levels > 256u) {
+    tvm_pulp_plain_layer_norm(args, core, cores);
+    return;
+  }
+  uint32_t columns = args->columns;
+  struct tvm_pulp_row_walk w = tvm_pulp_walk_rows(args->rows, columns, core, cores);
+  for (; tvm_pulp_next_piece(&w); tvm_pulp_walk_on(&w)) {
+    const uint8_t *x = (const uint8_t *)args->x + w.row * columns;
+    int32_t total;
+    uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, &total)
+                                                     : tvm_pulp_sums_unsigned(x, columns, &total);
+    int32_t mean = total / (int32_t)columns;
+    squares = squares + (uint32_t)(mean * mean) * columns - 2u * (uint32_t)(mean * total);
+    int32_t root = (int32_t)tvm_pulp_xp_isqrt(squares / columns + 1u);
+    uint8_t *y = (uint8_t *)args->y + w.row * columns + w.column;
+    scale_piece(args, x + w.column, args->weight + w.column, args->bias + w.column, y, w.count, mean, root);
+  }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fast where both operands are bytes of one type. */
+#include "four_elements.h"
+#include "tvm_pulp/plain/elementwise.h"
+
+#define LOOP(LOAD, CLIP)                                                                            \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") VALUES(LOAD)                                            \
+                   "sub %[v0],%[v0],%[za]\nsub %[w0],%[w0],%[zb]\nsub %[v1],%[v1],%[za]\nsub %[w1],%[w1],%[zb]\n" \
+                   "sub %[v2],%[v2],%[za]\nsub %[w2],%[w2],%[zb]\nsub %[v3],%[v3],%[za]\nsub %[w3],%[w3],%[zb]\n" \
+                   PRODUCTS FOUR_FINISH(CLIP) XP_END OPERANDS)
+#define LOOP_ZERO(LOAD, CLIP) \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") VALUES(LOAD) PRODUCTS FOUR_FINISH(CLIP) XP_END OPERANDS)
+#define VALUES(LOAD)                                                                                \
+  LOAD("%[v0]", 1, "%[pa]") LOAD("%[w0]", 1, "%[pb]") LOAD("%[v1]", 1, "%[pa]") LOAD("%[w1]", 1, "%[pb]") \
+  LOAD("%[v2]", 1, "%[pa]") LOAD("%[w2]", 1, "%[pb]") LOAD("%[v3]", 1, "%[pa]") LOAD("%[w3]", 1, "%[pb]")
+#define PRODUCTS "mul %[v0],%[v0],%[w0]\nmul %[v1],%[v1],%[w1]\nmul %[v2],%[v2],%[w2]\nmul %[v3],%[v3],%[w3]\n"
+#define OPERANDS                                                                                    \
+  : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [pa] "+r"(a), [pb] "+r"(b) \
+  : FOUR_INPUTS, [za] "r"(p->zero_point_a), [zb] "r"(p->zero_point_b)                               \
+  : "memory"
+
+static void mul_piece(const struct tvm_pulp_mul_args *p, const uint8_t *a, const uint8_t *b, uint8_t *y,
+                      uint32_t count) {
+  const struct tvm_pulp_requant *r = &p->requant;
+  int32_t mul = r->mul[0], add = r->add[0], w0, w1, w2, w3;
+  FOUR_LOCALS;
+  uint32_t n = count >> 2, to_unsigned = r->low == 0;
+  uint32_t zero = p->zero_point_a == 0 && p->zero_point_b == 0;
+  if (n == 0u) {
+    /* only the rest below */
+  } else if (p->a_type == TVM_PULP_INT8 && zero) {
+    if (to_unsigned) {
+      LOOP_ZERO(XP_LB, XP_CLIPUR);
+    } else {
+      LOOP_ZERO(XP_LB, XP_CLIPR);
+    }
+  } else if (p->a_type == TVM_PULP_INT8) {
+    if (to_unsigned) {
+      LOOP(XP_LB, XP_CLIPUR);
+    } else {
+      LOOP(XP_LB, XP_CLIPR);
+    }
+  } else if (to_unsigned) {
+    LOOP(XP_LBU, XP_CLIPUR);
+  } else {
+    LOOP(XP_LBU, XP_CLIPR);
+  }
+  for (uint32_t i = 0; i < (count & 3u); ++i) {
+    int32_t left = tvm_pulp_load(a, i, p->a_type) - p->zero_point_a;
+    y[i] = tvm_pulp_one(r, left * (tvm_pulp_load(b, i, p->b_type) - p->zero_point_b), mul, add);
+  }
+}
+
+TVM_PULP_KERNEL(mul) {
+  if (args->a_type == TVM_PULP_INT32 || args->b_type != args->a_type || !tvm_pulp_is_four(&args->requant)) {
+    tvm_pulp_plain_mul(args, core, cores);
+    return;
+  }
+  uint32_t columns = args->columns;
+  uint32_t is_dense = args->a_stride == columns && args->b_stride == columns && args->y_stride == columns;
+  TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {
+    const uint8_t *a = (const uint8_t *)args->a + row * args->a_stride + column;
+    const uint8_t *b = (const uint8_t *)args->b + row * args->b_stride + column;
+    mul_piece(args, a, b, (uint8_t *)args->y + row * args->y_stride + column, count);
+  });
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the normalizations need of a row of bytes. */
+#ifndef TVM_PULP_NORM_ROW_H
+#define TVM_PULP_NORM_ROW_H
+
+#include <stdint.h>
+
+#include "reciprocal.h"
+#include "tvm_pulp/kernels.h"
+#include "tvm_pulp/work_share.h"
+#include "tvm_pulp/xpulp.h"
+
+/* Sum of squares, and sum. The words of a row may stand anywhere. */
+#define TVM_PULP_ROW_SUMS(name, type, DOT)                                                                     \
+  static inline uint32_t name(const type *x, uint32_t count, int32_t *total) {                                \
+    uint32_t squares = 0, more = 0, n = count >> 3, i;                                                        \
+    int32_t sum = 0, first, second;                                                                           \
+    if (n && total) {                                                                                         \
+      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[f]", 4, "%[x]") XP_LW("%[g]", 4, "%[x]")             \
+                           DOT##S("%[q]", "%[f]") DOT("%[s]", "%[f]", "%[o]") DOT##S("%[r]", "%[g]")          \
+                           XP_LOOP_END DOT("%[s]", "%[g]", "%[o]") XP_END                                     \
+                       : [x] "+r"(x), [q] "+r"(squares), [r] "+r"(more), [s] "+r"(sum), [f] "=&r"(first),     \
+                         [g] "=&r"(second)                                                                    \
+                       : [n] "r"(n), [o] "r"(0x01010101)                                                      \
+                       : "memory");                                                                           \
+    } else if (n) {                                                                                           \
+      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[f]", 4, "%[x]") XP_LW("%[g]", 4, "%[x]")             \
+                           DOT##S("%[q]", "%[f]") XP_LOOP_END DOT##S("%[r]", "%[g]") XP_END                   \
+                       : [x] "+r"(x), [q] "+r"(squares), [r] "+r"(more), [f] "=&r"(first), [g] "=&r"(second)  \
+                       : [n] "r"(n)                                                                           \
+                       : "memory");                                                                           \
+    }                                                                                                         \
+    squares += more;                                                                                          \
+    for (i = 0; i < (count & 7u); ++i) {                                                                      \
+      squares += (uint32_t)(x[i] * x[i]);                                                                     \
+      sum += x[i];                                                                                            \
+    }                                                                                                         \
+    if (total) *total = sum;                                                                                  \
+    return squares;                                                                                           \
+  }
+/* A word with itself. */
+#define XP_SDOTSPS(rd, a) XP_SDOTSP(rd, a, a)
+#define XP_SDOTUSPS(rd, a) XP_SDOTUP(rd, a, a)
+TVM_PULP_ROW_SUMS(tvm_pulp_sums_signed, int8_t, XP_SDOTSP)
+TVM_PULP_ROW_SUMS(tvm_pulp_sums_unsigned, uint8_t, XP_SDOTUSP)
+
+/* Floor of the square root; value >= 1. */
+static inline uint32_t tvm_pulp_xp_isqrt(uint32_t value) {
+  uint32_t root = 0;
+  for (uint32_t bit = 1u << ((uint32_t)tvm_pulp_xp_fl1((int32_t)value) >> 1); bit != 0u; bit >>= 1) {
+    uint32_t next = root | bit;
+    if (next * next <= value) root = next;
+  }
+  return root;
+}
+
+/* Pieces of rows, as in i_softmax: whole rows where there are enough. */
+struct tvm_pulp_row_walk {
+  uint32_t row, column, count, left, columns, whole;
+};
+
+static inline uint32_t tvm_pulp_next_piece(struct tvm_pulp_row_walk *w) {
+  if (w->left == 0u) return 0;
+  w->count = w->whole || w->columns - w->column < w->left ? w->columns - w->column : w->left;
+  w->left -= w->whole ? 1u : w->count;
+  return 1;
+}
+
+static inline void tvm_pulp_walk_on(struct tvm_pulp_row_walk *w) {
+  ++w->row;
+  w->column = 0;
+}
+
+static inline struct tvm_pulp_row_walk tvm_pulp_walk_rows(uint32_t rows, uint32_t columns, uint32_t core,
+                                                          uint32_t cores) {
+  struct tvm_pulp_row_walk w = {0, 0, 0, 0, columns, rows >= cores};
+  struct tvm_pulp_range range =
+      w.whole ? tvm_pulp_share(rows, core, cores) : tvm_pulp_share_units(rows * columns, 4, core, cores);
+  w.left = range.end - range.begin;
+  w.row = range.begin;
+  if (!w.whole) {
+    w.row = rows == 1u ? 0u : range.begin / columns;
+    w.column = range.begin - w.row * columns;
+  }
+  return w;
+}
+
+#endif /* TVM_PULP_NORM_ROW_H */

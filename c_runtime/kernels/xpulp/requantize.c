@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "four_elements.h"
+#include "requantize_block.h"
+#include "tvm_pulp/plain/elementwise.h"
+
+#define LOOP(LOAD, STEP, CLIP)                                                                   \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, STEP, "%[x]") FOUR_FINISH(CLIP) XP_END \
+                   : FOUR_OUTPUTS, [x] "+r"(x)                                                   \
+                   : FOUR_INPUTS                                                                 \
+                   : "memory")
+#define LOOPS(CLIP)                          \
+  if (p->x_type == TVM_PULP_INT8) {          \
+    LOOP(XP_LB, 1, CLIP);                    \
+  } else if (p->x_type == TVM_PULP_UINT8) {  \
+    LOOP(XP_LBU, 1, CLIP);                   \
+  } else {                                   \
+    LOOP(XP_LW, 4, CLIP);                    \
+  }
+
+static void requantize_piece(const struct tvm_pulp_requantize_args *p, const uint8_t *x, uint8_t *y, uint32_t count) {
+  const struct tvm_pulp_requant *r = &p->requant;
+  int32_t mul = r->mul[0];
+  /* (x - zero_point) * mul + add; the result fits 32 bits, so intermediate ones may wrap. */
+  int32_t add = tvm_pulp_xp_msu(r->add[0], p->zero_point, mul);
+  FOUR_LOCALS;
+  uint32_t n = count >> 2;
+  if (n) {
+    if (r->low == 0) {
+      LOOPS(XP_CLIPUR)
+    } else {
+      LOOPS(XP_CLIPR)
+    }
+  }
+  for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = tvm_pulp_one(r, tvm_pulp_load(x, i, p->x_type), mul, add);
+}
+
+TVM_PULP_KERNEL(requantize) {
+  uint32_t columns = args->columns, x_bytes = tvm_pulp_type_bytes(args->x_type);
+  uint32_t y_bytes = tvm_pulp_result_bytes(&args->requant), four = tvm_pulp_is_four(&args->requant);
+  uint32_t block = args->x_type == TVM_PULP_INT32 && args->zero_point == 0 && !args->per_row;
+  if (!four && !block) {
+    tvm_pulp_plain_requantize(args, core, cores);
+    return;
+  }
+  uint32_t is_dense = args->x_stride == columns * x_bytes && args->y_stride == columns * y_bytes &&
+                      !args->requant.per_channel;
+  TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {
+    const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column * x_bytes;
+    uint8_t *y = (uint8_t *)args->y + row * args->y_stride;
+    if (four) {
+      requantize_piece(args, x, y + column, count);
+    } else {
+      tvm_pulp_requantize_block(&args->requant, (const int32_t *)(const void *)x, count, y, column);
+    }
+  });
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Steps of the softmax with tabulated exponentials, on one row of bytes. */
+#ifndef TVM_PULP_SOFTMAX_ROW_H
+#define TVM_PULP_SOFTMAX_ROW_H
+
+#include <stdint.h>
+
+#include "reciprocal.h"
+#include "tvm_pulp/kernels.h"
+#include "tvm_pulp/xpulp.h"
+
+/* Largest byte of a row, starting from `best`. */
+#define TVM_PULP_ROW_MAXIMUM(name, type, MAX4, lane_max)                                                      \
+  static inline int32_t name(const type *x, uint32_t count) {                                                 \
+    int32_t best = tvm_pulp_xp_word(x), other = best, first, second;                                          \
+    uint32_t n = count >> 3, i = n << 3;                                                                      \
+    if (count < 4u) {                                                                                         \
+      int32_t small = x[0];                                                                                   \
+      for (i = 1; i < count; ++i) small = tvm_pulp_xp_max(small, x[i]);                                       \
+      return small;                                                                                           \
+    }                                                                                                         \
+    const type *p = x;                                                                                        \
+    if (n) {                                                                                                  \
+      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[f]", 4, "%[p]") XP_LW("%[g]", 4, "%[p]")             \
+                           MAX4("%[b]", "%[b]", "%[f]") XP_LOOP_END MAX4("%[o]", "%[o]", "%[g]") XP_END       \
+                       : [p] "+r"(p), [b] "+r"(best), [o] "+r"(other), [f] "=&r"(first), [g] "=&r"(second)    \
+                       : [n] "r"(n)                                                                           \
+                       : "memory");                                                                           \
+      best = lane_max(best, other);                                                                           \
+    }                                                                                                         \
+    if (count & 4u) best = lane_max(best, tvm_pulp_xp_word(x + i));                                           \
+    /* The last word again, reaching back. */                                                                 \
+    best = lane_max(best, tvm_pulp_xp_word(x + count - 4u));                                                  \
+    best = lane_max(best, (int32_t)((uint32_t)best >> 16 | (uint32_t)best << 16));                            \
+    return tvm_pulp_xp_max((type)best, (type)((uint32_t)best >> 8));                                          \
+  }
+TVM_PULP_ROW_MAXIMUM(tvm_pulp_maximum_signed, int8_t, XP_MAX4, tvm_pulp_xp_max4)
+TVM_PULP_ROW_MAXIMUM(tvm_pulp_maximum_unsigned, uint8_t, XP_MAXU4, tvm_pulp_xp_maxu4)
+
+/* Exponentials (plus one each) of a row into `e`, and their sum. `table` is shifted by the row's maximum. */
+#define TVM_PULP_EXPONENTIALS(name, type, LOAD)                                                                \
+  static inline uint32_t name(const type *x, uint32_t count, const uint32_t *table, uint32_t *e) {            \
+    uint32_t sum = 0, v0, v1, v2, v3, n = count >> 2;                                                         \
+    if (n) {                                                                                                  \
+      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]")             \
+                           LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")                                  \
+                       "slli %[v0],%[v0],2\nslli %[v1],%[v1],2\nslli %[v2],%[v2],2\nslli %[v3],%[v3],2\n"     \
+                       XP_LWX("%[v0]", "%[v0]", "%[t]") XP_LWX("%[v1]", "%[v1]", "%[t]")                      \
+                       XP_LWX("%[v2]", "%[v2]", "%[t]") XP_LWX("%[v3]", "%[v3]", "%[t]")                      \
+                       "add %[s],%[s],%[v0]\n" XP_SW("%[v0]", 4, "%[e]") "add %[s],%[s],%[v1]\n"              \
+                       XP_SW("%[v1]", 4, "%[e]") "add %[s],%[s],%[v2]\n" XP_SW("%[v2]", 4, "%[e]")            \
+                       "add %[s],%[s],%[v3]\n" XP_LOOP_END XP_SW("%[v3]", 4, "%[e]") XP_END                   \
+                       : [x] "+r"(x), [e] "+r"(e), [s] "+r"(sum), [v0] "=&r"(v0), [v1] "=&r"(v1),             \
+                         [v2] "=&r"(v2), [v3] "=&r"(v3)                                                       \
+                       : [n] "r"(n), [t] "r"(table)                                                           \
+                       : "memory");                                                                           \
+    }                                                                                                         \
+    for (uint32_t i = 0; i < (count & 3u); ++i) {                                                             \
+      e[i] = table[x[i]];                                                                                     \
+      sum += e[i];                                                                                            \
+    }                                                                                                         \
+    return sum;                                                                                               \
+  }
+TVM_PULP_EXPONENTIALS(tvm_pulp_exponentials_signed, int8_t, XP_LB)
+TVM_PULP_EXPONENTIALS(tvm_pulp_exponentials_unsigned, uint8_t, XP_LBU)
+
+/* Inverse of an odd number modulo 2^32: exact division by multiplication. */
+static inline uint32_t tvm_pulp_exact_inverse(uint32_t odd) {
+  uint32_t inverse = 3u * odd ^ 2u;
+  for (uint32_t i = 0; i < 3u; ++i) inverse *= 2u - odd * inverse;
+  return inverse;
+}
+
+/* Results from the exponentials: y = (e - 1) / total. */
+static inline void tvm_pulp_normalize(const uint32_t *e, uint8_t *y, uint32_t count, struct tvm_pulp_reciprocal r) {
+  uint32_t v0, v1, v2, v3, n = count >> 2;
+  if (n) {
+    __asm__ volatile(
+        XP_BEGIN XP_LOOP("%[n]") XP_LW("%[v0]", 4, "%[e]") XP_LW("%[v1]", 4, "%[e]") XP_LW("%[v2]", 4, "%[e]")
+            XP_LW("%[v3]", 4, "%[e]") "mulhu %[v0],%[v0],%[m]\nmulhu %[v1],%[v1],%[m]\nmulhu %[v2],%[v2],%[m]\n"
+            "mulhu %[v3],%[v3],%[m]\nsrl %[v0],%[v0],%[s]\nsrl %[v1],%[v1],%[s]\nsrl %[v2],%[v2],%[s]\n"
+            "srl %[v3],%[v3],%[s]\n" XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
+                XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
+        : [e] "+r"(e), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+        : [n] "r"(n), [m] "r"(r.multiplier), [s] "r"(r.shift)
+        : "memory");
+  }
+  for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = (uint8_t)(tvm_pulp_high_word(e[i], r.multiplier) >> r.shift);
+}
+
+#endif /* TVM_PULP_SOFTMAX_ROW_H */

@@ -1,0 +1,51 @@
+"""Tables over the 256 values of a byte: whatever an element-wise chain does to one 8-bit operand, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+LUT_ENTRIES = 256
+
+
+def byte_values(dtype: str) -> np.ndarray:
+    """The value that each stored byte 0..255 stands for, as int64."""
+    return np.arange(LUT_ENTRIES).astype(np.uint8).view(dtype).astype(np.int64)
+
+
+def byte_table(function: Callable[[np.ndarray], np.ndarray], dtype: str, result: str) -> np.ndarray:
+    """Results of `function` (values to values) in the order of the stored byte."""
+    return np.ascontiguousarray(np.asarray(function(byte_values(dtype))).astype(result))
+
+
+def exponential_table(attributes: dict[str, Any]) -> np.ndarray:
+    """Table of `i_softmax`: entry 255 - d is 1 + (levels - 1) * exponential of the distance d to the maximum."""
+    a, b, c, log2, levels = (int(attributes[k]) for k in ("a", "b", "c", "log2", "levels"))
+    distance = 255 - np.arange(LUT_ENTRIES, dtype=np.int64)
+    halvings = np.minimum(distance // log2, 31)
+    rest = halvings * log2 - distance
+    values = (a * (rest + b) ** 2 + c) >> halvings
+    table = 1 + (levels - 1) * values
+    if table.min() < 1 or table.max() >= 1 << 31:
+        raise OverflowError("exponentials of this softmax do not fit the kernel's 31 bits")
+    return table.astype(np.uint32)
+
+
+def row_limit(table: np.ndarray) -> int:
+    """Longest row whose exponentials sum up below 2^31, the limit of the kernel."""
+    return ((1 << 31) - 1) // int(table.max())
+
+
+def tflite_exponential_table(attributes: dict[str, Any]) -> np.ndarray:
+    """Table of `softmax_tflite`: entry 255 - d is the Q0.31 exponential of the distance d."""
+    # TVM comes in with the dialect: not before it is needed.
+    from tvm_pulp.qnn.fixed_point import doubling_high_multiply
+    from tvm_pulp.qnn.softmax_tflite import exponential
+
+    difference = np.arange(LUT_ENTRIES, dtype=np.int64) - 255
+    alive = difference >= attributes["smallest"]
+    scaled = np.where(alive, difference, 0) << attributes["left_shift"]
+    values = exponential(doubling_high_multiply(scaled, np.int64(attributes["multiplier"])))
+    return np.where(alive, values, 0).astype(np.int32)

@@ -1,0 +1,78 @@
+"""Hand-written kernels for single steps whose operands are in L1 already: what engines leave to the cores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from schedules.cluster.base import KINDS, PULP_WIDE, TYPES
+from schedules.cluster.catalog import available
+from schedules.cluster.structures import words_of
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
+
+
+def step_call(kernel: Kernel) -> Call | None:
+    """The call that does what a generated kernel would, or None."""
+    if not all(isinstance(o, Local) for o in kernel.operands):
+        return None
+    if kernel.operator == "requantize" and "requantize" in available():
+        return _requantize(kernel)
+    if kernel.operator == "slice" and "transpose" in available():
+        return _slice(kernel)
+    return None
+
+
+def _call(kernel: Kernel, function: str, structure: str, fields: dict[str, Any]) -> Call:
+    name = f"tvm_pulp_{structure}_args"
+    reads, writes = (tuple(o for o in side if isinstance(o, Local)) for side in (kernel.inputs, kernel.outputs))
+    return Call(f"tvm_pulp_kernel_{function}", f"struct {name}", words_of(name, fields), reads, writes)
+
+
+def _requantize(kernel: Kernel) -> Call | None:
+    x, mul, add = kernel.inputs
+    y = kernel.outputs[0]
+    assert isinstance(x, Local) and isinstance(mul, Local) and isinstance(add, Local) and isinstance(y, Local)
+    rule, a = Requant.of(kernel.attributes), kernel.attributes
+    rank = len(x.spec.shape)
+    if a["axis"] % rank != rank - 1 or mul.spec.elements != add.spec.elements or rule.kind not in KINDS:
+        return None
+    columns = x.spec.shape[-1]
+    rows = x.spec.elements // columns
+    itemsize = np.dtype(x.spec.dtype).itemsize, np.dtype(y.spec.dtype).itemsize
+    fields = {
+        "x": Pointer(x), "y": Pointer(y), "rows": rows, "columns": columns, "x_stride": columns * itemsize[0],
+        "y_stride": columns * itemsize[1], "x_type": TYPES[x.spec.dtype], "per_row": 0, "zero_point": a["zero_point"],
+        "requant.kind": PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind],
+        "requant.per_channel": int(mul.spec.elements > 1), "requant.wide_result": int(y.spec.dtype == "int32"),
+        "requant.mul": Pointer(mul), "requant.add": Pointer(add), "requant.shift": rule.shift,
+        "requant.zero_point": rule.zero_point, "requant.low": rule.low, "requant.high": rule.high,
+    }  # fmt: skip
+    return _call(kernel, "requantize", "requantize", fields)
+
+
+def _slice(kernel: Kernel) -> Call | None:
+    """A strided slice is a transpose that keeps the order of the axes."""
+    x, y = kernel.inputs[0], kernel.outputs[0]
+    assert isinstance(x, Local) and isinstance(y, Local)
+    a, itemsize = kernel.attributes, np.dtype(x.spec.dtype).itemsize
+    if x.spec.dtype not in TYPES or min(a["stride"]) < 1 or any(a["begin"]):
+        return None
+    pairs = _strides(x.spec, a["size"], a["stride"])
+    if len(pairs) > 4:
+        return None
+    pairs = [(1, 0)] * (4 - len(pairs)) + pairs
+    fields: dict[str, Any] = {"x": Pointer(x), "y": Pointer(y), "element_bytes": itemsize}
+    fields |= {f"size{i}": size for i, (size, _) in enumerate(pairs)}
+    fields |= {f"stride{i}": stride * itemsize for i, (_, stride) in enumerate(pairs)}
+    return _call(kernel, "transpose", "transpose", fields)
+
+
+def _strides(spec: TensorSpec, size: list[int], stride: list[int]) -> list[tuple[int, int]]:
+    """(size, step in elements) of the result's axes longer than one."""
+    steps = [1] * len(spec.shape)
+    for axis in reversed(range(len(steps) - 1)):
+        steps[axis] = steps[axis + 1] * spec.shape[axis + 1]
+    return [(n, step * s) for n, step, s in zip(size, steps, stride, strict=True) if n > 1] or [(1, 1)]

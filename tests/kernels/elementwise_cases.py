@@ -1,0 +1,168 @@
+"""Calls of the element-wise kernels with the result that the dialect defines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from schedules.byte_tables import byte_table
+from tests.kernels.call import Call, Out
+from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
+from tests.kernels.random_requant import Rule, random_rule
+from tvm_pulp.qnn import fixed_point
+from tvm_pulp.qnn.add import LEFT_SHIFT, Add
+from tvm_pulp.qnn.gelu import Gelu
+from tvm_pulp.qnn.hardswish import Hardswish
+from tvm_pulp.qnn.mul import Mul
+from tvm_pulp.qnn.requantize import Requantize
+
+
+def random_values(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    if dtype == "int32":
+        return rng.integers(-100000, 100000, shape).astype(np.int32)
+    return random_bytes(rng, shape, dtype)
+
+
+def make_rule(rng: np.random.Generator, kind: str, bound: int, columns: int, per_channel: bool) -> Rule:
+    return random_rule(rng, kind, bound, columns if per_channel and columns > 1 else 1)
+
+
+def shape_fields(rows: int, columns: int, rule: Rule, **operands: np.ndarray) -> dict[str, Any]:
+    """Sizes, strides and types; an operand of one row is repeated."""
+    fields: dict[str, Any] = {"rows": rows, "columns": columns, "y_stride": columns * rule.bytes}
+    for name, value in operands.items():
+        fields[name] = value
+        fields[f"{name}_stride"] = 0 if value.shape[0] == 1 and rows > 1 else columns * value.itemsize
+        fields[f"{name}_type"] = TYPE_CODES[str(value.dtype)]
+    fields["y"] = Out((rows, columns), rule.requant.out_dtype)
+    fields["requant"] = rule.fields
+    return fields
+
+
+def tflite_side(rng: np.random.Generator) -> tuple[int, int, int]:
+    """Zero point, multiplier and exponent of one operand of TFLite's sum."""
+    multiplier, exponent = fixed_point.quantize_multiplier(float(rng.uniform(0.2, 0.99)))
+    return int(rng.integers(-128, 128)), multiplier, exponent
+
+
+def add_case(
+    rng: np.random.Generator,
+    rows: int,
+    columns: int,
+    kind: str = "pulp",
+    *,
+    form: str = "inner",
+    types: tuple[str, str] = ("int8", "int8"),
+    broadcast: bool = False,
+    per_channel: bool = False,
+    misalign: int = 0,
+) -> Case:
+    """`form`: inner (both operands requantized first), plain, tflite."""
+    a = random_values(rng, (rows, columns), types[0])
+    b = random_values(rng, (1 if broadcast else rows, columns), types[1])
+    tables: dict[str, Any] = dict.fromkeys(("table_a", "table_b", "wide_table_a", "wide_table_b"))
+    attributes: dict[str, Any] = {"form": "tflite" if form == "tflite" else "plain"}
+    inner: list[np.ndarray] = []
+    bound = 1 << 18
+    if form == "inner":
+        bound = 256
+        for side, dtype in zip("ab", types, strict=True):
+            rule = random_rule(rng, "pulp", 256, 1)
+            while rule.requant.out_dtype != "int8":
+                rule = random_rule(rng, "pulp", 256, 1)
+            attributes |= rule.requant.attributes(f"requant_{side}")
+            inner += rule.operands
+            tables[f"table_{side}"] = byte_table(rule.apply, dtype, "int8")
+    elif form == "tflite":
+        bound = 1 << 29
+        sides = [tflite_side(rng) for _ in "ab"]
+        subtract = bool(rng.integers(2))
+        attributes |= {"zero_point_a": sides[0][0], "zero_point_b": sides[1][0], "subtract": subtract}
+        attributes |= {"multipliers": [s[1] for s in sides], "exponents": [s[2] for s in sides]}
+        for side, dtype, (zero, multiplier, exponent) in zip("ab", types, sides, strict=True):
+            sign = -1 if side == "b" and subtract else 1
+
+            def scale(x: np.ndarray, zero: int = zero, m: int = multiplier, e: int = exponent, s: int = sign) -> np.ndarray:
+                return s * fixed_point.multiply((x - zero) << LEFT_SHIFT, np.int64(m), np.int64(e))
+
+            tables[f"wide_table_{side}"] = byte_table(scale, dtype, "int32")
+    rule = make_rule(rng, kind, bound, columns, per_channel)
+    attributes |= rule.requant.attributes()
+    expected = Add.reference(attributes, [a, b, *inner, *rule.operands])
+    fields = {**shape_fields(rows, columns, rule, a=a, b=b), **tables}
+    return Case(Call("add", fields, misalign={"a": misalign if types[0] != "int32" else 0}), expected, rows * columns)
+
+
+def mul_case(
+    rng: np.random.Generator,
+    rows: int,
+    columns: int,
+    kind: str = "pulp",
+    *,
+    types: tuple[str, str] = ("int8", "int8"),
+    zero_points: tuple[int, int] = (0, 0),
+    broadcast: bool = False,
+    per_channel: bool = False,
+    misalign: int = 0,
+) -> Case:
+    a = random_bytes(rng, (rows, columns), types[0])
+    b = random_bytes(rng, (1 if broadcast else rows, columns), types[1])
+    rule = make_rule(rng, kind, 1 << 17, columns, per_channel)
+    attributes = {"zero_point_a": zero_points[0], "zero_point_b": zero_points[1]}
+    expected = Mul.reference({**attributes, **rule.requant.attributes()}, [a, b, *rule.operands])
+    fields = {**shape_fields(rows, columns, rule, a=a, b=b), **attributes}
+    return Case(Call("mul", fields, misalign={"b": misalign}), expected, rows * columns)
+
+
+def requantize_case(
+    rng: np.random.Generator,
+    rows: int,
+    columns: int,
+    kind: str = "pulp",
+    *,
+    dtype: str = "int8",
+    zero_point: int = 0,
+    axis: int = 1,
+    per_channel: bool = False,
+    misalign: int = 0,
+) -> Case:
+    x = random_values(rng, (rows, columns), dtype)
+    channels = (rows, columns)[axis]
+    rule = make_rule(rng, kind, 100300 if dtype == "int32" else 512, channels, per_channel)
+    attributes = {"zero_point": zero_point, "axis": axis, **rule.requant.attributes()}
+    expected = Requantize.reference(attributes, [x, *rule.operands])
+    fields = {**shape_fields(rows, columns, rule, x=x), "zero_point": zero_point, "per_row": int(axis == 0)}
+    moved = misalign if dtype != "int32" else 0
+    return Case(Call("requantize", fields, misalign={"x": moved}), expected, rows * columns)
+
+
+def hardswish_case(
+    rng: np.random.Generator, rows: int, columns: int, kind: str = "pulp", *, dtype: str = "int8",
+    per_channel: bool = False, misalign: int = 0,
+) -> Case:  # fmt: skip
+    x = random_bytes(rng, (rows, columns), dtype)
+    attributes = {"three": int(rng.integers(1, 90)), "six": int(rng.integers(1, 180)), "one_over_six": 11}
+    rule = make_rule(rng, kind, 255 * 180 * 11, columns, per_channel)
+    expected = Hardswish.reference({**attributes, **rule.requant.attributes()}, [x, *rule.operands])
+    fields = {**shape_fields(rows, columns, rule, x=x), **attributes}
+    return Case(Call("hardswish", fields, misalign={"x": misalign}), expected, rows * columns)
+
+
+def gelu_case(
+    rng: np.random.Generator, rows: int, columns: int, kind: str = "pulp", *, dtype: str = "int8",
+    per_channel: bool = False, misalign: int = 0,
+) -> Case:  # fmt: skip
+    x = random_bytes(rng, (rows, columns), dtype)
+    b = -int(rng.integers(20, 120))
+    attributes = {"b": b, "one": b * b + int(rng.integers(0, 3000))}
+    rule = make_rule(rng, kind, 255 * attributes["one"], columns, per_channel)
+    expected = Gelu.reference({**attributes, **rule.requant.attributes()}, [x, *rule.operands])
+    fields = {**shape_fields(rows, columns, rule, x=x), **attributes}
+    return Case(Call("gelu", fields, misalign={"x": misalign}), expected, rows * columns)
+
+
+def lookup_case(rng: np.random.Generator, count: int, *, misalign: int = 0) -> Case:
+    x, table = random_bytes(rng, (count,), "uint8"), random_bytes(rng, (256,), "uint8")
+    fields = {"x": x, "y": Out((count,), "uint8"), "table": table, "count": count}
+    return Case(Call("lookup", fields, misalign={"x": misalign, "table": misalign}), table[x], count)

@@ -1,0 +1,108 @@
+"""Calls of the row-wise kernels (softmax, normalization) with the result that the dialect defines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from schedules.byte_tables import exponential_table, tflite_exponential_table
+from tests.kernels.call import Call, Out, Scratch
+from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
+from tvm_pulp.qnn.layer_norm import LayerNorm
+from tvm_pulp.qnn.rms_norm import RmsNorm
+from tvm_pulp.qnn.softmax import Softmax
+from tvm_pulp.qnn.softmax_tflite import parameters
+
+
+def random_exponential(rng: np.random.Generator, levels: int = 256) -> dict[str, Any]:
+    """Coefficients like those of the golden networks: the exponential fits 18 bits."""
+    b = int(rng.integers(60, 400))
+    log2 = int(rng.integers(5, 40))
+    return {"a": 1, "b": b, "c": int(rng.integers(1000, 60000)), "log2": log2, "levels": levels}
+
+
+def i_softmax_case(
+    rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", levels: int = 256, misalign: int = 0
+) -> Case:
+    x = random_bytes(rng, (rows, columns), dtype)
+    attributes = {"form": "i_softmax", **random_exponential(rng, levels)}
+    room = 4 * columns + 16
+    fields = {
+        "x": x,
+        "y": Out(x.shape, "uint8"),
+        "table": exponential_table(attributes),
+        "scratch": Scratch(room),
+        "scratch_stride": room,
+        "rows": rows,
+        "columns": columns,
+        "x_type": TYPE_CODES[dtype],
+        "levels": levels,
+    }
+    return Case(Call("i_softmax", fields, misalign={"x": misalign}), Softmax.reference(attributes, [x]), x.size)
+
+
+def softmax_ita_case(
+    rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", group: int = 0
+) -> Case:
+    x = random_bytes(rng, (rows, columns), dtype)
+    attributes = {"form": "ita_partial_max" if group else "ita_max", "levels": 256, "group": group}
+    fields = {"x": x, "y": Out(x.shape, "uint8"), "rows": rows, "columns": columns, "x_type": TYPE_CODES[dtype]}
+    fields |= {"levels": 256, "group": group}
+    return Case(Call("softmax_ita", fields), Softmax.reference(attributes, [x]), x.size)
+
+
+def softmax_tflite_case(rng: np.random.Generator, rows: int, columns: int) -> Case:
+    x = random_bytes(rng, (rows, columns), "int8")
+    attributes = {"form": "tflite", **parameters(float(rng.uniform(0.01, 0.3)), 1.0)}
+    fields = {"x": x, "y": Out(x.shape, "int8"), "table": tflite_exponential_table(attributes)}
+    fields |= {"rows": rows, "columns": columns}
+    return Case(Call("softmax_tflite", fields), Softmax.reference(attributes, [x]), x.size)
+
+
+def rms_norm_case(
+    rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", levels: int = 256, wide: bool = False,
+    misalign: int = 0,
+) -> Case:  # fmt: skip
+    x = random_bytes(rng, (rows, columns), dtype)
+    x[rng.integers(rows)] = rng.integers(0, 3, columns)
+    limit = (1 << 29) // 255 - 1 if not wide else 1 << 28
+    weight = rng.integers(-limit, limit, columns).astype(np.int32)
+    attributes = {"levels": levels, "shift": int(rng.integers(10, 21))}
+    fields = {
+        "x": x,
+        "double_weight": weight * np.int32(2),
+        "y": Out(x.shape, "int8" if levels <= 256 else "int32"),
+        "rows": rows,
+        "columns": columns,
+        "x_type": TYPE_CODES[dtype],
+        "wide": int(wide),
+        **attributes,
+    }
+    expected = RmsNorm.reference({**attributes, "wide": wide}, [x, weight])
+    return Case(Call("rms_norm", fields, misalign={"x": misalign}), expected, x.size)
+
+
+def layer_norm_case(
+    rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", levels: int = 256, wide: bool = False,
+    misalign: int = 0,
+) -> Case:  # fmt: skip
+    x = random_bytes(rng, (rows, columns), dtype)
+    x[rng.integers(rows)] = rng.integers(0, 3, columns)
+    limit = (1 << 30) // 256 - 1 if not wide else 1 << 28
+    weight = rng.integers(-limit, limit, columns).astype(np.int32)
+    bias = rng.integers(-(1 << 24), 1 << 24, columns).astype(np.int32)
+    attributes = {"levels": levels, "shift": int(rng.integers(8, 20))}
+    fields = {
+        "x": x,
+        "weight": weight,
+        "bias": bias,
+        "y": Out(x.shape, "int8" if levels <= 256 else "int32"),
+        "rows": rows,
+        "columns": columns,
+        "x_type": TYPE_CODES[dtype],
+        "wide": int(wide),
+        **attributes,
+    }
+    expected = LayerNorm.reference({**attributes, "wide": wide}, [x, weight, bias])
+    return Case(Call("layer_norm", fields, misalign={"x": misalign}), expected, x.size)
