@@ -116,6 +116,7 @@ setup(
         "console_scripts": ["tvmc=tvm_pulp.tvmc.main:main"],
         "tvm_pulp.uma_backends": ["neureka=uma_backends.neureka:NeurekaBackend"],
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
+        "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],
     },
     classifiers=[
         "Development Status :: 3 - Alpha",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import resources
@@ -26,9 +27,11 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
 
 @lru_cache(maxsize=None)
 def available() -> frozenset[str]:
-    """Kernels that exist for XpulpV2 cores."""
+    """Kernels that are worth calling: those that only forward to plain C lose to generated C, which knows its sizes."""
     folder = resources.files("c_runtime").joinpath("kernels/xpulp")
-    return frozenset(entry.name.removesuffix(".c") for entry in folder.iterdir() if entry.name.endswith(".c"))
+    files = [entry for entry in folder.iterdir() if entry.name.endswith(".c")]
+    forwards = re.compile(r"TVM_PULP_KERNEL\(\w+\) \{ tvm_pulp_plain_")
+    return frozenset(f.name.removesuffix(".c") for f in files if not forwards.search(f.read_text()))
 
 
 def forms(layer: Layer, cores: int) -> list[KernelForm]:

@@ -9,10 +9,12 @@ from importlib.metadata import entry_points
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.recipe import Call, Kernel
 from tvm_pulp.uma.strategy import Form
 
 GROUP = "tvm_pulp.uma_backends"
 SCHEDULES = "tvm_pulp.schedules"
+STEP_CALLS = "tvm_pulp.step_calls"
 
 
 def names() -> list[str]:
@@ -55,3 +57,13 @@ def parse_targets(text: str) -> list[UMABackend]:
 def core_schedules() -> tuple[Callable[[Layer, int], Sequence[Form]], ...]:
     """Functions that offer hand-written kernels for a layer on the cores; none installed is fine."""
     return tuple(entry.load() for entry in entry_points(group=SCHEDULES))
+
+
+@lru_cache(maxsize=None)
+def _step_calls() -> tuple[Callable[[Kernel], Call | None], ...]:
+    return tuple(entry.load() for entry in entry_points(group=STEP_CALLS))
+
+
+def step_call(kernel: Kernel) -> Kernel | Call:
+    """The hand-written kernel for a step on L1 buffers of cores with XpulpV2, or the step as it is."""
+    return next((call for offer in _step_calls() if (call := offer(kernel)) is not None), kernel)

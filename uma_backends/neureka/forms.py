@@ -12,6 +12,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Derived, Job, Kernel, Load, Local, Recipe, Step, Store
+from tvm_pulp.uma.registry import step_call
 from tvm_pulp.uma.strategy import TileAxis
 from tvm_pulp.uma.windows import input_span
 from uma_backends.neureka.geometry import Mode
@@ -31,7 +32,7 @@ JOB_WORDS = 25
 _JOB_CYCLES = 150
 # Cores: cycles per byte of a copy in L1 (plain C, one core), per element of a requantization.
 _COPY_CYCLES = 6
-_REQUANTIZE_CYCLES = 40
+_REQUANTIZE_CYCLES = 42
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ class NeurekaForm:
         after, after_cycles = self.finish(raw, box)
         engine = self.job_cycles(job.description.job)
         # Loads first: one wait and one barrier serve them all.
-        steps = [*before, job, *after]
+        steps = [step_call(s) if isinstance(s, Kernel) else s for s in (*before, job, *after)]
         loads = [s for s in steps if isinstance(s, Load)]
         rest = [s for s in steps if not isinstance(s, Load)]
         return Recipe((*loads, *rest), engine + _JOB_CYCLES + core_cycles + after_cycles, engine)
@@ -332,7 +333,8 @@ class Direct3x3Form(NeurekaForm):
         core_cycles += kept.spec.bytes * _COPY_CYCLES // self.context.cores
         recipe = self.assemble([*before, *loads], step, kept, box, core_cycles)
         position = recipe.steps.index(step) + 1
-        steps = (*recipe.steps[:position], Kernel("slice", keep, (raw,), (kept,)), *recipe.steps[position:])
+        discard = step_call(Kernel("slice", keep, (raw,), (kept,)))
+        steps = (*recipe.steps[:position], discard, *recipe.steps[position:])
         return Recipe(steps, recipe.cycles, recipe.engine_cycles)
 
 
