@@ -24,8 +24,9 @@ KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5}
 PULP_WIDE = 2
 # Kernels may read this far behind an operand.
 SLACK = 4
-# Cycles of a call: barriers, argument loads, work split.
-CALL_CYCLES = 80
+# Cycles of a call besides the arithmetic: barriers, argument loads, work split, and fetching code that other layers
+# have pushed out of the instruction caches.
+CALL_CYCLES = 1200
 
 
 # Cycles of one requantization on one core, by kind; TFLite's two roundings need 64-bit products.

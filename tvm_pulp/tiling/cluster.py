@@ -17,7 +17,7 @@ ENGINE = "cluster"
 # Cycles of plain compiled C on one core, measured on the simulator: per MAC, per element, per call.
 _CYCLES_PER_MAC = 10
 _CYCLES_PER_ELEMENT = 25
-_CYCLES_PER_CALL = 60
+_CYCLES_PER_CALL = 900
 # MAC per cycle and core no kernel exceeds: 4 per dot-product instruction, loads in between.
 _PEAK_MACS_PER_CYCLE = 2.67
 # A load or store that leaves the cluster.
