@@ -14,6 +14,7 @@ VERBS = {
     "compile": "compile a model to a Model Library Format archive of bare-metal C",
     "run": "build an archive and run it on a device",
     "explain": "show node by node what the compiler does and why",
+    "uma": "write the package of a new accelerator",
     "targets": "list SoCs, engines and their options",
     "sim": "run any bare-metal ELF on a simulated SoC",
 }

@@ -81,6 +81,7 @@ class UMABackend:
         self._relax_passes: list[tuple[str, Any]] = []
         self._tir_passes: list[tuple[str, Any]] = []
         self._codegen: Codegen | None = None
+        self._model_sources: tuple[Path, ...] = ()
 
     # --- what an accelerator states ---------------------------------------------------------------------------
 
@@ -99,7 +100,7 @@ class UMABackend:
         return options
 
     def _register_target_attr(
-        self, name: str, default: Any, choices: Sequence[Any] | None = None, help: str = ""  # noqa: A002
+        self, name: str, default: Any, choices: Sequence[Any] | None = None, help: str = ""
     ) -> None:
         self._attributes[name] = TargetAttribute(name, default, tuple(choices) if choices else None, help)
 
@@ -122,6 +123,10 @@ class UMABackend:
     def _register_codegen(self, codegen: Codegen) -> None:
         self._codegen = codegen
 
+    def _register_model(self, sources: Sequence[Path]) -> None:
+        """C sources of the simulation model behind `tvm_pulp/peripheral.h`, built on first use."""
+        self._model_sources = tuple(sources)
+
     # --- what the compiler asks -------------------------------------------------------------------------------
 
     @property
@@ -131,6 +136,10 @@ class UMABackend:
     @property
     def codegen(self) -> Codegen | None:
         return self._codegen
+
+    @property
+    def model_sources(self) -> tuple[Path, ...]:
+        return self._model_sources
 
     @property
     def tir_passes(self) -> list[tuple[str, Any]]:
@@ -158,7 +167,9 @@ class UMABackend:
         """Make `uma-<name>` a target tag that TVM's own tools accept."""
         import tvm
 
-        tvm.target.register_tag(f"uma-{self.target_name}", {"kind": "ext_dev", "device": self.target_name}, override=True)
+        tvm.target.register_tag(
+            f"uma-{self.target_name}", {"kind": "ext_dev", "device": self.target_name}, override=True
+        )
 
     def partition(self, module: Any) -> Any:
         """Wrap every match of the patterns into a function with attribute `Composite`."""

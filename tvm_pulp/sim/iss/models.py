@@ -14,23 +14,34 @@ from tvm_pulp.sim.iss.library import package_folder
 def find_model(engine: str, models: Mapping[str, str | Path] | None = None) -> Path | None:
     """Path of the engine's model, or None when there is none.
 
-    Looks at the explicit mapping, then for an installed `tvm_pulp._model_<engine>`, then compiles
-    `uma_backends/<engine>/model/*.c`.
+    Looks at the explicit mapping, then for an installed `tvm_pulp._model_<engine>`, then compiles the sources: those in
+    `uma_backends/<engine>/model`, else those that the engine's installed backend registers.
     """
     if models and engine in models:
         path = Path(models[engine])
         if not path.is_file():
             raise UserError(f"model of engine '{engine}': there is no file {path}")
         return path
-    runtime, backends = package_folder("c_runtime"), package_folder("uma_backends")
-    folder = backends / engine / "model" if backends else None
-    sources = sorted(folder.glob("*.c")) if folder and folder.is_dir() else []
+    sources = _sources(engine)
     spec = importlib.util.find_spec(f"tvm_pulp._model_{engine}")
     if spec is not None and spec.origin is not None:
         built = Path(spec.origin)
         newest = max((path.stat().st_mtime for path in sources), default=0.0)
         if built.stat().st_mtime >= newest:
             return built
-    if not sources or folder is None or runtime is None:
+    runtime = package_folder("c_runtime")
+    if not sources or runtime is None:
         return None
-    return build_shared_object(f"model-{engine}", sources, [folder, runtime / "include"])
+    folders = list(dict.fromkeys(path.parent for path in sources))
+    return build_shared_object(f"model-{engine}", sources, [*folders, runtime / "include"])
+
+
+def _sources(engine: str) -> list[Path]:
+    """C files of the model. The folder is looked at first: it needs no import of the backend."""
+    backends = package_folder("uma_backends")
+    folder = backends / engine / "model" if backends else None
+    if folder is not None and folder.is_dir():
+        return sorted(folder.glob("*.c"))
+    from tvm_pulp.uma import registry
+
+    return list(registry.backend(engine).model_sources) if engine in registry.names() else []

@@ -1,0 +1,22 @@
+"""`tvmc uma create NAME`: a package for a new accelerator, with driver, model and SoC, that works as it is."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ACTION", choices=["create"], help="create: write the package of a new accelerator")
+    parser.add_argument("NAME", help="name of the engine: --target=uma-NAME")
+    parser.add_argument("-o", "--output", metavar="DIR", help="new folder for the package; default: ./NAME")
+
+
+def run(args: argparse.Namespace) -> int:
+    from tvm_pulp.uma.scaffold import create
+
+    folder = Path(args.output or args.NAME)
+    for path in create(args.NAME, folder):
+        print(path)
+    print(f"Install it with `pip install -e {folder}`; then `tvmc targets` lists uma-{args.NAME}.")
+    return 0
