@@ -162,7 +162,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
 
     imported = import_model(model, options)
     progress("canonicalizing")
-    module = canonicalize(imported)
+    module = target.prepare(canonicalize(imported))
     progress("lowering")
     network = build_network(module, imported, module_name(options))
     facts = {"target": options.target, "soc": target.soc.name, "inferred_inputs": list(imported.inferred_inputs)}
@@ -216,7 +216,7 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO) -> None:
 
     target = resolve_target(options)
     imported = import_model(model, options)
-    network = build_network(canonicalize(imported), imported, module_name(options))
+    network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     if target.soc.simulated:
         explain_plan(target.plan(network), stream)
     else:

@@ -45,6 +45,12 @@ class Target:
             raise UserError(f"--l1 {self.l1_limit}: at least {_SMALLEST_L1} bytes are needed")
         return self.l1_limit
 
+    def prepare(self, module: Any) -> Any:
+        """The canonical module as the engines want it."""
+        for backend, _ in self.engines:
+            module = backend.run_relax_passes(module)
+        return module
+
     def plan(self, network: Network) -> Plan:
         """Plan the network and check the plan independently."""
         from tvm_pulp.tiling.choose import greedy_plan

@@ -31,7 +31,12 @@ def emit_cluster(
         if codegen is not None:
             engines[engine] = codegen
     main = build_tiled_main(plan)
-    function = insert_barriers(main.function)
+    function = main.function
+    for backend in backends.values():
+        function = backend.run_tir_passes("pre_barriers", function)
+    function = insert_barriers(function)
+    for backend in backends.values():
+        function = backend.run_tir_passes("post_barriers", function)
     kernels = Kernels(name, shared_loops=True)
     source = ClusterSource(plan, main, function, kernels, engines)
     constants = plan.constants()

@@ -141,9 +141,17 @@ class UMABackend:
     def model_sources(self) -> tuple[Path, ...]:
         return self._model_sources
 
-    @property
-    def tir_passes(self) -> list[tuple[str, Any]]:
-        return list(self._tir_passes)
+    def run_relax_passes(self, module: Any) -> Any:
+        """The canonical module after this engine's `pre_partition` passes."""
+        for phase, transform in self._relax_passes:
+            module = transform(module) if phase == "pre_partition" else module
+        return module
+
+    def run_tir_passes(self, phase: str, function: Any) -> Any:
+        """The network's main function after this engine's passes of one phase."""
+        for registered, transform in self._tir_passes:
+            function = transform(function) if registered == phase else function
+        return function
 
     def options(self, given: dict[str, Any]) -> dict[str, Any]:
         """All options with their values; unknown ones are user errors."""

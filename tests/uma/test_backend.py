@@ -1,0 +1,130 @@
+"""`UMABackend`: options, phases, passes, patterns, discovery."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tvm_pulp
+from tvm_pulp.api import CompileOptions
+from tvm_pulp.errors import UserError
+from tvm_pulp.target import resolve_target
+from tvm_pulp.uma import registry
+from tvm_pulp.uma.backend import UMABackend
+from uma_backends.neureka import NeurekaBackend
+
+
+class Example(UMABackend):
+    """A backend with options and nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._register_target_attr("lanes", 4, (2, 4, 8))
+        self._register_target_attr("fast", False)
+
+    @property
+    def target_name(self) -> str:
+        return "example"
+
+
+def test_options_have_defaults_types_and_choices() -> None:
+    assert Example().options({}) == {"lanes": 4, "fast": False}
+    assert Example().options({"lanes": "8", "fast": "on"}) == {"lanes": 8, "fast": True}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"lanes": "3"}, "--target-uma-example-lanes '3' is not one of 2, 4, 8"),
+        ({"lanes": "many"}, "--target-uma-example-lanes 'many' is not of type int"),
+        ({"width": "1"}, "--target-uma-example-width is unknown: its options are lanes, fast"),
+    ],
+)
+def test_bad_options_are_user_errors(given: dict[str, str], message: str) -> None:
+    with pytest.raises(UserError, match=f"^{message}$"):
+        Example().options(given)
+
+
+def test_unknown_phases_are_refused() -> None:
+    backend = Example()
+    with pytest.raises(ValueError, match="phase 'later' is not one of pre_partition, post_partition"):
+        backend._register_relax_pass("later", lambda m: m)
+    with pytest.raises(ValueError, match="phase 'later' is not one of pre_barriers, post_barriers"):
+        backend._register_tir_pass("later", lambda f: f)
+
+
+def test_registered_passes_run_in_their_phases(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, bool]] = []
+
+    def pass_of(phase: str) -> Any:
+        def run(item: Any) -> Any:
+            seen.append((phase, "core0" in item.script()))
+            return item
+
+        return run
+
+    backend = NeurekaBackend()
+    backend._register_relax_pass("pre_partition", pass_of("relax"))
+    for phase in ("pre_barriers", "post_barriers"):
+        backend._register_tir_pass(phase, pass_of(phase))
+    monkeypatch.setattr("tvm_pulp.target.parse_targets", lambda _: [backend])
+    tvm_pulp.compile("zoo:autoencoder", target="uma-neureka")
+    assert seen == [("relax", False), ("pre_barriers", False), ("post_barriers", True)]
+
+
+def test_patterns_wrap_what_the_engine_runs() -> None:
+    from tvm_pulp.api import import_model
+    from tvm_pulp.canonicalize.pipeline import canonicalize
+
+    module = canonicalize(import_model("zoo:autoencoder", CompileOptions()))
+    composites = [
+        str(function.attrs["Composite"])
+        for function in NeurekaBackend().partition(module).functions.values()
+        if function.attrs is not None and "Composite" in function.attrs
+    ]
+    assert composites and set(composites) == {"neureka.dense"}
+
+
+def test_a_registered_backend_is_a_target_tag() -> None:
+    import tvm
+
+    NeurekaBackend().register()
+    assert tvm.target.Target("uma-neureka").kind.name == "ext_dev"
+
+
+def test_unknown_engines_name_the_installed_ones() -> None:
+    with pytest.raises(
+        UserError, match=r"'uma-nothing' is unknown: installed engines are .*uma-neureka.*, and c for none"
+    ):
+        registry.parse_targets("uma-nothing")
+    with pytest.raises(UserError, match=r"--target 'cuda' is unknown: choose from c, .*uma-neureka"):
+        registry.parse_targets("cuda")
+
+
+def test_targets_are_a_priority_list() -> None:
+    (engine,) = registry.parse_targets("uma-neureka,c")
+    assert engine.target_name == "neureka"
+    assert registry.parse_targets("c") == []
+
+
+def test_an_engine_needs_a_soc_that_carries_it(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--soc host has no engine 'neureka'"):
+        resolve_target(CompileOptions(target="uma-neureka", soc="host"))
+
+
+@pytest.mark.parametrize("error", [ImportError("no module named x"), None])
+def test_a_broken_package_is_a_user_error(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> None:
+    class Entry:
+        name = "broken"
+
+        def load(self) -> Any:
+            if error is not None:
+                raise error
+            return lambda: "not a backend"
+
+    monkeypatch.setattr(registry, "entry_points", lambda group: [Entry()])
+    reason = "cannot be loaded .*; reinstall it" if error else "is not a UMABackend called 'broken'"
+    with pytest.raises(UserError, match=f"--target uma-broken: .* {reason}"):
+        registry.backend.__wrapped__("broken")

@@ -1,0 +1,117 @@
+"""A user's own accelerator in a separately installed package: discovered, simulated, used, reported."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tvm_pulp
+from tvm_pulp.errors import UserError
+from tvm_pulp.uma.scaffold import create
+
+ENGINE = "dotter"
+
+
+class Installation:
+    """A folder that holds nothing but the new package, in front of the import path of subprocesses."""
+
+    def __init__(self, root: Path) -> None:
+        self.package, self.site, self.root = root / ENGINE, root / "site", root
+        self.run("-m", "tvm_pulp.tvmc.main", "uma", "create", ENGINE, "-o", str(self.package))
+        pip = ("-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps", "--no-index", "--target")
+        self.run(*pip, str(self.site), str(self.package))
+
+    def run(self, *arguments: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(self.site)}
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=self.root, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def tvmc(self, *arguments: str) -> str:
+        return self.run("-m", "tvm_pulp.tvmc.main", *arguments)
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return Installation(tmp_path_factory.mktemp("third_party"))
+
+
+def test_it_is_discovered_with_its_options(installation: Installation) -> None:
+    text = installation.tvmc("targets")
+    assert f"uma-{ENGINE}" in text and f"--target-uma-{ENGINE}-job_rows {{16,32,64}}" in text
+    assert "uma-neureka" in text
+
+
+def test_it_is_used_simulated_and_reported(installation: Installation) -> None:
+    root = installation.root
+    archive, report, outputs = root / "a.tar", root / "a.json", root / "a.npz"
+    installation.tvmc("compile", "zoo:autoencoder", f"--target=uma-{ENGINE}", "-q", "-o", str(archive))
+    table = installation.tvmc("run", str(archive), "--report", str(report), "--outputs", str(outputs))
+    assert ENGINE in table
+    found = json.loads(report.read_text())
+    assert found["soc"] == f"siracusa-{ENGINE}" and found["target"] == f"uma-{ENGINE}"
+    engines = {layer["engine"] for layer in found["layers"]}
+    assert ENGINE in engines and all(layer["cycles"] for layer in found["layers"])
+    assert found["energy_model"]["terms_uj"][f"mac_{ENGINE}"] > 0
+    expected = tvm_pulp.compile("zoo:autoencoder").run().outputs
+    with np.load(outputs) as result:
+        for name, array in expected.items():
+            np.testing.assert_array_equal(result[name], array)
+
+
+def test_explain_names_it(installation: Installation) -> None:
+    text = installation.tvmc("explain", "zoo:resnet8", f"--target=uma-{ENGINE}")
+    assert f"not {ENGINE}: it has no conv2d" in text
+    assert f"-> {ENGINE}, dense" in text or f"not {ENGINE}, dense: about" in text
+
+
+def test_it_works_beside_neureka(installation: Installation) -> None:
+    archive = installation.root / "both.tar"
+    target = f"uma-{ENGINE},uma-neureka"
+    pins = [f"--pin=dense1={ENGINE}", "--pin=dense2=neureka"]
+    installation.tvmc("compile", "zoo:autoencoder", f"--target={target}", *pins, "-q", "-o", str(archive))
+    report = installation.root / "both.json"
+    installation.tvmc("run", str(archive), "--report", str(report))
+    engines = {layer["name"]: layer["engine"] for layer in json.loads(report.read_text())["layers"]}
+    assert engines["dense1"] == ENGINE and engines["dense2"] == "neureka"
+
+
+@pytest.mark.slow
+def test_its_own_tests_pass(installation: Installation) -> None:
+    folder = installation.package
+    text = installation.run(
+        "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), str(folder / "tests")
+    )
+    assert "1 passed" in text
+
+
+def test_the_package_is_clean_code(installation: Installation) -> None:
+    sources = [str(path) for path in installation.package.rglob("*.py") if "build" not in path.parts]
+    settings = ["--isolated", "--line-length", "120", "--select", "E,F,W,B,UP,C4,SIM,RUF"]
+    installation.run("-m", "ruff", "check", "--no-cache", *settings, *sources)
+
+
+def test_without_the_package_the_engine_is_unknown() -> None:
+    with pytest.raises(UserError, match=f"--target 'uma-{ENGINE}' is unknown: installed engines are uma-neureka"):
+        tvm_pulp.compile("zoo:autoencoder", target=f"uma-{ENGINE}")
+
+
+@pytest.mark.parametrize("name", ["Bad", "1st", "a-b", "class", ""])
+def test_bad_names_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot name an engine"):
+        create(name, tmp_path / "new")
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="exists already"):
+        create("fine", tmp_path)
+    with pytest.raises(UserError, match="does not exist: create it first"):
+        create("fine", tmp_path / "a" / "b")

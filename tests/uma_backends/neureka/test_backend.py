@@ -1,0 +1,13 @@
+"""NEUREKA keeps what the compiler relies on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tvm_pulp.conformance import Conformance
+from uma_backends.neureka import NeurekaBackend
+
+
+@pytest.mark.parametrize("options", [{}, {"weight_memory": "none"}, {"requant": "native"}])
+def test_backend_conforms(options: dict[str, str]) -> None:
+    Conformance(NeurekaBackend(), options=options, seed=77).check()
