@@ -72,7 +72,9 @@ class Values:
 
     def bind(self, expression: Any, name: str) -> Any:
         """Bind an expression under the graph's name."""
-        variable = self.builder.emit(self.builder.normalize(expression), name_hint=name)
+        # The builder keeps one name space: a value called like the function would rename the function.
+        hint = f"{name}_value" if name == "main" else name
+        variable = self.builder.emit(self.builder.normalize(expression), name_hint=hint)
         self.define(name, variable)
         return variable
 

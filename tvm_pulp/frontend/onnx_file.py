@@ -1,4 +1,4 @@
-"""Reads an ONNX file into a graph that is sorted, folded and safe to walk."""
+"""Reads an ONNX file into a graph that is checked, sorted, folded and safe to walk."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES, check_shape
+from tvm_pulp.frontend.onnx_external import load_external
+from tvm_pulp.frontend.onnx_fold import fold
+from tvm_pulp.frontend.onnx_functions import inline_functions
+from tvm_pulp.frontend.onnx_order import execution_order, label
+from tvm_pulp.frontend.onnx_tensors import array, check_tensors, item_bytes, type_name
 
-# Ops that only compute shapes or constants; everything with constant operands is folded away.
-_FOLD_LIMIT = 1 << 26
+# Older operator sets mean different things under the same names.
+OLDEST_OPSET = 7
 
 
 @dataclass(frozen=True)
@@ -30,16 +35,22 @@ class Node:
         """A scalar attribute that may be stored as a number or as a one-element tensor."""
         for name in names:
             if name in self.attributes:
-                return float(np.asarray(self.attributes[name]).reshape(-1)[0])
+                return self._number(name)
         if default is None:
             raise UserError(
                 f"node '{self.name}' ({self.op_type}) lacks the attribute '{names[0]}': re-export the model"
             )
         return default
 
+    def _number(self, name: str) -> float:
+        try:
+            return float(np.asarray(self.attributes[name]).reshape(-1)[0])
+        except (ValueError, TypeError, IndexError):
+            raise UserError(f"node '{self.name}' ({self.op_type}): attribute '{name}' is not a number") from None
+
     def integer(self, *names: str, default: int | None = None) -> int:
         value = self.scalar(*names, default=default)
-        if value != round(value):
+        if not np.isfinite(value) or value != round(value):
             raise UserError(f"node '{self.name}' ({self.op_type}): attribute '{names[0]}' is {value}, not an integer")
         return int(value)
 
@@ -53,111 +64,121 @@ class Graph:
     inputs: dict[str, tuple[tuple[int | str, ...], int]]  # name -> (dimensions, ONNX element type)
     outputs: tuple[str, ...]
     opset: int
+    # The checked model as protocol buffers: functions inlined, nodes in execution order, nothing folded.
     model: Any
 
 
 def read(path: Path) -> Graph:
     """Parse a file; anything that is not a readable model is a user error."""
     try:
-        model = onnx.load(str(path))
-    except FileNotFoundError as error:
+        if path.stat().st_size > LARGEST_FILE:
+            raise UserError(f"'{path}' is larger than 2 GiB: no ONNX model is; store large weights as external data")
+        content = path.read_bytes()
+    except OSError as error:
         raise UserError(f"model file '{path}' cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # protobuf, external data and path problems come in many classes
-        reason = str(error).split("\n")[0][:200]
+    try:
+        model = onnx.load_model_from_string(content)
+    except Exception as error:  # protobuf's own exceptions have no common class
+        reason = " ".join(str(error).split())[:200]
         raise UserError(f"'{path}' is not a readable ONNX model ({reason}): check the file or --model-format") from None
     if not model.graph.node and not model.graph.output:
         raise UserError(f"'{path}' holds no ONNX graph: check the file or --model-format")
+    load_external(model, path.parent)
     return from_model(model)
 
 
 def from_model(model: Any) -> Graph:
-    """Graph of a loaded model: sorted, constants folded."""
+    """Graph of a loaded model: checked, sorted, constants folded."""
+    opset = _opset(model)
+    model = inline_functions(model)
     graph = model.graph
-    constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
-    opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=1)
-    nodes = [_node(index, n) for index, n in enumerate(graph.node)]
-    inputs = {i.name: (_dimensions(i), i.type.tensor_type.elem_type) for i in graph.input if i.name not in constants}
-    ordered = _sort(nodes, set(inputs) | set(constants))
-    kept = _fold(ordered, constants, {_key(n): proto for n, proto in zip(nodes, graph.node, strict=True)}, opset)
-    return Graph(tuple(kept), constants, inputs, tuple(o.name for o in graph.output), opset, model)
+    if len(graph.node) > MOST_NODES:
+        raise UserError(f"the graph has {len(graph.node)} nodes, more than {MOST_NODES}: it is not plausible here")
+    check_tensors(graph)
+    constants = {i.name: array(i) for i in graph.initializer}
+    inputs = {i.name: _declared(i) for i in graph.input if i.name not in constants}
+    if not graph.output:
+        raise UserError("the graph has no output: nothing would be computed")
+    outputs = tuple(o.name for o in graph.output)
+    ordered = execution_order(graph.node, set(inputs) | set(constants), outputs)
+    if any(a is not b for a, b in zip(ordered, graph.node, strict=True)):
+        model = _reordered(model, ordered)
+        ordered = list(model.graph.node)
+    kept = _fold(ordered, constants, opset)
+    return Graph(tuple(kept), constants, inputs, outputs, opset, model)
 
 
-def _key(node: Node) -> tuple[str, ...]:
-    return node.outputs
+def _opset(model: Any) -> int:
+    versions = [o.version for o in model.opset_import if o.domain in ("", "ai.onnx")]
+    newest = onnx.defs.onnx_opset_version()
+    if not versions:
+        raise UserError(f"the model states no opset of the standard operators: export it for opset 11 to {newest}")
+    opset = max(versions)
+    if not OLDEST_OPSET <= opset <= newest:
+        raise UserError(f"opset {opset} is not supported ({OLDEST_OPSET} to {newest} are): export it for another one")
+    return int(opset)
+
+
+def _declared(value: Any) -> tuple[tuple[int | str, ...], int]:
+    """Dimensions and element type of a graph input."""
+    if not value.type.HasField("tensor_type"):
+        raise UserError(f"input '{value.name}' is not a tensor: export the model without sequences, maps and optionals")
+    kind = value.type.tensor_type
+    if item_bytes(kind.elem_type) is None:
+        raise UserError(
+            f"input '{value.name}' has the unsupported type {type_name(kind.elem_type)}: use float32 or int8"
+        )
+    if not kind.HasField("shape"):
+        return ("?",), kind.elem_type
+    # Some exporters write minus one for a dimension they do not know.
+    dims = tuple(
+        d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else (d.dim_param or "?") for d in kind.shape.dim
+    )
+    check_shape(f"input '{value.name}'", (d for d in dims if isinstance(d, int)), item_bytes(kind.elem_type) or 1)
+    return dims, kind.elem_type
+
+
+def _reordered(model: Any, ordered: list[Any]) -> Any:
+    copies = []
+    for proto in ordered:
+        copy = onnx.NodeProto()
+        copy.CopyFrom(proto)
+        copies.append(copy)
+    result = onnx.ModelProto()
+    result.CopyFrom(model)
+    del result.graph.node[:]
+    result.graph.node.extend(copies)
+    return result
+
+
+def _fold(ordered: list[Any], constants: dict[str, np.ndarray], opset: int) -> list[Node]:
+    """Nodes that are left when those with constant operands are evaluated; `constants` grows."""
+    kept = []
+    for index, proto in enumerate(ordered):
+        operands = {name: constants[name] for name in proto.input if name in constants}
+        constant = len(operands) == len({i for i in proto.input if i})
+        if constant and (operands or proto.op_type == "Constant"):
+            results = fold(proto, operands, opset)
+            if results is not None:
+                constants.update({name: r for name, r in zip(proto.output, results, strict=True) if name})
+                continue
+        kept.append(_node(index, proto))
+    return kept
 
 
 def _node(index: int, proto: Any) -> Node:
     attributes = {}
     for a in proto.attribute:
-        value = onnx.helper.get_attribute_value(a)
+        try:
+            value = onnx.helper.get_attribute_value(a)
+        except ValueError:
+            raise UserError(f"{label(proto)}: attribute '{a.name}' has no readable value: export it again") from None
         if isinstance(value, onnx.TensorProto):
-            value = numpy_helper.to_array(value)
+            value = array(value)
         elif isinstance(value, bytes):
             value = value.decode("utf-8", "replace")
         attributes[a.name] = value
+    if not proto.output:
+        raise UserError(f"{label(proto)} has no result: export the model again")
     name = proto.name or f"{proto.op_type}_{index}"
     return Node(proto.op_type, name, tuple(proto.input), tuple(proto.output), attributes)
-
-
-def _dimensions(value: Any) -> tuple[int | str, ...]:
-    dims = value.type.tensor_type.shape.dim
-    return tuple(d.dim_value if d.HasField("dim_value") else (d.dim_param or "?") for d in dims)
-
-
-def _sort(nodes: list[Node], known: set[str]) -> list[Node]:
-    """Topological order; files do not promise one."""
-    produced = {o for n in nodes for o in n.outputs}
-    known = known | {""}
-    for node in nodes:
-        for name in node.inputs:
-            if name not in known and name not in produced:
-                raise UserError(
-                    f"node '{node.name}' ({node.op_type}) reads '{name}', which nothing produces: "
-                    "the file lacks an initializer or an input"
-                )
-    ordered: list[Node] = []
-    waiting = list(nodes)
-    while waiting:
-        ready = [n for n in waiting if all(i in known for i in n.inputs)]
-        if not ready:
-            raise UserError(f"the graph has a cycle through node '{waiting[0].name}': a network must be acyclic")
-        ordered += ready
-        known |= {o for n in ready for o in n.outputs}
-        done = {id(n) for n in ready}
-        waiting = [n for n in waiting if id(n) not in done]
-    return _depth_first(ordered, nodes)
-
-
-def _depth_first(ordered: list[Node], original: list[Node]) -> list[Node]:
-    """Keep the file's order when it is already valid: it reads like the author's network."""
-    position = {id(n): i for i, n in enumerate(original)}
-    made: dict[str, int] = {o: position[id(n)] for n in original for o in n.outputs}
-    valid = all(made.get(i, -1) < position[id(n)] for n in original for i in n.inputs)
-    return original if valid else ordered
-
-
-def _fold(nodes: list[Node], constants: dict[str, np.ndarray], protos: dict[Any, Any], opset: int) -> list[Node]:
-    """Evaluate nodes whose operands are all constant."""
-    from onnx.reference import ReferenceEvaluator
-
-    kept = []
-    for node in nodes:
-        if node.op_type == "Constant" and "value" in node.attributes:
-            constants[node.outputs[0]] = np.asarray(node.attributes["value"])
-            continue
-        operands = [i for i in node.inputs if i]
-        if node.op_type != "Constant" and (not operands or any(i not in constants for i in operands)):
-            kept.append(node)
-            continue
-        try:
-            proto = onnx.NodeProto()
-            proto.CopyFrom(protos[_key(node)])
-            proto.domain = ""
-            results = ReferenceEvaluator(proto, opsets={"": opset}).run(None, {i: constants[i] for i in operands})
-        except Exception:  # not a standard op, or one the evaluator does not know: an ordinary layer then
-            kept.append(node)
-            continue
-        if sum(np.asarray(r).nbytes for r in results) > _FOLD_LIMIT:
-            raise UserError(f"node '{node.name}' ({node.op_type}) folds to more than 64 MiB: the file is not plausible")
-        constants.update({name: np.asarray(r) for name, r in zip(node.outputs, results, strict=True) if name})
-    return kept

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import warnings
 from typing import Any, ClassVar
 
 from tvm import relax
@@ -10,6 +13,8 @@ from tvm.relax.frontend.onnx import onnx_frontend
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.onnx_file import Graph
+from tvm_pulp.frontend.onnx_standard import standard_graph
+from tvm_pulp.frontend.relax_checks import check_module
 
 
 class RMSNorm(onnx_frontend.OnnxOpConverter):
@@ -25,21 +30,17 @@ class RMSNorm(onnx_frontend.OnnxOpConverter):
 
 
 class PlainImporter(onnx_frontend.ONNXGraphImporter):
-    """TVM's importer plus our converters; all unknown operators are named at once."""
+    """TVM's importer plus our converters."""
 
     EXTRA: ClassVar[dict[str, Any]] = {"RMSNorm": RMSNorm}
 
+    @classmethod
+    def known(cls) -> set[str]:
+        """Operators that are converted."""
+        return {*onnx_frontend._get_convert_map(), *cls.EXTRA}
+
     def _check_for_unsupported_ops(self, graph: Any) -> None:
-        known = onnx_frontend._get_convert_map()
-        bad = sorted(
-            {
-                f"{n.op_type} (node '{n.name or n.output[0]}')"
-                for n in graph.node
-                if n.op_type not in known and n.op_type not in self.EXTRA and n.op_type not in ("Constant", "If")
-            }
-        )
-        if bad:
-            raise UserError(f"unsupported ONNX operators: {', '.join(bad)}: replace them by standard ones")
+        """Done before: `standard_graph` names all unknown operators at once."""
 
     def _convert_operator(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
         if op_name not in self.EXTRA:
@@ -50,22 +51,25 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
 
 def import_plain(graph: Graph, options: ImportOptions) -> Imported:
     """A float model as Relax; it stays float."""
-    shapes = {}
-    for name, (dims, _) in graph.inputs.items():
-        shape = options.input_shapes.get(name, dims)
-        if any(not isinstance(d, int) for d in shape):
-            raise UserError(f"input '{name}' has a dynamic shape {list(dims)}: fix it with --input-shapes")
-        shapes[name] = list(shape)
+    return Imported(run_importer(PlainImporter, graph, options), tuple(graph.inputs), graph.outputs, "float")
+
+
+def run_importer(kind: type[PlainImporter], graph: Graph, options: ImportOptions) -> Any:
+    """The graph as a checked Relax module."""
+    standard, shapes = standard_graph(graph, options, kind.known())
     try:
-        importer = PlainImporter(shapes, "float32")
-        module = importer.from_onnx(graph.model.graph, graph.opset)
+        # The importer prints and warns; what matters is in the exception.
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = kind(shapes, "float32").from_onnx(standard, graph.opset)
+            module = relax.transform.DecomposeOpsForInference()(module)
     except UserError:
         raise
     except Exception as error:  # the importer raises many classes for what it does not know
-        reason = str(error).strip().split("\n")[-1][:200]
+        reason = " ".join(str(error).split())[-200:] or type(error).__name__
         raise UserError(f"TVM's ONNX importer cannot read this model ({reason}): simplify or re-export it") from None
-    module = relax.transform.DecomposeOpsForInference()(module)
+    check_module(module)
     function = module["main"]
     if function.attrs and "params" in function.attrs:
         module["main"] = function.without_attr("params")
-    return Imported(module, tuple(graph.inputs), graph.outputs, "float")
+    return module

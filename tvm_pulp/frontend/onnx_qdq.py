@@ -5,9 +5,6 @@ TVM's importer does the float operators; ours are the ones it lacks or writes in
 
 from __future__ import annotations
 
-import contextlib
-import io
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -15,11 +12,10 @@ import numpy as np
 from tvm import relax
 from tvm.relax.frontend.onnx import onnx_frontend
 
-from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_operator_form, onnx_qdq_checks, onnx_qdq_operators
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.onnx_file import Graph
-from tvm_pulp.frontend.onnx_plain import PlainImporter
+from tvm_pulp.frontend.onnx_plain import PlainImporter, run_importer
 from tvm_pulp.frontend.relax_constant import constant
 
 _MARKERS = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", *onnx_operator_form.CONVERTERS})
@@ -34,32 +30,7 @@ def is_quantized(graph: Graph) -> bool:
 def import_qdq(graph: Graph, options: ImportOptions) -> Imported:
     """The graph as Relax: dequantize and quantize around float operators."""
     onnx_qdq_checks.check(graph)
-    shapes: dict[str, list[Any]] = {}
-    for name in options.input_shapes:
-        if name not in graph.inputs:
-            known = ", ".join(graph.inputs)
-            raise UserError(f"--input-shapes: the graph has no input '{name}'; its inputs are {known}")
-    for name, (dims, _) in graph.inputs.items():
-        shape = options.input_shapes.get(name, dims)
-        if any(not isinstance(d, int) for d in shape):
-            raise UserError(f"input '{name}' has a dynamic shape {list(dims)}: fix it with --input-shapes")
-        shapes[name] = list(shape)
-    importer = QdqImporter(shapes, "float32")
-    try:
-        # The importer prints and warns; what matters is in the exception.
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            module = importer.from_onnx(onnx_qdq_checks.sorted_graph(graph), graph.opset)
-    except UserError:
-        raise
-    except Exception as error:  # the importer raises many classes for what it does not know
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise UserError(f"TVM's ONNX importer cannot read this model ({reason}): simplify or re-export it") from None
-    module = relax.transform.DecomposeOpsForInference()(module)
-    function = module["main"]
-    if function.attrs and "params" in function.attrs:
-        module["main"] = function.without_attr("params")
-    return Imported(module, tuple(graph.inputs), graph.outputs, "qdq")
+    return Imported(run_importer(QdqImporter, graph, options), tuple(graph.inputs), graph.outputs, "qdq")
 
 
 class QdqImporter(PlainImporter):

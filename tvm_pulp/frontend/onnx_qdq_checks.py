@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import onnx
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_file import Graph
+from tvm_pulp.frontend.onnx_order import label
 
 # Where scales and zero points stand among the operands.
 _PARAMETERS = {
@@ -45,43 +45,18 @@ def _operand(proto: Any, place: int) -> str:
     return str(proto.input[place]) if place < len(proto.input) else ""
 
 
-def _label(proto: Any) -> str:
-    return f"node '{proto.name or (proto.output[0] if proto.output else '?')}' ({proto.op_type})"
-
-
 def _check_scale(proto: Any, name: str, constants: dict[str, np.ndarray]) -> None:
     scale = constants.get(name)
     if scale is None:
         return
     if not np.issubdtype(scale.dtype, np.floating):
-        raise UserError(f"{_label(proto)}: scale '{name}' is {scale.dtype}, not a float: re-export the model")
+        raise UserError(f"{label(proto)}: scale '{name}' is {scale.dtype}, not a float: re-export the model")
     if scale.size == 0 or not np.isfinite(scale).all() or (scale <= 0).any():
-        raise UserError(f"{_label(proto)}: scale '{name}' must be positive and finite: quantize the model again")
+        raise UserError(f"{label(proto)}: scale '{name}' must be positive and finite: quantize the model again")
 
 
 def _check_zero_point(proto: Any, name: str, constants: dict[str, np.ndarray]) -> None:
     zero_point = constants.get(name)
     if zero_point is not None and str(zero_point.dtype) not in _ZERO_POINT_TYPES:
         known = ", ".join(_ZERO_POINT_TYPES)
-        raise UserError(f"{_label(proto)}: quantization to {zero_point.dtype} is not supported; use one of {known}")
-
-
-def sorted_graph(graph: Graph) -> Any:
-    """The file's graph with its nodes in execution order: TVM's importer expects it, files do not promise it."""
-    source = graph.model.graph
-    made: dict[str, int] = {o: i for i, n in enumerate(source.node) for o in n.output}
-    if all(made.get(name, -1) < i for i, n in enumerate(source.node) for name in n.input):
-        return source
-    result = onnx.GraphProto()
-    result.CopyFrom(source)
-    del result.node[:]
-    waiting, known = list(source.node), set(made)
-    while waiting:
-        pending = {o for n in waiting for o in n.output}
-        ready = [n for n in waiting if not any(name in pending for name in n.input if name in known)]
-        if not ready:
-            raise UserError(f"the graph has a cycle through {_label(waiting[0])}: a network must be acyclic")
-        result.node.extend(ready)
-        done = {id(n) for n in ready}
-        waiting = [n for n in waiting if id(n) not in done]
-    return result
+        raise UserError(f"{label(proto)}: quantization to {zero_point.dtype} is not supported; use one of {known}")

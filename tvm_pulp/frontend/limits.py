@@ -1,0 +1,33 @@
+"""Sizes beyond which a model file is not plausible for a microcontroller. They are checked before anything is made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from tvm_pulp.errors import UserError
+
+# Protocol buffers end here, and so do sane files.
+LARGEST_FILE = (1 << 31) - 1
+# All constants of a model together; as C text they need several times as much.
+LARGEST_CONSTANTS = 1 << 28
+# One value of the network. Emitted loops index with 32 bits.
+LARGEST_TENSOR = 1 << 30
+# What constant folding may produce or read at once.
+LARGEST_FOLDED = 1 << 26
+MOST_NODES = 50_000
+MOST_AXES = 16
+
+
+def check_shape(what: str, shape: Iterable[int], item_bytes: int = 1, largest: int = LARGEST_TENSOR) -> int:
+    """Bytes of a tensor; a user error where its shape is impossible or absurd. `what` names it in the message."""
+    dims = list(shape)
+    if len(dims) > MOST_AXES:
+        raise UserError(f"{what} has {len(dims)} axes, more than {MOST_AXES}: check the model")
+    if any(d < 0 for d in dims):
+        raise UserError(f"{what} has a negative dimension in its shape {dims}: check the model")
+    total = math.prod(dims) * item_bytes
+    # An axis of size zero must not hide an absurd one.
+    if max(dims, default=0) > largest or total > largest:
+        raise UserError(f"{what} of shape {dims} is larger than {largest >> 20} MiB: the model is not plausible here")
+    return total

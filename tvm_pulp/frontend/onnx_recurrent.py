@@ -1,0 +1,264 @@
+"""LSTM, GRU and RNN nodes as the standard operators they stand for, one step after the other.
+
+Every gate has matrix products of its own: X W for all steps at once, then H R per step. The sequence length is part of
+the input's shape, so the loop is written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.onnx_order import label
+
+# Gates in the order in which weights are stacked, and the default activation functions.
+_GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+_FUNCTIONS = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
+_KNOWN_FUNCTIONS = ("Sigmoid", "Tanh", "Relu")
+_LONGEST = 1024
+RECURRENT = frozenset(_GATES)
+
+
+def decompose(graph: Any, constants: Mapping[str, np.ndarray], shapes: Mapping[str, tuple[int, ...]]) -> Any:
+    """A graph without recurrent nodes; the same graph where it has none."""
+    if not any(node.op_type in RECURRENT for node in graph.node):
+        return graph
+    result = onnx.GraphProto()
+    result.CopyFrom(graph)
+    del result.node[:]
+    for node in graph.node:
+        if node.op_type in RECURRENT:
+            _Unrolled(node, constants, shapes, result).write()
+        else:
+            result.node.append(node)
+    return result
+
+
+class _Unrolled:
+    """One recurrent node on its way into a graph."""
+
+    def __init__(self, node: Any, constants: Mapping[str, np.ndarray], shapes: Mapping[str, Any], graph: Any) -> None:
+        self.node, self.constants, self.graph = node, constants, graph
+        self.attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+        self.prefix = f"{node.output[0] if node.output and node.output[0] else node.name}__unrolled"
+        self.count = 0
+        self.batch_first = bool(self.attributes.get("layout", 0))
+        x, weight = (self._shape(shapes, place) for place in (0, 1))
+        if len(x) != 3 or len(weight) != 3:
+            raise UserError(f"{label(node)}: its operands must have three axes: export it again")
+        self.steps, self.batch = (x[1], x[0]) if self.batch_first else (x[0], x[1])
+        self.directions = weight[0]
+        self.hidden = weight[1] // _GATES[node.op_type]
+        self.functions = self._functions()
+        self._check()
+
+    def _shape(self, shapes: Mapping[str, Any], place: int) -> tuple[int, ...]:
+        name = self.node.input[place] if place < len(self.node.input) else ""
+        if name in self.constants:
+            return tuple(self.constants[name].shape)
+        if name not in shapes:
+            raise UserError(
+                f"{label(self.node)}: the shape of operand '{name}' is not known: fix it with --input-shapes"
+            )
+        return tuple(shapes[name])
+
+    def _functions(self) -> list[str]:
+        per_direction = _FUNCTIONS[self.node.op_type]
+        given = [f.decode("ascii", "replace") for f in self.attributes.get("activations", [])]
+        functions = given or per_direction * self.directions
+        if len(functions) != len(per_direction) * self.directions or any(f not in _KNOWN_FUNCTIONS for f in functions):
+            raise UserError(f"{label(self.node)}: activations {given} are not supported: use {_KNOWN_FUNCTIONS}")
+        return functions
+
+    def _check(self) -> None:
+        node = self.node
+        for name in ("clip", "input_forget", "activation_alpha", "activation_beta"):
+            if self.attributes.get(name):
+                raise UserError(f"{label(node)}: attribute '{name}' is not supported: export it without")
+        direction = self.attributes.get("direction", b"forward").decode("ascii", "replace")
+        count = {"forward": 1, "reverse": 1, "bidirectional": 2}.get(direction)
+        if count != self.directions:
+            raise UserError(f"{label(node)}: direction '{direction}' does not fit {self.directions} weight matrices")
+        self.reverse = [direction == "reverse", True]
+        if not 0 < self.steps <= _LONGEST or not self.hidden:
+            raise UserError(f"{label(node)}: {self.steps} steps cannot be written out; use 1 to {_LONGEST}")
+        lengths = self._operand(4)
+        stated = self.constants.get(lengths) if lengths else None
+        if lengths and (stated is None or (stated != self.steps).any()):
+            raise UserError(f"{label(node)}: sequences of different length are not supported: leave sequence_lens out")
+        if self._operand(7):
+            raise UserError(f"{label(node)}: peephole weights are not supported: export it without")
+
+    def _operand(self, place: int) -> str:
+        return str(self.node.input[place]) if place < len(self.node.input) else ""
+
+    def emit(self, op: str, *operands: str, **attributes: Any) -> str:
+        self.count += 1
+        name = f"{self.prefix}_{self.count}"
+        self.graph.node.append(helper.make_node(op, list(operands), [name], name=name, **attributes))
+        return name
+
+    def constant(self, values: np.ndarray) -> str:
+        self.count += 1
+        name = f"{self.prefix}_c{self.count}"
+        self.graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        return name
+
+    def pick(self, value: str, index: int, axis: int) -> str:
+        """One entry along an axis, which disappears."""
+        return self.emit("Gather", value, self.constant(np.array(index, np.int64)), axis=axis)
+
+    def matrix(self, place: int, direction: int, gate: int) -> str:
+        """Weights of one gate, ready to multiply from the right."""
+        name, rows = self._operand(place), slice(gate * self.hidden, (gate + 1) * self.hidden)
+        if name in self.constants:
+            return self.constant(self.constants[name][direction, rows].T)
+        whole = self.pick(name, direction, 0)
+        indices = self.constant(np.arange(rows.start, rows.stop, dtype=np.int64))
+        return self.emit("Transpose", self.emit("Gather", whole, indices, axis=0), perm=[1, 0])
+
+    def bias(self, direction: int, entry: int) -> np.ndarray | None:
+        """One vector of the stacked biases."""
+        name = self._operand(3)
+        if not name:
+            return None
+        if name not in self.constants:
+            raise UserError(f"{label(self.node)}: the bias '{name}' must be constant: make it an initializer")
+        values = self.constants[name][direction, entry * self.hidden : (entry + 1) * self.hidden]
+        return values if values.any() else None
+
+    def plus(self, value: str, *vectors: np.ndarray | None) -> str:
+        given = [v for v in vectors if v is not None]
+        return self.emit("Add", value, self.constant(np.sum(given, axis=0, dtype=np.float32))) if given else value
+
+    def state(self, place: int, direction: int) -> str | None:
+        """Initial state [batch, hidden]; None where it is zero."""
+        name = self._operand(place)
+        if not name or (name in self.constants and not self.constants[name].any()):
+            return None
+        if name in self.constants:
+            axis = 1 if self.batch_first else 0
+            return self.constant(np.take(self.constants[name], direction, axis=axis))
+        return self.pick(name, direction, 1 if self.batch_first else 0)
+
+    def times(self, state: str | None, matrix: str) -> str | None:
+        return None if state is None else self.emit("MatMul", state, matrix)
+
+    def both(self, a: str, b: str | None) -> str:
+        return a if b is None else self.emit("Add", a, b)
+
+    def write(self) -> None:
+        """Append the nodes that stand for the recurrent one."""
+        x = self._operand(0)
+        x = self.emit("Transpose", x, perm=[1, 0, 2]) if self.batch_first else x
+        rule: dict[str, Callable[..., Any]] = {"LSTM": self._lstm, "GRU": self._gru, "RNN": self._rnn}
+        everything, last, cells = [], [], []
+        for direction in range(self.directions):
+            order = list(range(self.steps))
+            order = order[::-1] if self.reverse[direction] else order
+            states, cell = rule[self.node.op_type](x, direction, order)
+            last.append(states[order[-1]])
+            cells.append(cell)
+            everything.append([states[step] for step in range(self.steps)])
+        self._outputs(everything, last, cells)
+
+    def _outputs(self, everything: list[list[str]], last: list[str], cells: list[str | None]) -> None:
+        shape = [self.batch, 1, self.hidden] if self.batch_first else [1, self.batch, self.hidden]
+        axis = 1 if self.batch_first else 0
+        outputs = list(self.node.output) + [""] * 3
+        if outputs[0]:
+            # [steps, directions, batch, hidden], or [batch, steps, directions, hidden].
+            full = [self.batch, 1, 1, self.hidden] if self.batch_first else [1, 1, self.batch, self.hidden]
+            rows = [
+                self._joined([self._reshaped(e[step], full) for e in everything], axis + 1)
+                for step in range(self.steps)
+            ]
+            self._named(self._joined(rows, axis), outputs[0])
+        if outputs[1]:
+            self._named(self._joined([self._reshaped(h, shape) for h in last], axis), outputs[1])
+        if outputs[2]:
+            given = [self._reshaped(c, shape) for c in cells if c is not None]
+            self._named(self._joined(given, axis), outputs[2])
+
+    def _reshaped(self, value: str, shape: list[int]) -> str:
+        return self.emit("Reshape", value, self.constant(np.array(shape, np.int64)))
+
+    def _joined(self, values: list[str], axis: int) -> str:
+        return values[0] if len(values) == 1 else self.emit("Concat", *values, axis=axis)
+
+    def _named(self, value: str, name: str) -> None:
+        """Let the last node produce the name the rest of the graph knows."""
+        if self.graph.node[-1].output[0] == value:
+            self.graph.node[-1].output[0] = name
+        else:
+            self.graph.node.append(helper.make_node("Identity", [value], [name], name=name))
+
+    def _inputs(self, x: str, direction: int, gate: int, *biases: np.ndarray | None) -> str:
+        """X W + bias for all steps."""
+        return self.plus(self.emit("MatMul", x, self.matrix(1, direction, gate)), *biases)
+
+    def _lstm(self, x: str, direction: int, order: list[int]) -> tuple[dict[int, str], str | None]:
+        f, g, h = self.functions[3 * direction : 3 * direction + 3]
+        projected = [
+            self._inputs(x, direction, k, self.bias(direction, k), self.bias(direction, k + 4)) for k in range(4)
+        ]
+        recurrent = [self.matrix(2, direction, k) for k in range(4)]
+        state, cell, states = self.state(5, direction), self.state(6, direction), {}
+        for step in order:
+            sums = [
+                self.both(self.pick(p, step, 0), self.times(state, r))
+                for p, r in zip(projected, recurrent, strict=True)
+            ]
+            admit, out, forget = (self.emit(f, s) for s in sums[:3])
+            fresh = self.emit("Mul", admit, self.emit(g, sums[3]))
+            cell = fresh if cell is None else self.emit("Add", self.emit("Mul", forget, cell), fresh)
+            state = self.emit("Mul", out, self.emit(h, cell))
+            states[step] = state
+        return states, cell
+
+    def _gru(self, x: str, direction: int, order: list[int]) -> tuple[dict[int, str], str | None]:
+        f, g = self.functions[2 * direction : 2 * direction + 2]
+        after = bool(self.attributes.get("linear_before_reset", 0))
+        biases = [[self.bias(direction, k), self.bias(direction, k + 3)] for k in range(3)]
+        inside = biases[2].pop() if after else None
+        projected = [self._inputs(x, direction, k, *biases[k]) for k in range(3)]
+        recurrent = [self.matrix(2, direction, k) for k in range(3)]
+        one, state, states = self.constant(np.float32(1)), self.state(5, direction), {}
+        for step in order:
+            update, reset, fresh = (self.pick(p, step, 0) for p in projected)
+            update = self.emit(f, self.both(update, self.times(state, recurrent[0])))
+            if state is None and inside is None:
+                fresh = self.emit(g, fresh)
+            else:
+                reset = self.emit(f, self.both(reset, self.times(state, recurrent[1])))
+                fresh = self.emit(
+                    g, self.emit("Add", fresh, self._remembered(state, reset, recurrent[2], after, inside))
+                )
+            mixed = self.emit("Mul", self.emit("Sub", one, update), fresh)
+            state = mixed if state is None else self.emit("Add", mixed, self.emit("Mul", update, state))
+            states[step] = state
+        return states, None
+
+    def _remembered(self, state: str | None, reset: str, matrix: str, after: bool, inside: np.ndarray | None) -> str:
+        """What the reset gate lets through of the last state, times its weights."""
+        if not after:
+            assert state is not None
+            return self.emit("MatMul", self.emit("Mul", reset, state), matrix)
+        if state is None:
+            assert inside is not None
+            return self.emit("Mul", reset, self.constant(np.asarray(inside, np.float32)))
+        return self.emit("Mul", reset, self.plus(self.emit("MatMul", state, matrix), inside))
+
+    def _rnn(self, x: str, direction: int, order: list[int]) -> tuple[dict[int, str], str | None]:
+        projected = self._inputs(x, direction, 0, self.bias(direction, 0), self.bias(direction, 1))
+        recurrent, state, states = self.matrix(2, direction, 0), self.state(5, direction), {}
+        for step in order:
+            total = self.both(self.pick(projected, step, 0), self.times(state, recurrent))
+            state = self.emit(self.functions[direction], total)
+            states[step] = state
+        return states, None

@@ -1,0 +1,76 @@
+"""Shapes of all values of an ONNX graph, as far as they are known before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import onnx
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.limits import check_shape
+from tvm_pulp.frontend.onnx_file import Graph
+from tvm_pulp.frontend.onnx_tensors import item_bytes
+
+# Longer constants are weights; shape inference needs their shape only.
+_SHAPE_OPERAND = 1024
+
+
+def input_shapes(graph: Graph, stated: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+    """Static shape of every graph input: the user's, else the file's."""
+    for name in stated:
+        if name not in graph.inputs:
+            known = ", ".join(graph.inputs)
+            raise UserError(f"--input-shapes: the graph has no input '{name}'; its inputs are {known}")
+    shapes = {}
+    for name, (dims, element) in graph.inputs.items():
+        shape = list(stated.get(name, dims))
+        if any(not isinstance(d, int) for d in shape):
+            raise UserError(f"input '{name}' has a dynamic shape {list(dims)}: fix it with --input-shapes")
+        unknown_rank = dims == ("?",)
+        agrees = len(shape) == len(dims) and all(isinstance(d, str) or d == s for d, s in zip(dims, shape, strict=True))
+        if name in stated and not unknown_rank and not agrees:
+            raise UserError(f"--input-shapes: input '{name}' is {list(dims)} in the file, which {shape} does not match")
+        check_shape(f"input '{name}'", shape, item_bytes(element) or 1)
+        if 0 in shape:
+            raise UserError(f"input '{name}' of shape {shape} is empty: fix it with --input-shapes")
+        shapes[name] = [int(d) for d in shape]
+    return shapes
+
+
+def value_shapes(graph: Any, opsets: Sequence[Any], shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    """Static shapes of the graph's values; a size no machine of this class holds is a user error."""
+    try:
+        found = onnx.shape_inference.infer_shapes(_skeleton(graph, opsets, shapes), data_prop=True).graph
+    except Exception:  # malformed nodes; the importer that follows names the node
+        return {}
+    known = {i.name: tuple(i.dims) for i in graph.initializer}
+    for info in (*found.input, *found.value_info, *found.output):
+        kind = info.type.tensor_type
+        if not kind.HasField("shape") or not all(d.HasField("dim_value") for d in kind.shape.dim):
+            continue
+        shape = tuple(d.dim_value for d in kind.shape.dim)
+        check_shape(f"value '{info.name}'", shape, item_bytes(kind.elem_type) or 1)
+        known[info.name] = shape
+    return known
+
+
+def _skeleton(graph: Any, opsets: Sequence[Any], shapes: Mapping[str, Sequence[int]]) -> Any:
+    """The graph without its weights and without the shapes that its file claims."""
+    model = onnx.ModelProto()
+    model.ir_version = onnx.IR_VERSION
+    model.opset_import.extend(opsets)
+    model.graph.name = "g"
+    model.graph.node.extend(graph.node)
+    for info in graph.input:
+        element = info.type.tensor_type.elem_type
+        model.graph.input.append(onnx.helper.make_tensor_value_info(info.name, element, shapes.get(info.name)))
+    declared = {info.name for info in graph.input}
+    for tensor in graph.initializer:
+        if sum(tensor.dims) <= _SHAPE_OPERAND:
+            model.graph.initializer.append(tensor)
+        elif tensor.name not in declared:
+            made = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+            model.graph.input.append(made)
+    model.graph.output.extend(onnx.helper.make_empty_tensor_value_info(o.name) for o in graph.output)
+    return model

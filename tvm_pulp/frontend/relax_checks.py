@@ -1,0 +1,72 @@
+"""What every importer's module must satisfy before the compiler works on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import tvm
+from tvm import relax
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.limits import check_shape
+from tvm_pulp.qnn.operator import PREFIX
+
+_ITEMS = {1: "bool int8 uint8", 2: "int16 uint16", 4: "int32 uint32 float32", 8: "int64 uint64 float64"}
+_BYTES = {dtype: size for size, dtypes in _ITEMS.items() for dtype in dtypes.split()}
+# Legal without a kernel: they change no byte, or they become a kernel of their own.
+_FREE = frozenset({"relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten", "relax.call_tir"})
+# TVM implements these by calling library functions that do not exist on a bare machine.
+_LIBRARY = frozenset(
+    {
+        *("relax.sort", "relax.argsort", "relax.topk", "relax.nonzero", "relax.unique", "relax.cumsum"),
+        *("relax.cumprod", "relax.multinomial_from_uniform", "relax.dynamic_strided_slice", "relax.print"),
+        *("relax.vision.all_class_non_max_suppression", "relax.vision.non_max_suppression"),
+    }
+)
+
+
+def check_module(module: Any) -> None:
+    """Raise for control flow, unknown sizes, types without C and operators without a kernel; all of them at once."""
+    problems: dict[str, None] = {}
+    function = module["main"]
+    for parameter in function.params:
+        for problem in _types(parameter.ty, f"input '{parameter.name}'"):
+            problems[problem] = None
+    for block in function.body.blocks:
+        for binding in block.bindings:
+            for problem in _binding(binding):
+                problems[problem] = None
+    if problems:
+        shown = list(problems)[:8]
+        more = f" and {len(problems) - len(shown)} more" if len(problems) > len(shown) else ""
+        raise UserError(f"the model cannot be compiled to C: {'; '.join(shown)}{more}: replace or simplify these nodes")
+
+
+def _binding(binding: Any) -> Iterator[str]:
+    value = binding.value
+    if isinstance(value, relax.Call) and isinstance(value.op, tvm.ir.Op):
+        name = str(value.op.name)
+        free = name in _FREE or name.startswith(PREFIX)
+        if name in _LIBRARY or not (free or value.op.get_attr("FLegalize") is not None):
+            yield f"'{name.removeprefix('relax.')}' has no kernel"
+    elif not isinstance(value, relax.Var | relax.Tuple | relax.TupleGetItem | relax.ShapeExpr | tvm.ir.GenericConst):
+        yield f"'{binding.var.name}' is control flow or a call of unknown code"
+    yield from _types(binding.var.ty, f"value '{binding.var.name}'")
+
+
+def _types(kind: Any, what: str) -> Iterator[str]:
+    if isinstance(kind, relax.TupleType):
+        for field in kind.fields:
+            yield from _types(field, what)
+    elif isinstance(kind, relax.TensorType):
+        dtype = str(kind.dtype)
+        shape = getattr(kind.shape, "values", None)
+        if dtype not in _BYTES:
+            yield f"{what} has the type {dtype or 'unknown'}, which C code has no kernel for"
+        elif shape is None or not all(isinstance(d, tvm.tirx.IntImm) for d in shape):
+            yield f"{what} has a size that is not known at compile time"
+        else:
+            check_shape(what, (int(d) for d in shape), _BYTES[dtype])
+    elif not isinstance(kind, relax.ShapeType):
+        yield f"{what} is not a tensor"
