@@ -91,24 +91,10 @@ class Arguments:
     def requant(self, layer: Layer, channels: slice | None, add: Tensor | None = None) -> dict[str, Any]:
         """The fields of the member `requant`; per-channel constants of the given channels, `add` replaced if given."""
         rule = Requant.of(layer.attributes)
-        names = ("kind", "per_channel", "wide_result", "mul", "add", "shift", "zero_point", "low", "high")
-        if rule.kind == "none":
-            return {f"requant.{n}": 0 for n in names}
-        operands = layer.inputs[len(layer.inputs) - rule.operands :]
+        operands = layer.inputs[len(layer.inputs) - rule.operands :] if rule.operands else []
         if add is not None:
             operands = [operands[0], add]
-        per_channel = int(max(t.spec.elements for t in operands) > 1)
-        pointers: list[Any] = []
-        for name, tensor in zip(("mul", "add"), operands, strict=True):
-            if tensor.spec.elements > 1 and channels is not None:
-                box = Box((channels.start,), (channels.stop - channels.start,))
-                pointers.append(self.load(name, tensor, box))
-            else:
-                pointers.append(self.load_whole(name, tensor))
-        kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
-        wide_result = int(rule.out_dtype == "int32")
-        values = (kind, per_channel, wide_result, *pointers, rule.shift, rule.zero_point, rule.low, rule.high)
-        return {f"requant.{n}": v for n, v in zip(names, values, strict=True)}
+        return requant_fields(self, "requant", rule, operands, channels)
 
     def finish(
         self,
@@ -124,6 +110,26 @@ class Arguments:
         words = words_of(name, fields)
         call = Call(f"tvm_pulp_kernel_{function}", f"struct {name}", words, tuple(self.reads), (output[0], *scratch))
         return Recipe((*self.steps, call, Store(*output)), CALL_CYCLES + cycles)
+
+
+def requant_fields(
+    arguments: Arguments, member: str, rule: Requant, operands: Sequence[Tensor], channels: slice | None = None
+) -> dict[str, Any]:
+    """Fields of a member `struct tvm_pulp_requant`."""
+    names = ("kind", "per_channel", "wide_result", "mul", "add", "shift", "zero_point", "low", "high")
+    if rule.kind == "none":
+        return {f"{member}.{n}": 0 for n in names}
+    pointers: list[Any] = []
+    for name, tensor in zip(("mul", "add"), operands, strict=True):
+        if tensor.spec.elements > 1 and channels is not None:
+            box = Box((channels.start,), (channels.stop - channels.start,))
+            pointers.append(arguments.load(name, tensor, box))
+        else:
+            pointers.append(arguments.load_whole(name, tensor))
+    kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
+    per_channel, wide_result = int(max(t.spec.elements for t in operands) > 1), int(rule.out_dtype == "int32")
+    values = (kind, per_channel, wide_result, *pointers, rule.shift, rule.zero_point, rule.low, rule.high)
+    return {f"{member}.{n}": v for n, v in zip(names, values, strict=True)}
 
 
 def uniform_requant(layer: Layer) -> bool:

@@ -26,7 +26,7 @@ _BYTES = ("int8", "uint8")
 class ByteFunctions(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
         if qnn.is_qnn(value, "lookup"):
-            return self._lookup(value.args[0], constant(value.args[1])) or value
+            return self._lookup(value.args[0], constant(value.args[1]))
         if not any(qnn.is_qnn(value, name) for name in _FUNCTIONS):
             return value
         constants = [constant(a) for a in value.args[1:]]

@@ -28,10 +28,13 @@ class FoldTransposes(Rewriter):
             inner = self.definition(value.args[1])
             if inner is not None and qnn.is_qnn(inner, "transpose"):
                 axes = qnn.attributes(inner)["axes"]
-                rank = len(axes)
-                if axes == [*range(rank - 2), rank - 1, rank - 2]:
+                rest = [*axes[:-2], axes[-1], axes[-2]]
+                # Worth it when the rest keeps the last axis in place: then it moves rows, not single elements.
+                if rest[-1] == len(axes) - 1:
                     attributes = qnn.attributes(value)
                     attributes["transpose_b"] = 1 - attributes["transpose_b"]
-                    arguments = [value.args[0], inner.args[0], *value.args[2:]]
-                    return qnn.emit("matmul", arguments, attributes)
+                    source = inner.args[0]
+                    if rest != sorted(rest):
+                        source = self.emit(qnn.emit("transpose", [source], {"axes": rest}))
+                    return qnn.emit("matmul", [value.args[0], source, *value.args[2:]], attributes)
         return value

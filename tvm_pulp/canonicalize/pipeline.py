@@ -7,6 +7,7 @@ from typing import Any
 from tvm_pulp.canonicalize.byte_functions import ByteFunctions
 from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
+from tvm_pulp.canonicalize.fuse_attention import FuseAttention
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
@@ -20,7 +21,7 @@ def canonicalize(imported: Imported) -> Any:
     module = imported.module
     passes: list[Any] = []
     if imported.dialect == "pulp":
-        passes = [ToNhwc(), DropIdentity(), FuseRequantize(), FoldTransposes(), ByteFunctions()]
+        passes = [ToNhwc(), DropIdentity(), FuseRequantize(), FoldTransposes(), ByteFunctions(), FuseAttention()]
     elif imported.dialect == "tflite":
         passes = [FoldQdq(TfliteArithmetic()), DropIdentity()]
     elif imported.dialect == "qdq":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file registers it)
     add,
+    attention,
     avg_pool,
     concat,
     conv2d,

@@ -1,0 +1,90 @@
+"""Attention of all heads in one kernel; heads are split into tiles where L1 is small."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from schedules.cluster.base import SLACK, Arguments, KernelForm, padded, requant_fields
+from schedules.cluster.rows import i_softmax_table
+from tvm_pulp.qnn.attention import dimensions, operands
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Local, Pointer, Recipe
+from tvm_pulp.uma.strategy import TileAxis
+
+
+def applies(layer: Layer) -> bool:
+    """Heads of whole words, narrow requantization, exponentials that fit."""
+    q, k = layer.inputs[0].spec, layer.inputs[1].spec
+    _, _, keys, size = dimensions(layer.attributes, q, k)
+    rules = [Requant.of(layer.attributes), Requant.of(layer.attributes, "logit")]
+    table = i_softmax_table(layer)
+    fits = table.min() >= 1 and int(table.max()) * keys < 1 << 31 and layer.attributes["levels"] <= 256
+    return bool(size % 4 == 0 and fits and all(r.kind == "pulp" and not r.wide for r in rules))
+
+
+@dataclass(frozen=True)
+class AttentionKernel(KernelForm):
+    name: str = "attention kernel"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        heads_first = self.layer.attributes["y_layout"] == "hsd"
+        return (TileAxis(1 if heads_first else 2), TileAxis(2 if heads_first else 1))
+
+    def part(self, name: str, tensor: Tensor, heads: tuple[int, int], positions: tuple[int, int]) -> Box:
+        """Heads and positions (start, size) of an operand in its layout."""
+        size = tensor.spec.shape[3]
+        pair = (heads, positions) if self.layer.attributes[f"{name}_layout"] == "hsd" else (positions, heads)
+        return Box((0, pair[0][0], pair[1][0], 0), (1, pair[0][1], pair[1][1], size))
+
+    def strides(self, name: str, heads: int, positions: int, size: int) -> dict[str, int]:
+        heads_first = self.layer.attributes[f"{name}_layout"] == "hsd"
+        head, position = (positions * size, size) if heads_first else (size, heads * size)
+        return {f"{name}_head_stride": head, f"{name}_stride": position}
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, a = self.layer, self.layer.attributes
+        of = operands(a, layer.inputs)
+        _, _, keys, size = dimensions(a, of["q"].spec, of["k"].spec)
+        first = 1 if a["y_layout"] == "hsd" else 2
+        heads, queries = (box.start[first], box.size[first]), (box.start[3 - first], box.size[3 - first])
+        arguments = Arguments()
+        every = (0, keys)
+        q = arguments.load("q", of["q"], self.part("q", of["q"], heads, queries))
+        k = arguments.load("k", of["k"], self.part("k", of["k"], heads, every))
+        v = arguments.load("v", of["v"], self.part("v", of["v"], heads, every))
+        mask, mask_stride = 0, 0
+        if "mask" in of:
+            mask, mask_stride = self.mask(arguments, of["mask"], queries, keys)
+        tables = {}
+        for field, operand in (("table", "logit_table"), ("probability", "probability")):
+            tables[field] = arguments.load_whole(field, of[operand]) if operand in of else 0
+        constant = self.derived.constant(f"{layer.name}_exponential", i_softmax_table(layer).astype(np.uint32))
+        exponential = arguments.load_whole("exponential", constant)
+        y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
+        scratch, stride = self.scratch((5 + size) * padded(keys) + 32)
+        fields = {
+            "q": q, "k": k, "v": v, "mask": mask, "exponential": exponential, "y": Pointer(y),
+            "scratch": Pointer(scratch), "scratch_stride": stride, "heads": heads[1], "queries": queries[1],
+            "keys": keys, "size": size, "mask_stride": mask_stride, "levels": a["levels"], **tables,
+            **self.strides("q", heads[1], queries[1], size), **self.strides("k", heads[1], keys, size),
+            **self.strides("v", heads[1], keys, size), **self.strides("y", heads[1], queries[1], size),
+            **requant_fields(arguments, "logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
+            **requant_fields(arguments, "requant", Requant.of(a), [of["mul"], of["add"]]),
+        }  # fmt: skip
+        logits = heads[1] * queries[1] * keys
+        cycles = (logits * (22 + 2 * size) + heads[1] * queries[1] * 150) // self.cores
+        return arguments.finish("attention", "attention", fields, (y, layer.outputs[0], box), cycles, [scratch])
+
+    def mask(self, arguments: Arguments, tensor: Tensor, queries: tuple[int, int], keys: int) -> tuple[Pointer, int]:
+        """One row for all queries, or a row each."""
+        shape = tensor.spec.shape
+        if len(shape) > 1 and shape[-2] > 1:
+            lead = (0,) * (len(shape) - 2)
+            box = Box((*lead, queries[0], 0), (*(1 for _ in lead), queries[1], keys))
+            return arguments.load("mask", tensor, box), keys
+        return arguments.load_whole("mask", tensor), 0
