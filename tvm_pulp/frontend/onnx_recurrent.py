@@ -134,7 +134,7 @@ class _Unrolled:
 
     def plus(self, value: str, *vectors: np.ndarray | None) -> str:
         given = [v for v in vectors if v is not None]
-        return self.emit("Add", value, self.constant(np.sum(given, axis=0, dtype=np.float32))) if given else value
+        return self.emit("Add", value, self.constant(np.asarray(sum(given[1:], given[0]), np.float32))) if given else value
 
     def state(self, place: int, direction: int) -> str | None:
         """Initial state [batch, hidden]; None where it is zero."""
@@ -228,7 +228,7 @@ class _Unrolled:
         inside = biases[2].pop() if after else None
         projected = [self._inputs(x, direction, k, *biases[k]) for k in range(3)]
         recurrent = [self.matrix(2, direction, k) for k in range(3)]
-        one, state, states = self.constant(np.float32(1)), self.state(5, direction), {}
+        one, state, states = self.constant(np.array(1, np.float32)), self.state(5, direction), {}
         for step in order:
             update, reset, fresh = (self.pick(p, step, 0) for p in projected)
             update = self.emit(f, self.both(update, self.times(state, recurrent[0])))

@@ -31,10 +31,11 @@ def input_shapes(graph: Graph, stated: Mapping[str, Sequence[int]]) -> dict[str,
         agrees = len(shape) == len(dims) and all(isinstance(d, str) or d == s for d, s in zip(dims, shape, strict=True))
         if name in stated and not unknown_rank and not agrees:
             raise UserError(f"--input-shapes: input '{name}' is {list(dims)} in the file, which {shape} does not match")
-        check_shape(f"input '{name}'", shape, item_bytes(element) or 1)
-        if 0 in shape:
-            raise UserError(f"input '{name}' of shape {shape} is empty: fix it with --input-shapes")
-        shapes[name] = [int(d) for d in shape]
+        static = [int(d) for d in shape]
+        check_shape(f"input '{name}'", static, item_bytes(element) or 1)
+        if 0 in static:
+            raise UserError(f"input '{name}' of shape {static} is empty: fix it with --input-shapes")
+        shapes[name] = static
     return shapes
 
 

@@ -1,0 +1,89 @@
+"""LSTM, GRU and RNN nodes, written out, against onnxruntime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from tests.frontend.quantized_onnx import Builder, canonical, dialect_run, onnxruntime_run, operators
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.imported import ImportOptions
+
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+STEPS, BATCH, WIDTH, HIDDEN = 5, 2, 3, 4
+
+
+def _recurrent(g: Builder, x: str, op: str, direction: str, with_state: bool, **attributes: Any) -> list[str]:
+    """A recurrent node with random weights; all its results."""
+    directions, gates = 2 if direction == "bidirectional" else 1, GATES[op]
+
+    def weights(*shape: int) -> str:
+        return g.constant((0.5 * g.rng.normal(size=shape)).astype(np.float32))
+
+    operands = [x, weights(directions, gates * HIDDEN, WIDTH), weights(directions, gates * HIDDEN, HIDDEN)]
+    operands.append(weights(directions, 2 * gates * HIDDEN))
+    if with_state:
+        operands += ["", weights(directions, BATCH, HIDDEN)]
+        operands += [weights(directions, BATCH, HIDDEN)] if op == "LSTM" else []
+    outputs = 3 if op == "LSTM" else 2
+    return list(g.node(op, operands, outputs, direction=direction, hidden_size=HIDDEN, **attributes))
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("op", GATES)
+def test_quantized_around(op: str, direction: str) -> None:
+    # The node keeps float arithmetic, as the model does; its neighbours are integers.
+    for with_state in (False, True):
+        g = Builder(np.random.default_rng([with_state, *op.encode(), *direction.encode()]))
+        attributes = {"linear_before_reset": int(with_state)} if op == "GRU" else {}
+        x = g.activation([STEPS, BATCH, WIDTH], "int8")
+        results = _recurrent(g, x, op, direction, with_state, **attributes)
+        model = g.typed_model([g.quantized(r) for r in results])
+        for expected, found in zip(
+            onnxruntime_run(model, g.feeds), dialect_run(canonical(model), g.feeds), strict=True
+        ):
+            assert found.shape == expected.shape
+            difference = np.abs(found.astype(int) - expected.astype(int))
+            assert difference.max() <= 1 and (difference == 0).mean() > 0.97
+
+
+def test_products_are_layers() -> None:
+    # Nothing recurrent is left; every gate has a product per step.
+    g = Builder(np.random.default_rng(0))
+    last = _recurrent(g, g.activation([STEPS, BATCH, WIDTH]), "GRU", "forward", False)[1]
+    module = canonical(g.typed_model([g.quantized(last)]))
+    assert {"relax.matmul", "relax.sigmoid", "relax.tanh"} <= operators(module)
+
+
+def _plain(op: str, shape: list[Any], **attributes: Any) -> Any:
+    g = Builder(np.random.default_rng(0))
+    g.inputs.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, shape))
+    real = g.node(
+        "DequantizeLinear",
+        [g.node("QuantizeLinear", ["x", g.constant(np.float32(0.05))]), g.constant(np.float32(0.05))],
+    )
+    results = _recurrent(g, real, op, attributes.pop("direction", "forward"), False, **attributes)
+    return g.model(results[:1], TensorProto.FLOAT)
+
+
+def test_batch_from_the_user() -> None:
+    model = _plain("LSTM", [STEPS, "batch", WIDTH])
+    with pytest.raises(UserError, match="--input-shapes"):
+        canonical(model)
+    assert canonical(model, ImportOptions(input_shapes={"x": (STEPS, BATCH, WIDTH)})) is not None
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"clip": 3.0}, r"\(LSTM\): attribute 'clip' is not supported"),
+        ({"activations": ["Softsign", "Tanh", "Tanh"]}, r"\(LSTM\): activations \['Softsign'"),
+        ({"direction": "sideways"}, r"\(LSTM\): direction 'sideways' does not fit 1"),
+    ],
+)
+def test_unsupported_forms_are_named(attributes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        canonical(_plain("LSTM", [STEPS, BATCH, WIDTH], **attributes))
