@@ -57,7 +57,8 @@ class AttentionKernel(KernelForm):
         q = arguments.load("q", of["q"], self.part("q", of["q"], heads, queries))
         k = arguments.load("k", of["k"], self.part("k", of["k"], heads, every))
         v = arguments.load("v", of["v"], self.part("v", of["v"], heads, every))
-        mask, mask_stride = 0, 0
+        mask: Pointer | int = 0
+        mask_stride = 0
         if "mask" in of:
             mask, mask_stride = self.mask(arguments, of["mask"], queries, keys)
         tables = {}

@@ -156,4 +156,6 @@ def pack_columns(weights: np.ndarray) -> np.ndarray:
     wide[:columns, :depth] = weights
     first = [min(4 * b, max(0, columns - 4)) for b in range(blocks)]
     picked = np.stack([wide[f : f + 4] for f in first])
-    return np.ascontiguousarray(picked.reshape(blocks, 4, padded(depth) // 4, 4).transpose(0, 2, 1, 3)).reshape(blocks, -1)
+    return np.ascontiguousarray(picked.reshape(blocks, 4, padded(depth) // 4, 4).transpose(0, 2, 1, 3)).reshape(
+        blocks, -1
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 
 from schedules.cluster import attention, conv2d, dense, elementwise, matmul, rows
@@ -26,7 +26,7 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def available() -> frozenset[str]:
     """Kernels that are worth calling: those that only forward to plain C lose to generated C, which knows its sizes."""
     folder = resources.files("c_runtime").joinpath("kernels/xpulp")

@@ -6,7 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, folded_bias, pack_columns, padded, requant_cycles, uniform_requant
+from schedules.cluster.base import (
+    SLACK,
+    TYPES,
+    Arguments,
+    KernelForm,
+    folded_bias,
+    pack_columns,
+    padded,
+    requant_cycles,
+    uniform_requant,
+)
 from schedules.depthwise_conv2d import plane_stride, scratch_bytes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -74,7 +84,9 @@ class Conv2dKernel(WindowKernel):
         x = arguments.load("x", layer.inputs[0], source)
         first, count = box.start[3], box.size[3]
         matrix = weights.reshape(weights.shape[0], -1)
-        packed = self.derived.constant(f"{layer.name}_packed_{first}_{count}", pack_columns(matrix[first : first + count]))
+        packed = self.derived.constant(
+            f"{layer.name}_packed_{first}_{count}", pack_columns(matrix[first : first + count])
+        )
         weight = arguments.load_whole("weight", packed)
         bias = self.derived.constant(f"{layer.name}_folded_bias", folded_bias(layer, matrix, a["zero_point"]))
         bias_at = arguments.load("bias", bias, Box((first,), (count,)))

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, folded_bias, pack_columns, padded, requant_cycles, uniform_requant
+from schedules.cluster.base import (
+    SLACK,
+    TYPES,
+    Arguments,
+    KernelForm,
+    folded_bias,
+    pack_columns,
+    padded,
+    requant_cycles,
+    uniform_requant,
+)
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box

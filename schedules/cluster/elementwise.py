@@ -241,7 +241,9 @@ def _unary(function: str, extra: Callable[[Layer], dict[str, int]], cost: int) -
 
 
 RequantizeKernel = _unary("requantize", lambda layer: {"per_row": 0, "zero_point": layer.attributes["zero_point"]}, 8)
-HardswishKernel = _unary("hardswish", lambda layer: {k: layer.attributes[k] for k in ("three", "six", "one_over_six")}, 14)
+HardswishKernel = _unary(
+    "hardswish", lambda layer: {k: layer.attributes[k] for k in ("three", "six", "one_over_six")}, 14
+)
 GeluKernel = _unary("gelu", lambda layer: {k: layer.attributes[k] for k in ("b", "one")}, 18)
 
 

@@ -170,7 +170,10 @@ class LayerNormKernel(RowKernel):
         assert weight is not None and bias is not None
         arguments = Arguments()
         x = arguments.load("x", layer.inputs[0], box)
-        weight_at, bias_at = arguments.load_whole("weight", layer.inputs[1]), arguments.load_whole("bias", layer.inputs[2])
+        weight_at, bias_at = (
+            arguments.load_whole("weight", layer.inputs[1]),
+            arguments.load_whole("bias", layer.inputs[2]),
+        )
         y = self.out(box)
         low, high = layer.inputs[0].spec.range
         reach = (high - low) * int(np.abs(weight.astype(np.int64)).max(initial=0))
@@ -220,7 +223,9 @@ class PoolKernel(KernelForm):
 
 def applies_transpose(layer: Layer) -> bool:
     """Up to four axes once neighbours that stay together are merged."""
-    return layer.inputs[0].spec.dtype in TYPES and len(merged(layer.inputs[0].spec.shape, layer.attributes["axes"])) <= 4
+    return (
+        layer.inputs[0].spec.dtype in TYPES and len(merged(layer.inputs[0].spec.shape, layer.attributes["axes"])) <= 4
+    )
 
 
 def merged(shape: tuple[int, ...], axes: list[int]) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -11,7 +11,7 @@ _STRUCT = re.compile(r"struct (tvm_pulp_\w+) \{(.*?)\n\};", re.S)
 _NESTED = re.compile(r"struct (tvm_pulp_\w+) (\w+);")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _structures() -> dict[str, tuple[str, ...]]:
     text = resources.files("c_runtime").joinpath("kernels/include/tvm_pulp/kernels.h").read_text()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)

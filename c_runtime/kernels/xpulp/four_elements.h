@@ -37,12 +37,17 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
 #define FOUR_LOCALS int32_t v0, v1, v2, v3
 
 /* The share of this core, as pieces of rows: `statement` runs with row, column and count set. Tensors without gaps are
- * one long row. */
+ * one long row. The last statement of a kernel. */
 #define TVM_PULP_EACH_PIECE(rows_, columns_, is_dense_, core_, cores_, statement)                    \
   do {                                                                                               \
-    uint32_t length_ = (is_dense_) ? (rows_) * (columns_) : (columns_);                              \
-    struct tvm_pulp_range range_ = tvm_pulp_share_units((rows_) * (columns_), 4, core_, cores_);     \
+    uint32_t length_ = columns_;                                                                     \
+    struct tvm_pulp_range range_ = tvm_pulp_share_words((rows_) * length_, core_, cores_);           \
     uint32_t left_ = range_.end - range_.begin, row = 0, column = range_.begin;                      \
+    if (is_dense_) {                                                                                 \
+      uint32_t count = left_;                                                                        \
+      if (count > 0u) statement;                                                                     \
+      return;                                                                                        \
+    }                                                                                                \
     if (column >= length_) {                                                                         \
       row = column / length_;                                                                        \
       column -= row * length_;                                                                       \

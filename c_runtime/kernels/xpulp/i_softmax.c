@@ -12,7 +12,7 @@ TVM_PULP_KERNEL(i_softmax) {
     return;
   }
   struct tvm_pulp_range range =
-      whole ? tvm_pulp_share(args->rows, core, cores) : tvm_pulp_share_units(args->rows * columns, 4, core, cores);
+      whole ? tvm_pulp_share(args->rows, core, cores) : tvm_pulp_share_words(args->rows * columns, core, cores);
   uint32_t left = range.end - range.begin, row = range.begin, column = 0;
   if (!whole) {
     row = range.begin / columns;
@@ -29,7 +29,7 @@ TVM_PULP_KERNEL(i_softmax) {
     } else {
       sum = tvm_pulp_exponentials_unsigned(x, columns, args->table + 255 - tvm_pulp_maximum_unsigned(x, columns), e);
     }
-    struct tvm_pulp_reciprocal r = tvm_pulp_reciprocal((sum - columns) * inverse);
+    struct tvm_pulp_reciprocal r = tvm_pulp_short_reciprocal((sum - columns) * inverse);
     tvm_pulp_normalize(e + column, args->y + row * columns + column, count, r);
     left -= whole ? 1u : count;
   }

@@ -2,7 +2,7 @@
 #include "four_elements.h"
 
 TVM_PULP_KERNEL(lookup) {
-  struct tvm_pulp_range range = tvm_pulp_share_units(args->count, 4, core, cores);
+  struct tvm_pulp_range range = tvm_pulp_share_words(args->count, core, cores);
   const uint8_t *x = args->x + range.begin;
   uint8_t *y = args->y + range.begin;
   uint32_t count = range.end - range.begin, n = count >> 2;

@@ -6,6 +6,7 @@
  *
  * The second term and the last are the bias of a column, the third the bias of a row. An unsigned b is turned into a
  * signed one by taking 128 from its values and from its zero point. */
+#include "pack_columns.h"
 #include "tile.h"
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
@@ -37,27 +38,12 @@ static void pack_rows(const struct operands *o, const int8_t *b, uint32_t first)
   }
 }
 
-/* The same of a [depth][columns] matrix: blocks of 4 x 4 bytes are turned. */
-static void pack_columns(const struct operands *o, const int8_t *b, uint32_t first) {
-  const struct tvm_pulp_matmul_args *args = o->args;
-  const int8_t *from = b + first;
-  for (uint32_t k = 0; k < o->stride; k += 4u) {
-    int32_t w[4] = {0, 0, 0, 0};
-    for (uint32_t j = 0; j < 4u; ++j) {
-      if (k + j < args->depth) w[j] = tvm_pulp_xp_word(from) ^ o->flip;
-      from += args->b_stride;
-    }
-    tvm_pulp_xp_transpose4(w);
-    for (uint32_t j = 0; j < 4u; ++j) o->packed[k + j] = w[j];
-  }
-}
-
 static void pack_block(struct operands *o, const int8_t *b, uint32_t first) {
   const struct tvm_pulp_matmul_args *args = o->args;
   if (args->transpose_b) {
     pack_rows(o, b, first);
   } else {
-    pack_columns(o, b, first);
+    tvm_pulp_pack_columns(o->packed, b + first, args->depth, args->b_stride, o->flip);
   }
   int32_t *last = o->packed + o->stride - 4u;
   for (uint32_t j = 0; j < 4u; ++j) last[j] &= o->last_mask;

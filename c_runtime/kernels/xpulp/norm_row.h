@@ -76,7 +76,7 @@ static inline struct tvm_pulp_row_walk tvm_pulp_walk_rows(uint32_t rows, uint32_
                                                           uint32_t cores) {
   struct tvm_pulp_row_walk w = {0, 0, 0, 0, columns, rows >= cores};
   struct tvm_pulp_range range =
-      w.whole ? tvm_pulp_share(rows, core, cores) : tvm_pulp_share_units(rows * columns, 4, core, cores);
+      w.whole ? tvm_pulp_share(rows, core, cores) : tvm_pulp_share_words(rows * columns, core, cores);
   w.left = range.end - range.begin;
   w.row = range.begin;
   if (!w.whole) {

@@ -8,6 +8,8 @@
 
 #include "tvm_pulp/xpulp.h"
 
+TVM_PULP_XP uint32_t tvm_pulp_high_word(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
+
 /* (high * 2^32 + low) / divisor, where high < divisor and divisor >= 2^31. Two digits of 16 bits; a hardware division by
  * a 16-bit number takes 19 cycles. */
 static inline uint32_t tvm_pulp_divide_long(uint32_t high, uint32_t low, uint32_t divisor) {
@@ -43,6 +45,18 @@ static inline struct tvm_pulp_reciprocal tvm_pulp_reciprocal(uint32_t divisor) {
   return r;
 }
 
-TVM_PULP_XP uint32_t tvm_pulp_high_word(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
+/* The same for n < 2^27, in a third of the time: a 16-bit reciprocal and one Newton step. The divisor, moved up to 32
+ * bits, is d; the multiplier falls short of 2^63 / d by more than 0 and by less than 12, where 2^31 / 2^27 = 16 would do:
+ * the first guess is low by at most 1.5 / 2^15 of the whole (the divisor's lower half and the truncated quotient), which
+ * the step squares to 2.25 / 2^30, 9 of 2^32, and its two truncations add less than 3. */
+static inline struct tvm_pulp_reciprocal tvm_pulp_short_reciprocal(uint32_t divisor) {
+  struct tvm_pulp_reciprocal r;
+  r.shift = (uint32_t)tvm_pulp_xp_fl1((int32_t)divisor);
+  uint32_t d = divisor << (31u - r.shift);
+  uint32_t guess = 0xffffffffu / ((d >> 16) + 1u) << 15;
+  uint32_t missing = 0x7fffffffu - tvm_pulp_high_word(guess, d);
+  r.multiplier = guess + tvm_pulp_high_word(guess, missing << 1);
+  return r;
+}
 
 #endif /* TVM_PULP_RECIPROCAL_H */

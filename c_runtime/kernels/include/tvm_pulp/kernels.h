@@ -252,7 +252,8 @@ struct tvm_pulp_gelu_args {
 struct tvm_pulp_i_softmax_args {
   const uint8_t *x;
   uint8_t *y;
-  const uint32_t *table; /* 256 entries: the one at 255 - d is 1 + (levels - 1) * exponential of the distance d */
+  const uint32_t *table; /* 256 entries: the one at 255 - d is 1 + (levels - 1) * exponential of the distance d; all
+                            below 2^27 */
   uint8_t *scratch;      /* word aligned; scratch_stride >= 4 * columns + 16 */
   uint32_t scratch_stride;
   uint32_t rows;
@@ -331,8 +332,10 @@ struct tvm_pulp_attention_args {
   const int8_t *mask;          /* [queries or 1][keys] or null */
   const int8_t *table;         /* 256 entries indexed by logit + 128, or null */
   const uint32_t *exponential; /* as in i_softmax */
+  const int8_t *probability;   /* 256 entries: what a softmax weight becomes before the product with v; null: itself */
   void *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= (5 + size) * (keys rounded up to 4) + 32 */
+  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 5 n) * (keys rounded up to 4) for n queries at a time: 1 is
+                       enough, 8 is the most that is used */
   uint32_t scratch_stride;
   uint32_t heads;
   uint32_t queries;

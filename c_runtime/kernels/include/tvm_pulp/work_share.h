@@ -23,14 +23,16 @@ TVM_PULP_INLINE struct tvm_pulp_range tvm_pulp_share(uint32_t items, uint32_t co
   return range;
 }
 
-/* The same in units of `unit` items, the last of which may be smaller; `unit` is a power of two. */
-TVM_PULP_INLINE struct tvm_pulp_range tvm_pulp_share_units(uint32_t items, uint32_t unit, uint32_t core,
-                                                           uint32_t cores) {
-  struct tvm_pulp_range range = tvm_pulp_share((items + unit - 1u) / unit, core, cores);
-  range.begin *= unit;
-  range.end *= unit;
-  if (range.begin > items) range.begin = items;
-  if (range.end > items) range.end = items;
+/* Bytes in words: the last share may be smaller. Long shares are an odd number of words, so that cores which walk through
+ * one tensor side by side start in different banks. */
+TVM_PULP_INLINE struct tvm_pulp_range tvm_pulp_share_words(uint32_t items, uint32_t core, uint32_t cores) {
+  uint32_t words = (items + 3u) >> 2;
+  uint32_t each = cores == 8u ? (words + 7u) >> 3 : (words + cores - 1u) / cores;
+  struct tvm_pulp_range range;
+  if (each >= 32u) each |= 1u;
+  each *= 4u;
+  range.begin = each * core < items ? each * core : items;
+  range.end = range.begin + each < items ? range.begin + each : items;
   return range;
 }
 

@@ -30,7 +30,7 @@ static inline void tvm_pulp_plain_logits(const struct tvm_pulp_attention_args *a
     for (uint32_t i = 0; i < args->size; ++i) acc += q[i] * k[i];
     int32_t logit = tvm_pulp_requantize_any(&args->logit_requant, acc, 0);
     if (args->table) logit = args->table[logit + 128];
-    if (mask) logit = tvm_pulp_max(logit + mask[key], -128);
+    if (mask) logit = tvm_pulp_clip(logit + mask[key], -128, 127);
     logits[key] = (int8_t)logit;
   }
 }
@@ -56,7 +56,10 @@ static inline void tvm_pulp_plain_attention(const struct tvm_pulp_attention_args
     for (uint32_t i = 0; i < args->size; ++i) {
       const int8_t *v = args->v + (uintptr_t)head * args->v_head_stride + i;
       int32_t acc = 0;
-      for (uint32_t key = 0; key < keys; ++key) acc += weights[key] * v[(uintptr_t)key * args->v_stride];
+      for (uint32_t key = 0; key < keys; ++key) {
+        int32_t weight = args->probability ? args->probability[weights[key]] : weights[key];
+        acc += weight * v[(uintptr_t)key * args->v_stride];
+      }
       tvm_pulp_finish(&args->requant, y, i, acc, 0);
     }
   }

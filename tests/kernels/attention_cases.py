@@ -1,0 +1,120 @@
+"""Calls of the attention and rotary-embedding kernels with the result that the dialect's operators give in sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from schedules.byte_tables import exponential_table
+from tests.kernels.call import Call, Out, Scratch
+from tests.kernels.matrix_cases import Case, random_bytes
+from tests.kernels.random_requant import Rule, random_rule
+from tests.kernels.row_cases import random_exponential
+from tvm_pulp.qnn.matmul import Matmul
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.softmax import Softmax
+
+PLAIN_PRODUCT = {"transpose_b": True, "zero_point_a": 0, "zero_point_b": 0, "requant": "none"}
+
+
+def logit_rule(rng: np.random.Generator, size: int, kind: str) -> Rule:
+    """A requantization to the full range of int8."""
+    rule = random_rule(rng, kind, size * 128 * 128, 1)
+    full = Requant(rule.requant.kind, rule.requant.shift, rule.requant.zero_point % 7, -128, 127, rule.requant.wide)
+    return Rule(full, rule.operands)
+
+
+def reference(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray | None, table: np.ndarray | None,
+    logit: Rule, exponential: dict[str, Any], probability: np.ndarray | None, rule: Rule,
+) -> np.ndarray:  # fmt: skip
+    """q [heads, queries, size], k and v [heads, keys, size]."""
+    logits = logit.apply(Matmul.reference(PLAIN_PRODUCT, [q, k])).astype(np.int64)
+    if table is not None:
+        logits = table[logits + 128].astype(np.int64)
+    if mask is not None:
+        logits = np.clip(logits + mask, -128, 127)
+    weights = Softmax.reference({"form": "i_softmax", **exponential}, [logits.astype(np.int8)])
+    if probability is not None:
+        weights = probability[weights]
+    return rule.apply(Matmul.reference({**PLAIN_PRODUCT, "transpose_b": False}, [weights, v]))
+
+
+def attention_case(
+    rng: np.random.Generator,
+    heads: int,
+    queries: int,
+    keys: int,
+    size: int,
+    *,
+    kinds: tuple[str, str] = ("pulp", "pulp"),
+    with_mask: bool = True,
+    with_table: bool = True,
+    with_probability: bool = False,
+    heads_outer: bool = False,
+    batch: int = 8,
+    misalign: int = 0,
+) -> Case:
+    """`heads_outer`: k and v are [heads, keys, size] as in a cache, else [keys, heads, size]; `batch`: queries that the
+    scratch area has room for."""
+    q, k, v = (random_bytes(rng, (n, heads, size), "int8") for n in (queries, keys, keys))
+    mask = np.where(rng.random((queries, keys)) < 0.5, 0, -rng.integers(0, 129, (queries, keys))).astype(np.int8)
+    table = np.sort(random_bytes(rng, (256,), "int8"))
+    probability = np.sort(random_bytes(rng, (256,), "int8"))
+    logit, rule = logit_rule(rng, size, kinds[0]), random_rule(rng, kinds[1], 255 * 128, 1)
+    exponential = random_exponential(rng)
+    expected = reference(
+        q.transpose(1, 0, 2), k.transpose(1, 0, 2), v.transpose(1, 0, 2), mask if with_mask else None,
+        table if with_table else None, logit, exponential, probability if with_probability else None, rule,
+    )  # fmt: skip
+    padded = -(-keys // 4) * 4
+    room = (5 * batch + size) * padded + 4
+    stored = [np.ascontiguousarray(x.transpose(1, 0, 2)) if heads_outer else x for x in (k, v)]
+    inner = {"head_stride": keys * size, "stride": size} if heads_outer else {"head_stride": size, "stride": heads * size}
+    fields: dict[str, Any] = {
+        "q": q,
+        "k": stored[0],
+        "v": stored[1],
+        "mask": mask if with_mask else None,
+        "table": table if with_table else None,
+        "exponential": exponential_table(exponential),
+        "probability": probability if with_probability else None,
+        "y": Out((queries, heads, size), rule.requant.out_dtype),
+        "scratch": Scratch(room),
+        "scratch_stride": room,
+        "heads": heads,
+        "queries": queries,
+        "keys": keys,
+        "size": size,
+        "q_head_stride": size,
+        "q_stride": heads * size,
+        "y_head_stride": size * rule.bytes,
+        "y_stride": heads * size * rule.bytes,
+        "mask_stride": keys,
+        "levels": 256,
+        "logit_requant": logit.fields,
+        "requant": rule.fields,
+    }
+    fields |= {f"{side}_{name}": value for side in "kv" for name, value in inner.items()}
+    moved = {"q": misalign, "k": misalign, "v": misalign}
+    return Case(Call("attention", fields, misalign=moved), expected.transpose(1, 0, 2), heads * queries * keys)
+
+
+def rope_case(
+    rng: np.random.Generator, positions: int, heads: int, size: int, kind: str = "pulp", *, misalign: int = 0
+) -> Case:
+    x = random_bytes(rng, (positions, heads, size), "int8")
+    rotation = rng.integers(-127, 128, (positions, size, size)).astype(np.int8)
+    rule = random_rule(rng, kind, size * 128 * 128, 1)
+    product = Matmul.reference({**PLAIN_PRODUCT, "transpose_b": False}, [x, rotation])
+    fields = {
+        "x": x,
+        "rotation": rotation,
+        "y": Out(x.shape, rule.requant.out_dtype),
+        "positions": positions,
+        "heads": heads,
+        "size": size,
+        "requant": rule.fields,
+    }
+    return Case(Call("rope", fields, misalign={"x": misalign}), rule.apply(product), x.size)
