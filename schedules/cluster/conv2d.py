@@ -144,8 +144,8 @@ class DepthwiseKernel(WindowKernel):
         itemsize = out.spec.bytes // out.spec.elements
         fields = {
             "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
-            "scratch_stride": stride, "plane_stride": plane, "plane_rows": turned, "channels": count, "x_pixel_stride": count,
-            "y_pixel_stride": count * itemsize, **self.window(box, rows, columns), **requant,
+            "scratch_stride": stride, "plane_stride": plane, "plane_rows": turned, "channels": count,
+            "x_pixel_stride": count, "y_pixel_stride": count * itemsize, **self.window(box, rows, columns), **requant,
         }  # fmt: skip
         cycles = int(box.elements * (kh * kw * 1.6 + _depthwise_requant(layer)) / self.cores)
         return arguments.finish("depthwise_conv2d", "depthwise_conv2d", fields, (y, out, box), cycles, [scratch])

@@ -196,7 +196,8 @@ class MulKernel(ElementwiseKernel):
             "a": a, "b": b, "y": Pointer(y), "rows": rows, "columns": columns, "a_stride": a_stride,
             "b_stride": b_stride, "y_stride": columns * _itemsize(layer.outputs[0]),
             "a_type": TYPES[layer.inputs[0].spec.dtype], "b_type": TYPES[layer.inputs[1].spec.dtype],
-            "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"], **requant,
+            "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"],
+            **requant,
         }  # fmt: skip
         return arguments.finish("mul", "mul", fields, (y, layer.outputs[0], box), box.elements * 10 // self.cores)
 

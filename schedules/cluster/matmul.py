@@ -61,7 +61,8 @@ class MatmulKernel(KernelForm):
             "y_stride": columns * itemsize, "a_batch_stride": a_batch, "b_batch_stride": b_batch,
             "y_batch_stride": rows * columns * itemsize, "transpose_b": transposed,
             "a_type": TYPES[layer.inputs[0].spec.dtype], "b_type": TYPES[layer.inputs[1].spec.dtype],
-            "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"], **requant,
+            "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"],
+            **requant,
         }  # fmt: skip
         macs = box.elements * depth
         cycles = int((macs / 1.5 + box.elements * requant_cycles(layer) + batch * rows * 30) / self.cores)

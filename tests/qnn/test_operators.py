@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.qnn import cases_elementwise, cases_matrix, cases_movement, cases_rows, cases_windows
+from tests.qnn import cases_attention, cases_elementwise, cases_matrix, cases_movement, cases_rows, cases_windows
 from tests.qnn.kernel_batch import Batch, Case
 from tvm_pulp.qnn import OPERATORS
 
 GENERATORS = {
+    **cases_attention.CASES,
     **cases_elementwise.CASES,
     **cases_matrix.CASES,
     **cases_movement.CASES,

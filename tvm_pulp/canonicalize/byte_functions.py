@@ -38,7 +38,9 @@ class ByteFunctions(Rewriter):
             return value
         low, high = source.range
         every = np.arange(low, high + 1).astype(source.dtype)
-        result = OPERATORS[name].reference({**attributes, **({"axis": 0} if "axis" in attributes else {})}, [every, *constants])
+        if "axis" in attributes:
+            attributes["axis"] = 0
+        result = OPERATORS[name].reference(attributes, [every, *constants])
         if str(result.dtype) not in _BYTES:
             return value
         return self._lookup(value.args[0], result)

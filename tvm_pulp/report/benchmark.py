@@ -66,14 +66,28 @@ def to_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
 def markdown(rows: Sequence[Row], before: Sequence[Mapping[str, Any]] = ()) -> list[str]:
     """The table, with a column of changes when an earlier run is given."""
     old = {(r["network"], r["configuration"]): r["cycles"] for r in before}
-    head = ["network", "configuration", "cycles", "cold", "MAC/cycle", "bound", "share", "best known", "ratio", "µJ (est.)"]
+    head = [
+        "network",
+        "configuration",
+        "cycles",
+        "cold",
+        "MAC/cycle",
+        "bound",
+        "share",
+        "best known",
+        "ratio",
+        "µJ (est.)",
+    ]
     head += ["golden"] + (["change"] if old else [])
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for r in rows:
         known = r.best_known
         cells = [r.network, r.configuration, f"{r.cycles:,}", f"{r.cold_cycles:,}", f"{r.macs / r.cycles:.2f}"]
         cells += [f"{r.bound_cycles:,}", f"{100 * r.bound_cycles / r.cycles:.0f} %", f"{known:,}" if known else "–"]
-        cells += [f"{known / r.cycles:.2f}×" if known else "–", f"{r.energy_uj:.1f}" if r.energy_uj is not None else "–"]
+        cells += [
+            f"{known / r.cycles:.2f}×" if known else "–",
+            f"{r.energy_uj:.1f}" if r.energy_uj is not None else "–",
+        ]
         cells.append({True: "equal", False: "WRONG", None: "–"}[r.correct])
         if old:
             was = old.get((r.network, r.configuration))

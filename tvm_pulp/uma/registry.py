@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import entry_points
 
 from tvm_pulp.errors import UserError
@@ -22,7 +22,7 @@ def names() -> list[str]:
     return sorted({e.name for e in entry_points(group=GROUP)})
 
 
-@lru_cache(maxsize=None)
+@cache
 def backend(name: str) -> UMABackend:
     """The backend of an engine; a user error when it is not installed or broken."""
     for entry in entry_points(group=GROUP):
@@ -53,13 +53,13 @@ def parse_targets(text: str) -> list[UMABackend]:
     return engines
 
 
-@lru_cache(maxsize=None)
+@cache
 def core_schedules() -> tuple[Callable[[Layer, int], Sequence[Form]], ...]:
     """Functions that offer hand-written kernels for a layer on the cores; none installed is fine."""
     return tuple(entry.load() for entry in entry_points(group=SCHEDULES))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _step_calls() -> tuple[Callable[[Kernel], Call | None], ...]:
     return tuple(entry.load() for entry in entry_points(group=STEP_CALLS))
 

@@ -28,7 +28,10 @@ class NeurekaBackend(UMABackend):
         super().__init__()
         self._register_target_attr("weight_memory", "sram", ("none", "sram", "mram"), "where packed weights live")
         self._register_target_attr(
-            "requant", "exact", ("exact", "native"), "rounding as the framework does it, on the cores, or folded with a proven deviation"
+            "requant",
+            "exact",
+            ("exact", "native"),
+            "rounding as the framework does it, on the cores, or folded with a proven deviation",
         )
         self._register_operator_strategy("conv2d", conv2d_strategy)
         self._register_operator_strategy("dense", dense_strategy)
@@ -83,5 +86,7 @@ def job_words(description: Description, slot: str, address: Callable[[Any], str]
         # With all addresses zero the image holds what must be added to them: padding, the weight-memory base.
         offset = words[index] + (d.weight_bytes if index == 0 else 0)
         signed = (offset + (1 << 31)) % (1 << 32) - (1 << 31)
-        pointers.append(f"{address(operand)} {'-' if signed < 0 else '+'} {abs(signed)}u" if signed else address(operand))
+        pointers.append(
+            f"{address(operand)} {'-' if signed < 0 else '+'} {abs(signed)}u" if signed else address(operand)
+        )
     return [*pointers, f"{slot} + {4 * (_POINTERS + 1)}u", *(f"{w}u" for w in words[_POINTERS:])]

@@ -44,7 +44,9 @@ def conv2d_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
 def _grouped(layer: Layer, arithmetic: Arithmetic, context: Context, shape: Any, inputs: int) -> list[Form] | Refusal:
     outputs, kh, kw, per_group = shape
     if per_group != 1 or outputs != inputs:
-        return Refusal(ENGINE, "grouped convolutions other than depthwise do not map onto the array", "split the groups")
+        return Refusal(
+            ENGINE, "grouped convolutions other than depthwise do not map onto the array", "split the groups"
+        )
     if (kh, kw) != (3, 3) or list(layer.attributes["dilation"]) != [1, 1]:
         return Refusal(ENGINE, f"a depthwise {kh}x{kw} kernel is not 3x3", "use a 3x3 depthwise kernel")
     name = "3x3 depthwise" if list(layer.attributes["strides"]) == [1, 1] else "3x3 depthwise at stride 1, discarding"
