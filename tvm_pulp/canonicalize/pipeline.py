@@ -6,6 +6,7 @@ from typing import Any
 
 from tvm_pulp.canonicalize.byte_functions import ByteFunctions
 from tvm_pulp.canonicalize.drop_identity import DropIdentity
+from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
@@ -26,6 +27,6 @@ def canonicalize(imported: Imported) -> Any:
         passes = [FoldQdq(TfliteArithmetic()), DropIdentity()]
     elif imported.dialect == "qdq":
         passes = [FoldQdq(OnnxArithmetic()), ToNhwc(), DropIdentity(), FoldTransposes(), ByteFunctions()]
-    for step in passes:
+    for step in [*passes, ExplicitPadding()] if passes else []:
         module = step.run(module)
     return module

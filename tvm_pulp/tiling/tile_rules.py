@@ -154,7 +154,8 @@ def _rows_part(layer: Layer, box: Box) -> Part:
 
 def _pool_part(layer: Layer, box: Box) -> Part:
     source, attributes = _window_box(layer, box, tuple(layer.attributes["kernel"]))
-    return Part((_with_channels(source, box.start[3], box.size[3]),), attributes)
+    rest = [Box.whole(t.spec.shape) for t in layer.inputs[1:]]
+    return Part((_with_channels(source, box.start[3], box.size[3]), *rest), attributes)
 
 
 def _pool_axes(_layer: Layer) -> tuple[TileAxis, ...]:
