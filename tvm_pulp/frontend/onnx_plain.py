@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from tvm import relax
@@ -12,7 +13,10 @@ from tvm.relax.frontend.onnx import onnx_frontend
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported, ImportOptions
+from tvm_pulp.frontend.onnx_convolutions import conv, conv_transpose
 from tvm_pulp.frontend.onnx_file import Graph
+from tvm_pulp.frontend.onnx_moving_operators import gather, pad, tile
+from tvm_pulp.frontend.onnx_resize import resize
 from tvm_pulp.frontend.onnx_standard import standard_graph
 from tvm_pulp.frontend.relax_checks import check_module
 
@@ -33,20 +37,38 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
     """TVM's importer plus our converters."""
 
     EXTRA: ClassVar[dict[str, Any]] = {"RMSNorm": RMSNorm}
+    # Standard operators whose conversion by TVM is wrong, or hides what they are.
+    OWN: ClassVar[dict[str, Callable[..., Any]]] = {
+        "Conv": conv,
+        "ConvTranspose": conv_transpose,
+        "Gather": gather,
+        "Pad": pad,
+        "Resize": resize,
+        "Tile": tile,
+    }
 
     @classmethod
     def known(cls) -> set[str]:
         """Operators that are converted."""
-        return {*onnx_frontend._get_convert_map(), *cls.EXTRA}
+        return {*onnx_frontend._get_convert_map(), *cls.EXTRA, *cls.OWN}
 
     def _check_for_unsupported_ops(self, graph: Any) -> None:
         """Done before: `standard_graph` names all unknown operators at once."""
 
     def _convert_operator(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
+        if op_name in self.OWN:
+            converted = self.OWN[op_name](self, list(inputs), dict(attrs), opset)
+            return converted if isinstance(converted, relax.Tuple) else self.bb.normalize(converted)
         if op_name not in self.EXTRA:
             return super()._convert_operator(op_name, inputs, attrs, opset)
         convert = self.EXTRA[op_name].get_converter(opset)
         return self.bb.normalize(convert(self.bb, inputs, attrs, [self._nodes, self._params]))
+
+    def stock(self, op_name: str, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+        """TVM's own conversion of an operator."""
+        given = onnx_frontend.onnx_input()
+        given.extend(inputs)
+        return super()._convert_operator(op_name, given, attrs, opset)
 
 
 def import_plain(graph: Graph, options: ImportOptions) -> Imported:

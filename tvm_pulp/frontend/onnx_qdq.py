@@ -5,7 +5,7 @@ TVM's importer does the float operators; ours are the ones it lacks or writes in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,27 +36,18 @@ def import_qdq(graph: Graph, options: ImportOptions) -> Imported:
 class QdqImporter(PlainImporter):
     """TVM's importer plus the quantized operators."""
 
-    EXTRA: ClassVar[dict[str, Any]] = {**PlainImporter.EXTRA, **dict.fromkeys(_CONVERTERS)}
-
-    def _convert_operator(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
-        if op_name in _CONVERTERS:
-            converted = _CONVERTERS[op_name](self, list(inputs), dict(attrs), opset)
-            return converted if isinstance(converted, relax.Tuple) else self.bb.normalize(converted)
-        return super()._convert_operator(op_name, inputs, attrs, opset)
+    OWN: ClassVar[dict[str, Callable[..., Any]]] = {**PlainImporter.OWN, **_CONVERTERS}
 
     def standard(self, op_name: str, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
         """The result of a standard operator."""
         name = {"tvm_custom": {"name": op_name, "num_outputs": 1}}
-        if op_name in _CONVERTERS:
-            return self.bb.emit(self._convert_operator(op_name, inputs, {**name, **attrs}, opset))
-        return self.bb.emit(super()._convert_operator(op_name, self.input_list(inputs), {**name, **attrs}, opset))
+        convert = self.stock if op_name in _CONVERTERS and op_name not in onnx_qdq_operators.CONVERTERS else self._made
+        return self.bb.emit(convert(op_name, inputs, {**name, **attrs}, opset))
 
-    @staticmethod
-    def input_list(inputs: Sequence[Any]) -> Any:
-        """Operands as TVM's converters expect them."""
+    def _made(self, op_name: str, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
         given = onnx_frontend.onnx_input()
         given.extend(inputs)
-        return given
+        return self._convert_operator(op_name, given, attrs, opset)
 
     def dequantize(self, x: Any, scale: Any, zero_point: Any, axis: int = 0) -> Any:
         zero = self._scalar_or_vector(zero_point, str(x.ty.dtype.dtype), scale)

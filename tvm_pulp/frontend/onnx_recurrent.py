@@ -134,7 +134,9 @@ class _Unrolled:
 
     def plus(self, value: str, *vectors: np.ndarray | None) -> str:
         given = [v for v in vectors if v is not None]
-        return self.emit("Add", value, self.constant(np.asarray(sum(given[1:], given[0]), np.float32))) if given else value
+        return (
+            self.emit("Add", value, self.constant(np.asarray(sum(given[1:], given[0]), np.float32))) if given else value
+        )
 
     def state(self, place: int, direction: int) -> str | None:
         """Initial state [batch, hidden]; None where it is zero."""
