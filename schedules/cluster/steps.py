@@ -14,6 +14,9 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
 
 
+_LEAST_ROW_BYTES = 16
+
+
 def step_call(kernel: Kernel) -> Call | None:
     """The call that does what a generated kernel would, or None."""
     if not all(isinstance(o, Local) for o in kernel.operands):
@@ -22,6 +25,8 @@ def step_call(kernel: Kernel) -> Call | None:
         return _requantize(kernel)
     if kernel.operator == "slice" and "transpose" in available():
         return _slice(kernel)
+    if kernel.operator == "im2col" and "im2col" in available():
+        return _im2col(kernel)
     return None
 
 
@@ -51,6 +56,23 @@ def _requantize(kernel: Kernel) -> Call | None:
         "requant.zero_point": rule.zero_point, "requant.low": rule.low, "requant.high": rule.high,
     }  # fmt: skip
     return _call(kernel, "requantize", "requantize", fields)
+
+
+def _im2col(kernel: Kernel) -> Call | None:
+    x, y = kernel.inputs[0], kernel.outputs[0]
+    assert isinstance(x, Local) and isinstance(y, Local)
+    a, (n, height, width, channels), (_, out_height, out_width, _) = kernel.attributes, x.spec.shape, y.spec.shape
+    # Short rows are better unrolled, which generated C does.
+    if n != 1 or a["kernel"][1] * channels < _LEAST_ROW_BYTES:
+        return None
+    fields = {
+        "x": Pointer(x), "y": Pointer(y), "height": height, "width": width, "channels": channels,
+        "out_height": out_height, "out_width": out_width, "kernel_height": a["kernel"][0],
+        "kernel_width": a["kernel"][1], "stride_y": a["strides"][0], "stride_x": a["strides"][1],
+        "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": a["pads"][0],
+        "pad_left": a["pads"][1], "pad_value": a["zero_point"],
+    }  # fmt: skip
+    return _call(kernel, "im2col", "im2col", fields)
 
 
 def _slice(kernel: Kernel) -> Call | None:

@@ -53,7 +53,7 @@ def attention_case(
     with_table: bool = True,
     with_probability: bool = False,
     heads_outer: bool = False,
-    batch: int = 8,
+    batch: int = 16,
     misalign: int = 0,
 ) -> Case:
     """`heads_outer`: k and v are [heads, keys, size] as in a cache, else [keys, heads, size]; `batch`: queries that the

@@ -213,14 +213,17 @@ __asm__(
 #define XP_LBUR(rd, step, rs1) XP_R(0x0b, 7, 0x20, rd, rs1, step)
 #define XP_SWR(rs2, step, rs1) XP_R(0x2b, 6, 0x00, step, rs1, rs2)
 #define XP_SBR(rs2, step, rs1) XP_R(0x2b, 4, 0x00, step, rs1, rs2)
-/* Loads at base + offset register. */
+/* Loads and stores at base + offset register. */
 #define XP_LWX(rd, offset, rs1) XP_R(0x03, 7, 0x10, rd, rs1, offset)
+#define XP_SWX(rs2, offset, rs1) XP_R(0x23, 6, 0x00, offset, rs1, rs2)
 #define XP_LBX(rd, offset, rs1) XP_R(0x03, 7, 0x00, rd, rs1, offset)
 #define XP_LBUX(rd, offset, rs1) XP_R(0x03, 7, 0x20, rd, rs1, offset)
 
 #define XP_MIN(rd, a, b) XP_R(0x33, 4, 0x02, rd, a, b)
 #define XP_MAX(rd, a, b) XP_R(0x33, 6, 0x02, rd, a, b)
 #define XP_ABS(rd, a) XP_R(0x33, 0, 0x02, rd, a, "x0")
+/* To [-128, 127]. */
+#define XP_CLIP8(rd, a) XP_R(0x33, 1, 0x0a, rd, a, "x8")
 #define XP_CLIPR(rd, a, b) XP_R(0x33, 5, 0x0a, rd, a, b)
 #define XP_CLIPUR(rd, a, b) XP_R(0x33, 6, 0x0a, rd, a, b)
 #define XP_MAC(rd, a, b) XP_R(0x33, 0, 0x21, rd, a, b)

@@ -10,7 +10,7 @@
 #include "tile.h"
 #include "tvm_pulp/kernels.h"
 
-enum { TVM_PULP_ATTENTION_BATCH = 8 };
+enum { TVM_PULP_ATTENTION_BATCH = 16 };
 
 struct tvm_pulp_attention_core {
   const struct tvm_pulp_attention_args *args;

@@ -335,7 +335,7 @@ struct tvm_pulp_attention_args {
   const int8_t *probability;   /* 256 entries: what a softmax weight becomes before the product with v; null: itself */
   void *y;
   uint8_t *scratch; /* word aligned; scratch_stride >= (size + 5 n) * (keys rounded up to 4) for n queries at a time: 1 is
-                       enough, 8 is the most that is used */
+                       enough, 16 is the most that is used */
   uint32_t scratch_stride;
   uint32_t heads;
   uint32_t queries;
@@ -402,6 +402,27 @@ struct tvm_pulp_copy_rows_args {
   uint32_t y_stride;
 };
 
+/* Windows of an NHWC image as rows of a matrix: y[out_height * out_width][kernel rows, kernel columns, channels], with
+ * pad_value where the window leaves the image. Bytes are moved, signed or not. */
+struct tvm_pulp_im2col_args {
+  const uint8_t *x;
+  uint8_t *y;
+  uint32_t height;
+  uint32_t width;
+  uint32_t channels;
+  uint32_t out_height;
+  uint32_t out_width;
+  uint32_t kernel_height;
+  uint32_t kernel_width;
+  uint32_t stride_y;
+  uint32_t stride_x;
+  uint32_t dilation_y;
+  uint32_t dilation_x;
+  uint32_t pad_top;
+  uint32_t pad_left;
+  int32_t pad_value;
+};
+
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
 TVM_PULP_KERNEL(dense);
@@ -423,6 +444,7 @@ TVM_PULP_KERNEL(rope);
 TVM_PULP_KERNEL(attention);
 TVM_PULP_KERNEL(transpose);
 TVM_PULP_KERNEL(copy_rows);
+TVM_PULP_KERNEL(im2col);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 
