@@ -11,7 +11,7 @@ import numpy as np
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Derived, Job, Kernel, Load, Local, Recipe, Step, Store
+from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
 from tvm_pulp.uma.registry import step_call
 from tvm_pulp.uma.strategy import TileAxis
 from tvm_pulp.uma.windows import input_span
@@ -32,6 +32,9 @@ JOB_WORDS = 25
 _JOB_CYCLES = 150
 # Cores: cycles per byte of a copy in L1 (plain C, one core), per element of a requantization.
 _COPY_CYCLES = 6
+# Laying out windows with the hand-written kernel: a call, a kernel row of a window; then a cycle per byte.
+_IM2COL_CALL = 700
+_IM2COL_ROW = 70
 _REQUANTIZE_CYCLES = 42
 
 
@@ -383,5 +386,8 @@ class Im2colForm(NeurekaForm):
         raw = Local("raw", TensorSpec(box.size, _raw_dtype(self)), extra * box.size[3] * size)
         job = self.array_job(h, w, depth, box.size[3])
         loads, step = self.job_steps(job, box.start[3], matrix, raw)
-        core_cycles = matrix.spec.bytes * _COPY_CYCLES // self.context.cores
+        if isinstance(step_call(unfold), Call):
+            core_cycles = _IM2COL_CALL + count * kh * (_IM2COL_ROW + kw * per_tap) // self.context.cores
+        else:
+            core_cycles = matrix.spec.bytes * _COPY_CYCLES // self.context.cores
         return self.assemble([Load(x, source_box, source), unfold, *loads], step, raw, box, core_cycles)
