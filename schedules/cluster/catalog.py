@@ -19,7 +19,7 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
         ("conv2d", conv2d.applies, conv2d.Conv2dKernel),
         ("depthwise_conv2d", conv2d.applies_depthwise, conv2d.DepthwiseKernel),
     ],
-    "matmul": [("matmul", matmul.applies, matmul.MatmulKernel)],
+    "matmul": [("rope", matmul.applies_rope, matmul.RopeKernel), ("matmul", matmul.applies, matmul.MatmulKernel)],
     "attention": [("attention", attention.applies, attention.AttentionKernel)],
     **elementwise.TABLE,
     **rows.TABLE,

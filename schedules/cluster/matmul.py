@@ -67,3 +67,35 @@ class MatmulKernel(KernelForm):
         macs = box.elements * depth
         cycles = int((macs / 1.5 + box.elements * requant_cycles(layer) + batch * rows * 30) / self.cores)
         return arguments.finish("matmul", "matmul", fields, (y, out, box), cycles, [scratch])
+
+
+def applies_rope(layer: Layer) -> bool:
+    """x[1, positions, heads, size] times a matrix per position: rotary embedding."""
+    a, b = layer.inputs[0].spec, layer.inputs[1].spec
+    shaped = len(a.shape) == 4 and b.shape == (1, a.shape[1], a.shape[3], a.shape[3]) and a.shape[0] == 1
+    plain = not any(layer.attributes[k] for k in ("transpose_b", "zero_point_a", "zero_point_b"))
+    scalar = all(t.spec.elements == 1 for t in layer.inputs[2:])
+    return bool(shaped and plain and scalar and a.dtype == b.dtype == "int8" and applies(layer))
+
+
+@dataclass(frozen=True)
+class RopeKernel(KernelForm):
+    name: str = "rope kernel"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (TileAxis(1),)
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, out = self.layer, self.layer.outputs[0]
+        part = RULES["matmul"].part(layer, box)
+        arguments = Arguments()
+        x = arguments.load("x", layer.inputs[0], part.inputs[0])
+        rotation = arguments.load("rotation", layer.inputs[1], part.inputs[1])
+        y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
+        _, positions, heads, size = box.size
+        fields = {
+            "x": x, "rotation": rotation, "y": Pointer(y), "positions": positions, "heads": heads, "size": size,
+            **arguments.requant(layer, None),
+        }  # fmt: skip
+        cycles = box.elements * (4 + requant_cycles(layer)) // self.cores
+        return arguments.finish("rope", "rope", fields, (y, out, box), cycles)

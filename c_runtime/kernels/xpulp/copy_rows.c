@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tvm_pulp/plain/movement.h"
+#include "four_elements.h"
+#include "tile.h"
 
-TVM_PULP_KERNEL(copy_rows) { tvm_pulp_plain_copy_rows(args, core, cores); }
+static void copy_piece(const uint8_t *x, uint8_t *y, uint32_t bytes) {
+  uint32_t whole = bytes & ~3u;
+  tvm_pulp_copy_words(y, x, whole >> 2);
+  for (uint32_t i = whole; i < bytes; ++i) y[i] = x[i];
+}
+
+TVM_PULP_KERNEL(copy_rows) {
+  uint32_t bytes = args->row_bytes;
+  TVM_PULP_EACH_PIECE(args->rows, bytes, args->x_stride == bytes && args->y_stride == bytes, core, cores, {
+    const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column;
+    copy_piece(x, (uint8_t *)args->y + row * args->y_stride + column, count);
+  });
+}

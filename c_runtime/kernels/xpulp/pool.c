@@ -1,10 +1,124 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Four channels at a time; the last four reach back where channels are not a multiple of four. Work is shared in output
+ * pixels and channel groups. */
+#include "reciprocal.h"
 #include "tvm_pulp/plain/pool.h"
+#include "tvm_pulp/work_share.h"
+#include "tvm_pulp/xpulp.h"
+
+/* The part of a window that lies inside the image: first pixel, and how many taps in each direction. */
+struct window {
+  const int8_t *x;
+  uint32_t rows, columns;
+  uint32_t row_step, column_step; /* bytes between taps */
+};
+
+/* First tap inside, and number of taps inside, of one direction. */
+static uint32_t clip_taps(int32_t start, uint32_t dilation, uint32_t taps, uint32_t size, uint32_t *first) {
+  uint32_t begin = 0;
+  while (begin < taps && start + (int32_t)(begin * dilation) < 0) ++begin;
+  uint32_t end = begin;
+  while (end < taps && start + (int32_t)(end * dilation) < (int32_t)size) ++end;
+  *first = (uint32_t)(start + (int32_t)(begin * dilation));
+  return end - begin;
+}
+
+static struct window find_window(const struct tvm_pulp_pool_args *args, uint32_t oy, uint32_t ox) {
+  struct window w;
+  uint32_t iy, ix;
+  w.rows = clip_taps((int32_t)(oy * args->stride_y - args->pad_top), args->dilation_y, args->kernel_height,
+                     args->height, &iy);
+  w.columns = clip_taps((int32_t)(ox * args->stride_x - args->pad_left), args->dilation_x, args->kernel_width,
+                        args->width, &ix);
+  w.x = args->x + (iy * args->width + ix) * args->channels;
+  w.row_step = args->dilation_y * args->width * args->channels;
+  w.column_step = args->dilation_x * args->channels;
+  return w;
+}
+
+static int32_t maximum(const struct window *w, const int8_t *x, uint32_t is_unsigned) {
+  int32_t best = is_unsigned ? 0 : (int32_t)0x80808080u;
+  for (uint32_t row = 0; row < w->rows; ++row, x += w->row_step) {
+    const int8_t *at = x;
+    for (uint32_t column = 0; column < w->columns; ++column, at += w->column_step) {
+      int32_t word = tvm_pulp_xp_word(at);
+      best = is_unsigned ? tvm_pulp_xp_maxu4(best, word) : tvm_pulp_xp_max4(best, word);
+    }
+  }
+  return best;
+}
+
+/* A vector with a single one picks a channel out of the word. */
+static void sum(const struct window *w, const int8_t *x, uint32_t is_unsigned, int32_t total[4]) {
+  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  for (uint32_t row = 0; row < w->rows; ++row, x += w->row_step) {
+    const int8_t *at = x;
+    for (uint32_t column = 0; column < w->columns; ++column, at += w->column_step) {
+      int32_t word = tvm_pulp_xp_word(at);
+      if (is_unsigned) {
+        s0 = tvm_pulp_xp_sdotusp4(s0, word, 0x1);
+        s1 = tvm_pulp_xp_sdotusp4(s1, word, 0x100);
+        s2 = tvm_pulp_xp_sdotusp4(s2, word, 0x10000);
+        s3 = tvm_pulp_xp_sdotusp4(s3, word, 0x1000000);
+      } else {
+        s0 = tvm_pulp_xp_sdotsp4(s0, word, 0x1);
+        s1 = tvm_pulp_xp_sdotsp4(s1, word, 0x100);
+        s2 = tvm_pulp_xp_sdotsp4(s2, word, 0x10000);
+        s3 = tvm_pulp_xp_sdotsp4(s3, word, 0x1000000);
+      }
+    }
+  }
+  total[0] = s0;
+  total[1] = s1;
+  total[2] = s2;
+  total[3] = s3;
+}
+
+/* Half away from zero, clipped. */
+static int32_t divide(const struct tvm_pulp_pool_args *args, int32_t total, uint32_t count,
+                      struct tvm_pulp_reciprocal r) {
+  uint32_t magnitude = (uint32_t)tvm_pulp_xp_abs(total) + (count >> 1);
+  int32_t quotient = (int32_t)(tvm_pulp_high_word(magnitude + 1u, r.multiplier) >> r.shift);
+  return tvm_pulp_xp_min(tvm_pulp_xp_max(total < 0 ? -quotient : quotient, args->low), args->high);
+}
+
+static int32_t average(const struct tvm_pulp_pool_args *args, const struct window *w, const int8_t *x,
+                       struct tvm_pulp_reciprocal r) {
+  uint32_t count = w->rows * w->columns;
+  int32_t total[4];
+  sum(w, x, args->x_type == TVM_PULP_UINT8, total);
+  for (uint32_t i = 0; i < 4u; ++i) total[i] = divide(args, total[i], count, r);
+  return tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, total[1], total[0]), total[3], total[2]);
+}
+
+static void pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores, uint32_t is_average) {
+  if (args->channels < 4u) {
+    tvm_pulp_plain_pool(args, core, cores, is_average);
+    return;
+  }
+  uint32_t groups = (args->channels + 3u) >> 2, is_unsigned = args->x_type == TVM_PULP_UINT8;
+  struct tvm_pulp_range range = tvm_pulp_share(args->out_height * args->out_width * groups, core, cores);
+  for (uint32_t at = range.begin; at < range.end;) {
+    uint32_t pixel = at / groups, group = at - pixel * groups;
+    uint32_t oy = pixel / args->out_width, ox = pixel - oy * args->out_width;
+    uint32_t last = group + (range.end - at) < groups ? group + (range.end - at) : groups;
+    struct window w = find_window(args, oy, ox);
+    struct tvm_pulp_reciprocal r = {0, 0};
+    if (is_average) r = tvm_pulp_reciprocal(w.rows * w.columns);
+    at += last - group;
+    for (; group < last; ++group) {
+      uint32_t channel = 4u * group + 4u > args->channels ? args->channels - 4u : 4u * group;
+      int32_t word = is_average ? average(args, &w, w.x + channel, r) : maximum(&w, w.x + channel, is_unsigned);
+      tvm_pulp_xp_put_word(args->y + pixel * args->channels + channel, word);
+    }
+  }
+}
 
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores) {
-  tvm_pulp_plain_pool(args, core, cores, 0);
+  pool(args, core, cores, 0);
 }
 
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores) {
-  tvm_pulp_plain_pool(args, core, cores, 1);
+  pool(args, core, cores, 1);
 }

@@ -1,4 +1,61 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "tvm_pulp/plain/movement.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The result is written in order; the last axis is gathered, four bytes to a word. */
+#include "tile.h"
+#include "tvm_pulp/kernels.h"
+#include "tvm_pulp/work_share.h"
+#include "tvm_pulp/xpulp.h"
 
-TVM_PULP_KERNEL(transpose) { tvm_pulp_plain_transpose(args, core, cores); }
+static void gather_bytes(const uint8_t *x, uint8_t *y, uint32_t count, uint32_t stride) {
+  uint32_t n = count >> 2, v0, v1, v2, v3;
+  if (n) {
+    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBUR("%[v0]", "%[s]", "%[x]") XP_LBUR("%[v1]", "%[s]", "%[x]")
+                         XP_LBUR("%[v2]", "%[s]", "%[x]") XP_LBUR("%[v3]", "%[s]", "%[x]")
+                             XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")
+                                 XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
+                     : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+                     : [n] "r"(n), [s] "r"(stride)
+                     : "memory");
+  }
+  for (uint32_t i = 0; i < (count & 3u); ++i, x += stride) y[i] = *x;
+}
+
+static void gather_words(const uint8_t *x, uint8_t *y, uint32_t count, uint32_t stride) {
+  for (uint32_t i = 0; i < count; ++i, x += stride, y += 4) tvm_pulp_xp_put_word(y, tvm_pulp_xp_word(x));
+}
+
+/* `count` elements of one line of the result. */
+static void gather(const struct tvm_pulp_transpose_args *args, const uint8_t *x, uint8_t *y, uint32_t count) {
+  if (args->element_bytes == 4u) {
+    gather_words(x, y, count, args->stride3);
+  } else if (args->stride3 == 1u && count >= 4u) {
+    tvm_pulp_copy_words(y, x, count >> 2);
+    for (uint32_t i = count & ~3u; i < count; ++i) y[i] = x[i];
+  } else {
+    gather_bytes(x, y, count, args->stride3);
+  }
+}
+
+TVM_PULP_KERNEL(transpose) {
+  uint32_t inner = args->size3, bytes = args->element_bytes;
+  struct tvm_pulp_range range = tvm_pulp_share(args->size0 * args->size1 * args->size2 * inner, core, cores);
+  uint32_t left = range.end - range.begin, line = range.begin / inner, i3 = range.begin - line * inner;
+  uint32_t outer = line / args->size2, i2 = line - outer * args->size2;
+  uint32_t i0 = outer / args->size1, i1 = outer - i0 * args->size1;
+  uint8_t *y = (uint8_t *)args->y + range.begin * bytes;
+  while (left > 0u) {
+    uint32_t count = inner - i3 < left ? inner - i3 : left;
+    const uint8_t *x = (const uint8_t *)args->x + i0 * args->stride0 + i1 * args->stride1 + i2 * args->stride2;
+    gather(args, x + i3 * args->stride3, y, count);
+    y += count * bytes;
+    left -= count;
+    i3 = 0;
+    if (++i2 == args->size2) {
+      i2 = 0;
+      if (++i1 == args->size1) {
+        i1 = 0;
+        ++i0;
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+"""Calls of the pooling and data-movement kernels with the result that the dialect defines."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.kernels.call import Call, Out
+from tests.kernels.matrix_cases import TYPE_CODES, Case, Window, random_bytes
+from tvm_pulp.qnn.avg_pool import AvgPool
+from tvm_pulp.qnn.max_pool import MaxPool
+
+
+def pool_case(
+    rng: np.random.Generator, size: tuple[int, int, int], window: Window, *, average: bool, dtype: str = "int8",
+    misalign: int = 0,
+) -> Case:  # fmt: skip
+    x = random_bytes(rng, (1, *size), dtype)
+    limits = np.iinfo(dtype)
+    low, high = int(limits.min) + int(rng.integers(30)), int(limits.max) - int(rng.integers(30))
+    attributes = {"layout": "NHWC", "kernel": window.kernel, "low": low, "high": high, **window.attributes}
+    expected = (AvgPool if average else MaxPool).reference(attributes, [x])
+    fields = {
+        **window.fields(*size[:2]),
+        "x": x,
+        "y": Out(expected.shape, dtype),
+        "channels": size[2],
+        "x_type": TYPE_CODES[dtype],
+        "low": low,
+        "high": high,
+    }
+    call = Call("avg_pool" if average else "max_pool", fields, structure="pool", misalign={"x": misalign})
+    return Case(call, expected, expected.size * window.kernel[0] * window.kernel[1])
+
+
+def transpose_case(
+    rng: np.random.Generator, shape: tuple[int, int, int, int], axes: tuple[int, ...], *, dtype: str = "int8",
+    misalign: int = 0,
+) -> Case:  # fmt: skip
+    x = rng.integers(-100, 100, shape).astype(dtype)
+    expected = np.ascontiguousarray(x.transpose(axes))
+    fields = {"x": x, "y": Out(expected.shape, dtype), "element_bytes": x.itemsize}
+    fields |= {f"size{i}": expected.shape[i] for i in range(4)}
+    fields |= {f"stride{i}": x.strides[axis] for i, axis in enumerate(axes)}
+    moved = misalign if dtype == "int8" else 0
+    return Case(Call("transpose", fields, misalign={"x": moved, "y": moved}), expected, x.size)
+
+
+def copy_rows_case(rng: np.random.Generator, rows: int, row_bytes: int, gap: int, *, misalign: int = 0) -> Case:
+    """Rows into a wider tensor, as one operand of a concatenation along the last axis."""
+    x = random_bytes(rng, (rows, row_bytes), "int8")
+    out = Out((rows, row_bytes + gap), "int8")
+    expected = out.empty()
+    expected[:, :row_bytes] = x
+    fields = {"x": x, "y": out, "rows": rows, "row_bytes": row_bytes}
+    fields |= {"x_stride": row_bytes, "y_stride": row_bytes + gap}
+    return Case(Call("copy_rows", fields, misalign={"x": misalign}), expected, x.size)
