@@ -167,6 +167,8 @@ void tvm_pulp_attention_exponentials(struct tvm_pulp_attention_core *c, uint32_t
   uint32_t *e = c->exponentials, keys = c->args->keys;
   for (uint32_t i = 0; i < count; ++i, logits += c->padded, e += c->padded) {
     uint32_t sum = tvm_pulp_exponentials_unsigned(logits, keys, table - largest_byte(c->best[i]), e);
+    /* What fills up the last word has no weight; its quotient must still be an index. */
+    for (uint32_t key = keys; key < c->padded; ++key) e[key] = 0;
     c->reciprocal[i] = tvm_pulp_short_reciprocal((sum - keys) * c->inverse);
   }
 }
