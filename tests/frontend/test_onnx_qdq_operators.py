@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.frontend import qdq_further_cases
 from tests.frontend.quantized_onnx import Builder, canonical, dialect_run, onnxruntime_run, operators
 
 pytest.importorskip("onnxruntime")
@@ -202,8 +203,10 @@ CASES: dict[str, tuple[Callable[[Builder], str], str | None]] = {
     "split": (split, "mul"),
     "reshape_transpose": (reshape_transpose, "transpose"),
     "layer_norm": (layer_norm, "relax.nn.layer_norm"),
+    **qdq_further_cases.INTEGER,
+    **qdq_further_cases.FLOAT,
 }
-FLOAT_CASES = {"layer_norm"}
+FLOAT_CASES = {"layer_norm", *qdq_further_cases.FLOAT}
 EXAMPLES = 12
 
 

@@ -24,7 +24,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import qdq_elementwise, qdq_layers, qdq_reductions, qdq_unary
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
-from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, window
+from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, padded, window
 from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
 from tvm_pulp.canonicalize.qdq_operands import Operands, Target, target_of
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
@@ -34,6 +34,7 @@ from tvm_pulp.qnn.tensor_spec import RANGES
 _LAYERS: dict[str, Callable[..., Any]] = {
     "relax.nn.conv1d": qdq_layers.conv1d,
     "relax.nn.conv2d": qdq_layers.conv2d,
+    "relax.nn.conv1d_transpose": qdq_layers.conv1d_transpose,
     "relax.nn.conv2d_transpose": qdq_layers.conv2d_transpose,
     "relax.matmul": qdq_layers.matmul,
 }
@@ -41,6 +42,9 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     **_LAYERS,
     "relax.subtract": qdq_elementwise.subtract,
     "relax.multiply": qdq_elementwise.multiply,
+    "relax.maximum": qdq_elementwise.extreme(relax.op.maximum),
+    "relax.minimum": qdq_elementwise.extreme(relax.op.minimum),
+    "relax.where": qdq_elementwise.where,
     "relax.concat": qdq_reductions.concat,
     "relax.mean": qdq_reductions.mean,
     "relax.nn.avg_pool1d": qdq_reductions.avg_pool1d,
@@ -119,7 +123,11 @@ class FoldQdq(Rewriter):
         elif _is_operator(call) and call.op.name in MOVEMENTS:
             # Rounding first and moving afterwards is the same.
             source = self._island(call.args[0], inner_target)
-            return None if source is None else MOVEMENTS[call.op.name](call, self.bound(source), target.zero_point)
+            if source is None:
+                return None
+            if is_op(call, "relax.nn.pad"):
+                return padded(call, self.bound(source), int(target.quantize(np.array(call.attrs.pad_value, np.float32))))
+            return MOVEMENTS[call.op.name](call, self.bound(source), target.zero_point)
         else:
             rule = _OPERATORS.get(call.op.name) if _is_operator(call) else None
             found = rule(self, call, inner_target) if rule else None
@@ -181,7 +189,7 @@ class FoldQdq(Rewriter):
         if spec_of(value).dtype in RANGES:
             return self.bound(_first(moved_constant(value, data), rule(value, data, 0), value))
         x = self.operands.quantized(data)
-        if x is None or constant(x.value) is not None:
+        if x is None or (constant(x.value) is not None and not _is_table(value)):
             return value
         moved = rule(value, x.value, x.zero_point)
         return value if moved is None else self._dequantize(moved, self.definition(data))
@@ -255,6 +263,11 @@ class FoldQdq(Rewriter):
                 attributes[f"{prefix}high"] = min(attributes[f"{prefix}high"], high)
                 return qnn.emit(layer.op.name.removeprefix(PREFIX), layer.args, attributes)
         return _first(qdq_elementwise.clip(data, low, high), value)
+
+
+def _is_table(value: Any) -> bool:
+    """Rows of a constant that are known at run time only: an embedding, which must not be float as a whole."""
+    return is_op(value, "relax.take") and constant(value.args[1]) is None
 
 
 def _is_operator(call: Any) -> bool:

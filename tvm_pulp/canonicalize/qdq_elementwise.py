@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,38 @@ def _sum(fold: FoldQdq, call: Any, target: Target, subtract: bool) -> Any:
         return None
     attributes, constants = fold.arithmetic.add(a, b, target, subtract)
     return qnn.emit("add", [a.value, b.value, *(relax.const(c) for c in constants)], attributes)
+
+
+def extreme(operator: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Larger or smaller of two operands: rounding is monotone, so both are quantized first."""
+
+    def rule(fold: FoldQdq, call: Any, target: Target) -> Any:
+        both = _at_target(fold, call.args, target)
+        return None if both is None else operator(*both)
+
+    return rule
+
+
+def where(fold: FoldQdq, call: Any, target: Target) -> Any:
+    """A choice between two operands is a choice between their integers."""
+    both = _at_target(fold, call.args[1:], target)
+    return None if both is None else relax.op.where(call.args[0], *both)
+
+
+def _at_target(fold: FoldQdq, operands: Sequence[Any], target: Target) -> list[Any] | None:
+    """Both operands in the result's quantization; None also where one is a single constant: a table does that."""
+    found: list[Any] = []
+    for operand in operands:
+        x, real = fold.operands.quantized(operand), fold.operands.real_constant(operand)
+        if real is not None and real.size == 1:
+            return None
+        if real is not None:
+            found.append(relax.const(target.quantize(real)))
+        elif x is not None:
+            found.append(fold.bound(requantize(fold, x, target)))
+        else:
+            return None
+    return found if any(fold.operands.real_constant(o) is None for o in operands) else None
 
 
 def multiply(fold: FoldQdq, call: Any, target: Target) -> Any:

@@ -56,6 +56,23 @@ def conv1d(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
     return None if result is None else relax.op.reshape(fold.emit(result), spec_of(call).shape)
 
 
+def conv1d_transpose(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
+    """One spatial axis: the other has size one."""
+    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
+    if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "IOW"):
+        return None
+    n, c, length = x.shape
+    strides, given = int(call.attrs.strides[0]), [int(p) for p in call.attrs.padding]
+    dilation, extra = int(call.attrs.dilation[0]), int(call.attrs.output_padding[0])
+    reach = dilation * (weight.values.shape[2] - 1)
+    pads = [0, reach - given[0], 0, reach - given[-1] + extra]
+    flat = Quantized(fold.emit(relax.op.reshape(x.value, (n, c, 1, length))), x.scale, x.zero_point)
+    weight = weight.rearranged(lambda a: a[:, :, None, :])
+    groups = int(call.attrs.groups)
+    result = _transposed(fold, flat, weight, [1, strides], [1, dilation], pads, groups, target, bias, axes=3)
+    return None if result is None else relax.op.reshape(fold.emit(result), spec_of(call).shape)
+
+
 def conv2d_transpose(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
     """A transposed convolution is an ordinary one, mirrored, over the input spread by the strides."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
@@ -66,6 +83,23 @@ def conv2d_transpose(fold: FoldQdq, call: Any, target: Target, bias: Any = None)
     given, extra = [int(p) for p in attrs.padding], [int(p) for p in attrs.output_padding]
     reach = [d * (k - 1) for d, k in zip(dilation, weight.values.shape[2:], strict=True)]
     pads = [reach[a % 2] - given[a % len(given)] + (extra[a % 2] if a > 1 else 0) for a in range(4)]
+    strides = [int(s) for s in attrs.strides]
+    return _transposed(fold, x, weight, strides, dilation, pads, groups, target, bias)
+
+
+def _transposed(
+    fold: FoldQdq,
+    x: Quantized,
+    weight: QuantizedConstant,
+    strides: list[int],
+    dilation: list[int],
+    pads: list[int],
+    groups: int,
+    target: Target,
+    bias: Any,
+    axes: int = 4,
+) -> Any:
+    """The ordinary convolution that a transposed one is, over two spatial axes."""
     if min(pads) < 0:
         return None
 
@@ -74,12 +108,11 @@ def conv2d_transpose(fold: FoldQdq, call: Any, target: Target, bias: Any = None)
         grouped = array.reshape(groups, i // groups, o, kh, kw)[:, :, :, ::-1, ::-1]
         return grouped.transpose(0, 2, 1, 3, 4).reshape(groups * o, i // groups, kh, kw)
 
-    strides = [1, 1, *(int(s) for s in attrs.strides)]
-    spread = qnn.emit("dilate", [x.value], {"strides": strides, "value": x.zero_point})
+    spread = qnn.emit("dilate", [x.value], {"strides": [1, 1, *strides], "value": x.zero_point})
     value = x.value if max(strides) == 1 else fold.emit(spread)
     geometry = {"layout": "NCHW", "strides": [1, 1], "dilation": dilation, "pads": pads, "groups": groups}
     spread_x = Quantized(value, x.scale, x.zero_point)
-    return _convolution(fold, spread_x, weight.rearranged(mirrored), geometry, target, bias)
+    return _convolution(fold, spread_x, weight.rearranged(mirrored), geometry, target, bias, axes)
 
 
 def _convolution(

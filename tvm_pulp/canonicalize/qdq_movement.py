@@ -111,6 +111,13 @@ def pad(call: Any, x: Any, zero_point: int) -> Any:
     value = int(float(call.attrs.pad_value)) if _is_integer(call.args[0]) else zero_point
     if str(call.attrs.pad_mode) != "constant" or (not _is_integer(call.args[0]) and float(call.attrs.pad_value) != 0):
         return None
+    return padded(call, x, value)
+
+
+def padded(call: Any, x: Any, value: int) -> Any:
+    """Constant padding with a known integer."""
+    if str(call.attrs.pad_mode) != "constant":
+        return None
     width = [int(p) for p in call.attrs.pad_width]
     return qnn.emit("pad", [x], {"before": width[::2], "after": width[1::2], "value": value})
 
@@ -133,13 +140,35 @@ def strided_slice(call: Any, x: Any, zero_point: int) -> Any:
 
 def take(call: Any, x: Any, zero_point: int) -> Any:
     indices, shape = constant(call.args[1]), spec_of(x).shape
-    if indices is None or call.attrs.axis is None:
+    if call.attrs.axis is None:
         return None
+    if indices is None:
+        return relax.op.take(x, call.args[1], axis=int(call.attrs.axis))
     axis = int(call.attrs.axis) % len(shape)
     indices = np.where(indices < 0, indices + shape[axis], indices).astype(np.int32)
     if indices.size == 0 or indices.min() < 0 or indices.max() >= shape[axis]:
         return None
     return qnn.emit("gather", [x, relax.const(indices)], {"axis": axis})
+
+
+def broadcast_to(call: Any, x: Any, zero_point: int) -> Any:
+    return relax.op.broadcast_to(x, spec_of(call).shape)
+
+
+def largest(call: Any, x: Any, zero_point: int) -> Any:
+    """The maximum along axes; over whole images it is a pool."""
+    shape = spec_of(x).shape
+    axes = sorted(int(a) % len(shape) for a in call.attrs.axis) if call.attrs.axis is not None else None
+    if len(shape) == 4 and axes == [2, 3]:
+        geometry = {"kernel": list(shape[2:]), "strides": [1, 1], "dilation": [1, 1], "pads": [0] * 4}
+        pooled = qnn.emit("max_pool", [x], {"layout": "NCHW", **geometry})
+        return pooled if bool(call.attrs.keepdims) else relax.op.reshape(pooled, spec_of(call).shape)
+    return relax.op.max(x, axis=axes, keepdims=bool(call.attrs.keepdims))
+
+
+def smallest(call: Any, x: Any, zero_point: int) -> Any:
+    axes = [int(a) for a in call.attrs.axis] if call.attrs.axis is not None else None
+    return relax.op.min(x, axis=axes, keepdims=bool(call.attrs.keepdims))
 
 
 def _integers(argument: Any) -> list[int] | None:
@@ -155,6 +184,9 @@ def _is_integer(expression: Any) -> bool:
 
 
 MOVEMENTS: dict[str, Callable[[Any, Any, int], Any]] = {
+    "relax.broadcast_to": broadcast_to,
+    "relax.max": largest,
+    "relax.min": smallest,
     "relax.reshape": reshape,
     "relax.expand_dims": reshape,
     "relax.squeeze": reshape,

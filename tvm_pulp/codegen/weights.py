@@ -29,6 +29,7 @@ def header_file(module: str, constants: Sequence[Tensor]) -> str:
         f"#ifndef {guard}",
         f"#define {guard}",
         "",
+        *(["#include <stdbool.h>"] if any(t.spec.dtype == "bool" for t in constants) else []),
         "#include <stdint.h>",
         "",
     ]
@@ -63,10 +64,14 @@ def rows(data: np.ndarray) -> list[str]:
         return ["  0"]
     if np.issubdtype(flat.dtype, np.floating):
         texts = [float_literal(float(v)) for v in flat]
+    elif flat.dtype == np.bool_:
+        texts = ["true" if v else "false" for v in flat.tolist()]
     elif flat.dtype == np.uint32:
         texts = [f"{v}u" for v in flat.tolist()]
     elif flat.dtype == np.int64:
-        texts = [f"INT64_C({v})" for v in flat.tolist()]
+        texts = ["INT64_MIN" if v == -(1 << 63) else f"INT64_C({v})" for v in flat.tolist()]
+    elif flat.dtype == np.uint64:
+        texts = [f"UINT64_C({v})" for v in flat.tolist()]
     else:
         texts = ["INT32_MIN" if v == -(1 << 31) else str(v) for v in flat.tolist()]
     width = 32 if flat.dtype.itemsize == 1 else 12

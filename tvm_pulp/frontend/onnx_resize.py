@@ -7,7 +7,7 @@ product is not an integer.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,7 +104,7 @@ def _positions(size: int, source: int, scale: float, mode: str) -> np.ndarray:
 
 
 def _nearest(source: np.ndarray, rounding: str, size: int) -> np.ndarray:
-    rules = {
+    rules: dict[str, Callable[[np.ndarray], np.ndarray]] = {
         "round_prefer_floor": lambda v: np.ceil(v - 0.5),
         "round_prefer_ceil": lambda v: np.floor(v + 0.5),
         "floor": np.floor,

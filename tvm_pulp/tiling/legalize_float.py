@@ -40,6 +40,23 @@ def legalize_float(module: Any) -> Any:
 def lowered_kernels(module: Any) -> dict[str, Kernel]:
     """Lowered form of every PrimFunc of a module, by name."""
     functions = {gv: f for gv, f in module.functions.items() if isinstance(f, tirx.PrimFunc)}
+    wide = {gv: f for gv, f in functions.items() if _holds_wide_integers(f)}
+    narrow = {gv: f for gv, f in functions.items() if gv not in wide}
+    return {**_lowered(narrow, narrow_index=True), **_lowered(wide, narrow_index=False)}
+
+
+def _holds_wide_integers(function: Any) -> bool:
+    """Whether a kernel's data are 64-bit integers (token numbers, positions): its indices must stay wide too."""
+    found = [str(getattr(p, "dtype", "")) in ("int64", "uint64") for p in function.params]
+
+    def on_store(store: Any) -> None:
+        found.append(str(store.buffer.dtype) in ("int64", "uint64"))
+
+    tvm_ffi.structural_walk(function.body, (tirx.BufferStore, on_store))
+    return any(found)
+
+
+def _lowered(functions: dict[Any, Any], *, narrow_index: bool) -> dict[str, Kernel]:
     if not functions:
         return {}
     s, x = s_tir.transform, tirx.transform
@@ -55,7 +72,7 @@ def lowered_kernels(module: Any) -> dict[str, Kernel]:
             s.StmtSimplify(),
             s.LowerOpaqueBlock(),
             x.FlattenBuffer(),
-            x.ForceNarrowIndexToInt32(),
+            *([x.ForceNarrowIndexToInt32()] if narrow_index else []),
             s.LoopPartition(),
             x.VectorizeLoop(False),
             x.StorageRewrite(),
