@@ -93,18 +93,35 @@ class Target:
                 f"the network needs {used['l2']} bytes of L2 and {room} are available beside the code "
                 f"({used['l2'] - room} missing; activations {plan.arena.size}, largest constant "
                 f"'{largest['l2'].name if 'l2' in largest else '-'}'): keep weights in weight memory with "
-                "--target=uma-neureka, or shrink the network"
+                "--target=uma-neureka and its weight_memory sram or mram, or shrink the network"
             )
         for level in ("weight_sram", "weight_mram"):
             half = self.soc.memory.weight.size // 2
             if used[level] > half:
-                other = "mram" if level == "weight_sram" else "sram"
+                memory = level.removeprefix("weight_")
                 raise UserError(
-                    f"the packed weights need {used[level]} bytes and the {level.removeprefix('weight_')} weight memory has "
-                    f"{half} ({used[level] - half} missing; largest is '{largest[level].name}' with "
-                    f"{largest[level].spec.bytes}): pin some layers to the cluster with --pin NODE=cluster, or use "
-                    f"--target-uma-neureka-weight_memory none or {other}"
+                    f"the packed weights need {used[level]} bytes and the {memory} weight memory has {half} "
+                    f"({used[level] - half} missing): {_what_would_fit(plan, level, used[level] - half)}"
                 )
+
+
+def _what_would_fit(plan: Plan, level: str, missing: int) -> str:
+    """Layers whose weights free enough of a weight memory when they run on the cores instead: as few as possible."""
+    sizes: dict[str, int] = {}
+    for layer in plan.layers:
+        derived = getattr(layer.tiling.form, "derived", None)
+        if derived is not None:
+            sizes[layer.layer.name] = sum(t.spec.bytes for t in derived.tensors.values() if t.level == level)
+    enough = [name for name, size in sorted(sizes.items(), key=lambda entry: entry[1]) if size >= missing][:1]
+    if not enough:
+        freed = 0
+        for name, size in sorted(sizes.items(), key=lambda entry: -entry[1]):
+            if freed < missing:
+                enough.append(name)
+                freed += size
+    freed = sum(sizes[name] for name in enough)
+    pins = " ".join(f"--pin {name}=cluster" for name in enough)
+    return f"keep some of them in L2 for the cores with {pins}, which frees {freed} bytes, or shrink the network"
 
 
 def resolve_target(options: Any) -> Target:
