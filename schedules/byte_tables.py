@@ -28,8 +28,8 @@ def exponential_table(attributes: dict[str, Any]) -> np.ndarray:
     rest = halvings * log2 - distance
     values = (a * (rest + b) ** 2 + c) >> halvings
     table = 1 + (levels - 1) * values
-    if table.min() < 1 or table.max() >= 1 << 27:
-        raise OverflowError("exponentials of this softmax do not fit the kernel's 27 bits")
+    if table.min() < 1 or table.max() >= 1 << 31:
+        raise OverflowError("exponentials of this softmax do not fit the kernel's 31 bits")
     return table.astype(np.uint32)
 
 

@@ -71,7 +71,8 @@ def attention_case(
     padded = -(-keys // 4) * 4
     room = (5 * batch + size) * padded + 4
     stored = [np.ascontiguousarray(x.transpose(1, 0, 2)) if heads_outer else x for x in (k, v)]
-    inner = {"head_stride": keys * size, "stride": size} if heads_outer else {"head_stride": size, "stride": heads * size}
+    strides = (keys * size, size) if heads_outer else (size, heads * size)
+    inner = dict(zip(("head_stride", "stride"), strides, strict=True))
     fields: dict[str, Any] = {
         "q": q,
         "k": stored[0],

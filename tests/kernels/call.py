@@ -23,6 +23,8 @@ RUNTIME = REPOSITORY / "c_runtime"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 COUNTERS = ("cycles", "own_cycles", "instructions", "load_use", "icache", "l1_conflicts")
 MAX_CYCLES = 200_000_000
+# A kernel of the tests themselves.
+INTRINSICS = Path(__file__).parent / "intrinsics.c"
 FILL = 0xA5
 _DEFINITION = re.compile(r"^(?:TVM_PULP_KERNEL\(|void tvm_pulp_kernel_)(\w+)", re.MULTILINE)
 
@@ -102,7 +104,7 @@ def fill_structure(target: Any, values: Mapping[str, Any], place: Any) -> Any:
 @functools.cache
 def host_library() -> ctypes.CDLL:
     """The plain-C twins."""
-    sources = sorted((RUNTIME / "kernels/generic").glob("*.c"))
+    sources = [*sorted((RUNTIME / "kernels/generic").glob("*.c")), INTRINSICS]
     includes = [RUNTIME / "include", RUNTIME / "kernels/include"]
     return ctypes.CDLL(str(build_host_library(sources, includes, extra_flags=WARNINGS)))
 
@@ -136,15 +138,15 @@ def run_on_host(call: Call, cores: int = 1) -> np.ndarray:
 
 def kernel_names(folder: str) -> list[str]:
     """Every kernel that the sources of a folder define."""
-    texts = [path.read_text(encoding="utf-8") for path in sorted((RUNTIME / f"kernels/{folder}").glob("*.c"))]
-    return [name for text in texts for name in _DEFINITION.findall(text)]
+    paths = [*sorted((RUNTIME / f"kernels/{folder}").glob("*.c")), INTRINSICS]
+    return list(dict.fromkeys(name for path in paths for name in _DEFINITION.findall(path.read_text(encoding="utf-8"))))
 
 
 @functools.cache
 def cluster_program(toolchain: RiscvToolchain, folder: str = "xpulp") -> Path:
     """An ELF with all kernels of a folder and the driver."""
     hal = RUNTIME / "hal/siracusa"
-    sources = [*sorted(hal.glob("*.c")), hal / "start.S", Path(__file__).parent / "driver.c"]
+    sources = [*sorted(hal.glob("*.c")), hal / "start.S", Path(__file__).parent / "driver.c", INTRINSICS]
     sources += [*sorted((RUNTIME / f"kernels/{folder}").glob("*.c")), RUNTIME / "libc/memory.c"]
     includes = [RUNTIME / "include", RUNTIME / "kernels/include", hal / "include", hal, RUNTIME / "libc"]
     defines = ["KERNELS=" + " ".join(f"X({name})" for name in kernel_names(folder))]

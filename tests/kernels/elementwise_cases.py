@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,15 @@ def tflite_side(rng: np.random.Generator) -> tuple[int, int, int]:
     return int(rng.integers(-128, 128)), multiplier, exponent
 
 
+def tflite_scale(zero: int, multiplier: int, exponent: int, sign: int) -> Callable[[np.ndarray], np.ndarray]:
+    """What TFLite's sum does to one operand before adding."""
+
+    def scale(x: np.ndarray) -> np.ndarray:
+        return sign * fixed_point.multiply((x - zero) << LEFT_SHIFT, np.int64(multiplier), np.int64(exponent))
+
+    return scale
+
+
 def add_case(
     rng: np.random.Generator,
     rows: int,
@@ -81,11 +91,7 @@ def add_case(
         attributes |= {"zero_point_a": sides[0][0], "zero_point_b": sides[1][0], "subtract": subtract}
         attributes |= {"multipliers": [s[1] for s in sides], "exponents": [s[2] for s in sides]}
         for side, dtype, (zero, multiplier, exponent) in zip("ab", types, sides, strict=True):
-            sign = -1 if side == "b" and subtract else 1
-
-            def scale(x: np.ndarray, zero: int = zero, m: int = multiplier, e: int = exponent, s: int = sign) -> np.ndarray:
-                return s * fixed_point.multiply((x - zero) << LEFT_SHIFT, np.int64(m), np.int64(e))
-
+            scale = tflite_scale(zero, multiplier, exponent, -1 if side == "b" and subtract else 1)
             tables[f"wide_table_{side}"] = byte_table(scale, dtype, "int32")
     rule = make_rule(rng, kind, bound, columns, per_channel)
     attributes |= rule.requant.attributes()

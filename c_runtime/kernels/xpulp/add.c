@@ -20,8 +20,8 @@
   XP_LBX("%[w1]", "%[w1]", "%[tb]") XP_LBX("%[v2]", "%[v2]", "%[ta]") XP_LBX("%[w2]", "%[w2]", "%[tb]") \
   XP_LBX("%[v3]", "%[v3]", "%[ta]") XP_LBX("%[w3]", "%[w3]", "%[tb]")
 
-static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_args *p, const uint8_t *a, const uint8_t *b, uint8_t *y,
-                      uint32_t count) {
+static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_args *p, const uint8_t *a,
+                                                const uint8_t *b, uint8_t *y, uint32_t count) {
   const struct tvm_pulp_requant *r = &p->requant;
   int32_t mul = r->mul[0], add = r->add[0], w0, w1, w2, w3;
   FOUR_LOCALS;

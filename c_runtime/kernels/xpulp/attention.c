@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Heads one after the other, so that the values of a head are packed once; a few queries at a time, so that the
- * instructions of a loop stay in the cache for all of them. A query goes through loops over the keys: logits (bytes, 128
- * added), exponentials and their sum, weights and the product with v; for heads of four elements the last two are one. */
+ * instructions of a loop stay in the cache for all of them. A query goes through loops over the keys: logits (bytes,
+ * 128 added), exponentials and their sum, weights and the product with v; for heads of four elements the last two are
+ * one. */
 #include "attention_steps.h"
 #include "pack_columns.h"
 #include "softmax_row.h"

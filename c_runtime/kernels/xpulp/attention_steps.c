@@ -50,7 +50,8 @@ static int32_t apply_mask(int32_t word, const int8_t *mask) {
 #define ADD(v, k) XP_ADDNR(v, "%[a]", "%[sh]")
 #define CLIP(v, k) XP_CLIP8(v, v)
 #define LOOK(v, k) XP_LBX(v, v, "%[tb]")
-#define MASK_APPLY XP_SUB4("%[v1]", "x0", "%[v1]") XP_MINU4("%[v1]", "%[v1]", "%[v0]") XP_SUB4("%[v0]", "%[v0]", "%[v1]")
+#define MASK_APPLY \
+  XP_SUB4("%[v1]", "x0", "%[v1]") XP_MINU4("%[v1]", "%[v1]", "%[v0]") XP_SUB4("%[v0]", "%[v0]", "%[v1]")
 #define MASK_SECOND XP_LWX("%[v1]", "%[ms]", "%[ma]")
 #define MASK_FIRST XP_LW("%[v1]", 4, "%[ma]")
 #define LOGITS(DOT, TABLE, LOAD_MASK, MASK, best)                                                           \
@@ -164,12 +165,12 @@ void tvm_pulp_attention_logits(struct tvm_pulp_attention_core *c, const int8_t *
 void tvm_pulp_attention_exponentials(struct tvm_pulp_attention_core *c, uint32_t count) {
   const uint32_t *table = c->args->exponential + 255;
   const uint8_t *logits = c->logits;
-  uint32_t *e = c->exponentials, keys = c->args->keys;
+  uint32_t *e = c->exponentials, keys = c->args->keys, largest = *table;
   for (uint32_t i = 0; i < count; ++i, logits += c->padded, e += c->padded) {
     uint32_t sum = tvm_pulp_exponentials_unsigned(logits, keys, table - largest_byte(c->best[i]), e);
     /* What fills up the last word has no weight; its quotient must still be an index. */
     for (uint32_t key = keys; key < c->padded; ++key) e[key] = 0;
-    c->reciprocal[i] = tvm_pulp_short_reciprocal((sum - keys) * c->inverse);
+    c->reciprocal[i] = tvm_pulp_reciprocal_up_to(largest, (sum - keys) * c->inverse);
   }
 }
 
@@ -214,7 +215,8 @@ void tvm_pulp_attention_exponentials(struct tvm_pulp_attention_core *c, uint32_t
       : "memory")
 
 /* Four accumulators to four results. */
-static __attribute__((noinline)) void finish_head(const struct tvm_pulp_requant *r, uint8_t *y, int32_t a0, int32_t a1, int32_t a2, int32_t a3) {
+static __attribute__((noinline)) void finish_head(const struct tvm_pulp_requant *r, uint8_t *y, int32_t a0, int32_t a1,
+                                                  int32_t a2, int32_t a3) {
   if (r->kind != TVM_PULP_REQUANT_PULP_NARROW || r->wide_result) {
     int32_t acc[4] = {a0, a1, a2, a3};
     for (uint32_t i = 0; i < 4u; ++i) tvm_pulp_finish(r, y, i, acc[i], 0);

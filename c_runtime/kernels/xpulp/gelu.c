@@ -20,7 +20,8 @@
                    : FOUR_INPUTS, [b] "r"(-p->b), [one] "r"(p->one)                                  \
                    : "memory")
 
-static __attribute__((noinline)) void gelu_piece(const struct tvm_pulp_gelu_args *p, const uint8_t *x, uint8_t *y, uint32_t count) {
+static __attribute__((noinline)) void gelu_piece(const struct tvm_pulp_gelu_args *p, const uint8_t *x,
+                                                uint8_t *y, uint32_t count) {
   const struct tvm_pulp_requant *r = &p->requant;
   int32_t mul = r->mul[0], add = r->add[0], t, w0, w1, w2, w3;
   FOUR_LOCALS;

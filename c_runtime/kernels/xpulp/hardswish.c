@@ -13,7 +13,8 @@
                    : FOUR_INPUTS, [three] "r"(p->three), [six] "r"(p->six)                           \
                    : "memory")
 
-static __attribute__((noinline)) void hardswish_piece(const struct tvm_pulp_hardswish_args *p, const uint8_t *x, uint8_t *y, uint32_t count) {
+static __attribute__((noinline)) void hardswish_piece(const struct tvm_pulp_hardswish_args *p, const uint8_t *x,
+                                                uint8_t *y, uint32_t count) {
   const struct tvm_pulp_requant *r = &p->requant;
   /* One factor for the sixth and the multiplier; the result fits 32 bits, so intermediate ones may wrap. */
   int32_t mul = (int32_t)((uint32_t)r->mul[0] * (uint32_t)p->one_over_six), add = r->add[0], w0, w1, w2, w3;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * With at least as many rows as cores, rows are shared; else every row is shared, and its sum made by all who need it. */
+ * With at least as many rows as cores, rows are shared; else every row is shared, and its sum made by all who need
+ * it. */
 #include "softmax_row.h"
 #include "tvm_pulp/plain/softmax.h"
 #include "tvm_pulp/work_share.h"
@@ -29,7 +30,7 @@ TVM_PULP_KERNEL(i_softmax) {
     } else {
       sum = tvm_pulp_exponentials_unsigned(x, columns, args->table + 255 - tvm_pulp_maximum_unsigned(x, columns), e);
     }
-    struct tvm_pulp_reciprocal r = tvm_pulp_short_reciprocal((sum - columns) * inverse);
+    struct tvm_pulp_reciprocal r = tvm_pulp_reciprocal_up_to(args->table[255], (sum - columns) * inverse);
     tvm_pulp_normalize(e + column, args->y + row * columns + column, count, r);
     left -= whole ? 1u : count;
   }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The truncated quotient of P = d * weight by the root s: with the reciprocal of reciprocal.h, P + 1 for P >= 0 and
- * P + s - 1 for P < 0 times the multiplier have it in the high word. The sum of d^2 follows from the sums of x and x^2. */
+ * P + s - 1 for P < 0 times the multiplier have it in the high word. The sum of d^2 follows from the sums of x and
+ * x^2. */
 #include "norm_row.h"
 #include "tvm_pulp/plain/norm.h"
 

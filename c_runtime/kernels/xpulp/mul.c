@@ -20,8 +20,8 @@
   : FOUR_INPUTS, [za] "r"(p->zero_point_a), [zb] "r"(p->zero_point_b)                               \
   : "memory"
 
-static __attribute__((noinline)) void mul_piece(const struct tvm_pulp_mul_args *p, const uint8_t *a, const uint8_t *b, uint8_t *y,
-                      uint32_t count) {
+static __attribute__((noinline)) void mul_piece(const struct tvm_pulp_mul_args *p, const uint8_t *a,
+                                                const uint8_t *b, uint8_t *y, uint32_t count) {
   const struct tvm_pulp_requant *r = &p->requant;
   int32_t mul = r->mul[0], add = r->add[0], w0, w1, w2, w3;
   FOUR_LOCALS;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Four columns of a [depth][columns] byte matrix in the packed layout of kernels.h: blocks of 4 x 4 bytes are turned. */
+ * Four columns of a [depth][columns] byte matrix in the packed layout of kernels.h: blocks of 4 x 4 bytes are
+ * turned. */
 #ifndef TVM_PULP_PACK_COLUMNS_H
 #define TVM_PULP_PACK_COLUMNS_H
 

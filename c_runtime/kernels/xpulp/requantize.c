@@ -17,7 +17,8 @@
     LOOP(XP_LW, 4, CLIP);                    \
   }
 
-static __attribute__((noinline)) void requantize_piece(const struct tvm_pulp_requantize_args *p, const uint8_t *x, uint8_t *y, uint32_t count) {
+static __attribute__((noinline)) void requantize_piece(const struct tvm_pulp_requantize_args *p, const uint8_t *x,
+                                                uint8_t *y, uint32_t count) {
   const struct tvm_pulp_requant *r = &p->requant;
   int32_t mul = r->mul[0];
   /* (x - zero_point) * mul + add; the result fits 32 bits, so intermediate ones may wrap. */

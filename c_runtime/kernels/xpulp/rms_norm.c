@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * With P = x * weight, s the root and S = s << shift, the result is floor(P / S) for P >= 0 and floor((P + s - 1) / S) for
- * P < 0: truncation by s, then floor by the shift. In doubled numbers, v = 2 P and v = 2 (P + s - 1) + 1 over D = 2 S.
- * The reciprocal is rounded up, M = floor(2^(32 + j) / D) + 1 with 2^(j + 1) <= D, so v * M exceeds the true quotient by
- * less than |v| / 2^(32 + j): less than the gap of 2 / D (even v >= 0) or 1 / D (odd v) while |v| < 2^30. */
+ * With P = x * weight, s the root and S = s << shift, the result is floor(P / S) for P >= 0 and floor((P + s - 1) / S)
+ * for P < 0: truncation by s, then floor by the shift. In doubled numbers, v = 2 P and v = 2 (P + s - 1) + 1 over
+ * D = 2 S. The reciprocal is rounded up, M = floor(2^(32 + j) / D) + 1 with 2^j < D < 2^(j + 1), so v * M exceeds the
+ * true quotient by less than |v| / 2^(32 + j): less than the gap of 2 / D (even v >= 0) or 1 / D (odd v) while
+ * |v| < 2^31. A power of two has an exact reciprocal instead. */
 #include "norm_row.h"
 #include "tvm_pulp/plain/norm.h"
 
@@ -28,8 +29,12 @@
 
 static void scale_piece(const struct tvm_pulp_rms_norm_args *args, const uint8_t *x, const int32_t *weight, uint8_t *y,
                         uint32_t count, uint32_t root) {
-  uint32_t divisor = root << (args->shift + 1), top = (uint32_t)tvm_pulp_xp_fl1((int32_t)divisor), shift = top - 1u;
-  uint32_t multiplier = tvm_pulp_divide_long(0x40000000u, 0u, divisor << (31u - top)) + 1u;
+  uint32_t top = (uint32_t)tvm_pulp_xp_fl1((int32_t)root), normal = root << (31u - top);
+  uint32_t shift = top + (uint32_t)args->shift, multiplier = 0x80000000u;
+  if (normal != 0x80000000u) {
+    multiplier = tvm_pulp_divide_long(0x80000000u, 0u, normal) + 1u;
+    ++shift;
+  }
   int32_t correction = (int32_t)(2u * root - 1u), high = (int32_t)(args->levels / 2u - 1u);
   int32_t v0, v1, v2, v3, w0, w1, w2, w3;
   uint32_t n = count >> 2;

@@ -17,7 +17,8 @@
  *     column `columns - 4` where columns are not a multiple of four (with less than four columns: filled up with
  *     zeros). In a block, four bytes of the depth of the first column, then of the second, third and fourth, then the
  *     next four of the depth; zeros beyond the depth. tvm_pulp_packed_at() in packed_weights.h is the rule.
- *   - A scratch area belongs to one call; core c uses the bytes from c * scratch_stride on, and nothing of it needs to be
+ * - A scratch area belongs to one call; core c uses the bytes from c * scratch_stride on, and nothing of it needs to
+ * be
  *     initialised. The fields say how large scratch_stride must be; it is a multiple of 4. An odd multiple of 4 keeps
  *     the cores out of each other's banks. */
 #ifndef TVM_PULP_KERNELS_H
@@ -95,9 +96,9 @@ struct tvm_pulp_matmul_args {
   struct tvm_pulp_requant requant;
 };
 
-/* Convolution of one image. The kernel reads pad_value where the window leaves the image; with a zero point z that is z,
- * and the bias holds -z times the sum of the weights. Groups are separate calls: x, weight, bias, y of the group, and the
- * pixel strides of the whole tensors. */
+/* Convolution of one image. The kernel reads pad_value where the window leaves the image; with a zero point z that is
+ * z, and the bias holds -z times the sum of the weights. Groups are separate calls: x, weight, bias, y of the group,
+ * and the pixel strides of the whole tensors. */
 struct tvm_pulp_conv2d_args {
   const int8_t *x;
   const int8_t *weight; /* packed, word aligned; the depth is kernel rows, kernel columns, channels */
@@ -127,7 +128,8 @@ struct tvm_pulp_conv2d_args {
   struct tvm_pulp_requant requant;
 };
 
-/* Every channel by itself; weight[channels][kernel_height][kernel_width rounded up to 4], zeros behind, word aligned. */
+/* Every channel by itself; weight[channels][kernel_height][kernel_width rounded up to 4], zeros behind, word
+ * aligned. */
 struct tvm_pulp_depthwise_conv2d_args {
   const int8_t *x;
   const int8_t *weight;
@@ -135,8 +137,8 @@ struct tvm_pulp_depthwise_conv2d_args {
   void *y;
   uint8_t *scratch; /* word aligned; scratch_stride >= 4 * plane_rows * plane_stride + 4 * out_width */
   uint32_t scratch_stride;
-  uint32_t plane_stride; /* pad_left and (out_width - 1) * stride_x + (kernel_width rounded up to 4), each rounded up to a
-                            multiple of 4, plus 4 */
+  uint32_t plane_stride; /* pad_left and (out_width - 1) * stride_x + (kernel_width rounded up to 4), each rounded up
+                            to a multiple of 4, plus 4 */
   uint32_t plane_rows;   /* image rows that are turned at a time, at least kernel_height; more is faster */
   uint32_t height;
   uint32_t width;
@@ -158,10 +160,10 @@ struct tvm_pulp_depthwise_conv2d_args {
   struct tvm_pulp_requant requant;
 };
 
-/* y = requantize(f(a) + g(b)) element by element, rows of `columns` elements. f and g are tables over the 256 values of a
- * byte: narrow (int8), wide (int32), or the value itself when both pointers are null. Tables hold whatever comes before the
- * sum: an inner requantization with its saturation, TFLite's common scale, a minus sign. A stride of 0 repeats one row.
- * Per-channel requantization runs along the columns. */
+/* y = requantize(f(a) + g(b)) element by element, rows of `columns` elements. f and g are tables over the 256 values
+ * of a byte: narrow (int8), wide (int32), or the value itself when both pointers are null. Tables hold whatever comes
+ * before the sum: an inner requantization with its saturation, TFLite's common scale, a minus sign. A stride of 0
+ * repeats one row. Per-channel requantization runs along the columns. */
 struct tvm_pulp_add_args {
   const void *a;
   const void *b;
@@ -252,8 +254,8 @@ struct tvm_pulp_gelu_args {
 struct tvm_pulp_i_softmax_args {
   const uint8_t *x;
   uint8_t *y;
-  const uint32_t *table; /* 256 entries: the one at 255 - d is 1 + (levels - 1) * exponential of the distance d; all
-                            below 2^27 */
+  const uint32_t *table; /* 256 entries: the one at 255 - d is 1 + (levels - 1) * exponential of the distance d. The
+                            last is the largest; below 2^27 it is faster */
   uint8_t *scratch;      /* word aligned; scratch_stride >= 4 * columns + 16 */
   uint32_t scratch_stride;
   uint32_t rows;
@@ -276,7 +278,8 @@ struct tvm_pulp_softmax_ita_args {
 struct tvm_pulp_softmax_tflite_args {
   const int8_t *x;
   int8_t *y;
-  const int32_t *table; /* 256 entries: the one at 255 - d is the Q0.31 exponential of the distance d, 0 below `smallest` */
+  const int32_t *table; /* 256 entries: the one at 255 - d is the Q0.31 exponential of the distance d, 0 below
+                           `smallest` */
   uint32_t rows;
   uint32_t columns;
 };
@@ -291,7 +294,7 @@ struct tvm_pulp_rms_norm_args {
   uint32_t x_type;
   uint32_t levels;
   int32_t shift;
-  uint32_t wide; /* 0 promises |x * weight| + root < 2^29 and root << shift < 2^30 */
+  uint32_t wide; /* 0 promises |x * weight| + (root << shift) < 2^30 */
 };
 
 /* y = clip((d * weight / isqrt(mean(d^2) + 1) + bias) >> shift, ...), d = x - mean(x). */
@@ -334,8 +337,8 @@ struct tvm_pulp_attention_args {
   const uint32_t *exponential; /* as in i_softmax */
   const int8_t *probability;   /* 256 entries: what a softmax weight becomes before the product with v; null: itself */
   void *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 5 n) * (keys rounded up to 4) for n queries at a time: 1 is
-                       enough, 16 is the most that is used */
+  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 5 n) * (keys rounded up to 4) for n queries at a time:
+                       1 is enough, 16 is the most that is used and the fastest */
   uint32_t scratch_stride;
   uint32_t heads;
   uint32_t queries;

@@ -23,8 +23,8 @@ TVM_PULP_INLINE struct tvm_pulp_range tvm_pulp_share(uint32_t items, uint32_t co
   return range;
 }
 
-/* Bytes in words: the last share may be smaller. Long shares are an odd number of words, so that cores which walk through
- * one tensor side by side start in different banks. */
+/* Bytes in words: the last share may be smaller. Long shares are an odd number of words, so that cores which walk
+ * through one tensor side by side start in different banks. */
 TVM_PULP_INLINE struct tvm_pulp_range tvm_pulp_share_words(uint32_t items, uint32_t core, uint32_t cores) {
   uint32_t words = (items + 3u) >> 2;
   uint32_t each = cores == 8u ? (words + 7u) >> 3 : (words + cores - 1u) / cores;

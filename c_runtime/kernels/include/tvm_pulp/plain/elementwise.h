@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Element-wise kernels in plain C. TVM_PULP_EACH_ELEMENT runs its statement for every element of this core's share, with
- * `row` and `column` set. */
+ * Element-wise kernels in plain C. TVM_PULP_EACH_ELEMENT runs its statement for every element of this core's share,
+ * with `row` and `column` set. */
 #ifndef TVM_PULP_PLAIN_ELEMENTWISE_H
 #define TVM_PULP_PLAIN_ELEMENTWISE_H
 
@@ -31,8 +31,10 @@ TVM_PULP_INLINE int32_t tvm_pulp_plain_operand(const void *data, uint32_t index,
 
 static inline void tvm_pulp_plain_add(const struct tvm_pulp_add_args *p, uint32_t core, uint32_t cores) {
   TVM_PULP_EACH_ELEMENT(p->rows, p->columns, core, cores, {
-    int32_t a = tvm_pulp_plain_operand(tvm_pulp_row(p->a, row, p->a_stride), column, p->a_type, p->table_a, p->wide_table_a);
-    int32_t b = tvm_pulp_plain_operand(tvm_pulp_row(p->b, row, p->b_stride), column, p->b_type, p->table_b, p->wide_table_b);
+    const void *row_a = tvm_pulp_row(p->a, row, p->a_stride);
+    const void *row_b = tvm_pulp_row(p->b, row, p->b_stride);
+    int32_t a = tvm_pulp_plain_operand(row_a, column, p->a_type, p->table_a, p->wide_table_a);
+    int32_t b = tvm_pulp_plain_operand(row_b, column, p->b_type, p->table_b, p->wide_table_b);
     tvm_pulp_finish(&p->requant, tvm_pulp_out_row(p->y, row, p->y_stride), column, a + b, column);
   });
 }

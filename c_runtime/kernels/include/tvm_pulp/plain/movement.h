@@ -24,7 +24,9 @@ static inline void tvm_pulp_plain_copy_rows(const struct tvm_pulp_copy_rows_args
   struct tvm_pulp_range range = tvm_pulp_share(args->rows * args->row_bytes, core, cores);
   for (uint32_t at = range.begin; at < range.end; ++at) {
     uint32_t row = at / args->row_bytes, i = at % args->row_bytes;
-    ((uint8_t *)args->y)[(uintptr_t)row * args->y_stride + i] = ((const uint8_t *)args->x)[(uintptr_t)row * args->x_stride + i];
+    const uint8_t *x = (const uint8_t *)args->x + (uintptr_t)row * args->x_stride;
+    uint8_t *y = (uint8_t *)args->y + (uintptr_t)row * args->y_stride;
+    y[i] = x[i];
   }
 }
 

@@ -1,0 +1,82 @@
+"""Element-wise kernels: random shapes, odd sizes, all requantization forms, 1 to 8 cores, both compilers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.kernels.check import TOOLCHAINS, check
+from tests.kernels.elementwise_cases import (
+    add_case,
+    gelu_case,
+    hardswish_case,
+    lookup_case,
+    mul_case,
+    requantize_case,
+)
+from tests.kernels.random_requant import KINDS
+
+SEEDS = st.integers(0, 1 << 30)
+CORES = st.integers(1, 8)
+BYTES = st.sampled_from(["int8", "uint8"])
+TYPES = st.tuples(BYTES, BYTES)
+ROWS, COLUMNS, MISALIGN = st.integers(1, 7), st.integers(1, 70), st.integers(0, 3)
+TOOLS = st.sampled_from(TOOLCHAINS)
+EXAMPLES = settings(max_examples=10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", ["inner", "plain", "tflite"])
+@EXAMPLES
+@given(SEEDS, ROWS, COLUMNS, TYPES, st.booleans(), st.booleans(), MISALIGN, CORES, TOOLS)
+def test_add(form, kind, seed, rows, columns, types, broadcast, per_channel, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    if form == "plain" and seed % 3 == 0:
+        types = ("int32", types[1])
+    case = add_case(
+        np.random.default_rng(seed), rows, columns, kind, form=form, types=types, broadcast=broadcast,
+        per_channel=per_channel, misalign=misalign,
+    )  # fmt: skip
+    check(case, cores, tool)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(SEEDS, ROWS, COLUMNS, TYPES, st.booleans(), st.booleans(), MISALIGN, CORES, TOOLS)
+def test_mul(kind, seed, rows, columns, types, broadcast, per_channel, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    zeros = (seed % 9 - 4, seed % 7 - 3) if seed % 2 else (0, 0)
+    case = mul_case(
+        np.random.default_rng(seed), rows, columns, kind, types=types, zero_points=zeros, broadcast=broadcast,
+        per_channel=per_channel, misalign=misalign,
+    )  # fmt: skip
+    check(case, cores, tool)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(
+    SEEDS, ROWS, COLUMNS, st.sampled_from(["int8", "uint8", "int32"]), st.sampled_from([0, 0, 7, -3]),
+    st.integers(0, 1), st.booleans(), MISALIGN, CORES, TOOLS,
+)  # fmt: skip
+def test_requantize(kind, seed, rows, columns, dtype, zero_point, axis, per_channel, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    case = requantize_case(
+        np.random.default_rng(seed), rows, columns, kind, dtype=dtype, zero_point=zero_point, axis=axis,
+        per_channel=per_channel, misalign=misalign,
+    )  # fmt: skip
+    check(case, cores, tool)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("make", [hardswish_case, gelu_case])
+@EXAMPLES
+@given(SEEDS, ROWS, COLUMNS, BYTES, st.booleans(), MISALIGN, CORES, TOOLS)
+def test_activation(make, kind, seed, rows, columns, dtype, per_channel, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(make(rng, rows, columns, kind, dtype=dtype, per_channel=per_channel, misalign=misalign), cores, tool)
+
+
+@EXAMPLES
+@given(SEEDS, st.integers(1, 500), MISALIGN, CORES, TOOLS)
+def test_lookup(seed, count, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    check(lookup_case(np.random.default_rng(seed), count, misalign=misalign), cores, tool)

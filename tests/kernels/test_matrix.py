@@ -1,0 +1,89 @@
+"""Dense, matmul, convolution: random shapes, odd sizes, all requantization forms, 1 to 8 cores, both compilers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.kernels.check import TOOLCHAINS, check
+from tests.kernels.matrix_cases import Window, conv2d_case, dense_case, depthwise_case, matmul_case
+from tests.kernels.random_requant import KINDS
+
+SEEDS = st.integers(0, 1 << 30)
+CORES = st.integers(1, 8)
+BYTES = st.sampled_from(["int8", "uint8"])
+EXAMPLES = settings(max_examples=12)
+MISALIGN = st.integers(0, 3)
+SIZE = st.integers(1, 18)
+WINDOWS = st.builds(
+    Window,
+    st.tuples(st.integers(1, 5), st.integers(1, 5)),
+    st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    st.sampled_from([(1, 1), (1, 1), (2, 1), (1, 2)]),
+    st.tuples(*[st.integers(0, 4)] * 4),
+)
+IMAGES = st.tuples(st.integers(5, 9), st.integers(5, 10), st.integers(1, 11))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(SEEDS, SIZE, SIZE, st.integers(1, 45), BYTES, st.booleans(), MISALIGN, CORES, st.sampled_from(TOOLCHAINS))
+def test_dense(kind, seed, rows, columns, depth, dtype, per_channel, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    case = dense_case(rng, rows, columns, depth, kind, dtype=dtype, per_channel=per_channel, misalign=misalign)
+    check(case, cores, toolchain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(
+    SEEDS, st.integers(1, 3), SIZE, SIZE, st.integers(1, 40), st.tuples(BYTES, BYTES), st.booleans(), st.booleans(),
+    st.tuples(st.integers(-9, 9), st.sampled_from([0, 0, 5, -7])), MISALIGN, CORES, st.sampled_from(TOOLCHAINS),
+)  # fmt: skip
+def test_matmul(kind, seed, batch, rows, columns, depth, types, transposed, per_channel, zeros, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    case = matmul_case(
+        rng, batch, rows, columns, depth, kind, types=types, transpose_b=transposed, zero_points=zeros,
+        per_channel=per_channel, misalign=misalign,
+    )  # fmt: skip
+    check(case, cores, tool)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(SEEDS, IMAGES, SIZE, WINDOWS, BYTES, st.booleans(), MISALIGN, CORES, st.sampled_from(TOOLCHAINS))
+def test_conv2d(kind, seed, size, channels, window, dtype, per_channel, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
+    assume(min(window.output(*size[:2])) >= 1)
+    rng = np.random.default_rng(seed)
+    zero_point = int(rng.integers(0, 9)) if seed % 2 else 0
+    case = conv2d_case(
+        rng, size, channels, window, kind, dtype=dtype, per_channel=per_channel, zero_point=zero_point,
+        misalign=misalign,
+    )  # fmt: skip
+    check(case, cores, toolchain)
+
+
+@EXAMPLES
+@given(SEEDS, IMAGES, SIZE, BYTES, CORES)
+def test_conv2d_that_needs_no_windows(seed, size, channels, dtype, cores):  # type: ignore[no-untyped-def]
+    window = Window((1, 1), pads=(0, 0, 0, 0))
+    check(conv2d_case(np.random.default_rng(seed), size, channels, window, dtype=dtype), cores)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(
+    SEEDS, IMAGES, st.one_of(WINDOWS, st.just(Window()), st.just(Window(strides=(2, 2)))), BYTES, st.booleans(),
+    st.integers(0, 6), MISALIGN, CORES, st.sampled_from(TOOLCHAINS),
+)  # fmt: skip
+def test_depthwise_conv2d(kind, seed, size, window, dtype, per_channel, more_rows, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
+    assume(min(window.output(*size[:2])) >= 1)
+    rng = np.random.default_rng(seed)
+    zero_point = int(rng.integers(0, 9)) if seed % 2 else 0
+    case = depthwise_case(
+        rng, size, window, kind, dtype=dtype, per_channel=per_channel, zero_point=zero_point, misalign=misalign,
+        plane_rows=window.kernel[0] + more_rows,
+    )  # fmt: skip
+    check(case, cores, toolchain)

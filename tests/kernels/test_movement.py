@@ -1,0 +1,49 @@
+"""Pooling, transposes and row copies: random shapes, odd sizes, 1 to 8 cores, both compilers."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.kernels.check import TOOLCHAINS, check
+from tests.kernels.matrix_cases import Window
+from tests.kernels.movement_cases import copy_rows_case, pool_case, transpose_case
+
+SEEDS = st.integers(0, 1 << 30)
+CORES = st.integers(1, 8)
+BYTES = st.sampled_from(["int8", "uint8"])
+TOOLS = st.sampled_from(TOOLCHAINS)
+EXAMPLES = settings(max_examples=30)
+MISALIGN = st.integers(0, 3)
+KERNELS = st.tuples(st.integers(1, 4), st.integers(1, 4))
+IMAGES = st.tuples(st.integers(4, 9), st.integers(4, 9), st.integers(1, 14))
+
+
+@EXAMPLES
+@given(
+    SEEDS, IMAGES, KERNELS, st.tuples(st.integers(1, 3), st.integers(1, 3)), st.tuples(*[st.integers(0, 3)] * 4),
+    st.booleans(), BYTES, MISALIGN, CORES, TOOLS,
+)  # fmt: skip
+def test_pool(seed, size, kernel, strides, pads, average, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    # Every window holds at least one pixel: an average over none has no meaning.
+    window = Window(kernel, strides, (1, 1), tuple(min(p, min(kernel) - 1) for p in pads))  # type: ignore[arg-type]
+    assume(min(window.output(*size[:2])) >= 1)
+    case = pool_case(np.random.default_rng(seed), size, window, average=average, dtype=dtype, misalign=misalign)
+    check(case, cores, tool)
+
+
+@EXAMPLES
+@given(
+    SEEDS, st.tuples(*[st.integers(1, 9)] * 4), st.permutations(range(4)), st.sampled_from(["int8", "int32"]),
+    MISALIGN, CORES, TOOLS,
+)  # fmt: skip
+def test_transpose(seed, shape, axes, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    case = transpose_case(np.random.default_rng(seed), shape, tuple(axes), dtype=dtype, misalign=misalign)
+    check(case, cores, tool)
+
+
+@EXAMPLES
+@given(SEEDS, st.integers(1, 9), st.integers(1, 60), st.integers(0, 9), MISALIGN, CORES, TOOLS)
+def test_copy_rows(seed, rows, row_bytes, gap, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    check(copy_rows_case(np.random.default_rng(seed), rows, row_bytes, gap, misalign=misalign), cores, tool)

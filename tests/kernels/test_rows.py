@@ -1,0 +1,65 @@
+"""Softmax forms and normalizations: random shapes, odd sizes, 1 to 8 cores, both compilers."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.kernels.check import TOOLCHAINS, check
+from tests.kernels.row_cases import (
+    i_softmax_case,
+    layer_norm_case,
+    rms_norm_case,
+    softmax_ita_case,
+    softmax_tflite_case,
+)
+
+SEEDS = st.integers(0, 1 << 30)
+CORES = st.integers(1, 8)
+BYTES = st.sampled_from(["int8", "uint8"])
+ROWS, COLUMNS, MISALIGN = st.integers(1, 11), st.integers(1, 90), st.integers(0, 3)
+TOOLS = st.sampled_from(TOOLCHAINS)
+EXAMPLES = settings(max_examples=40)
+FEW = settings(max_examples=15)
+
+
+@EXAMPLES
+@given(SEEDS, ROWS, COLUMNS, BYTES, st.sampled_from([256, 128, 16]), MISALIGN, CORES, TOOLS)
+def test_i_softmax(seed, rows, columns, dtype, levels, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(i_softmax_case(rng, rows, columns, dtype=dtype, levels=levels, misalign=misalign), cores, tool)
+
+
+@FEW
+@given(SEEDS, ROWS, COLUMNS, BYTES, CORES, TOOLS)
+def test_softmax_ita_over_the_whole_row(seed, rows, columns, dtype, cores, tool):  # type: ignore[no-untyped-def]
+    check(softmax_ita_case(np.random.default_rng(seed), rows, columns, dtype=dtype), cores, tool)
+
+
+@FEW
+@given(SEEDS, ROWS, COLUMNS, st.sampled_from([16, 5]), CORES, TOOLS)
+def test_softmax_ita_in_groups(seed, rows, columns, group, cores, tool):  # type: ignore[no-untyped-def]
+    check(softmax_ita_case(np.random.default_rng(seed), rows, columns, group=group), cores, tool)
+
+
+@FEW
+@given(SEEDS, ROWS, st.integers(1, 40), CORES, TOOLS)
+def test_softmax_tflite(seed, rows, columns, cores, tool):  # type: ignore[no-untyped-def]
+    check(softmax_tflite_case(np.random.default_rng(seed), rows, columns), cores, tool)
+
+
+@EXAMPLES
+@given(SEEDS, ROWS, COLUMNS, BYTES, st.sampled_from([256, 16, 1024]), st.integers(0, 3), MISALIGN, CORES, TOOLS)
+def test_rms_norm(seed, rows, columns, dtype, levels, width, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    case = rms_norm_case(rng, rows, columns, dtype=dtype, levels=levels, wide=width == 0, misalign=misalign)
+    check(case, cores, tool)
+
+
+@EXAMPLES
+@given(SEEDS, ROWS, COLUMNS, BYTES, st.sampled_from([256, 16, 1024]), st.integers(0, 3), MISALIGN, CORES, TOOLS)
+def test_layer_norm(seed, rows, columns, dtype, levels, width, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    case = layer_norm_case(rng, rows, columns, dtype=dtype, levels=levels, wide=width == 0, misalign=misalign)
+    check(case, cores, tool)

@@ -1,0 +1,147 @@
+"""The plain-C twins under address and undefined-behaviour checks: every buffer has exactly the size it needs."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.kernels.attention_cases import attention_case, rope_case
+from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch
+from tests.kernels.elementwise_cases import (
+    add_case,
+    gelu_case,
+    hardswish_case,
+    lookup_case,
+    mul_case,
+    requantize_case,
+)
+from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
+from tests.kernels.movement_cases import copy_rows_case, pool_case, transpose_case
+from tests.kernels.random_requant import KINDS
+from tests.kernels.row_cases import (
+    i_softmax_case,
+    layer_norm_case,
+    rms_norm_case,
+    softmax_ita_case,
+    softmax_tflite_case,
+)
+from tvm_pulp.toolchain import build_host_program
+
+CORES = 3
+HEAD = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tvm_pulp/kernels.h"
+static void *buffer(const void *from, size_t bytes) {
+  void *room = malloc(bytes);
+  if (from) memcpy(room, from, bytes); else memset(room, 0xa5, bytes);
+  return room;
+}
+"""
+
+
+class Program:
+    """C text that makes calls and prints their results, one line of hexadecimal digits each."""
+
+    def __init__(self) -> None:
+        self.data: list[str] = []
+        self.body: list[str] = []
+
+    def _pointer(self, value: Any, outputs: list[tuple[str, int]]) -> str:
+        if value is None:
+            return "0"
+        if isinstance(value, Scratch):
+            return self._keep(f"buffer(0, {value.stride * CORES})")
+        if isinstance(value, Out):
+            size = value.empty().nbytes
+            name = self._keep(f"buffer(0, {size})")
+            outputs.append((name, size))
+            return name
+        content = np.ascontiguousarray(value).tobytes()
+        source = f"data{len(self.data)}"
+        self.data.append(f"static const unsigned char {source}[] = {{{','.join(map(str, content))}}};")
+        return self._keep(f"buffer({source}, {len(content)})")
+
+    def _keep(self, expression: str) -> str:
+        name = f"p{len(self.body)}"
+        self.body.append(f"  void *{name} = {expression};")
+        return name
+
+    def _fields(self, values: Any, outputs: list[tuple[str, int]]) -> str:
+        parts = []
+        for name, value in values.items():
+            if isinstance(value, dict):
+                parts.append(f".{name} = {{{self._fields(value, outputs)}}}")
+            elif value is None or isinstance(value, np.ndarray | Out | Scratch):
+                parts.append(f".{name} = {self._pointer(value, outputs)}")
+            else:
+                parts.append(f".{name} = {int(value)}")
+        return ", ".join(parts)
+
+    def add(self, call: Call) -> None:
+        outputs: list[tuple[str, int]] = []
+        fields = self._fields(dict(call.arguments), outputs)
+        args = f"a{len(self.body)}"
+        self.body.append(f"  struct {call.structure_name} {args} = {{{fields}}};")
+        loop = f"for (unsigned core = 0; core < {CORES}; ++core)"
+        self.body.append(f"  {loop} tvm_pulp_kernel_{call.kernel}(&{args}, core, {CORES});")
+        ((name, size),) = outputs
+        self.body.append(f'  for (int i = 0; i < {size}; ++i) printf("%02x", ((unsigned char *){name})[i]);')
+        self.body.append('  printf("\\n");')
+
+    def text(self) -> str:
+        return "\n".join([HEAD, *self.data, "int main(void) {", *self.body, "  exit(0);", "}", ""])
+
+
+def cases(rng: np.random.Generator) -> Iterator[Case]:
+    window = Window((3, 2), (2, 1), (1, 1), (1, 1, 1, 1))
+    for kind in KINDS:
+        yield dense_case(rng, 5, 7, 9, kind)
+        yield matmul_case(rng, 2, 3, 5, 7, kind, types=("uint8", "uint8"), transpose_b=False, zero_points=(3, -4))
+        yield conv2d_case(rng, (5, 6, 3), 5, window, kind, zero_point=3)
+        yield depthwise_case(rng, (5, 6, 5), window, kind, zero_point=3)
+        yield attention_case(rng, 2, 3, 5, 4, kinds=("pulp", kind), with_probability=kind == "pulp")
+        yield rope_case(rng, 2, 3, 4, kind)
+        yield add_case(rng, 3, 7, kind)
+        yield add_case(rng, 3, 7, kind, form="tflite")
+        yield mul_case(rng, 3, 7, kind, zero_points=(3, 1), broadcast=True)
+        yield requantize_case(rng, 3, 7, kind, dtype="int32", per_channel=True)
+        yield hardswish_case(rng, 3, 7, kind)
+        yield gelu_case(rng, 3, 7, kind)
+    yield lookup_case(rng, 37)
+    yield i_softmax_case(rng, 5, 9)
+    yield softmax_ita_case(rng, 5, 9)
+    yield softmax_ita_case(rng, 5, 37, group=16)
+    yield softmax_tflite_case(rng, 5, 9)
+    yield rms_norm_case(rng, 5, 9)
+    yield rms_norm_case(rng, 5, 9, wide=True, levels=1024)
+    yield layer_norm_case(rng, 5, 9)
+    yield layer_norm_case(rng, 5, 9, wide=True, dtype="uint8")
+    yield pool_case(rng, (5, 6, 5), Window((2, 3), pads=(1, 1, 1, 1)), average=True)
+    yield pool_case(rng, (5, 6, 5), Window((2, 3), pads=(1, 1, 1, 1)), average=False)
+    yield transpose_case(rng, (2, 3, 4, 5), (2, 0, 3, 1))
+    yield transpose_case(rng, (2, 3, 4, 5), (0, 2, 1, 3), dtype="int32")
+    yield copy_rows_case(rng, 3, 7, 2)
+
+
+def test_twins_are_clean(tmp_path: Path) -> None:
+    everything = list(cases(np.random.default_rng(11)))
+    program = Program()
+    for case in everything:
+        program.add(case.call)
+    source = tmp_path / "calls.c"
+    source.write_text(program.text(), encoding="utf-8")
+    sources = [source, *sorted((RUNTIME / "kernels/generic").glob("*.c"))]
+    includes = [RUNTIME / "include", RUNTIME / "kernels/include"]
+    executable = build_host_program(sources, includes, extra_flags=WARNINGS, sanitize=True)
+    finished = subprocess.run([executable], capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    assert finished.stderr == ""
+    lines = finished.stdout.split()
+    for case, line in zip(everything, lines, strict=True):
+        assert bytes.fromhex(line) == np.ascontiguousarray(case.expected).tobytes(), case.call.kernel
