@@ -57,12 +57,25 @@ def _summary(report: dict[str, Any]) -> str:
     parts = [f"{_text(report['macs'])} MAC"]
     if report["cycles"] is not None:
         parts += [f"{_text(report['cycles'])} cycles", f"{_text(report['macs_per_cycle'])} MAC/cycle"]
+        parts += [f"{engine} {100 * share:.1f} % of the MACs" for engine, share in engine_shares(report).items()]
+    if report["energy_uj"] is not None:
+        parts.append(f"about {report['energy_uj']:.1f} uJ")
     parts += [
         f"{level} {_text(figures['peak'])} bytes" + _of(figures)
         for level, figures in report["memory"].items()
         if figures.get("peak") is not None
     ]
     return ", ".join(parts)
+
+
+def engine_shares(report: dict[str, Any]) -> dict[str, float]:
+    """Fraction of the multiply-accumulates that each engine ran, largest first."""
+    total = sum(layer["macs"] for layer in report["layers"])
+    macs: dict[str, int] = {}
+    for layer in report["layers"]:
+        macs[layer["engine"]] = macs.get(layer["engine"], 0) + layer["macs"]
+    ordered = sorted(macs.items(), key=lambda entry: -entry[1])
+    return {engine: count / total for engine, count in ordered if count} if total else {}
 
 
 def _of(figures: dict[str, Any]) -> str:
