@@ -18,6 +18,8 @@ ENGINE = "cluster"
 _CYCLES_PER_MAC = 10
 _CYCLES_PER_ELEMENT = 25
 _CYCLES_PER_CALL = 900
+# Operators whose rows are done by one core each: divisions and roots by software.
+_ROW_CYCLES_PER_ELEMENT = {"softmax": 90, "rms_norm": 50, "layer_norm": 70}
 # MAC per cycle and core no kernel exceeds: 4 per dot-product instruction, loads in between.
 _PEAK_MACS_PER_CYCLE = 2.67
 # A load or store that leaves the cluster.
@@ -98,12 +100,16 @@ class DirectForm:
 def kernel_cycles(kernel: Kernel, cores: int) -> int:
     """Estimate for plain C shared by the cores."""
     outputs = sum(o.spec.elements for o in kernel.outputs)
-    macs = 0
+    macs, rows = 0, outputs
     if kernel.operator in OPERATORS:
         specs = [i.spec for i in kernel.inputs]
         macs = OPERATORS[kernel.operator].macs(kernel.attributes, specs, kernel.outputs[0].spec)
-    work = macs * _CYCLES_PER_MAC + outputs * _CYCLES_PER_ELEMENT
-    return _CYCLES_PER_CALL + work // (cores if kernel.parallel else 1)
+    if kernel.operator in _ROW_CYCLES_PER_ELEMENT:
+        rows = outputs // kernel.outputs[0].spec.shape[-1]
+    each = _ROW_CYCLES_PER_ELEMENT.get(kernel.operator, _CYCLES_PER_ELEMENT)
+    work = macs * _CYCLES_PER_MAC + outputs * each
+    # Cores share rows or elements, never parts of them.
+    return _CYCLES_PER_CALL + work // (max(1, min(cores, rows)) if kernel.parallel else 1)
 
 
 def bound(layer: Layer, cores: int) -> int:
