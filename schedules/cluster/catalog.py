@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import resources
 
-from schedules.cluster import attention, conv2d, dense, elementwise, matmul, rows
+from schedules.cluster import attention, concat, conv2d, dense, elementwise, matmul, rows
 from schedules.cluster.base import KernelForm
 from tvm_pulp.qnn.network import Layer
 
@@ -20,6 +20,7 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
         ("depthwise_conv2d", conv2d.applies_depthwise, conv2d.DepthwiseKernel),
     ],
     "matmul": [("rope", matmul.applies_rope, matmul.RopeKernel), ("matmul", matmul.applies, matmul.MatmulKernel)],
+    "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],
     "attention": [("attention", attention.applies, attention.AttentionKernel)],
     **elementwise.TABLE,
     **rows.TABLE,

@@ -13,7 +13,6 @@ from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
 
-
 _LEAST_ROW_BYTES = 16
 
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tvm import relax
+
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.qnn.operator import spec_of
 
 
 class FoldTransposes(Rewriter):
@@ -21,9 +24,7 @@ class FoldTransposes(Rewriter):
             if inner is not None and qnn.is_qnn(inner, "transpose"):
                 before, after = qnn.attributes(inner)["axes"], qnn.attributes(value)["axes"]
                 axes = [before[a] for a in after]
-                if axes == sorted(axes):
-                    return inner.args[0]
-                return qnn.emit("transpose", [inner.args[0]], {"axes": axes})
+                return _transposed(inner.args[0], axes)
         if qnn.is_qnn(value, "matmul"):
             inner = self.definition(value.args[1])
             if inner is not None and qnn.is_qnn(inner, "transpose"):
@@ -33,8 +34,18 @@ class FoldTransposes(Rewriter):
                 if rest[-1] == len(axes) - 1:
                     attributes = qnn.attributes(value)
                     attributes["transpose_b"] = 1 - attributes["transpose_b"]
-                    source = inner.args[0]
-                    if rest != sorted(rest):
-                        source = self.emit(qnn.emit("transpose", [source], {"axes": rest}))
+                    source = _transposed(inner.args[0], rest)
+                    source = source if isinstance(source, relax.Var) else self.emit(source)
                     return qnn.emit("matmul", [value.args[0], source, *value.args[2:]], attributes)
         return value
+
+
+def _transposed(source: Any, axes: list[int]) -> Any:
+    """The cheapest way to permute axes: nothing, a view where no two long axes change places, a transpose."""
+    if axes == sorted(axes):
+        return source
+    shape = spec_of(source).shape
+    moved = [a for a in axes if shape[a] > 1]
+    if moved == sorted(moved):
+        return relax.op.reshape(source, tuple(shape[a] for a in axes))
+    return qnn.emit("transpose", [source], {"axes": axes})
