@@ -263,7 +263,8 @@ class TransposeKernel(KernelForm):
         fields = {"x": x, "y": Pointer(y), "element_bytes": itemsize}
         fields |= {f"size{i}": size for i, (size, _) in enumerate(pairs)}
         fields |= {f"stride{i}": stride * itemsize for i, (_, stride) in enumerate(pairs)}
-        cycles = box.elements * 5 // self.cores
+        # Runs are copied as words; single bytes cost an address each.
+        cycles = box.elements * (4 if pairs[-1][1] == 1 else 30) // self.cores
         return arguments.finish("transpose", "transpose", fields, (y, layer.outputs[0], box), cycles)
 
 
