@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from tvm_pulp.codegen import weights
-from tvm_pulp.codegen.c_expression import c_type
+from tvm_pulp.codegen.c_expression import C_TYPES, c_type
 from tvm_pulp.codegen.c_statement import Statements
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.tiling.arena import Arena
 from tvm_pulp.tir.aot_main import LAYER, AotMain
+
+# What the run function itself calls by name.
+_RESERVED = frozenset({"arena", "inputs", "outputs", *C_TYPES.values()})
 
 
 def interface_header(network: Network, arena: Arena) -> str:
@@ -65,8 +68,19 @@ def source_file(network: Network, arena: Arena, main: AotMain) -> str:
     return "\n".join(parts)
 
 
+def _local(tensor: Tensor, taken: set[str]) -> str:
+    """Name of the local variable of an input or output: the tensor's, unless the function uses it for itself."""
+    # Symbols of the network begin with tvmgen_: a local variable must not hide one.
+    name = f"its_{tensor.name}" if tensor.name.startswith("tvmgen_") else tensor.name
+    while name in _RESERVED or name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
 def _body(network: Network, main: AotMain) -> list[str]:
     names: dict[Any, str] = {}
+    taken = {tensor.name for tensor in main.buffers if tensor.kind in ("activation", "workspace")}
     lines: list[str] = []
     used = {t.storage for layer in network.layers for t in layer.operands}
     for tensors, role in ((network.inputs, "inputs"), (network.outputs, "outputs")):
@@ -74,9 +88,9 @@ def _body(network: Network, main: AotMain) -> list[str]:
             storage = tensor.storage
             if storage not in used or main.buffers[storage] in names:
                 continue
-            names[main.buffers[storage]] = storage.name
+            local = names[main.buffers[storage]] = _local(storage, taken)
             const = "const " if role == "inputs" else ""
-            lines.append(f"  {const}{c_type(storage.spec.dtype)} *{storage.name} = {role}->{member};")
+            lines.append(f"  {const}{c_type(storage.spec.dtype)} *{local} = {role}->{member};")
         if not any(t.storage in used for t in tensors):
             lines.append(f"  (void){role};")
     for tensor in network.constants():
@@ -92,7 +106,7 @@ class _MainStatements(Statements):
     def __init__(self, names: dict[Any, str], network: Network, main: AotMain, tensors: dict[Any, Tensor]) -> None:
         super().__init__(names, shared_loops=False)
         self._network, self._main, self._tensors = network, main, tensors
-        self._taken |= {"arena", "inputs", "outputs"}
+        self._taken |= _RESERVED
 
     def _declbuffer(self, s: Any) -> None:
         tensor = self._tensors[s.buffer]

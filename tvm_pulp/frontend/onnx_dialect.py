@@ -14,8 +14,11 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_dialect_activations, onnx_dialect_layers, onnx_dialect_movement
 from tvm_pulp.frontend.imported import Imported, ImportOptions, match_arrays
 from tvm_pulp.frontend.input_types import input_type, is_integral
-from tvm_pulp.frontend.onnx_dialect_values import Values
-from tvm_pulp.frontend.onnx_file import Graph
+from tvm_pulp.frontend.onnx_dialect_values import Values, variable_name
+from tvm_pulp.frontend.onnx_attributes import check_attributes
+from tvm_pulp.frontend.onnx_file import Graph, Node
+from tvm_pulp.frontend.onnx_shapes import input_shapes
+from tvm_pulp.frontend.relax_checks import check_module
 
 CONVERTERS = {
     **onnx_dialect_layers.CONVERTERS,
@@ -69,6 +72,17 @@ def _used_constants(graph: Graph) -> list[np.ndarray]:
     return [c for name, c in graph.constants.items() if name in used and np.issubdtype(c.dtype, np.number)]
 
 
+def _convert(values: Values, node: Node) -> None:
+    """Convert one node; whatever a malformed one makes a converter stumble over is the file's fault."""
+    try:
+        CONVERTERS[node.op_type](values, node)
+    except UserError:
+        raise
+    except Exception as error:  # numpy and TVM have many classes for shapes and types that do not fit
+        reason = " ".join(str(error).split())[-160:] or type(error).__name__
+        raise UserError(f"node '{node.name}' ({node.op_type}) is malformed ({reason}): export it again") from None
+
+
 def import_dialect(graph: Graph, options: ImportOptions) -> Imported:
     """The graph as a Relax module of dialect operators."""
     unknown = sorted({f"{n.op_type} (node '{n.name}')" for n in graph.nodes if n.op_type not in CONVERTERS})
@@ -77,26 +91,26 @@ def import_dialect(graph: Graph, options: ImportOptions) -> Imported:
     for name in options.input_types:
         if name not in graph.inputs:
             raise UserError(f"--input-types: the graph has no input '{name}'; its inputs are {', '.join(graph.inputs)}")
+    check_attributes(graph.model.graph.node, graph.constants)
+    shapes = input_shapes(graph, options.input_shapes)
     samples = match_arrays(list(graph.inputs), options.sample_inputs)
     stated = {**declared_types(graph), **options.input_types}
     builder = relax.BlockBuilder()
     values = Values(builder, graph)
     parameters = []
-    for name, (dims, _) in graph.inputs.items():
-        shape = options.input_shapes.get(name, dims)
-        if any(not isinstance(d, int) for d in shape):
-            raise UserError(f"input '{name}' has a dynamic shape {list(dims)}: fix it with --input-shapes")
+    for name, shape in shapes.items():
         dtype = input_type(name, stated, samples.get(name))
-        variable = relax.Var(name, relax.TensorType(tuple(int(d) for d in shape), dtype))
+        variable = relax.Var(variable_name(name), relax.TensorType(tuple(shape), dtype))
         parameters.append(variable)
         values.define(name, variable)
     with builder.function("main", parameters):
         with builder.dataflow():
             for node in graph.nodes:
                 values.node = node
-                CONVERTERS[node.op_type](values, node)
+                _convert(values, node)
             results = [builder.emit_output(values.expression(o)) for o in graph.outputs]
         builder.emit_func_output(relax.Tuple(results))
     module = builder.get()
+    check_module(module)
     inferred = tuple(n for n in graph.inputs if n not in stated)
     return Imported(module, tuple(graph.inputs), graph.outputs, "pulp", inferred)

@@ -11,11 +11,20 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.input_types import is_integral
+from tvm_pulp.frontend.dialect_checks import check_operands
 from tvm_pulp.frontend.onnx_file import Graph, Node
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import RANGES, TensorSpec
 
 _WEIGHT_TYPES = ("int8", "uint8", "int16", "int32")
+
+
+def variable_name(name: str) -> str:
+    """Name of a variable of `main`.
+
+    The block builder keeps one name space and drops digits at the end: a variable `main1` would rename the function.
+    """
+    return f"{name}_value" if name.rstrip("0123456789") == "main" else name
 
 
 class Values:
@@ -68,13 +77,14 @@ class Values:
     def emit(self, operator: str, arguments: Sequence[Any], attributes: dict[str, Any], name: str) -> Any:
         """Bind a dialect operator and define its output."""
         expressions = [relax.const(a) if isinstance(a, np.ndarray) else a for a in arguments]
-        return self.bind(qnn.emit(operator, expressions, attributes), name)
+        variable = self.bind(qnn.emit(operator, expressions, attributes), name)
+        where = f"node '{self.node.name}' ({self.node.op_type})" if self.node else f"value '{name}'"
+        check_operands(operator, attributes, [spec_of(e) for e in expressions], spec_of(variable), where)
+        return variable
 
     def bind(self, expression: Any, name: str) -> Any:
         """Bind an expression under the graph's name."""
-        # The builder keeps one name space: a value called like the function would rename the function.
-        hint = f"{name}_value" if name == "main" else name
-        variable = self.builder.emit(self.builder.normalize(expression), name_hint=hint)
+        variable = self.builder.emit(self.builder.normalize(expression), name_hint=variable_name(name))
         self.define(name, variable)
         return variable
 

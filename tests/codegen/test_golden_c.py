@@ -1,0 +1,34 @@
+"""The emitted C of a small network, as text to be read in a review.
+
+`TVM_PULP_UPDATE_GOLDEN=1 scripts/test tests/codegen/test_golden_c.py` rewrites the files; look at the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import tvm_pulp
+from tests.codegen import small_networks
+from tests.codegen.unpacked import save_model
+
+FOLDER = Path(__file__).parent / "golden"
+FILES = (
+    "codegen/host/src/classifier_kernels.c",
+    "codegen/host/src/classifier_run.c",
+    "codegen/host/include/tvmgen_classifier.h",
+    "codegen/host/include/classifier_weights.h",
+    "src/main.tir.txt",
+)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_emitted_text(tmp_path: Path, file: str) -> None:
+    model = save_model(small_networks.classifier(), tmp_path)
+    emitted = tvm_pulp.compile(model, module_name="classifier").files[file].decode()
+    golden = FOLDER / Path(file).name
+    if os.environ.get("TVM_PULP_UPDATE_GOLDEN"):
+        golden.write_text(emitted)
+    assert emitted == golden.read_text()
