@@ -51,7 +51,7 @@ TVM_PULP_KERNEL(requantize) {
     if (four) {
       requantize_piece(args, x, y + column, count);
     } else {
-      tvm_pulp_requantize_block(&args->requant, (const int32_t *)(const void *)x, count, y, column);
+      tvm_pulp_requantize_row(&args->requant, (const int32_t *)(const void *)x, count, y, column);
     }
   });
 }

@@ -8,9 +8,16 @@
 
 #include "tvm_pulp/kernels.h"
 
-/* A row of channels: writes columns [first, first + count) of the row y. */
-void tvm_pulp_requantize_block(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t count, void *y,
-                               uint32_t first);
+/* Accumulators of up to four rows and this many columns, between the product and requantization. */
+enum { TVM_PULP_BLOCK_COLUMNS = 16 };
+
+/* Up to four rows of a block: writes columns [first, first + columns) of the rows y. */
+void tvm_pulp_requantize_block(const struct tvm_pulp_requant *requant, const int32_t *block, uint32_t rows,
+                               uint32_t columns, uint8_t *y, uint32_t y_stride, uint32_t first);
+
+/* One row of any length. */
+void tvm_pulp_requantize_row(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t columns, uint8_t *y,
+                             uint32_t first);
 
 /* One channel: results `step` bytes apart. */
 void tvm_pulp_requantize_channel(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t count, void *y,

@@ -45,7 +45,7 @@ PICK(2)
 PICK(1)
 
 /* Tiles whose accumulators are kept in memory between product and requantization. */
-enum { BLOCK_TILES = 4, BLOCK_COLUMNS = 4 * BLOCK_TILES };
+enum { BLOCK_TILES = TVM_PULP_BLOCK_COLUMNS / 4, BLOCK_COLUMNS = TVM_PULP_BLOCK_COLUMNS };
 enum { NOT_WRITTEN = 3 };
 
 static uint32_t finish_of(const struct tvm_pulp_requant *r) {
@@ -113,6 +113,12 @@ static void run_few_rows(struct tvm_pulp_tiles *tiles, uint32_t rows) {
   if (rows & 1u) run1(tiles, job);
 }
 
+static void add_row_bias(int32_t *block, uint32_t rows, const int32_t *row_bias) {
+  for (uint32_t row = 0; row < rows; ++row) {
+    for (uint32_t i = 0; i < BLOCK_COLUMNS; ++i) block[row * BLOCK_COLUMNS + i] += row_bias[row];
+  }
+}
+
 /* Product into memory, then requantization of any kind; up to four rows. */
 static __attribute__((noinline)) void run_blocks(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows,
                                                  uint32_t tile, uint32_t first, uint32_t count, uint8_t *y,
@@ -130,13 +136,8 @@ static __attribute__((noinline)) void run_blocks(struct tvm_pulp_tiles *tiles, c
     } else {
       run_few_rows(tiles, rows);
     }
-    for (uint32_t row = 0; row < rows; ++row) {
-      int32_t *acc = block + row * BLOCK_COLUMNS;
-      if (row_bias) {
-        for (uint32_t i = 0; i < 4u * part; ++i) acc[i] += row_bias[row];
-      }
-      tvm_pulp_requantize_block(tiles->requant, acc, 4u * part, y + row * y_stride, first);
-    }
+    if (row_bias) add_row_bias(block, rows, row_bias);
+    tvm_pulp_requantize_block(tiles->requant, block, rows, 4u * part, y, y_stride, first);
     count -= part;
     tile += part;
     first += 4u * part;
