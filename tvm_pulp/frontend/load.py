@@ -23,6 +23,8 @@ def load_model(path: Path, options: ImportOptions) -> Imported:
         from tvm_pulp.frontend import onnx_file
 
         return import_onnx_graph(onnx_file.read(path), options)
+    if options.sample_inputs and model_format == "tflite":
+        raise UserError("--sample-inputs has no effect on a TFLite file, which states the types of its inputs: drop it")
     if model_format == "tflite":
         from tvm_pulp.frontend.tflite_file import import_tflite
 
@@ -35,7 +37,27 @@ def import_onnx_graph(graph: Any, options: ImportOptions) -> Imported:
     from tvm_pulp.frontend import onnx_dialect, onnx_plain, onnx_qdq
 
     if onnx_dialect.is_dialect(graph, options):
-        return onnx_dialect.import_dialect(graph, options)
-    if onnx_qdq.is_quantized(graph):
-        return onnx_qdq.import_qdq(graph, options)
-    return onnx_plain.import_plain(graph, options)
+        imported = onnx_dialect.import_dialect(graph, options)
+    elif onnx_qdq.is_quantized(graph):
+        imported = onnx_qdq.import_qdq(graph, options)
+    else:
+        imported = onnx_plain.import_plain(graph, options)
+    _check_effective(imported, options)
+    return imported
+
+
+def _check_effective(imported: Imported, options: ImportOptions) -> None:
+    """What the user said about inputs must be what the module has: nothing is ignored in silence."""
+    from tvm_pulp.qnn.operator import spec_of
+
+    specs = dict(zip(imported.inputs, map(spec_of, imported.module["main"].params), strict=True))
+    for option, names in (("--input-types", options.input_types), ("--input-shapes", options.input_shapes)):
+        for name in names:
+            if name not in specs:
+                raise UserError(f"{option}: the model has no input '{name}'; its inputs are {', '.join(specs)}")
+    for name, dtype in options.input_types.items():
+        if specs[name].dtype != dtype:
+            raise UserError(
+                f"--input-types: input '{name}' is {specs[name].dtype} in this model and cannot become {dtype}: "
+                "drop the option"
+            )

@@ -14,8 +14,8 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_dialect_activations, onnx_dialect_layers, onnx_dialect_movement
 from tvm_pulp.frontend.imported import Imported, ImportOptions, match_arrays
 from tvm_pulp.frontend.input_types import input_type, is_integral
-from tvm_pulp.frontend.onnx_dialect_values import Values, variable_name
 from tvm_pulp.frontend.onnx_attributes import check_attributes
+from tvm_pulp.frontend.onnx_dialect_values import Values, variable_name
 from tvm_pulp.frontend.onnx_file import Graph, Node
 from tvm_pulp.frontend.onnx_shapes import input_shapes
 from tvm_pulp.frontend.relax_checks import check_module

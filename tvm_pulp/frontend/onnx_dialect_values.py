@@ -10,8 +10,8 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.input_types import is_integral
 from tvm_pulp.frontend.dialect_checks import check_operands
+from tvm_pulp.frontend.input_types import is_integral
 from tvm_pulp.frontend.onnx_file import Graph, Node
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import RANGES, TensorSpec

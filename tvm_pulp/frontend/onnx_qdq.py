@@ -5,6 +5,7 @@ TVM's importer does the float operators; ours are the ones it lacks or writes in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ import numpy as np
 from tvm import relax
 from tvm.relax.frontend.onnx import onnx_frontend
 
+from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_operator_form, onnx_qdq_checks, onnx_qdq_operators
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.onnx_file import Graph
@@ -50,6 +52,7 @@ class QdqImporter(PlainImporter):
         return self._convert_operator(op_name, given, attrs, opset)
 
     def dequantize(self, x: Any, scale: Any, zero_point: Any, axis: int = 0) -> Any:
+        _check_parameters(x, scale, zero_point, axis)
         zero = self._scalar_or_vector(zero_point, str(x.ty.dtype.dtype), scale)
         return self.bb.emit(relax.op.dequantize(x, _plain(scale), zero, axis=axis, out_dtype="float32"))
 
@@ -57,6 +60,7 @@ class QdqImporter(PlainImporter):
         """Quantize; without a zero point the type is that of `like`, else uint8."""
         dtype = "uint8" if like is None else str(like.ty.dtype.dtype)
         dtype = dtype if zero_point is None else str(zero_point.ty.dtype.dtype)
+        _check_parameters(x, scale, zero_point, axis)
         zero = self._scalar_or_vector(zero_point, dtype, scale)
         return self.bb.emit(relax.op.quantize(x, _plain(scale), zero, axis=axis, out_dtype=dtype))
 
@@ -68,6 +72,16 @@ class QdqImporter(PlainImporter):
         if held is not None and factors is not None and held.size == 1 and factors.size > 1:
             return relax.const(np.full(factors.size, held.reshape(-1)[0], held.dtype))
         return _plain(zero_point)
+
+
+def _check_parameters(x: Any, scale: Any, zero_point: Any, axis: int) -> None:
+    """Scale and zero point hold one value, or one per entry of the axis."""
+    shape = [int(d) for d in x.ty.shape.values]
+    sizes = [math.prod(int(d) for d in p.ty.shape.values) for p in (scale, zero_point) if p is not None]
+    along = shape[axis] if 0 <= axis < len(shape) else 1
+    ranks = [len(p.ty.shape.values) for p in (scale, zero_point) if p is not None]
+    if any(s not in (1, along) for s in sizes) or max(ranks) > 1:
+        raise UserError(f"{sizes} scales and zero points do not fit axis {axis} of shape {shape}: quantize it again")
 
 
 def _plain(value: Any) -> Any:

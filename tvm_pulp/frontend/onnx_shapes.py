@@ -33,8 +33,6 @@ def input_shapes(graph: Graph, stated: Mapping[str, Sequence[int]]) -> dict[str,
             raise UserError(f"--input-shapes: input '{name}' is {list(dims)} in the file, which {shape} does not match")
         static = [int(d) for d in shape]
         check_shape(f"input '{name}'", static, item_bytes(element) or 1)
-        if 0 in static:
-            raise UserError(f"input '{name}' of shape {static} is empty: fix it with --input-shapes")
         shapes[name] = static
     return shapes
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import ImportOptions
+from tvm_pulp.frontend.onnx_attributes import check_attributes
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_order import label
 from tvm_pulp.frontend.onnx_recurrent import RECURRENT, decompose
@@ -38,6 +39,7 @@ def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str])
         named = sorted({label(n).removeprefix("node ") for n in bad})
         listed = ", ".join(f"{n.split(' (')[-1][:-1]} (node {n.rpartition(' (')[0]})" for n in named)
         raise UserError(f"unsupported ONNX operators: {listed}: replace them by standard ones")
+    check_attributes(proto.node, graph.constants)
     shapes = input_shapes(graph, options.input_shapes)
     opsets = graph.model.opset_import
     values = value_shapes(proto, opsets, shapes)

@@ -15,13 +15,15 @@ from tvm_pulp.qnn.operator import PREFIX
 _ITEMS = {1: "bool int8 uint8", 2: "int16 uint16", 4: "int32 uint32 float32", 8: "int64 uint64 float64"}
 _BYTES = {dtype: size for size, dtypes in _ITEMS.items() for dtype in dtypes.split()}
 # Legal without a kernel: they change no byte, or they become a kernel of their own.
-_FREE = frozenset({"relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten", "relax.call_tir"})
+_VIEWS = frozenset({"relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"})
+_FREE = _VIEWS | {"relax.call_tir"}
 # TVM implements these by calling library functions that do not exist on a bare machine.
 _LIBRARY = frozenset(
     {
         *("relax.sort", "relax.argsort", "relax.topk", "relax.nonzero", "relax.unique", "relax.cumsum"),
         *("relax.cumprod", "relax.multinomial_from_uniform", "relax.dynamic_strided_slice", "relax.print"),
         *("relax.vision.all_class_non_max_suppression", "relax.vision.non_max_suppression"),
+        *("relax.acos", "relax.asin", "relax.atan"),
     }
 )
 
@@ -31,8 +33,10 @@ def check_module(module: Any) -> None:
     problems: dict[str, None] = {}
     function = module["main"]
     for parameter in function.params:
-        for problem in _types(parameter.ty, f"input '{parameter.name}'"):
+        for problem in (*_types(parameter.ty, f"input '{parameter.name}'"), *_boolean(parameter.ty, "an input")):
             problems[problem] = None
+    for problem in (*_boolean(function.body.body.ty, "an output"), *_loose_scalars(function)):
+        problems[problem] = None
     for block in function.body.blocks:
         for binding in block.bindings:
             for problem in _binding(binding):
@@ -53,6 +57,36 @@ def _binding(binding: Any) -> Iterator[str]:
     elif not isinstance(value, relax.Var | relax.Tuple | relax.TupleGetItem | relax.ShapeExpr | tvm.ir.GenericConst):
         yield f"'{binding.var.name}' is control flow or a call of unknown code"
     yield from _types(binding.var.ty, f"value '{binding.var.name}'")
+
+
+def _boolean(kind: Any, what: str) -> Iterator[str]:
+    """The interface of the emitted C has no truth values."""
+    if isinstance(kind, relax.TupleType):
+        for field in kind.fields:
+            yield from _boolean(field, what)
+    elif isinstance(kind, relax.TensorType) and str(kind.dtype) == "bool":
+        yield f"{what} of the network is boolean (cast it to uint8)"
+
+
+def _loose_scalars(function: Any) -> Iterator[str]:
+    """A result without axes must be computed: there is no kernel that copies it."""
+    made = {b.var: b.value for block in function.body.blocks for b in block.bindings}
+
+    def origin(expression: Any) -> Any:
+        while expression in made and (isinstance(made[expression], relax.Var) or _is_view(made[expression])):
+            value = made[expression]
+            expression = value if isinstance(value, relax.Var) else value.args[0]
+        return expression
+
+    body = made.get(function.body.body, function.body.body)
+    for field in body.fields if isinstance(body, relax.Tuple) else [body]:
+        scalar = isinstance(field.ty, relax.TensorType) and not len(getattr(field.ty.shape, "values", [1]))
+        if scalar and origin(field) not in made:
+            yield "an output is a scalar constant or input that nothing is computed from"
+
+
+def _is_view(value: Any) -> bool:
+    return isinstance(value, relax.Call) and isinstance(value.op, tvm.ir.Op) and value.op.name in _VIEWS
 
 
 def _types(kind: Any, what: str) -> Iterator[str]:

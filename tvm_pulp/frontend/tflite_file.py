@@ -9,6 +9,9 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported, ImportOptions
+from tvm_pulp.frontend.limits import LARGEST_FILE, check_shape
+from tvm_pulp.frontend.relax_checks import check_module
+from tvm_pulp.frontend.tflite_checks import check_model
 
 # A flatbuffer carries its file identifier right after the root offset.
 _IDENTIFIER = b"TFL3"
@@ -42,9 +45,12 @@ def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
     for name in options.input_shapes:
         if name not in inputs:
             raise UserError(f"--input-shapes: the model has no input '{name}'; its inputs are {', '.join(inputs)}")
+    for name, shape in options.input_shapes.items():
+        check_shape(f"--input-shapes: input '{name}'", shape, 4)
     if options.input_types:
         raise UserError("--input-types: a TFLite file states the types of its inputs; leave the option out")
     module = _import(path, model, options)
+    check_module(module)
     main = module["main"]
     parameters = tuple(inputs)
     if len(main.params) != len(parameters):
@@ -57,6 +63,8 @@ def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
 def read(path: Path) -> bytes:
     """Bytes of a file that starts like a TFLite model."""
     try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise UserError(f"'{path}' is larger than 2 GiB: no TFLite model is")
         content = path.read_bytes()
     except OSError as error:
         raise UserError(f"model file '{path}' cannot be read: {error.strerror or error}") from None
@@ -72,8 +80,9 @@ def _model(path: Path, content: bytes) -> Any:
         model = tflite.Model.GetRootAsModel(content, 0)
         if model.SubgraphsLength() < 1 or model.Subgraphs(0).OutputsLength() < 1:
             raise UserError(f"'{path}' holds no network: check the file")
+        check_model(model, len(content))
         return model
-    except (struct.error, IndexError, ValueError, TypeError, AttributeError):
+    except (struct.error, IndexError, ValueError, TypeError, AttributeError, OverflowError):
         raise UserError(f"'{path}' is damaged or truncated: fetch or export it again") from None
 
 

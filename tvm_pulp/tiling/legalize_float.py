@@ -13,8 +13,10 @@ import tvm
 import tvm_ffi
 from tvm import relax, s_tir, tirx
 
+from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.tiling.float_forms import FORMS
 
 # Temporaries up to this size stay local variables of the kernel.
 _LOCAL_BYTES = 64
@@ -32,8 +34,12 @@ class Kernel:
 def legalize_float(module: Any) -> Any:
     """Everything outside the dialect as `call_tir`."""
     skip = [PREFIX + name for name in OPERATORS] + _VIEWS
-    with tvm.target.Target("c"):
-        module = relax.transform.LegalizeOps(skip_ops=skip)(module)
+    try:
+        with tvm.target.Target("c"):
+            module = relax.transform.LegalizeOps(FORMS, skip_ops=skip)(module)
+    except Exception as error:  # TVM's lowering rules assert on what they do not support, in many classes
+        reason = " ".join(str(error).split())[-160:] or type(error).__name__
+        raise UserError(f"an operator outside the integer dialect has no C form ({reason}): replace it") from None
     return relax.transform.DeadCodeElimination()(module)
 
 

@@ -1,0 +1,134 @@
+"""Checks of a TFLite model before it is imported: flatbuffers promise nothing about what is inside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, MOST_NODES, check_shape
+from tvm_pulp.qnn.tensor_spec import RANGES
+
+# Numbers of the schema's TensorType; bytes of one element.
+_TYPES = {
+    0: ("float32", 4),
+    2: ("int32", 4),
+    3: ("uint8", 1),
+    4: ("int64", 8),
+    6: ("bool", 1),
+    7: ("int16", 2),
+    9: ("int8", 1),
+    15: ("uint32", 4),
+    16: ("uint16", 2),
+}
+
+
+def check_model(model: Any, file_bytes: int) -> None:
+    """Raise for indices, sizes and quantization parameters that no converter writes."""
+    graph = model.Subgraphs(0)
+    if model.SubgraphsLength() > 1:
+        raise UserError(f"the model has {model.SubgraphsLength()} graphs: export it without control flow")
+    counts = (graph.TensorsLength(), graph.OperatorsLength(), model.BuffersLength(), model.OperatorCodesLength())
+    # Each entry takes four bytes of the file at least.
+    if max(counts) * 4 > file_bytes or max(counts) > MOST_NODES:
+        raise UserError(
+            f"the model claims {max(counts)} tensors or operators, more than its file holds: fetch it again"
+        )
+    total = 0
+    constants = set()
+    for index in range(graph.TensorsLength()):
+        size = _check_tensor(model, graph.Tensors(index), index)
+        total += size
+        if size:
+            constants.add(index)
+    if total > LARGEST_CONSTANTS:
+        raise UserError(f"the model's constants need more than {LARGEST_CONSTANTS >> 20} MiB: it does not fit here")
+    _check_operators(model, graph, constants)
+
+
+def name_of(graph: Any, index: int) -> str:
+    """Name of a tensor, for messages."""
+    raw = graph.Tensors(index).Name()
+    return str(raw.decode("utf-8", "replace")) if raw else f"#{index}"
+
+
+def _check_tensor(model: Any, tensor: Any, index: int) -> int:
+    """Bytes of a constant, 0 for an activation."""
+    raw = tensor.Name()
+    what = f"tensor '{raw.decode('utf-8', 'replace') if raw else f'#{index}'}'"
+    if tensor.Type() not in _TYPES:
+        raise UserError(f"{what} has the unsupported type number {tensor.Type()}: use int8, int32 or float32")
+    if tensor.Sparsity() is not None:
+        raise UserError(f"{what} is sparse: export it dense")
+    dtype, each = _TYPES[tensor.Type()]
+    shape = [int(tensor.Shape(axis)) for axis in range(min(tensor.ShapeLength(), 64))]
+    size = check_shape(what, shape, each)
+    if not 0 <= tensor.Buffer() < model.BuffersLength():
+        raise UserError(f"{what} names buffer {tensor.Buffer()}, which does not exist: fetch or export it again")
+    stored = model.Buffers(tensor.Buffer()).DataLength()
+    if stored and stored != size:
+        raise UserError(f"{what} holds {stored} bytes, its shape {shape} needs {size}: fetch or export it again")
+    if stored:
+        check_shape(what, shape, each, LARGEST_CONSTANTS)
+        model.Buffers(tensor.Buffer()).DataAsNumpy()  # raises where the bytes lie outside the file
+    if tensor.Quantization() is not None:
+        _check_quantization(what, dtype, shape, tensor.Quantization())
+    return int(stored)
+
+
+def _check_quantization(what: str, dtype: str, shape: list[int], quantization: Any) -> None:
+    count = quantization.ScaleLength()
+    if not count:
+        return
+    axis = quantization.QuantizedDimension()
+    channels = shape[axis] if 0 <= axis < len(shape) else None
+    if count != 1 and count != channels:
+        raise UserError(f"{what} has {count} scales for axis {axis} of shape {shape}: quantize the model again")
+    scales = np.asarray(quantization.ScaleAsNumpy())
+    if not np.isfinite(scales).all() or (scales <= 0).any():
+        raise UserError(f"{what}: scales must be positive and finite: quantize the model again")
+    if quantization.ZeroPointLength() not in (0, 1, count):
+        raise UserError(
+            f"{what} has {quantization.ZeroPointLength()} zero points for {count} scales: quantize it again"
+        )
+    if quantization.ZeroPointLength() and dtype in RANGES:
+        zero_points = np.asarray(quantization.ZeroPointAsNumpy())
+        low, high = RANGES[dtype]
+        if zero_points.min() < low or zero_points.max() > high:
+            raise UserError(f"{what}: a zero point lies outside {dtype}: quantize the model again")
+
+
+def _check_operators(model: Any, graph: Any, constants: set[int]) -> None:
+    tensors = graph.TensorsLength()
+    known = set(constants)
+    ends = [graph.Inputs(i) for i in range(graph.InputsLength())] + [
+        graph.Outputs(i) for i in range(graph.OutputsLength())
+    ]
+    if any(not 0 <= index < tensors for index in ends):
+        raise UserError("an input or output of the graph names a tensor that does not exist: fetch or export it again")
+    inputs = {int(graph.Inputs(i)) for i in range(graph.InputsLength())}
+    if inputs & constants:
+        raise UserError(f"input '{name_of(graph, min(inputs & constants))}' is a constant: fetch or export it again")
+    known |= inputs
+    produced: set[int] = set()
+    for index in range(graph.OperatorsLength()):
+        operator = graph.Operators(index)
+        what = f"operator {index} of the model"
+        if not 0 <= operator.OpcodeIndex() < model.OperatorCodesLength():
+            raise UserError(f"{what} names a kind that does not exist: fetch or export it again")
+        reads = [int(operator.Inputs(i)) for i in range(operator.InputsLength())]
+        writes = [int(operator.Outputs(i)) for i in range(operator.OutputsLength())]
+        if any(not -1 <= t < tensors for t in reads) or any(not 0 <= t < tensors for t in writes) or not writes:
+            raise UserError(f"{what} names a tensor that does not exist: fetch or export it again")
+        for t in reads:
+            if t >= 0 and t not in known and t not in produced:
+                name = name_of(graph, t)
+                raise UserError(f"{what} reads '{name}' before anything produces it: the file is damaged or cyclic")
+        for t in writes:
+            if t in known or t in produced:
+                raise UserError(f"{what} writes '{name_of(graph, t)}' again: fetch or export the model again")
+        produced |= set(writes)
+    for i in range(graph.OutputsLength()):
+        if graph.Outputs(i) not in produced | known:
+            raise UserError(f"output '{name_of(graph, graph.Outputs(i))}' is produced by nothing: export it again")
