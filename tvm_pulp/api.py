@@ -155,7 +155,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     started = time.perf_counter()
     from tvm_pulp.target import resolve_target
 
-    target = resolve_target(options)
+    target, name = resolve_target(options), module_name(options)
     progress(f"importing {model}")
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.tiling.build_network import build_network
@@ -164,7 +164,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     progress("canonicalizing")
     module = target.prepare(canonicalize(imported))
     progress("lowering")
-    network = build_network(module, imported, module_name(options))
+    network = build_network(module, imported, name)
     facts = {"target": options.target, "soc": target.soc.name, "inferred_inputs": list(imported.inferred_inputs)}
     if target.soc.simulated:
         progress(f"planning {len(network.layers)} layers")
@@ -176,6 +176,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
 
         progress(f"emitting C for {len(network.layers)} layers")
         files = emit(network, facts).files
+    files["src/main.relax.txt"] = module.script().encode()
     return App(files, time.perf_counter() - started)
 
 
@@ -195,6 +196,8 @@ def import_model(model: str | Path, options: CompileOptions) -> Any:
         from tvm_pulp import zoo
         from tvm_pulp.frontend.onnx_file import from_model
 
+        if options.model_format is not None:
+            raise UserError("--model-format has no effect on a model of the zoo: drop it")
         return import_onnx_graph(from_model(zoo.build(text.removeprefix("zoo:"))), import_options)
     return load_model(Path(model), import_options)
 

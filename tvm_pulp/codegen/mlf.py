@@ -51,7 +51,8 @@ def read(path: Path) -> dict[str, bytes]:
                     assert source is not None
                     files[name] = source.read()
     except (OSError, tarfile.TarError) as error:
-        raise UserError(f"'{path}' is not a readable archive ({error}): compile the model first") from None
+        reason = str(error).split("\n")[0].rstrip(":")
+        raise UserError(f"'{path}' is not a readable archive ({reason}): compile the model first") from None
     if "metadata.json" not in files:
         raise UserError(f"'{path}' holds no metadata.json: it is not a Model Library Format archive")
     return files

@@ -46,6 +46,8 @@ def _checked(name: str, spec: TensorSpec, array: np.ndarray) -> np.ndarray:
         raise UserError(f"input '{name}' holds {array.dtype} values, not numbers")
     if spec.dtype.startswith("float"):
         return array.astype(spec.dtype)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise UserError(f"input '{name}' holds values that are not finite, the network expects {spec.dtype}")
     rounded = np.round(array.astype(np.float64)) if array.dtype.kind == "f" else array
     low, high = spec.range
     if array.size and (rounded.min() < low or rounded.max() > high or np.abs(rounded - array).max() > 1e-3):
