@@ -46,7 +46,34 @@ def convert_i_softmax(values: Values, node: Node) -> None:
         "log2": node.integer("log2"),
         "levels": node.integer("n_levels"),
     }
+    _check_i_softmax(values, node, attributes)
     values.emit("softmax", [values.expression(node.inputs[0])], attributes, node.outputs[0])
+
+
+def _check_i_softmax(values: Values, node: Node, attributes: dict[str, Any]) -> None:
+    """Exponentials, their sum and their product with the levels must stay inside 32 bits."""
+    spec, log2, b = values.spec(node.inputs[0]), attributes["log2"], attributes["b"]
+    if log2 < 1:
+        raise UserError(f"node '{node.name}' (iSoftmax): log2 {log2} is not positive: re-export the model")
+    low, high = spec.range
+    # The polynomial sees what is left of a difference after up to 31 halvings.
+    lowest = min(1 - log2, low - high + 31 * log2)
+    reach = abs(attributes["a"]) * max(abs(b), abs(b + lowest)) ** 2 + abs(attributes["c"])
+    if reach * max(attributes["levels"] - 1, spec.shape[-1]) >= 1 << 31:
+        raise UserError(
+            f"node '{node.name}' (iSoftmax): its coefficients and rows of {spec.shape[-1]} values exceed 32 bits: "
+            "use a coarser scale or shorter rows"
+        )
+
+
+def _check_squares(values: Values, node: Node, largest_value: int) -> None:
+    """The sum of the squares of a row must stay inside 32 bits."""
+    length = values.spec(node.inputs[0]).shape[-1]
+    if largest_value**2 * length >= 1 << 31:
+        raise UserError(
+            f"node '{node.name}' ({node.op_type}): squares of {values.spec(node.inputs[0]).dtype} values in rows of "
+            f"{length} exceed 32 bits: quantize its input to 8 bits"
+        )
 
 
 def convert_ita_max(values: Values, node: Node) -> None:
@@ -65,6 +92,7 @@ def convert_ita_partial_max(values: Values, node: Node) -> None:
 
 def convert_rms_norm(values: Values, node: Node) -> None:
     weight = values.constant(node.inputs[1]).reshape(-1)
+    _check_squares(values, node, values.spec(node.inputs[0]).magnitude)
     wide = largest(values.spec(node.inputs[0]), weight) >= 1 << 31
     attributes = {"shift": _shift(node, "D"), "levels": node.integer("n_levels"), "wide": int(wide)}
     values.emit("rms_norm", [values.expression(node.inputs[0]), weight], attributes, node.outputs[0])
@@ -72,6 +100,7 @@ def convert_rms_norm(values: Values, node: Node) -> None:
 
 def convert_layer_norm(values: Values, node: Node) -> None:
     weight, bias = (values.constant(i).reshape(-1) for i in node.inputs[1:3])
+    _check_squares(values, node, 2 * values.spec(node.inputs[0]).magnitude)
     # A centred value is at most twice the input's magnitude.
     reach = 2 * largest(values.spec(node.inputs[0]), weight) + int(np.abs(bias.astype(np.int64)).max(initial=0))
     attributes = {"shift": _shift(node, "D"), "levels": node.integer("n_levels"), "wide": int(reach >= 1 << 31)}

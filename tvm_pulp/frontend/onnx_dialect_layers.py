@@ -161,11 +161,23 @@ def _channel_vector(values: Values, node: Node, name: str, shape: tuple[int, ...
 def convert_true_integer_div(values: Values, node: Node) -> None:
     delta, eps, eta = (node.integer(k, default=d) for k, d in (("Delta", 1), ("eps", 0), ("eta", 1)))
     attributes = {**NONE, "operands": 1, "numerator": delta * eta, "denominator": node.integer("y") * eta + eps}
+    if attributes["denominator"] == 0:
+        raise UserError(f"node '{node.name}' (TrueIntegerDiv): y * eta + eps is zero: re-export the model")
     values.emit("integer_div", [values.expression(node.inputs[0])], attributes, node.outputs[0])
 
 
 def convert_integer_div(values: Values, node: Node) -> None:
     delta, eps, eta = (node.integer(k, default=d) for k, d in (("Delta", 1), ("eps", 0), ("eta", 1)))
+    low, high = values.spec(node.inputs[1]).range
+    divisors = values.constant(node.inputs[1], "int64") if values.is_constant(node.inputs[1]) else None
+    if divisors is not None:
+        zero = bool((divisors * eta + eps == 0).any())
+    else:
+        zero = eps == 0 if eta == 0 else -eps % eta == 0 and low <= -eps // eta <= high
+    if zero:
+        raise UserError(
+            f"node '{node.name}' (IntegerDiv): the divisor can be zero: export it with eps 1 and eta above 1"
+        )
     attributes = {**NONE, "operands": 2, "numerator": delta * eta, "eta": eta, "eps": eps}
     values.emit("integer_div", [values.expression(i) for i in node.inputs], attributes, node.outputs[0])
 

@@ -1,7 +1,8 @@
 """Integer division with the PULP dialect's scaling.
 
 One operand (`TrueIntegerDiv`): floor(x * numerator / denominator), both constants. Two operands (`IntegerDiv`):
-a * numerator / (b * eta + eps), rounded half away from zero.
+a * numerator / (b * eta + eps): half the divisor is added with the sign of the numerator, then truncated, which rounds
+half away from zero where the divisor is positive.
 """
 
 from __future__ import annotations
