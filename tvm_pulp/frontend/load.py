@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,23 @@ FORMATS = ("onnx", "tflite")
 _SUFFIXES = {".onnx": "onnx", ".tflite": "tflite"}
 
 
+# A message longer than this has swallowed part of the file.
+_LONGEST_MESSAGE = 1500
+
+
+@contextmanager
+def printable_messages() -> Iterator[None]:
+    """Texts of a model file in a message: one line, nothing that steers a terminal, of bearable length."""
+    try:
+        yield
+    except UserError as error:
+        clean = "".join(c if c.isprintable() else "?" for c in str(error))
+        if len(clean) > _LONGEST_MESSAGE:
+            clean = f"{clean[: _LONGEST_MESSAGE - 300]} ... {clean[-200:]}"
+        raise UserError(clean) from None
+
+
+@printable_messages()
 def load_model(path: Path, options: ImportOptions) -> Imported:
     """Import a model file."""
     if not path.is_file():
@@ -32,6 +51,7 @@ def load_model(path: Path, options: ImportOptions) -> Imported:
     raise UserError(f"--model-format '{model_format}' is unknown: choose one of {', '.join(FORMATS)}")
 
 
+@printable_messages()
 def import_onnx_graph(graph: Any, options: ImportOptions) -> Imported:
     """Import a parsed ONNX graph: integer dialect, quantized ONNX, else plain ONNX."""
     from tvm_pulp.frontend import onnx_dialect, onnx_plain, onnx_qdq

@@ -10,9 +10,13 @@ from tvm_pulp.errors import UserError
 
 
 def label(proto: Any) -> str:
-    """How messages name a node; nodes without a name are known by their first result."""
-    name = proto.name or (proto.output[0] if len(proto.output) else "?")
-    return f"node '{name}' ({proto.op_type})"
+    """How messages name a node."""
+    return f"node '{name_of(proto)}' ({proto.op_type})"
+
+
+def name_of(proto: Any) -> str:
+    """A node's name; nodes without one are known by their first result."""
+    return str(proto.name or (proto.output[0] if len(proto.output) else "?"))
 
 
 def execution_order(nodes: Collection[Any], known: Collection[str], outputs: Collection[str]) -> list[Any]:

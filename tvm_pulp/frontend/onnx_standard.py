@@ -9,7 +9,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.onnx_attributes import check_attributes
 from tvm_pulp.frontend.onnx_file import Graph
-from tvm_pulp.frontend.onnx_order import label
+from tvm_pulp.frontend.onnx_order import name_of
 from tvm_pulp.frontend.onnx_recurrent import RECURRENT, decompose
 from tvm_pulp.frontend.onnx_shapes import input_shapes, value_shapes
 
@@ -36,8 +36,7 @@ def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str])
         or n.domain not in _DOMAINS
     ]
     if bad:
-        named = sorted({label(n).removeprefix("node ") for n in bad})
-        listed = ", ".join(f"{n.split(' (')[-1][:-1]} (node {n.rpartition(' (')[0]})" for n in named)
+        listed = ", ".join(sorted({f"{n.op_type} (node '{name_of(n)}')" for n in bad}))
         raise UserError(f"unsupported ONNX operators: {listed}: replace them by standard ones")
     check_attributes(proto.node, graph.constants)
     shapes = input_shapes(graph, options.input_shapes)

@@ -82,9 +82,21 @@ def _check(tensor: Any) -> int:
         stored, unit = len(tensor.raw_data), "bytes"
     else:
         stored, unit, wanted = len(getattr(tensor, field)), "values", math.prod(tensor.dims)
+        _check_range(tensor, what)
     if stored != wanted:
         raise UserError(f"{what} holds {stored} {unit}, its shape {list(tensor.dims)} needs {wanted}: export it again")
     return wanted * (1 if unit == "bytes" else each)
+
+
+def _check_range(tensor: Any, what: str) -> None:
+    """Small integers are stored as 32-bit ones when there are no raw bytes: they may be too large for their type."""
+    kind = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
+    if kind.kind not in "iu" or _STORED[tensor.data_type][1] != "int32_data":
+        return
+    limits = np.iinfo(kind)
+    for value in tensor.int32_data:
+        if not limits.min <= value <= limits.max:
+            raise UserError(f"{what} holds {value}, which is outside its type {kind}: quantize the model again")
 
 
 def array(tensor: Any) -> np.ndarray:
