@@ -16,7 +16,7 @@ def elementwise_cycles(
 ) -> int:
     """`kernel`: add_tables, add, mul, requantize, requantize_int32, hardswish, gelu, lookup.
 
-    `dense`: all operands without gaps or repeated rows. Bytes, and one rule for all elements, whose range one instruction
-    clips; everything else goes element by element through plain C (`kind` slow).
+    `dense`: all operands without gaps or repeated rows. `kind` pulp is the narrow form with one rule for all elements
+    and a range that one instruction clips; the other kinds are known for requantize_int32 only.
     """
     return predict("elementwise", elementwise_work(kernel, rows, columns, kind, cores, dense=dense))

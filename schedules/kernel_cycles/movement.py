@@ -36,7 +36,12 @@ def transpose_cycles(lines: int, line: int, cores: int = 8, *, element_bytes: in
 
 def copy_rows_work(rows: int, row_bytes: int, cores: int) -> Work:
     mine = share(rows * row_bytes, cores)
-    return {"call": 1, "row": -(-mine // row_bytes) + (1 if rows > 1 else 0), "byte": mine}
+    touched = -(-mine // row_bytes) + (1 if rows > 1 else 0)
+    work: dict[str, float] = {"call": 1, "row": touched, "word": mine / 4}
+    if row_bytes % 4:
+        # Words cross word boundaries, and every row has bytes left over.
+        work["crossing_word"], work["rest"] = mine / 4, touched * (row_bytes % 4)
+    return work
 
 
 def copy_rows_cycles(rows: int, row_bytes: int, cores: int = 8) -> int:

@@ -1,6 +1,6 @@
-"""Fit the cost models of the kernels to the simulator and print `schedules/kernel_cycles/coefficients.py`.
+"""Fit the cost models of the kernels to the simulator and write `schedules/kernel_cycles/coefficients.py`.
 
-    python -m tests.kernels.fit_cycles > schedules/kernel_cycles/coefficients.py
+    python -m tests.kernels.fit_cycles [MODEL...] > coefficients.py
 
 Half of the shapes make the fit; the error is that on the other half.
 """
@@ -203,7 +203,7 @@ MODELS = {
     "rope": (rope, 40),
     "pool": (pool, 80),
     "transpose": (transpose, 80),
-    "copy_rows": (copy_rows, 40),
+    "copy_rows": (copy_rows, 80),
 }
 
 
@@ -240,17 +240,20 @@ def fit(data: list[tuple[Work, int]]) -> dict[str, float]:
     return values
 
 
+def describe(model: str, count: int) -> str:
+    """One entry of the table."""
+    values = fit(list(samples(model, 1, count)))
+    wrong = np.abs(errors(values, list(samples(model, 2, count // 2))))
+    median, largest = float(np.median(wrong)), float(wrong.max())
+    sys.stderr.write(f"{model:12} median error {median:.1%}, largest {largest:.1%}\n")
+    body = ", ".join(f'"{name}": {value}' for name, value in values.items())
+    return f'    "{model}": Fit({{{body}}}, {median:.3f}, {largest:.3f}),\n'
+
+
 def main() -> int:
-    print(HEAD)
-    for model, (_, count) in MODELS.items():
-        values = fit(list(samples(model, 1, count)))
-        wrong = np.abs(errors(values, list(samples(model, 2, count // 2))))
-        print(f'    "{model}": Fit(')
-        print("        {" + ", ".join(f'"{n}": {v}' for n, v in values.items()) + "},")
-        print(f"        {np.median(wrong):.3f},\n        {wrong.max():.3f},\n    ),")
-        text = f"{model:12} median error {np.median(wrong):.1%}, largest {wrong.max():.1%}"
-        print(text, file=sys.stderr, flush=True)
-    print("}")
+    chosen = sys.argv[1:] or list(MODELS)
+    entries = [describe(model, MODELS[model][1]) for model in chosen]
+    sys.stdout.write("".join([HEAD, "\n", *entries, "}\n"]))
     return 0
 
 
