@@ -1,0 +1,54 @@
+"""A wheel built from the tree works in an empty environment, away from the repository."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import pathlib, sys
+import numpy as np
+import tvm_pulp
+assert pathlib.Path(sys.argv[1]) not in pathlib.Path(tvm_pulp.__file__).parents, tvm_pulp.__file__
+app = tvm_pulp.compile("zoo:autoencoder")
+a, b = (app.run().outputs for _ in range(2))
+assert all(np.array_equal(a[name], b[name]) for name in a) and len(a) == 1
+print("ran", list(a))
+"""
+
+
+def run(command: list[str | Path], folder: Path) -> str:
+    """Run outside the repository, with nothing of it on Python's path."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    environment["TVM_PULP_CACHE"] = str(folder / "cache")
+    finished = subprocess.run(
+        [str(c) for c in command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert finished.returncode == 0, f"{command}\n{finished.stdout}\n{finished.stderr}"
+    return finished.stdout
+
+
+@pytest.mark.slow
+def test_wheel_compiles_and_runs_a_network(repository: Path, tmp_path: Path) -> None:
+    # A copy, so that the build leaves nothing in the tree.
+    tree = tmp_path / "tree"
+    ignore = shutil.ignore_patterns("__pycache__", "*.so", "*.o", ".*", "build", "*.egg-info")
+    shutil.copytree(repository, tree, ignore=ignore)
+    wheels = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", tmp_path, tree]
+    run(wheels, tmp_path)
+    (wheel,) = tmp_path.glob("tvm_pulp-*.whl")
+    shutil.rmtree(tree)
+    python = tmp_path / "venv" / "bin" / "python"
+    run([sys.executable, "-m", "venv", tmp_path / "venv"], tmp_path)
+    run([python, "-m", "pip", "install", "-q", "--no-input", wheel], tmp_path)
+    assert "ran ['" in run([python, "-c", PROGRAM, repository], tmp_path)
+    # The command line, on the simulated chip: its C runtime, linker script and engine travel in the wheel.
+    tvmc = python.with_name("tvmc")
+    run([tvmc, "compile", "zoo:dscnn", "--target=uma-neureka", "-o", "net.tar"], tmp_path)
+    assert "cycles" in run([tvmc, "run", "net.tar", "--report", "report.json"], tmp_path)
+    assert (tmp_path / "report.json").is_file()
