@@ -3,6 +3,11 @@
 DequantizeLinear and QuantizeLinear compute in float32. Here the accumulator is exact and the product with the scales'
 ratio is rounded once from 31-bit precision, so a result differs from onnxruntime's only where float32 itself was within
 its own rounding error of a tie: by one, and rarely.
+
+Scales that are short decimals (0.05, 0.1) make ties frequent: a tenth of all sums, a twentieth of all averages.
+Functions of one tensor are exact even then, because they are tables computed in float32. A sum or an average of several
+values is not: the rounding errors of float32 decide each tie one way or the other, which no integer multiplier can
+follow. (Exact rational arithmetic with ties to even agrees no more often for averages, a little more for sums.)
 """
 
 from __future__ import annotations

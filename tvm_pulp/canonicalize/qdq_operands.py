@@ -137,6 +137,8 @@ class Operands:
         scale, zero_point = constant(call.args[1]), constant(call.args[2])
         if scale is None or zero_point is None or scale.size != 1 or zero_point.size != 1:
             return None
+        if spec_of(call.args[0]).dtype not in RANGES:
+            return None
         return Quantized(call.args[0], np.float32(scale.reshape(-1)[0]), int(zero_point.reshape(-1)[0]))
 
     def quantized_constant(self, expression: Any) -> QuantizedConstant | None:

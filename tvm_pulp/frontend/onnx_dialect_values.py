@@ -53,6 +53,8 @@ class Values:
         array = self.graph.constants[name]
         if not is_integral(array):
             raise UserError(f"constant '{name}' of this integer network holds fractions: quantize the network first")
+        if array.size and np.abs(array.astype(np.float64)).max() >= 1 << 62:
+            raise UserError(f"constant '{name}' holds {np.abs(array).max()}, beyond any integer type: export it again")
         exact = np.round(array).astype(np.int64)
         chosen = dtype or self._narrowest(exact)
         low, high = RANGES[chosen]

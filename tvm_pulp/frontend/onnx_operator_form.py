@@ -90,6 +90,18 @@ def unary(standard: str) -> Converter:
     return convert
 
 
+def qlinear_softmax(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+    """onnxruntime multiplies by the whole number below 1 / scale instead of dividing by the scale; so do we.
+
+    Where its signed kernel wraps around (a probability of one at 128 or more), ours saturates.
+    """
+    scale = constant(inputs[3])
+    levels = np.floor(np.float32(1) / scale.reshape(-1)[0]) if scale is not None and scale.size == 1 else 0
+    if levels >= 1:
+        inputs = [*inputs[:3], relax.const(np.array(1 / float(levels), np.float32)), *inputs[4:]]
+    return unary("Softmax")(importer, inputs, attrs, opset)
+
+
 def qlinear_concat(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     ys, yz = inputs[:2]
     parts = [importer.dequantize(*inputs[i : i + 3]) for i in range(2, len(inputs), 3)]
@@ -105,7 +117,7 @@ CONVERTERS: dict[str, Converter] = {
     "QLinearConcat": qlinear_concat,
     "QLinearSigmoid": unary("Sigmoid"),
     "QLinearLeakyRelu": unary("LeakyRelu"),
-    "QLinearSoftmax": unary("Softmax"),
+    "QLinearSoftmax": qlinear_softmax,
     "QLinearGlobalAveragePool": unary("GlobalAveragePool"),
     "QLinearAveragePool": unary("AveragePool"),
     "QLinearReduceMean": unary("ReduceMean"),

@@ -19,6 +19,7 @@ from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_plain import PlainImporter, run_importer
 from tvm_pulp.frontend.relax_constant import constant
+from tvm_pulp.qnn.tensor_spec import RANGES
 
 _MARKERS = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", *onnx_operator_form.CONVERTERS})
 _CONVERTERS = {**onnx_operator_form.CONVERTERS, **onnx_qdq_operators.CONVERTERS}
@@ -53,6 +54,8 @@ class QdqImporter(PlainImporter):
 
     def dequantize(self, x: Any, scale: Any, zero_point: Any, axis: int = 0) -> Any:
         _check_parameters(x, scale, zero_point, axis)
+        if str(x.ty.dtype.dtype) not in RANGES:
+            raise UserError(f"DequantizeLinear of {x.ty.dtype.dtype} values: its operand must be integers")
         zero = self._scalar_or_vector(zero_point, str(x.ty.dtype.dtype), scale)
         return self.bb.emit(relax.op.dequantize(x, _plain(scale), zero, axis=axis, out_dtype="float32"))
 

@@ -87,6 +87,16 @@ class _Unrolled:
         self.reverse = [direction == "reverse", True]
         if not 0 < self.steps <= _LONGEST or not self.hidden:
             raise UserError(f"{label(node)}: {self.steps} steps cannot be written out; use 1 to {_LONGEST}")
+        shapes = {1: (-1, None), 2: (-1, self.hidden), 3: (-2, None)}
+        for place, (gates, width) in shapes.items():
+            name = self._operand(place)
+            if name in self.constants:
+                rows = _GATES[node.op_type] * self.hidden * -gates
+                found = self.constants[name].shape
+                if found[:2] != (self.directions, rows) or (width is not None and found[2:] != (width,)):
+                    raise UserError(
+                        f"{label(node)}: operand '{name}' of shape {list(found)} does not fit: export it again"
+                    )
         lengths = self._operand(4)
         stated = self.constants.get(lengths) if lengths else None
         if lengths and (stated is None or (stated != self.steps).any()):

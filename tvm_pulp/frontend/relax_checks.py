@@ -28,12 +28,16 @@ _LIBRARY = frozenset(
 )
 
 
-def check_module(module: Any) -> None:
-    """Raise for control flow, unknown sizes, types without C and operators without a kernel; all of them at once."""
+def check_module(module: Any, empty_inputs: bool = False) -> None:
+    """Raise for control flow, unknown sizes, types without C and operators without a kernel; all of them at once.
+
+    An input may be empty only where the importer knows what that means: a cache that holds nothing yet.
+    """
     problems: dict[str, None] = {}
     function = module["main"]
     for parameter in function.params:
-        for problem in (*_types(parameter.ty, f"input '{parameter.name}'"), *_boolean(parameter.ty, "an input")):
+        what = f"input '{parameter.name}'"
+        for problem in (*_types(parameter.ty, what, empty_inputs), *_boolean(parameter.ty, "an input")):
             problems[problem] = None
     for problem in (*_boolean(function.body.body.ty, "an output"), *_loose_scalars(function)):
         problems[problem] = None
@@ -89,10 +93,10 @@ def _is_view(value: Any) -> bool:
     return isinstance(value, relax.Call) and isinstance(value.op, tvm.ir.Op) and value.op.name in _VIEWS
 
 
-def _types(kind: Any, what: str) -> Iterator[str]:
+def _types(kind: Any, what: str, may_be_empty: bool = False) -> Iterator[str]:
     if isinstance(kind, relax.TupleType):
         for field in kind.fields:
-            yield from _types(field, what)
+            yield from _types(field, what, may_be_empty)
     elif isinstance(kind, relax.TensorType):
         dtype = str(kind.dtype)
         shape = getattr(kind.shape, "values", None)
@@ -101,6 +105,8 @@ def _types(kind: Any, what: str) -> Iterator[str]:
         elif shape is None or not all(isinstance(d, tvm.tirx.IntImm) for d in shape):
             yield f"{what} has a size that is not known at compile time"
         else:
-            check_shape(what, (int(d) for d in shape), _BYTES[dtype])
+            total = check_shape(what, (int(d) for d in shape), _BYTES[dtype])
+            if not total and not may_be_empty:
+                yield f"{what} has no elements"
     elif not isinstance(kind, relax.ShapeType):
         yield f"{what} is not a tensor"
