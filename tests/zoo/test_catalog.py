@@ -26,6 +26,8 @@ DIGESTS = {
     "mobilenetv1_1.0_128": "2defcad088eb16dd",
     "tinyllama": "59768be5e65a8495",
     "vit_block": "5cb0618d694f8699",
+    "qdq_llama": "e57b05712c5c2b8b",
+    "qdq_encoder": "40f4c83b2a75740c",
 }
 
 
@@ -34,7 +36,9 @@ def digest(model: Any) -> str:
     total = hashlib.sha256()
     for constant in model.graph.initializer:
         total.update(constant.name.encode())
-        total.update(np.ascontiguousarray(numpy_helper.to_array(constant)).astype("<i8").tobytes())
+        values = np.ascontiguousarray(numpy_helper.to_array(constant))
+        whole = values.dtype.kind != "f" or np.array_equal(values, np.rint(values))
+        total.update(values.astype("<i8" if whole else "<f4").tobytes())
     return total.hexdigest()[:16]
 
 

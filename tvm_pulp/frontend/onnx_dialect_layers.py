@@ -40,7 +40,7 @@ def convert_conv(values: Values, node: Node) -> None:
         "zero_point": 0,
         "has_bias": int(len(node.inputs) > 2 and bool(node.inputs[2])),
     }
-    arguments = [x, weight] + ([values.constant(node.inputs[2])] if attributes["has_bias"] else [])
+    arguments = [x, weight] + ([values.constant(node.inputs[2]).reshape(-1)] if attributes["has_bias"] else [])
     result = values.emit("conv2d", arguments, attributes, node.outputs[0])
     if one_dimensional:
         n, o, _, length = qnn.operator.spec_of(result).shape

@@ -11,7 +11,6 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
-    from tvm_pulp.zoo.builder import Builder
     from tvm_pulp.zoo.network import Network
 
 # Name -> module of this package. Modules are imported on first use, so that listing the zoo is instant.
@@ -23,6 +22,8 @@ _MODULES = {
     "mobilenetv1_1.0_128": "mobilenetv1",
     "tinyllama": "tinyllama",
     "vit_block": "vit_block",
+    "qdq_encoder": "qdq_encoder",
+    "qdq_llama": "qdq_llama",
 }
 
 
@@ -41,19 +42,25 @@ def _find(name: str) -> Network:
 
 
 def build(name: str, seed: int = 0, weight_bits: int = 8) -> Any:
-    """The network as an ONNX model of the PULP integer dialect; the same arguments give the same bytes."""
+    """The network as an ONNX model, of the PULP integer dialect or as QDQ; the same arguments give the same bytes."""
     return construct(name, seed, weight_bits).model()
 
 
-def construct(name: str, seed: int, weight_bits: int) -> Builder:
+def form(name: str) -> str:
+    """How a network is written: "pulp" or "qdq"."""
+    return _find(name).form
+
+
+def construct(name: str, seed: int, weight_bits: int) -> Any:
     """The finished builder of a network: its model and what calibration saw at its outputs."""
     from tvm_pulp.zoo.builder import Builder
+    from tvm_pulp.zoo.qdq_builder import QdqBuilder
 
     network = _find(name)
     if not 2 <= weight_bits <= 8:
         raise UserError(f"zoo network '{name}': weight_bits is {weight_bits}, choose 2 to 8")
     samples = calibration_inputs(name, seed)
-    builder = Builder(name, seed, weight_bits)
+    builder: Any = (QdqBuilder if network.form == "qdq" else Builder)(name, seed, weight_bits)
     inputs = []
     for position, tensor in enumerate(network.inputs):
         arrays = [sample[position] for sample in samples]

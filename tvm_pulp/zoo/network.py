@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tvm_pulp.zoo.builder import Builder, Tensor
 from tvm_pulp.zoo.random_stream import RandomStream
 
 
@@ -19,9 +19,11 @@ class Network:
     inputs: tuple[str, ...]
     # One array per input, with the model's shape and the element type that the model declares.
     sample: Callable[[RandomStream], list[np.ndarray]]
-    # Appends the layers and declares the outputs.
-    define: Callable[[Builder, Sequence[Tensor]], None]
+    # Appends the layers and declares the outputs; takes the builder of its form.
+    define: Callable[[Any, Sequence[Any]], None]
     # Number of samples that calibration sees.
     calibration_samples: int = 8
     # Inputs that are the same for every sample, such as an attention mask.
     shared: tuple[str, ...] = ()
+    # "pulp": the integer dialect; "qdq": float operators between QuantizeLinear and DequantizeLinear.
+    form: str = "pulp"
