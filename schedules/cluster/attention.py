@@ -17,6 +17,9 @@ from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
 
+_QUERIES_TOGETHER = 16
+
+
 def applies(layer: Layer) -> bool:
     """Heads of whole words, narrow requantization, exponentials that fit."""
     q, k = layer.inputs[0].spec, layer.inputs[1].spec
@@ -67,7 +70,9 @@ class AttentionKernel(KernelForm):
         constant = self.derived.constant(f"{layer.name}_exponential", i_softmax_table(layer).astype(np.uint32))
         exponential = arguments.load_whole("exponential", constant)
         y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
-        scratch, stride = self.scratch((5 + size) * padded(keys) + 32)
+        # Room for this many queries at a time: the more, the fewer times keys and values are read.
+        together = min(_QUERIES_TOGETHER, queries[1])
+        scratch, stride = self.scratch((5 * together + size) * padded(keys) + 32)
         fields = {
             "q": q, "k": k, "v": v, "mask": mask, "exponential": exponential, "y": Pointer(y),
             "scratch": Pointer(scratch), "scratch_stride": stride, "heads": heads[1], "queries": queries[1],

@@ -52,6 +52,7 @@ def attention_case(
     with_mask: bool = True,
     with_table: bool = True,
     with_probability: bool = False,
+    lifting_mask: bool = False,
     heads_outer: bool = False,
     batch: int = 16,
     misalign: int = 0,
@@ -60,6 +61,8 @@ def attention_case(
     scratch area has room for."""
     q, k, v = (random_bytes(rng, (n, heads, size), "int8") for n in (queries, keys, keys))
     mask = np.where(rng.random((queries, keys)) < 0.5, 0, -rng.integers(0, 129, (queries, keys))).astype(np.int8)
+    if lifting_mask:
+        mask = random_bytes(rng, (queries, keys), "int8")
     table = np.sort(random_bytes(rng, (256,), "int8"))
     probability = np.sort(random_bytes(rng, (256,), "int8"))
     logit, rule = logit_rule(rng, size, kinds[0]), random_rule(rng, kinds[1], 255 * 128, 1)

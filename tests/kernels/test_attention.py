@@ -22,14 +22,16 @@ SIZES = st.sampled_from([4, 4, 4, 8, 16, 20, 64])
 @given(
     SEEDS, st.integers(1, 5), st.integers(1, 6), st.integers(1, 21), SIZES,
     st.sampled_from(["pulp", "pulp", "pulp", "pulp_wide", "tflite"]), st.booleans(), st.booleans(), st.booleans(),
-    st.booleans(), st.integers(1, 17), st.integers(0, 3), CORES, TOOLS,
+    st.booleans(), st.booleans(), st.integers(1, 17), st.integers(0, 3), CORES, TOOLS,
 )  # fmt: skip
 def test_attention(  # type: ignore[no-untyped-def]
-    kind, seed, heads, queries, keys, size, logit_kind, mask, table, probability, outer, batch, misalign, cores, tool
-):
+    kind, seed, heads, queries, keys, size, logit_kind, mask, table, probability, lifting, outer, batch, misalign,
+    cores, tool,
+):  # fmt: skip
     case = attention_case(
         np.random.default_rng(seed), heads, queries, keys, size, kinds=(logit_kind, kind), with_mask=mask,
-        with_table=table, with_probability=probability, heads_outer=outer, batch=batch, misalign=misalign,
+        with_table=table, with_probability=probability, lifting_mask=lifting, heads_outer=outer,
+        batch=batch, misalign=misalign,
     )  # fmt: skip
     check(case, cores, tool)
 

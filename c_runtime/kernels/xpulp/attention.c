@@ -37,12 +37,34 @@ static void multiply_large_heads(struct tvm_pulp_attention_core *c, uint8_t *y, 
   }
 }
 
+/* Whether a mask lifts any logit. Masks hide, so the fast loops only subtract; one that lifts takes the general path. */
+static uint32_t mask_lifts(const struct tvm_pulp_attention_args *args) {
+  const int8_t *row = args->mask;
+  int32_t highest = 0;
+  if (!row) return 0;
+  for (uint32_t rows = args->mask_stride == 0u ? 1u : args->queries; rows != 0u; --rows, row += args->mask_stride) {
+    const int8_t *at = row;
+    uint32_t left = args->keys;
+    for (; left >= 16u; left -= 16u, at += 16) {
+      int32_t a = tvm_pulp_xp_word(at), b = tvm_pulp_xp_word(at + 4);
+      int32_t c = tvm_pulp_xp_word(at + 8), d = tvm_pulp_xp_word(at + 12);
+      highest = tvm_pulp_xp_max4(tvm_pulp_xp_max4(highest, a), b);
+      highest = tvm_pulp_xp_max4(tvm_pulp_xp_max4(highest, c), d);
+    }
+    for (; left != 0u; --left, ++at) {
+      if (*at > 0) highest |= 1;
+    }
+  }
+  return highest != 0;
+}
+
 /* Returns how many queries the scratch area has room for. */
 static uint32_t prepare(struct tvm_pulp_attention_core *c, const struct tvm_pulp_attention_args *args, uint32_t core) {
   uint8_t *scratch = args->scratch + core * args->scratch_stride;
   c->args = args;
   c->padded = (args->keys + 3u) & ~3u;
   c->inverse = tvm_pulp_exact_inverse(args->levels - 1u);
+  c->mask_lifts = mask_lifts(args);
   uint32_t batch = 1;
   while (batch < TVM_PULP_ATTENTION_BATCH &&
          (args->size + 5u * (batch + 1u)) * c->padded <= args->scratch_stride) ++batch;

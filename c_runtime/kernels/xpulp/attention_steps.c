@@ -34,10 +34,11 @@ static int32_t few_logits(const struct tvm_pulp_attention_args *args, const int8
   return word & (int32_t)(0xffffffffu >> (8u * (4u - count)));
 }
 
-/* Subtracts what the mask takes, down to 0. */
+/* Subtracts what the mask takes, down to 0, and adds what it gives, up to 255. */
 static int32_t apply_mask(int32_t word, const int8_t *mask) {
-  int32_t drop = tvm_pulp_xp_sub4(0, tvm_pulp_xp_word(mask));
-  return tvm_pulp_xp_sub4(word, tvm_pulp_xp_minu4(drop, word));
+  int32_t values = tvm_pulp_xp_word(mask), gain = tvm_pulp_xp_max4(values, 0), drop = tvm_pulp_xp_sub4(gain, values);
+  word = tvm_pulp_xp_sub4(word, tvm_pulp_xp_minu4(drop, word));
+  return tvm_pulp_xp_add4(word, tvm_pulp_xp_minu4(gain, ~word));
 }
 
 /* Four keys of a head of four elements for two queries, the second `%[pad]` bytes (mask: `%[ms]`) behind the first. The
@@ -87,6 +88,8 @@ static int32_t rest_of_logits(const struct tvm_pulp_attention_args *args, const 
     int32_t logits = few_logits(args, q, k, count);
     if (mask) {
       logits = apply_mask(logits, mask);
+      /* Behind the last key the mask is anything. */
+      if (count < 4u) logits &= (int32_t)((1u << 8u * count) - 1u);
       mask += 4;
     }
     best = tvm_pulp_xp_maxu4(best, logits);
@@ -139,7 +142,7 @@ void tvm_pulp_attention_logits(struct tvm_pulp_attention_core *c, const int8_t *
                                uint32_t count) {
   const struct tvm_pulp_attention_args *args = c->args;
   uint32_t done = 0;
-  if (args->size == 4u && args->keys >= 4u) {
+  if (args->size == 4u && args->keys >= 4u && !c->mask_lifts) {
     done = args->keys & ~3u;
     if (args->table && mask) {
       logits_looked_up_masked(c, q, k, mask, count);

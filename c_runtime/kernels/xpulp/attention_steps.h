@@ -15,6 +15,7 @@ enum { TVM_PULP_ATTENTION_BATCH = 16 };
 struct tvm_pulp_attention_core {
   const struct tvm_pulp_attention_args *args;
   uint32_t padded;        /* keys rounded up to 4 */
+  uint32_t mask_lifts; /* a mask value is positive */
   uint32_t inverse;       /* divides by levels - 1 */
   uint8_t *logits;        /* of the queries, plus 128; later their weights; `padded` apart */
   uint32_t *exponentials; /* of the queries, `padded` apart */

@@ -325,7 +325,7 @@ struct tvm_pulp_rope_args {
 /* Attention of all heads: logits = requantize(q . k), then table (any function of the logit), then the mask, then
  * softmax with the exponentials of i_softmax, then the product with v, requantized.
  *
- *   logit = max(table[requantize(q . k)] + mask, -128), mask <= 0
+ *   logit = clip(table[requantize(q . k)] + mask, -128, 127); fast where no mask value is positive
  *
  * Strides reach head and position of each tensor, so that no transposed copy is needed. */
 struct tvm_pulp_attention_args {
