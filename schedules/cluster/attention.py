@@ -16,7 +16,6 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
-
 _QUERIES_TOGETHER = 16
 
 
@@ -26,7 +25,12 @@ def applies(layer: Layer) -> bool:
     _, _, keys, size = dimensions(layer.attributes, q, k)
     rules = [Requant.of(layer.attributes), Requant.of(layer.attributes, "logit")]
     table = i_softmax_table(layer)
-    fits = table.min() >= 1 and int(table.max()) * keys < 1 << 31 and layer.attributes["levels"] <= 256
+    fits = (
+        table.min() >= 1
+        and table[255] == table.max()
+        and int(table.max()) * keys < 1 << 31
+        and layer.attributes["levels"] <= 256
+    )
     return bool(size % 4 == 0 and fits and all(r.kind == "pulp" and not r.wide for r in rules))
 
 

@@ -132,11 +132,38 @@ def requant_fields(
     return {f"{member}.{n}": v for n, v in zip(names, values, strict=True)}
 
 
-def uniform_requant(layer: Layer) -> bool:
-    """Whether both requantization tensors have one element, or both have one per channel."""
+def uniform_requant(layer: Layer, reach: int | None = None) -> bool:
+    """Whether the kernels can requantize a layer whose accumulator stays below `reach`.
+
+    Both constant tensors have one element, or both have one per channel. TFLite's form needs multipliers that are not
+    negative and an accumulator below 2^30.
+    """
     rule = Requant.of(layer.attributes)
-    sizes = {t.spec.elements for t in layer.inputs[len(layer.inputs) - rule.operands :]} if rule.operands else {1}
-    return len(sizes) == 1 and rule.kind in KINDS
+    tensors = layer.inputs[len(layer.inputs) - rule.operands :] if rule.operands else []
+    if len({t.spec.elements for t in tensors}) > 1 or rule.kind not in KINDS:
+        return False
+    if rule.kind != "tflite":
+        return True
+    multipliers = tensors[0].data
+    return multipliers is not None and bool((multipliers >= 0).all()) and reach is not None and reach < 1 << 30
+
+
+def accumulator_reach(layer: Layer) -> int | None:
+    """Largest |accumulator| of a layer with constant weights, or of a product of two activations."""
+    low, high = layer.inputs[0].spec.range
+    if layer.operator == "matmul":
+        a, b = layer.inputs[0].spec, layer.inputs[1].spec
+        return 256 * 256 * a.shape[-1] if {a.dtype, b.dtype} <= {"int8", "uint8"} else None
+    weights = layer.inputs[1].data
+    if weights is None:
+        return None
+    zero_point = layer.attributes["zero_point"]
+    largest = max(abs(low - zero_point), abs(high - zero_point))
+    total = np.abs(weights.astype(np.int64)).reshape(weights.shape[0], -1).sum(axis=1) * largest
+    if layer.attributes["has_bias"]:
+        assert layer.inputs[2].data is not None
+        total = total + np.abs(layer.inputs[2].data.astype(np.int64))
+    return int(total.max(initial=0))
 
 
 def folded_bias(layer: Layer, weights: np.ndarray, zero_point: int) -> np.ndarray:

@@ -11,6 +11,7 @@ from schedules.cluster.base import (
     TYPES,
     Arguments,
     KernelForm,
+    accumulator_reach,
     folded_bias,
     pack_columns,
     padded,
@@ -30,7 +31,7 @@ def applies(layer: Layer) -> bool:
     """One group, 8-bit input, constant int8 weights."""
     weight = layer.inputs[1]
     plain = layer.inputs[0].spec.dtype in ("int8", "uint8") and weight.data is not None and weight.spec.dtype == "int8"
-    return plain and layer.attributes["groups"] == 1 and uniform_requant(layer)
+    return plain and layer.attributes["groups"] == 1 and uniform_requant(layer, accumulator_reach(layer))
 
 
 def applies_depthwise(layer: Layer) -> bool:
@@ -39,7 +40,7 @@ def applies_depthwise(layer: Layer) -> bool:
     plain = layer.inputs[0].spec.dtype in ("int8", "uint8") and weight.data is not None and weight.spec.dtype == "int8"
     channels = layer.inputs[0].spec.shape[3]
     groups = layer.attributes["groups"] == channels == weight.spec.shape[0]
-    return plain and groups and channels > 1 and uniform_requant(layer)
+    return plain and groups and channels > 1 and uniform_requant(layer, accumulator_reach(layer))
 
 
 def spans(layer: Layer, box: Box) -> tuple[Span, Span]:

@@ -9,6 +9,7 @@ from schedules.cluster.base import (
     TYPES,
     Arguments,
     KernelForm,
+    accumulator_reach,
     folded_bias,
     pack_columns,
     padded,
@@ -32,7 +33,7 @@ def applies(layer: Layer) -> bool:
         plain = list(a["strides"]) == [1, 1] and not any(a["pads"]) and a["groups"] == 1
         if not plain or weight.spec.shape[1:3] != (1, 1):
             return False
-    return uniform_requant(layer)
+    return uniform_requant(layer, accumulator_reach(layer))
 
 
 @dataclass(frozen=True)

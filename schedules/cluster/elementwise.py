@@ -35,7 +35,9 @@ def _same_or_row(spec: TensorSpec, shape: tuple[int, ...]) -> bool:
 def _bytes(layer: Layer, count: int) -> bool:
     shape = layer.outputs[0].spec.shape
     data = [t.spec for t in layer.inputs[:count]]
-    return all(s.dtype in _TYPES and _same_or_row(s, shape) for s in data) and uniform_requant(layer)
+    # Products of bytes and TFLite's common scale stay far below 2^30; a 32-bit operand promises nothing.
+    reach = None if any(s.dtype == "int32" for s in data) else 1 << 29
+    return all(s.dtype in _TYPES and _same_or_row(s, shape) for s in data) and uniform_requant(layer, reach)
 
 
 @dataclass(frozen=True)

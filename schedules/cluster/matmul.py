@@ -5,7 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, padded, requant_cycles, uniform_requant
+from schedules.cluster.base import (
+    SLACK,
+    TYPES,
+    Arguments,
+    KernelForm,
+    accumulator_reach,
+    padded,
+    requant_cycles,
+    uniform_requant,
+)
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.tile_rules import RULES
@@ -17,7 +26,7 @@ from tvm_pulp.uma.strategy import TileAxis
 def applies(layer: Layer) -> bool:
     """8-bit operands whose batches are equal, or of which one is not batched."""
     a, b = layer.inputs[0].spec, layer.inputs[1].spec
-    if a.dtype not in ("int8", "uint8") or b.dtype not in ("int8", "uint8") or not uniform_requant(layer):
+    if not {a.dtype, b.dtype} <= {"int8", "uint8"} or not uniform_requant(layer, accumulator_reach(layer)):
         return False
     return batch_of(a.shape) == batch_of(b.shape) or 1 in (math.prod(a.shape[:-2]), math.prod(b.shape[:-2]))
 

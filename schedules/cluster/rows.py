@@ -51,7 +51,9 @@ def applies_i_softmax(layer: Layer) -> bool:
         return False
     table = i_softmax_table(layer)
     columns = layer.inputs[0].spec.shape[-1]
-    return bool(layer.attributes["levels"] <= 256 and table.min() >= 1 and int(table.max()) * columns < 1 << 31)
+    # The kernel takes the first exponential for the largest.
+    rising = table.min() >= 1 and table[255] == table.max()
+    return bool(layer.attributes["levels"] <= 256 and rising and int(table.max()) * columns < 1 << 31)
 
 
 @dataclass(frozen=True)

@@ -190,7 +190,7 @@ class NeurekaForm:
             steps.append(Load(tensor, Box.whole((1,)) if one else Box((first,), (channels,)), local))
             vectors.append(local)
         rule = {k: v for k, v in self.layer.attributes.items() if k.startswith("requant")}
-        attributes = {**rule, "zero_point": 0, "axis": len(raw.spec.shape) - 1}
+        attributes = {**rule, "zero_point": 0, "axis": len(raw.spec.shape) - 1, "reach": self.arithmetic.reach}
         steps.append(Kernel("requantize", attributes, (raw, *vectors), (y,)))
         steps.append(Store(y, out, box))
         return steps, box.elements * _REQUANTIZE_CYCLES // self.context.cores

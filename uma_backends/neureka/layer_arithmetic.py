@@ -39,6 +39,8 @@ class Arithmetic:
     native: bool
     # Largest difference to the framework's rule in units of the output; 0 when exact.
     deviation: int
+    # Largest |accumulator + bias|.
+    reach: int
     why_not_native: str = ""
 
 
@@ -78,6 +80,7 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
         8 if not reason else 32,
         not reason,
         deviation,
+        int((reach + np.abs(bias)).max(initial=0)),
         reason,
     )
 
