@@ -39,8 +39,11 @@ EXTRA_REQUIREMENTS = {
     "mlonmcu": ["mlonmcu"],
     "dse": ["optuna", "dask[distributed]", "pandas", "matplotlib", "jupyter"],
     "dev": [
+        # TFLite's reference kernels; there is no wheel for Windows, and its tests skip without it.
+        "ai-edge-litert; sys_platform != 'win32'",
         "hypothesis",
         "mypy",
+        "onnxruntime",
         "pytest",
         "pytest-xdist",
         "ruff",

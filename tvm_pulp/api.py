@@ -213,14 +213,20 @@ def module_name(options: CompileOptions) -> str:
 def explain(model: str | Path, options: CompileOptions, stream: TextIO) -> None:
     """Print layer by layer what the compiler makes of a model and why."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
+    from tvm_pulp.frontend.imported import UnsupportedOperators
     from tvm_pulp.report.explain import explain_plan, explain_source
+    from tvm_pulp.report.explain_nodes import explain_unsupported
     from tvm_pulp.target import resolve_target
     from tvm_pulp.tiling.build_network import build_network
 
     target = resolve_target(options)
-    imported = import_model(model, options)
+    try:
+        imported = import_model(model, options)
+    except UnsupportedOperators as error:
+        explain_unsupported(error.nodes, stream)
+        raise
     network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     if target.soc.simulated:
         explain_plan(target.plan(network), stream)
     else:
-        explain_source(network, stream)
+        explain_source(network, stream, imported.nodes)

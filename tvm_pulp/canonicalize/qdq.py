@@ -62,6 +62,12 @@ class FoldQdq(Rewriter):
     def start(self, function: Any) -> None:
         self.operands = Operands(self.definition)
         self._done: dict[Any, Any] = {}
+        self._wanted: dict[str, str] = {}
+
+    def run(self, module: Any) -> Any:
+        # The float values that islands replaced had taken their names; now that they are gone, the names are free.
+        folded = super().run(module)
+        return _Renamed(self._wanted).run(folded)
 
     def visit(self, variable: Any, value: Any) -> Any:
         if not isinstance(value, relax.Call) or not isinstance(value.op, tvm.ir.Op) or qnn.is_qnn(value):
@@ -69,20 +75,20 @@ class FoldQdq(Rewriter):
         # Rewritten operands leave a call without its type; the rules below ask for it.
         value = self.builder.normalize(value)
         if is_op(value, "relax.quantize"):
-            return self._quantize(value)
+            return self._quantize(value, variable.name)
         if is_op(value, "relax.concat"):
-            return self._concat(value)
+            return self._concat(value, variable.name)
         if is_op(value, "relax.split"):
-            return self._split(value)
+            return self._split(value, variable.name)
         if value.op.name in MOVEMENTS:
-            return self._moved(value)
+            return self._moved(value, variable.name)
         if is_op(value, "relax.astype"):
             return self._average_of_integers(value)
         if is_op(value, "relax.clip") and spec_of(value).dtype in RANGES:
             return self._clipped_integers(value)
         return value
 
-    def _quantize(self, value: Any) -> Any:
+    def _quantize(self, value: Any, name: str) -> Any:
         real, target = value.args[0], target_of(value)
         if constant(real) is not None:
             return self._quantized_constant(value)
@@ -94,7 +100,9 @@ class FoldQdq(Rewriter):
                 result = self._island(real, target)
             except OverflowError:  # a ratio of scales no 64-bit product can hold: stay float
                 result = None
-            self._done[key] = self.bound(result) if isinstance(result, relax.Call) else result
+            self._done[key] = (
+                self.bound(result, self._name_of(real, target) or name) if isinstance(result, relax.Call) else result
+            )
         return value if self._done[key] is None else self._done[key]
 
     def _quantized_constant(self, value: Any) -> Any:
@@ -126,7 +134,9 @@ class FoldQdq(Rewriter):
             if source is None:
                 return None
             if is_op(call, "relax.nn.pad"):
-                return padded(call, self.bound(source), int(target.quantize(np.array(call.attrs.pad_value, np.float32))))
+                return padded(
+                    call, self.bound(source), int(target.quantize(np.array(call.attrs.pad_value, np.float32)))
+                )
             return MOVEMENTS[call.op.name](call, self.bound(source), target.zero_point)
         else:
             rule = _OPERATORS.get(call.op.name) if _is_operator(call) else None
@@ -167,12 +177,26 @@ class FoldQdq(Rewriter):
                 return call.args[1], value
         return None
 
-    def bound(self, value: Any) -> Any:
+    def bound(self, value: Any, name: str = "") -> Any:
         """Bind a call; calls inside it are bound first."""
         if isinstance(value, relax.Call):
-            arguments = [self.bound(a) if isinstance(a, relax.Call) else a for a in value.args]
-            return self.emit(relax.Call(value.op, arguments, value.attrs, value.ty_args))
+            arguments = [self.bound(a, name) if isinstance(a, relax.Call) else a for a in value.args]
+            variable = self.emit(relax.Call(value.op, arguments, value.attrs, value.ty_args), name)
+            if name:
+                self._wanted[variable.name] = name
+            return variable
         return value
+
+    def _name_of(self, real: Any, target: Target) -> str:
+        """An island is called after the layer inside it, not after its activation or its quantization."""
+        inner = self._without_activation(real, target)[0]
+        call = self.definition(inner)
+        if is_op(call, "relax.add"):
+            layers = [
+                a for a in call.args if _is_operator(self.definition(a)) and self.definition(a).op.name in _LAYERS
+            ]
+            inner = layers[0] if layers else inner
+        return str(inner.name) if isinstance(inner, relax.Var) and self.operands.quantized(inner) is None else ""
 
     def _biased(self, call: Any, target: Target) -> Any:
         """layer + constant."""
@@ -183,7 +207,7 @@ class FoldQdq(Rewriter):
                 return rule(self, layer, target, bias)
         return None
 
-    def _moved(self, value: Any) -> Any:
+    def _moved(self, value: Any, name: str) -> Any:
         """Movement of integers, or of what a dequantize gave."""
         rule, data = MOVEMENTS[value.op.name], value.args[0]
         if spec_of(value).dtype in RANGES:
@@ -192,13 +216,15 @@ class FoldQdq(Rewriter):
         if x is None or (constant(x.value) is not None and not _is_table(value)):
             return value
         moved = rule(value, x.value, x.zero_point)
-        return value if moved is None else self._dequantize(moved, self.definition(data))
+        return value if moved is None else self._dequantize(moved, self.definition(data), name)
 
-    def _dequantize(self, integers: Any, like: Any) -> Any:
+    def _dequantize(self, integers: Any, like: Any, name: str) -> Any:
         scale, zero_point = like.args[1:]
-        return relax.op.dequantize(self.bound(integers), scale, zero_point, axis=0, out_dtype=like.attrs.out_dtype)
+        return relax.op.dequantize(
+            self.bound(integers, name), scale, zero_point, axis=0, out_dtype=like.attrs.out_dtype
+        )
 
-    def _concat(self, value: Any) -> Any:
+    def _concat(self, value: Any, name: str) -> Any:
         """Operands of one quantization are joined as integers."""
         parts = list(value.args[0].fields) if isinstance(value.args[0], relax.Tuple) else []
         if not parts or value.attrs.axis is None:
@@ -214,9 +240,9 @@ class FoldQdq(Rewriter):
             return value
         like = next((d for d in map(self.definition, parts) if is_op(d, "relax.dequantize")), None)
         joined = qnn.emit("concat", [x.value for x in known], {"axis": axis})
-        return value if like is None else self._dequantize(joined, like)
+        return value if like is None else self._dequantize(joined, like, name)
 
-    def _split(self, value: Any) -> Any:
+    def _split(self, value: Any, name: str) -> Any:
         """Pieces of integers, dequantized one by one."""
         data = value.args[0]
         x, shape = self.operands.quantized(data), spec_of(data).shape
@@ -232,7 +258,7 @@ class FoldQdq(Rewriter):
                 return value
             attributes = {"begin": begin, "stride": [1] * len(shape), "size": list(size)}
             piece = qnn.emit("slice", [data if x is None else x.value], attributes)
-            pieces.append(self.emit(piece if x is None else self._dequantize(piece, self.definition(data))))
+            pieces.append(self.emit(piece if x is None else self._dequantize(piece, self.definition(data), name)))
         return relax.Tuple(pieces)
 
     def _average_of_integers(self, value: Any) -> Any:
@@ -263,6 +289,16 @@ class FoldQdq(Rewriter):
                 attributes[f"{prefix}high"] = min(attributes[f"{prefix}high"], high)
                 return qnn.emit(layer.op.name.removeprefix(PREFIX), layer.args, attributes)
         return _first(qdq_elementwise.clip(data, low, high), value)
+
+
+class _Renamed(Rewriter):
+    """Gives values the names they were meant to have."""
+
+    def __init__(self, wanted: dict[str, str]) -> None:
+        self._wanted = wanted
+
+    def emit(self, value: Any, name: str = "") -> Any:
+        return super().emit(value, self._wanted.get(name, name))
 
 
 def _is_table(value: Any) -> bool:

@@ -8,7 +8,29 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+@dataclass(frozen=True)
+class SourceNode:
+    """A node of the model file, for explanations."""
+
+    name: str
+    op_type: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    # Evaluated while importing.
+    constant: bool = False
+    unsupported: bool = False
+
+
+class UnsupportedOperators(UserError):
+    """Operators without a conversion; carries all nodes of the model."""
+
+    def __init__(self, message: str, nodes: Sequence[SourceNode]) -> None:
+        super().__init__(message)
+        self.nodes = tuple(nodes)
 
 
 @dataclass(frozen=True)
@@ -22,6 +44,8 @@ class Imported:
     dialect: str
     # Inputs whose type was inferred rather than stated, with the option that states it.
     inferred_inputs: tuple[str, ...] = ()
+    # Nodes of the file; empty where the format has no names for them.
+    nodes: tuple[SourceNode, ...] = ()
 
 
 @dataclass(frozen=True)

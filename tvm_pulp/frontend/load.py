@@ -27,7 +27,8 @@ def printable_messages() -> Iterator[None]:
         clean = "".join(c if c.isprintable() else "?" for c in str(error))
         if len(clean) > _LONGEST_MESSAGE:
             clean = f"{clean[: _LONGEST_MESSAGE - 300]} ... {clean[-200:]}"
-        raise UserError(clean) from None
+        error.args = (clean,)
+        raise
 
 
 @printable_messages()

@@ -12,7 +12,7 @@ from tvm import relax
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_dialect_activations, onnx_dialect_layers, onnx_dialect_movement
-from tvm_pulp.frontend.imported import Imported, ImportOptions, match_arrays
+from tvm_pulp.frontend.imported import Imported, ImportOptions, SourceNode, UnsupportedOperators, match_arrays
 from tvm_pulp.frontend.input_types import input_type, is_integral
 from tvm_pulp.frontend.onnx_attributes import check_attributes
 from tvm_pulp.frontend.onnx_dialect_values import Values, variable_name
@@ -72,6 +72,14 @@ def _used_constants(graph: Graph) -> list[np.ndarray]:
     return [c for name, c in graph.constants.items() if name in used and np.issubdtype(c.dtype, np.number)]
 
 
+def _source_nodes(graph: Graph) -> tuple[SourceNode, ...]:
+    """Layers of this dialect are called after the values they make."""
+    return tuple(
+        SourceNode(n.outputs[0], n.op_type, n.inputs, n.outputs, unsupported=n.op_type not in CONVERTERS)
+        for n in graph.nodes
+    )
+
+
 def _convert(values: Values, node: Node) -> None:
     """Convert one node; whatever a malformed one makes a converter stumble over is the file's fault."""
     try:
@@ -87,7 +95,8 @@ def import_dialect(graph: Graph, options: ImportOptions) -> Imported:
     """The graph as a Relax module of dialect operators."""
     unknown = sorted({f"{n.op_type} (node '{n.name}')" for n in graph.nodes if n.op_type not in CONVERTERS})
     if unknown:
-        raise UserError(f"unsupported operators in this integer network: {', '.join(unknown)}")
+        message = f"unsupported operators in this integer network: {', '.join(unknown)}: replace them"
+        raise UnsupportedOperators(message, _source_nodes(graph))
     for name in options.input_types:
         if name not in graph.inputs:
             raise UserError(f"--input-types: the graph has no input '{name}'; its inputs are {', '.join(graph.inputs)}")
@@ -113,4 +122,4 @@ def import_dialect(graph: Graph, options: ImportOptions) -> Imported:
     module = builder.get()
     check_module(module, empty_inputs=True)
     inferred = tuple(n for n in graph.inputs if n not in stated)
-    return Imported(module, tuple(graph.inputs), graph.outputs, "pulp", inferred)
+    return Imported(module, tuple(graph.inputs), graph.outputs, "pulp", inferred, _source_nodes(graph))

@@ -17,7 +17,7 @@ from tvm_pulp.frontend.onnx_convolutions import conv, conv_transpose
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_moving_operators import gather, pad, tile
 from tvm_pulp.frontend.onnx_resize import resize
-from tvm_pulp.frontend.onnx_standard import standard_graph
+from tvm_pulp.frontend.onnx_standard import source_nodes, standard_graph
 from tvm_pulp.frontend.relax_checks import check_module
 
 
@@ -47,6 +47,9 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
         "Tile": tile,
     }
 
+    # Name of the node being converted.
+    _current = ""
+
     @classmethod
     def known(cls) -> set[str]:
         """Operators that are converted."""
@@ -56,9 +59,35 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
         """Done before: `standard_graph` names all unknown operators at once."""
 
     def _convert_operator(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
+        """A node's result, bound under the node's name; what it is made of carries the same name."""
+        outer = self._current
+        self._current = outer or str(attrs["tvm_custom"]["name"])
+        try:
+            converted = self._converted(op_name, inputs, attrs, opset)
+            converted = self._bound(converted)
+        finally:
+            self._current = outer
+        return converted
+
+    def _bound(self, converted: Any) -> Any:
+        if isinstance(converted, relax.Tuple):
+            return relax.Tuple([self._bound(field) for field in converted.fields])
+        if isinstance(converted, relax.Call) and isinstance(converted.ty, relax.TensorType):
+            return self.bb.emit(converted, name_hint=self._current)
+        return converted
+
+    def _layer_norm(self, inputs: Any, attrs: Any, opset: int) -> Any:
+        """TVM's conversion, not yet normalized: its call would lose the node's name."""
+        convert = onnx_frontend.LayerNormalization.get_converter(opset)
+        made = convert(self.bb, inputs, attrs, [self._nodes, self._params])
+        return relax.Tuple([self.bb.normalize(f) for f in made.fields])
+
+    def _converted(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
         if op_name in self.OWN:
             converted = self.OWN[op_name](self, list(inputs), dict(attrs), opset)
             return converted if isinstance(converted, relax.Tuple) else self.bb.normalize(converted)
+        if op_name == "LayerNormalization":
+            return self._layer_norm(inputs, attrs, opset)
         if op_name not in self.EXTRA:
             return super()._convert_operator(op_name, inputs, attrs, opset)
         convert = self.EXTRA[op_name].get_converter(opset)
@@ -73,7 +102,8 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
 
 def import_plain(graph: Graph, options: ImportOptions) -> Imported:
     """A float model as Relax; it stays float."""
-    return Imported(run_importer(PlainImporter, graph, options), tuple(graph.inputs), graph.outputs, "float")
+    module = run_importer(PlainImporter, graph, options)
+    return Imported(module, tuple(graph.inputs), graph.outputs, "float", nodes=source_nodes(graph))
 
 
 def run_importer(kind: type[PlainImporter], graph: Graph, options: ImportOptions) -> Any:

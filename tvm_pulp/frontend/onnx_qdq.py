@@ -18,6 +18,7 @@ from tvm_pulp.frontend import onnx_operator_form, onnx_qdq_checks, onnx_qdq_oper
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_plain import PlainImporter, run_importer
+from tvm_pulp.frontend.onnx_standard import source_nodes
 from tvm_pulp.frontend.relax_constant import constant
 from tvm_pulp.qnn.tensor_spec import RANGES
 
@@ -33,7 +34,8 @@ def is_quantized(graph: Graph) -> bool:
 def import_qdq(graph: Graph, options: ImportOptions) -> Imported:
     """The graph as Relax: dequantize and quantize around float operators."""
     onnx_qdq_checks.check(graph)
-    return Imported(run_importer(QdqImporter, graph, options), tuple(graph.inputs), graph.outputs, "qdq")
+    module = run_importer(QdqImporter, graph, options)
+    return Imported(module, tuple(graph.inputs), graph.outputs, "qdq", nodes=source_nodes(graph))
 
 
 class QdqImporter(PlainImporter):
@@ -57,7 +59,8 @@ class QdqImporter(PlainImporter):
         if str(x.ty.dtype.dtype) not in RANGES:
             raise UserError(f"DequantizeLinear of {x.ty.dtype.dtype} values: its operand must be integers")
         zero = self._scalar_or_vector(zero_point, str(x.ty.dtype.dtype), scale)
-        return self.bb.emit(relax.op.dequantize(x, _plain(scale), zero, axis=axis, out_dtype="float32"))
+        call = relax.op.dequantize(x, _plain(scale), zero, axis=axis, out_dtype="float32")
+        return self.bb.emit(call, name_hint=self._current)
 
     def quantize(self, x: Any, scale: Any, zero_point: Any, like: Any = None, axis: int = 0) -> Any:
         """Quantize; without a zero point the type is that of `like`, else uint8."""
@@ -65,7 +68,8 @@ class QdqImporter(PlainImporter):
         dtype = dtype if zero_point is None else str(zero_point.ty.dtype.dtype)
         _check_parameters(x, scale, zero_point, axis)
         zero = self._scalar_or_vector(zero_point, dtype, scale)
-        return self.bb.emit(relax.op.quantize(x, _plain(scale), zero, axis=axis, out_dtype=dtype))
+        call = relax.op.quantize(x, _plain(scale), zero, axis=axis, out_dtype=dtype)
+        return self.bb.emit(call, name_hint=self._current)
 
     @staticmethod
     def _scalar_or_vector(zero_point: Any, dtype: str, scale: Any) -> Any:

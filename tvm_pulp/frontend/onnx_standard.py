@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.imported import ImportOptions
+import onnx
+
+from tvm_pulp.frontend.imported import ImportOptions, SourceNode, UnsupportedOperators
 from tvm_pulp.frontend.onnx_attributes import check_attributes
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_order import name_of
@@ -25,6 +26,32 @@ _NO_C = frozenset(
 )
 
 
+def source_nodes(graph: Graph, unsupported: Collection[str] = ()) -> tuple[SourceNode, ...]:
+    """The file's nodes, for explanations; `unsupported` are known by their first result."""
+    return tuple(
+        SourceNode(
+            name_of(n),
+            n.op_type,
+            tuple(n.input),
+            tuple(n.output),
+            all(o in graph.constants for o in n.output),
+            bool(n.output) and n.output[0] in unsupported,
+        )
+        for n in graph.model.graph.node
+    )
+
+
+def _named(graph: Any) -> Any:
+    """The graph with a name for every node: layers are called after them."""
+    if all(node.name for node in graph.node):
+        return graph
+    result = onnx.GraphProto()
+    result.CopyFrom(graph)
+    for node in result.node:
+        node.name = name_of(node)
+    return result
+
+
 def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str]) -> tuple[Any, dict[str, list[Any]]]:
     """The graph to import and the shapes of its inputs; `known` are the operators the importer converts."""
     proto = graph.model.graph
@@ -37,10 +64,11 @@ def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str])
     ]
     if bad:
         listed = ", ".join(sorted({f"{n.op_type} (node '{name_of(n)}')" for n in bad}))
-        raise UserError(f"unsupported ONNX operators: {listed}: replace them by standard ones")
+        message = f"unsupported ONNX operators: {listed}: replace them by standard ones"
+        raise UnsupportedOperators(message, source_nodes(graph, [n.output[0] for n in bad if n.output]))
     check_attributes(proto.node, graph.constants)
     shapes = input_shapes(graph, options.input_shapes)
     opsets = graph.model.opset_import
     values = value_shapes(proto, opsets, shapes)
-    unrolled = decompose(proto, graph.constants, values)
+    unrolled = decompose(_named(proto), graph.constants, values)
     return unrolled, {name: list(shape) for name, shape in shapes.items()}

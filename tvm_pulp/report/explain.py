@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TextIO
 
+from tvm_pulp.frontend.imported import SourceNode
 from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.report.explain_nodes import explain_nodes
 from tvm_pulp.tiling.plan import LayerPlan, Plan
 
 
@@ -15,8 +18,11 @@ def _head(layer: Layer) -> str:
     return f"{layer.name}: {layer.operator} {data} -> {made}{macs}"
 
 
-def explain_source(network: Network, stream: TextIO) -> None:
-    """Without a cluster: which layers are integer dialect and which stay as they came."""
+def explain_source(network: Network, stream: TextIO, nodes: Sequence[SourceNode] = ()) -> None:
+    """Without a cluster: what became of every node of the file, then the layers in order."""
+    if nodes:
+        explain_nodes(nodes, network, stream)
+        print("", file=stream)
     for layer in network.layers:
         print(_head(layer), file=stream)
         if layer.operator.startswith("tir."):

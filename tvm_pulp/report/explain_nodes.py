@@ -1,0 +1,155 @@
+"""Node by node of the model file: which canonical operator it became part of, or why it stays float and what helps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TextIO
+
+from tvm_pulp.frontend.imported import SourceNode
+from tvm_pulp.qnn.network import Layer, Network
+
+_BORDERS = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"})
+# They move elements, so that they look like what they move.
+_MOVING = frozenset(
+    (
+        *("Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Slice", "Gather", "Split", "Concat"),
+        *("Pad", "Identity", "MaxPool", "Tile", "Expand"),
+    )
+)
+_ISLANDS = frozenset(
+    ("LayerNormalization", "GroupNormalization", "InstanceNormalization", "LSTM", "GRU", "RNN", "Resize")
+)
+
+
+def explain_nodes(nodes: Sequence[SourceNode], network: Network, stream: TextIO) -> None:
+    """One or two lines per node."""
+    layers = {layer.name: layer for layer in network.layers}
+    readers: dict[str, list[SourceNode]] = {}
+    makers = {output: node for node in nodes for output in node.outputs}
+    for node in nodes:
+        for name in node.inputs:
+            readers.setdefault(name, []).append(node)
+    quantized = any(node.op_type in _BORDERS or node.op_type.startswith("QLinear") for node in nodes)
+    integer = 0
+    for node in nodes:
+        print(f"{node.name}: {node.op_type}", file=stream)
+        own = _own_layer(node, layers)
+        if node.constant:
+            print("    constant: computed at compile time", file=stream)
+            integer += 1
+        elif own is not None and own.operator.startswith("tir."):
+            reason, remedy = _why_float(node, makers, readers, quantized)
+            print(
+                f"    stays as it is, plain C by TVM ({own.operator.removeprefix('tir.').removeprefix('tir_')}): {reason}",
+                file=stream,
+            )
+            print(f"    what would help: {remedy}", file=stream)
+        else:
+            found = own or _layer_before(node, layers, makers) or _layer_after(node, layers, readers)
+            integer += 1
+            text = f"qnn.{found.operator}, layer {found.name}" if found is not None else "no code: it moves nothing"
+            if found is not None and found.operator.startswith("tir."):
+                text = f"part of the float code of layer {found.name}"
+                integer -= 1
+            print(f"    {text}", file=stream)
+    print(f"{integer} of {len(nodes)} nodes are integer or need no code", file=stream)
+
+
+def explain_unsupported(nodes: Sequence[SourceNode], stream: TextIO) -> None:
+    """The same list for a model that cannot be imported."""
+    for node in nodes:
+        print(f"{node.name}: {node.op_type}", file=stream)
+        if node.unsupported:
+            print(f"    unsupported: {node.op_type} has no conversion", file=stream)
+            print(
+                "    what would help: express it by standard operators, or export it as a model function", file=stream
+            )
+        else:
+            print("    supported; its form is known once the others are replaced", file=stream)
+    bad = sum(node.unsupported for node in nodes)
+    print(f"{bad} of {len(nodes)} nodes are unsupported", file=stream)
+
+
+def _identifier(name: str) -> str:
+    """What the compiler makes of a node's name."""
+    base = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
+    return f"v{base}" if base[0].isdigit() else base
+
+
+def _own_layer(node: SourceNode, layers: dict[str, Layer]) -> Layer | None:
+    """The layer called after a node; repeated names carry a number."""
+    base = _identifier(node.name)
+    found = layers.get(base)
+    if found is None:
+        numbered = re.compile(re.escape(base) + r"_?\d+")
+        found = next((layer for name, layer in layers.items() if numbered.fullmatch(name)), None)
+    return found
+
+
+def _layer_before(node: SourceNode, layers: dict[str, Layer], makers: dict[str, SourceNode]) -> Layer | None:
+    """The layer that swallowed what follows it (bias, activation, quantization); a dequantize starts a new one."""
+    seen, queue = set(), [node]
+    while queue:
+        current = queue.pop(0)
+        if current.op_type == "DequantizeLinear":
+            continue
+        for name in current.inputs:
+            maker = makers.get(name)
+            if maker is None or maker.constant or id(maker) in seen:
+                continue
+            seen.add(id(maker))
+            layer = _own_layer(maker, layers) if maker.op_type != "DequantizeLinear" else None
+            if layer is not None:
+                return layer
+            queue.append(maker)
+    return None
+
+
+def _layer_after(node: SourceNode, layers: dict[str, Layer], readers: dict[str, list[SourceNode]]) -> Layer | None:
+    """The layer whose operand a node prepares: the next one down the graph."""
+    seen, queue = set(), [node]
+    while queue:
+        current = queue.pop(0)
+        for output in current.outputs:
+            for reader in readers.get(output, []):
+                if id(reader) in seen:
+                    continue
+                seen.add(id(reader))
+                layer = _own_layer(reader, layers)
+                if layer is not None:
+                    return layer
+                queue.append(reader)
+    return None
+
+
+def _why_float(
+    node: SourceNode, makers: dict[str, SourceNode], readers: dict[str, list[SourceNode]], quantized: bool
+) -> tuple[str, str]:
+    """Reason and remedy."""
+    if not quantized:
+        return "the model is float", "quantize it, for example with onnxruntime.quantization.quantize_static"
+    if node.op_type in _BORDERS:
+        return "it is the border of a float part", "quantize the operators beside it; the border then disappears"
+    if node.op_type in _ISLANDS:
+        reason = f"{node.op_type} between quantizations is float in the model"
+        return reason, "nothing is wrong; the integer form of the PULP dialect (iLayerNorm, iRMSNorm) would be faster"
+    for name in node.inputs:
+        source = makers.get(name)
+        while source is not None and source.op_type in _MOVING:
+            source = makers.get(source.inputs[0]) if source.inputs else None
+        if source is not None and not source.constant and source.op_type != "DequantizeLinear":
+            reason = f"its operand '{name}' comes from {source.op_type} '{source.name}' without quantization"
+            return reason, f"put QuantizeLinear and DequantizeLinear after '{source.name}'"
+    for output in node.outputs:
+        plain = [r for r in readers.get(output, []) if r.op_type not in _BORDERS and r.op_type not in _MOVING]
+        if plain or not readers.get(output):
+            where = f"{plain[0].op_type} '{plain[0].name}'" if plain else "the output of the model"
+            return (
+                f"its result goes to {where} in float",
+                f"put QuantizeLinear and DequantizeLinear after '{node.name}'",
+            )
+    return (
+        f"{node.op_type} has no integer form for these scales and shapes",
+        "per-tensor scales of 8 bits on all operands, or another operator",
+    )
