@@ -10,15 +10,18 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.legalize_float import legalize_float, lowered_kernels
-from tvm_pulp.qnn.network import Layer, Network, Tensor
 
-_C_WORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long "
-    "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
-    "bool true false main".split()
+# Words a tensor cannot be called after: C's own, what common headers and compilers define, what emitted code uses.
+_RESERVED = re.compile(
+    r"auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|inline|int|long"
+    r"|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|while"
+    r"|bool|true|false|asm|typeof|main|linux|unix|mem(cpy|move|set|cmp)|u?int\w*_t|U?INT\w*|NULL|L1|L2|AT"
+    r"|core|cores|dma|arena|inputs|outputs|(tvm|neureka|_)\w*",
+    re.ASCII,
 )
 
 
@@ -26,11 +29,11 @@ class Names:
     """Turns any text into unique C identifiers."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set(_C_WORDS)
+        self._taken: set[str] = set()
 
     def pick(self, text: str) -> str:
         base = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
-        base = f"v{base}" if base[0].isdigit() else base
+        base = f"v_{base}" if base[0].isdigit() or _RESERVED.fullmatch(base) else base
         name, count = base, 1
         while name in self._taken:
             count += 1

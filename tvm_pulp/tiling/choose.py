@@ -33,7 +33,9 @@ def greedy_plan(
         if node not in known:
             raise UserError(f"--pin {node}={engine}: there is no layer '{node}'; `tvmc explain` lists them")
         if engine not in names:
-            raise UserError(f"--pin {node}={engine}: engine '{engine}' is not part of this target ({', '.join(sorted(names))})")
+            raise UserError(
+                f"--pin {node}={engine}: engine '{engine}' is not part of this target ({', '.join(sorted(names))})"
+            )
     # Hand-written kernels are for cores with XpulpV2; all others run generated C.
     schedules = core_schedules() if soc.cluster.isa.xpulp else ()
     layers = tuple(

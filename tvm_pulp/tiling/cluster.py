@@ -48,13 +48,14 @@ class TiledForm:
             part = rule.part(layer, box)
             boxes, attributes = part.inputs, part.attributes
         inputs = tuple(
-            Local(f"x{i}", TensorSpec(b.size, t.spec.dtype)) for i, (t, b) in enumerate(zip(layer.inputs, boxes, strict=True))
+            Local(f"x{i}", TensorSpec(b.size, t.spec.dtype))
+            for i, (t, b) in enumerate(zip(layer.inputs, boxes, strict=True))
         )
-        if rule is None:
-            targets = [Box.whole(t.spec.shape) for t in layer.outputs]
-        else:
-            targets = [box]
-        outputs = tuple(Local(f"y{i}", TensorSpec(b.size, t.spec.dtype)) for i, (t, b) in enumerate(zip(layer.outputs, targets, strict=True)))
+        targets = [Box.whole(t.spec.shape) for t in layer.outputs] if rule is None else [box]
+        outputs = tuple(
+            Local(f"y{i}", TensorSpec(b.size, t.spec.dtype))
+            for i, (t, b) in enumerate(zip(layer.outputs, targets, strict=True))
+        )
         spaces = tuple(Local(f"space{i}", t.spec) for i, t in enumerate(layer.workspaces))
         function = layer.function if layer.operator.startswith("tir.") else None
         loads = [Load(t, b, x) for t, b, x in zip(layer.inputs, boxes, inputs, strict=True)]

@@ -178,7 +178,9 @@ def _describe_tile(tile: PlacedTile) -> dict[str, Any]:
                  "writes": [operand(o) for o in (*step.outputs, *step.workspaces)]}
             )  # fmt: skip
         else:
-            what = {"do": "job", "engine": step.engine} if isinstance(step, Job) else {"do": "call", "op": step.function}
+            what = (
+                {"do": "job", "engine": step.engine} if isinstance(step, Job) else {"do": "call", "op": step.function}
+            )
             reads, writes = [operand(i) for i in step.reads], [operand(o) for o in step.writes]
             steps.append({**what, "reads": reads, "writes": writes})
     buffers = [{"name": names[b], "offset": o, "bytes": b.bytes} for b, o in tile.offsets.items()]

@@ -109,5 +109,3 @@ class _Builder:
             self.described.append(step)
             name = SUBMIT if isinstance(step, Job) else CALL
             self.add(call(name, len(self.described) - 1, call(L1, slot)))
-
-
