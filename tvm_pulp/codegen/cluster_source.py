@@ -167,7 +167,9 @@ class ClusterSource:
     def _kernel_call(self, arguments: list[Any]) -> str:
         step = self._main.described[int(arguments[0].value)]
         assert isinstance(step, Call)
-        return f"{step.function}((const {step.structure} *){self._place(arguments[1])}, (uint32_t)core, (uint32_t)cores);"
+        return (
+            f"{step.function}((const {step.structure} *){self._place(arguments[1])}, (uint32_t)core, (uint32_t)cores);"
+        )
 
     def _mark(self, index: int) -> None:
         self._emit("")
