@@ -42,7 +42,9 @@ class Statements:
             self._names[variable] = self._fresh(variable.name)
         return self._names[variable]
 
-    def _fresh(self, base: str) -> str:
+    def _fresh(self, text: str) -> str:
+        # TVM calls temporaries after graph values, and those after whatever a model file says.
+        base = re.sub(r"\W+", "_", text, flags=re.ASCII).lstrip("0123456789") or "value"
         name, count = base, 1
         while name in self._taken:
             count += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -61,13 +62,17 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
     def _convert_operator(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
         """A node's result, bound under the node's name; what it is made of carries the same name."""
         outer = self._current
-        self._current = outer or str(attrs["tvm_custom"]["name"])
+        self._current = outer or _identifier(str(attrs["tvm_custom"]["name"]))
         try:
             converted = self._converted(op_name, inputs, attrs, opset)
             converted = self._bound(converted)
         finally:
             self._current = outer
         return converted
+
+    def _sanitize_name(self, name: str) -> str:
+        """Names of graph inputs, as TVM's printer and its temporaries may use them."""
+        return str(self._name_supply.fresh_name(_identifier(name)))
 
     def _bound(self, converted: Any) -> Any:
         if isinstance(converted, relax.Tuple):
@@ -98,6 +103,12 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
         given = onnx_frontend.onnx_input()
         given.extend(inputs)
         return super()._convert_operator(op_name, given, attrs, opset)
+
+
+def _identifier(name: str) -> str:
+    """A node's name as an identifier; `main` is the function's own name."""
+    base = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
+    return f"v{base}" if base[0].isdigit() or base == "main" else base
 
 
 def import_plain(graph: Graph, options: ImportOptions) -> Imported:

@@ -40,10 +40,8 @@ def explain_nodes(nodes: Sequence[SourceNode], network: Network, stream: TextIO)
             integer += 1
         elif own is not None and own.operator.startswith("tir."):
             reason, remedy = _why_float(node, makers, readers, quantized)
-            print(
-                f"    stays as it is, plain C by TVM ({own.operator.removeprefix('tir.').removeprefix('tir_')}): {reason}",
-                file=stream,
-            )
+            kernel = own.operator.removeprefix("tir.").removeprefix("tir_")
+            print(f"    stays as it is, plain C by TVM ({kernel}): {reason}", file=stream)
             print(f"    what would help: {remedy}", file=stream)
         else:
             found = own or _layer_before(node, layers, makers) or _layer_after(node, layers, readers)
