@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
@@ -41,7 +42,7 @@ def test_names_and_dialect() -> None:
     assert (imported.inputs, imported.outputs, imported.dialect) == (("x",), ("y",), "qdq")
 
 
-@pytest.mark.parametrize("opset", [11, 13, 17, 19, 21])
+@pytest.mark.parametrize("opset", range(11, onnx.defs.onnx_opset_version() + 1))
 def test_opsets(opset: int) -> None:
     module = canonical(_relu_model(opset=opset))
     x = np.arange(-128, 128, dtype=np.int8)[: 2 * 3].reshape(2, 3)

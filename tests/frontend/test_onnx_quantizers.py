@@ -79,7 +79,7 @@ def test_static(network: str, form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("network", ["mobilenet_block", "bert_tiny", "vit_block"])
+@pytest.mark.parametrize("network", NETWORKS)
 def test_dynamic(network: str, tmp_path: Path) -> None:
     # Scales are computed at run time, in float: equal up to the noise of float32 sums.
     source, target = tmp_path / "float.onnx", tmp_path / "quantized.onnx"
