@@ -1,0 +1,75 @@
+"""TFLite files that lie about themselves: exit status 2 and one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.frontend.single_tflite import Tensor, write
+from tests.frontend.test_bad_models import _refused
+
+pytest.importorskip("ai_edge_litert.schema_py_generated", reason="writes the files: ai-edge-litert")
+Capture = pytest.CaptureFixture[str]
+GOOD: dict[str, Any] = {"shape": (2, 3), "scale": 0.1, "zero_point": 4}
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "scale_zero": ({"scale": 0.0}, "tensor 't0': scales must be positive and finite: quantize the model again"),
+    "scale_nan": ({"scale": float("nan")}, "tensor 't0': scales must be positive and finite"),
+    "zero_point": ({"zero_point": 300}, "tensor 't0': a zero point lies outside int8: quantize the model again"),
+    "scale_count": ({"scale": [0.1, 0.2, 0.3]}, "tensor 't0' has 3 scales for axis 0 of shape [2, 3]"),
+    "absurd_shape": ({"shape": (1 << 20, 1 << 20)}, "tensor 't0' of shape [1048576, 1048576] is larger than 1024 MiB"),
+    "negative_shape": ({"shape": (-7, 3)}, "tensor 't0' has a negative dimension"),
+    "short_data": ({"data": np.zeros(5, np.int8)}, "tensor 't0' holds 5 bytes, its shape [2, 3] needs 6"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_one_sentence(case: str, tmp_path: Path, capsys: Capture) -> None:
+    changed, expected = BAD[case]
+    path = tmp_path / "model.tflite"
+    write(path, "ADD", [Tensor(**{**GOOD, **changed}), Tensor(**GOOD)], Tensor(**GOOD), _options(), 2)
+    assert expected in _refused(path, capsys)
+
+
+def test_unsupported_type(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "model.tflite"
+    write(path, "ADD", [Tensor(**GOOD), Tensor(**GOOD)], Tensor(**GOOD), _options(), 2)
+    schema = pytest.importorskip("ai_edge_litert.schema_py_generated")
+    import flatbuffers
+
+    model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(path.read_bytes(), 0))
+    model.subgraphs[0].tensors[0].type = schema.TensorType.STRING
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    path.write_bytes(bytes(builder.Output()))
+    assert "tensor 't0' has the unsupported type number 5: use int8, int32 or float32" in _refused(path, capsys)
+
+
+@pytest.mark.parametrize(("place", "index"), [("inputs", 99), ("outputs", 99), ("inputs", 2)])
+def test_indices_that_do_not_exist(place: str, index: int, tmp_path: Path, capsys: Capture) -> None:
+    # The last one reads its own result: a cycle.
+    path = tmp_path / "model.tflite"
+    write(path, "ADD", [Tensor(**GOOD), Tensor(**GOOD)], Tensor(**GOOD), _options(), 2)
+    schema = pytest.importorskip("ai_edge_litert.schema_py_generated")
+    import flatbuffers
+
+    model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(path.read_bytes(), 0))
+    operator = model.subgraphs[0].operators[0]
+    changed = list(getattr(operator, place))
+    changed[0] = index
+    setattr(operator, place, changed)
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    path.write_bytes(bytes(builder.Output()))
+    message = _refused(path, capsys)
+    expected = "reads 't2' before anything produces it" if index == 2 else "names a tensor that does not exist"
+    assert expected in message
+
+
+def _options() -> Any:
+    from ai_edge_litert import schema_py_generated as schema
+
+    return schema.AddOptionsT()
