@@ -145,6 +145,8 @@ class Expressions:
             if is_scalar_buffer(e.source):
                 return self._name_of(e.source), _ATOM
             return f"{self._name_of(e.source)}[{self.index(e.source, e.indices)}]", _ATOM
+        if kind in ("Mod", "FloorMod") and _dtype(e).startswith("float"):
+            return self._float_remainder(e, kind)
         if kind in _BINARY:
             return self._binary(*_BINARY[kind], e.a, e.b)
         if kind in ("Min", "Max"):
@@ -183,6 +185,14 @@ class Expressions:
             return self._binary("/" if kind == "FloorDiv" else "%", 80, e.a, e.b)
         name = "tvm_pulp_floor_divide_32" if kind == "FloorDiv" else "tvm_pulp_floor_modulo_32"
         return f"{name}({self.text(e.a)}, {self.text(e.b)})", _ATOM
+
+    def _float_remainder(self, e: Any, kind: str) -> tuple[str, int]:
+        """C has no remainder of floats; the floored one takes the sign of the divisor."""
+        a, b = self.text(e.a), self.text(e.b)
+        self.math_used.add("fmod")
+        if kind == "Mod":
+            return f"tvm_pulp_fmodf({a}, {b})", _ATOM
+        return f"tvm_pulp_fmodf(tvm_pulp_fmodf({a}, {b}) + {self._wrap(e.b, _UNARY)}, {b})", _ATOM
 
     def _call(self, e: Any) -> tuple[str, int]:
         name = e.op.name.removeprefix("tirx.").removeprefix("prim.")
