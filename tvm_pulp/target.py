@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tvm_pulp import soc as socs
@@ -54,13 +54,15 @@ class Target:
     def plan(self, network: Network) -> Plan:
         """Plan the network and check the plan independently."""
         from tvm_pulp.tiling.choose import greedy_plan
-        from tvm_pulp.tiling.plan import describe
         from tvm_pulp.tiling.verify import verify
+        from tvm_pulp.tir.describe import describe
+        from tvm_pulp.tir.lower import lower
 
         contexts = [(b, b.context(options, self.soc, self.cores)) for b, options in self.engines]
         budget = self.l1_bytes(len(network.layers))
         plan = greedy_plan(network, self.soc, contexts, cores=self.cores, l1_bytes=budget, pins=self.pins)
         self._check_capacity(plan)
+        plan = replace(plan, lowered=lower(plan, [b for b, _ in self.engines]))
         faults = verify(describe(plan), self.soc)
         if faults:
             raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
@@ -82,6 +84,7 @@ class Target:
     def _check_capacity(self, plan: Plan) -> None:
         used = {"l2": plan.arena.size, "weight_sram": 0, "weight_mram": 0, "l3": 0}
         largest: dict[str, Any] = {}
+        used["l2"] += plan.table_bytes()
         for tensor in plan.constants():
             used[tensor.level] += tensor.spec.bytes
             if tensor.level not in largest or tensor.spec.bytes > largest[tensor.level].spec.bytes:

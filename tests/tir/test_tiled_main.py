@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,11 @@ POINTWISE = RandomLayer(
 )
 
 
-def main_of(engine: str | None, l1: int) -> TiledMain:
-    network = layer_network([POINTWISE])
+LARGE = replace(POINTWISE, x=TensorSpec((1, 32, 16, 16), "int8"))
+
+
+def main_of(engine: str | None, l1: int, layer: RandomLayer = POINTWISE) -> TiledMain:
+    network = layer_network([layer])
     target = target_for(soc.load("siracusa"), backend(engine) if engine else None, l1=l1)
     target = pinned(target, network) if engine else target
     return build_tiled_main(target.plan(network))
@@ -48,17 +52,17 @@ def test_a_job_has_its_operands_and_structure_before_it_starts() -> None:
     names = [line.split("(")[0] for line in lines]
     assert names[0] == names[-1] == "layer" and names.count("submit") == 1
     job = names.index("submit")
-    assert names.index("dma_load_descriptors") < job and names.index("dma_store") > job
+    assert names.index("dma_load_bundle") < job and names.index("dma_store") > job
     loads = [line for line in lines if line.startswith("dma_load(")]
     assert any("AT(x0, 0), 512)" in line for line in loads)
     assert lines[names.index("dma_store")].endswith(", 1024)")  # 8 x 4 x 8 accumulators of four bytes
 
 
 def test_tiles_of_a_small_l1_move_every_byte_once() -> None:
-    lines = statements(main_of("neureka", 1800))
+    lines = statements(main_of("neureka", 8192, LARGE))
     stores = [line for line in lines if line.startswith("dma_store")]
     assert len(stores) > 1
-    assert sum(int(re.search(r"\), (\d+)", line)[1]) for line in stores) == 1024  # type: ignore[index]
+    assert sum(int(re.search(r"\), (\d+)", line)[1]) for line in stores) == 16384  # type: ignore[index]
     assert sum(line.startswith("submit") for line in lines) == len(stores)
 
 
@@ -72,5 +76,5 @@ def test_on_the_cores_a_kernel_stands_between_loads_and_stores() -> None:
 
 def test_places_are_inside_the_budget() -> None:
     for engine in (None, "neureka"):
-        for line in statements(main_of(engine, 2048)):
-            assert all(int(offset) < 2048 for offset in re.findall(r"L1\((\d+)\)", line))
+        for line in statements(main_of(engine, 4096)):
+            assert all(int(offset) < 4096 for offset in re.findall(r"L1\((\d+)\)", line))

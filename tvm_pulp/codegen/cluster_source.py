@@ -1,188 +1,266 @@
-"""The `run` function for a cluster in C, printed from the synchronised TIR main, and the program around it."""
+"""The `run` function for a cluster in C: step records and constants as tables, the entry, and the program around it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.run_function import members, signature
+from tvm_pulp.codegen.step_table import Record, TableBuilder, record_words
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.plan import LayerPlan, Plan
+from tvm_pulp.tiling.schedule import Bundle, Slot
 from tvm_pulp.tir import insert_barriers as sync
 from tvm_pulp.tir import tiled_main as tiled
-from tvm_pulp.tir.tiled_main import TiledMain
+from tvm_pulp.tir.tiled_main import TiledMain, integer, statement_name
 from tvm_pulp.uma.backend import Codegen
-from tvm_pulp.uma.recipe import Call, Job, Local, Pointer
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, Pointer
+
+_L1 = "(uint32_t)tvm_pulp_l1_arena"
+_L2 = "(uint32_t)arena"
+_WORDS_PER_LINE = 12
 
 
 class ClusterSource:
     """Prints `<name>_run.c` and `<name>_program.c`."""
 
-    def __init__(
-        self, plan: Plan, main: TiledMain, function: Any, kernels: Kernels, engines: Mapping[str, Codegen]
-    ) -> None:
-        self._plan, self._main, self._function, self._engines = plan, main, function, engines
-        self._name = plan.network.name
-        self._lines: list[str] = []
-        self._layer: LayerPlan | None = None
-        self._kernel_names = self._add_kernels(kernels)
-
-    def _add_kernels(self, kernels: Kernels) -> list[str]:
-        owner = {
-            id(step): plan.layer.name for plan in self._plan.layers for tile in plan.tiles for step in tile.recipe.steps
+    def __init__(self, main: TiledMain, function: Any, kernels: Kernels, engines: Mapping[str, Codegen]) -> None:
+        self._main, self._plan, self._engines = main, main.plan, engines
+        self._name = self._plan.network.name
+        self._thunks: dict[str, list[str]] = {}
+        self._kernels = {
+            s.index: kernels.add(s.step, self._plan.layers[s.layer].layer.name)
+            for s in main.slots
+            if isinstance(s.step, Kernel)
         }
-        return [kernels.add(k, owner[id(k)]).name for k in self._main.kernels]
+        # Pointers that only the caller knows, numbered.
+        direct = {
+            t.storage.name
+            for s in main.slots
+            if isinstance(s.step, Kernel)
+            for t in s.step.operands
+            if isinstance(t, Tensor)
+        }
+        outside = (*self._plan.network.inputs, *(t.storage for t in self._plan.network.outputs))
+        used = [
+            t for t in dict.fromkeys(outside) if t.kind != "constant" and (t.name in main.pointers or t.name in direct)
+        ]
+        self._bases = {t: i for i, t in enumerate(t for t in used if t not in self._plan.arena.offsets)}
+        self._table = TableBuilder(main, self._address, self._base, self._submit).build(function)
+        self._page_at = {m.source: m.place.address for m in main.moves if isinstance(m.source, Bundle)}
+        self._places = self._lay_records()
+
+    # --- expressions -----------------------------------------------------------------------------------------
+
+    def _address(self, place: Any) -> str:
+        kind, *values = place.args
+        if str(kind.value) != tiled.AT:
+            return _at(_L1 if str(kind.value) == tiled.L1 else _L2, int(values[0].value))
+        tensor, offset = self._main.pointers[str(values[0].value)], int(values[1].value)
+        if tensor in self._bases:
+            return f"{offset}u"
+        return _at(f"(uint32_t){weights.symbol(self._name, tensor)}", offset)
+
+    def _base(self, place: Any) -> int:
+        """Number of the pointer that a place counts from, plus one; 0 for a fixed address."""
+        kind, *values = place.args
+        if str(kind.value) != tiled.AT:
+            return 0
+        return self._bases.get(self._main.pointers[str(values[0].value)], -1) + 1
+
+    def _submit(self, made: Any) -> str:
+        step = self._main.slots[integer(made, 1)].step
+        assert isinstance(step, Job)
+        return f"(uint32_t){self._engines[step.engine].submit}"
+
+    def _operand(self, slot: Slot, operand: Local | Tensor) -> str:
+        if isinstance(operand, Local):
+            return _at(_L1, slot.places[operand].address)
+        storage = operand.storage
+        if storage in self._plan.arena.offsets:
+            return _at(_L2, self._plan.arena.offsets[storage])
+        return "0u" if storage in self._bases else f"(uint32_t){weights.symbol(self._name, storage)}"
+
+    # --- records and bundles ---------------------------------------------------------------------------------
+
+    def _lay_records(self) -> list[int]:
+        """L1 offset of every record."""
+        filled: dict[Bundle, int] = {}
+        places = []
+        for record in self._table.records:
+            offset = filled.get(record.page, 0)
+            places.append(self._page_at[record.page] + offset)
+            filled[record.page] = offset + record.bytes
+            if filled[record.page] > record.page.record_bytes:
+                raise RuntimeError(f"records of {record.page.name} outgrow their {record.page.record_bytes} bytes")
+        return places
+
+    def _descriptor(self, slot: Slot) -> list[str]:
+        step = slot.step
+        if isinstance(step, Kernel):
+            return [self._operand(slot, o) for o in step.operands]
+        if isinstance(step, Call):
+            return [self._argument(slot, w) for w in step.arguments]
+        page = self._plan.schedule.pages[slot.index]
+        own = _at(_L1, self._page_at[page] + page.descriptors[slot.index])
+        return self._engines[step.engine].job(step.description, own, lambda o: self._operand(slot, o))
+
+    def _argument(self, slot: Slot, word: int | Pointer) -> str:
+        if isinstance(word, Pointer):
+            return self._operand(slot, word.operand) + (f" + {word.offset}u" if word.offset else "")
+        return f"{word % (1 << 32)}u"
+
+    def _function(self, record: Record) -> tuple[str, str]:
+        """Function and arguments of a record's call."""
+        if record.call is None:
+            return "0u", "0u"
+        slot = self._main.slots[integer(record.call, 1)]
+        name = slot.step.function if isinstance(slot.step, Call) else self._thunk(slot)
+        return f"(uint32_t){name}", self._address(record.call.value.args[3])
+
+    def _thunk(self, slot: Slot) -> str:
+        """A generated kernel behind the executor's interface: its operands' addresses are the words of the argument."""
+        assert isinstance(slot.step, Kernel)
+        kernel, operands = self._kernels[slot.index], slot.step.operands
+        outside = {i: o.storage for i, o in enumerate(operands) if isinstance(o, Tensor) and o.storage in self._bases}
+        name = f"call_{kernel.name}" + "".join(f"_{i}_{t.name}" for i, t in outside.items())
+        if name not in self._thunks:
+            types = [p.rsplit("restrict", 1)[0].strip() for p in kernel.parameters[: len(operands)]]
+            sources = [
+                f"bases[{self._bases[outside[i]]}]" if i in outside else f"words[{i}]" for i in range(len(types))
+            ]
+            values = [f"({kind})(uintptr_t){source}" for kind, source in zip(types, sources, strict=True)]
+            reads = len(outside) < len(types)
+            self._thunks[name] = [
+                f"static void {name}(const void *arguments, uint32_t core, uint32_t cores) {{",
+                "  const uint32_t *words = arguments;" if reads else "  (void)arguments;",
+                f"  {kernel.name}({', '.join([*values, '(int32_t)core', '(int32_t)cores'])});",
+                "}",
+                "",
+            ]
+        return name
+
+    def _bundle_tables(self) -> list[str]:
+        records: dict[Bundle, list[str]] = {}
+        for number, record in enumerate(self._table.records):
+            after = _at(_L1, self._places[number + 1]) if number + 1 < len(self._places) else "0u"
+            records.setdefault(record.page, []).extend(record_words(record, *self._function(record), after))
+        declared: list[str] = []
+        lines: list[str] = []
+        for bundle in self._plan.schedule.bundles:
+            words = records.get(bundle, [])
+            words = [*words, *["0u"] * (bundle.record_bytes // 4 - len(words))]
+            for slot in bundle.descriptors:
+                words += self._descriptor(self._main.slots[slot])
+            for piece in bundle.pieces:
+                words += ["0u"] * (piece.offset // 4 - len(words))
+                words += _data_words(piece.tensor, piece.box)
+            if not words:
+                continue
+            assert 4 * len(words) == bundle.bytes, (bundle, len(words))
+            lines.append(f"/* {safe(self._plan.layers[bundle.layer].layer.name)} */")
+            declared.append(f"static const uint32_t {bundle.name}[{len(words)}];")
+            lines.append(f"__attribute__((aligned(16))) static const uint32_t {bundle.name}[{len(words)}] = {{")
+            lines += [f"  {', '.join(words[i : i + _WORDS_PER_LINE])}," for i in range(0, len(words), _WORDS_PER_LINE)]
+            lines += ["};", ""]
+        return [*declared, "", *lines]
 
     # --- run.c ------------------------------------------------------------------------------------------------
 
     def run_file(self) -> str:
         name, arena = self._name, self._plan.arena
-        parts = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/hal.h"']
-        for codegen in self._engines.values():
-            parts += [f'#include "{codegen.header}"']
-        if any(isinstance(step, Call) for step in self._main.described):
+        parts = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/executor.h"']
+        parts += [f'#include "{codegen.header}"' for codegen in self._engines.values()]
+        if any(isinstance(s.step, Call) for s in self._main.slots):
             parts += ['#include "tvm_pulp/kernels.h"']
         parts += [f'#include "{name}_kernels.h"', f'#include "{name}_weights.h"', ""]
-        parts += ["#define L1(offset) ((void *)(tvm_pulp_l1_arena + (offset)))"]
         if arena.size:
             parts += [
-                "#define L2(offset) ((void *)(arena + (offset)))",
-                "",
                 f"/* Activations; the largest set alive at once is {arena.largest_live_set} bytes. */",
                 f"TVM_PULP_IN_L2 __attribute__((aligned(16))) static uint8_t arena[{arena.size}];",
             ]
-        parts += ["#define AT(pointer, offset) ((void *)((uintptr_t)(pointer) + (offset)))", ""]
-        parts += self._descriptor_tables()
-        self._statements(self._function.body)
-        parts += [f"{signature(self._plan.network)} {{", *self._prologue(), *self._lines, "  return 0;", "}", ""]
+        if self._bases:
+            parts += ["/* Where the caller keeps inputs and outputs. */"]
+            parts += [f"TVM_PULP_IN_L2 static uint32_t bases[{len(self._bases)}];"]
+        tables = self._bundle_tables()
+        parts += ["", *(line for thunk in self._thunks.values() for line in thunk)]
+        parts += [*self._layer_comment(), *tables, *self._job_wait()]
+        parts += [f"{signature(self._plan.network)} {{", *self._entry(), "  return 0;", "}", ""]
         return "\n".join(parts)
 
-    def _prologue(self) -> list[str]:
-        network = self._plan.network
-        text = "\n".join(self._lines)
-        lines = ["  const int32_t core = (int32_t)tvm_pulp_core_id();"]
-        if "cores)" in text:
-            lines.append("  const int32_t cores = TVM_PULP_CORES;")
-        if "dma = " in text:
-            lines.append("  uint32_t dma;")
-        declared: set[Tensor] = set()
-        for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
-            used = False
-            for tensor, member in zip(tensors, members(tensors), strict=True):
-                storage = tensor.storage
-                if storage.name in self._main.pointers and storage not in declared:
-                    declared.add(storage)
-                    const = "const " if role == "inputs" else ""
-                    lines.append(f"  {const}{c_type(storage.spec.dtype)} *{storage.name} = {role}->{member};")
-                    used = True
-            if not used:
-                lines.append(f"  (void){role};")
-        return lines
-
-    def _descriptor_tables(self) -> list[str]:
-        """Argument structures of all tiles as words; the DMA brings those of a tile into L1 before they are used."""
-        lines: list[str] = []
-        for number, tile in enumerate(self._main.tiles):
-
-            def address(operand: Any, offsets: dict[Local, int] = tile.offsets) -> str:
-                if isinstance(operand, Local):
-                    return f"(uint32_t)tvm_pulp_l1_arena + {offsets[operand]}u"
-                return f"(uint32_t){weights.symbol(self._name, operand)}"
-
-            slots = tile.slots()
-            words: list[str] = []
-            for index, step in enumerate(tile.recipe.steps):
-                if isinstance(step, Job):
-                    slot = f"(uint32_t)tvm_pulp_l1_arena + {slots[index]}u"
-                    words += self._engines[step.engine].job(step.description, slot, address)
-                elif isinstance(step, Call):
-                    words += [_word(w, address) for w in step.arguments]
-            lines.append(f"static const uint32_t tile_{number}[{len(words)}] = {{")
-            lines += [f"  {', '.join(words[i : i + 8])}," for i in range(0, len(words), 8)]
-            lines.append("};")
-        return [*lines, ""] if lines else []
-
-    # --- statements -------------------------------------------------------------------------------------------
-
-    def _emit(self, text: str, depth: int = 1) -> None:
-        self._lines.append(f"{'  ' * depth}{text}" if text else "")
-
-    def _statements(self, body: Any, depth: int = 1) -> None:
-        for statement in body.seq if type(body).__name__ == "SeqStmt" else [body]:
-            if type(statement).__name__ == "IfThenElse":
-                self._emit("if (core == 0) {", depth)
-                self._statements(statement.then_case, depth + 1)
-                self._emit("}", depth)
-            else:
-                self._call(statement.value, depth)
-
-    def _call(self, call: Any, depth: int) -> None:
-        name, arguments = str(call.args[0].value), list(call.args[1:])
-        printers: dict[str, Callable[[list[Any]], str]] = {
-            sync.BARRIER: lambda _: "tvm_pulp_barrier();",
-            sync.BEGIN: lambda _: "dma = tvm_pulp_dma_begin();",
-            sync.WAIT_DMA: lambda _: "tvm_pulp_dma_wait(dma);",
-            sync.WAIT_JOBS: lambda _: " ".join(f"{c.wait}();" for c in self._engines.values()),
-            tiled.SUBMIT: self._submit,
-            tiled.KERNEL: self._kernel,
-            tiled.CALL: self._kernel_call,
-            tiled.DESCRIPTORS: self._load_descriptors,
-        }
-        if name == tiled.LAYER:
-            self._mark(int(arguments[0].value))
-        elif name in printers:
-            self._emit(printers[name](arguments), depth)
-        else:
-            self._emit(f"tvm_pulp_{name}({', '.join(self._place(a) for a in arguments)});", depth)
-
-    def _place(self, argument: Any) -> str:
-        if type(argument).__name__ == "IntImm":
-            return str(int(argument.value))
-        kind, *values = argument.args
-        if str(kind.value) == tiled.AT:
-            tensor = self._main.pointers[str(values[0].value)]
-            base = weights.symbol(self._name, tensor) if tensor.kind == "constant" else tensor.name
-            return f"AT({base}, {int(values[1].value)})"
-        return f"{kind.value}({int(values[0].value)})"
-
-    def _kernel(self, arguments: list[Any]) -> str:
-        number = int(arguments[0].value)
-        places = ", ".join(self._place(a) for a in arguments[1:])
-        return f"{self._kernel_names[number]}({places}, core, cores);"
-
-    def _load_descriptors(self, arguments: list[Any]) -> str:
-        number, size = int(arguments[1].value), int(arguments[2].value)
-        return f"tvm_pulp_dma_load({self._place(arguments[0])}, tile_{number}, {size});"
-
-    def _submit(self, arguments: list[Any]) -> str:
-        job = self._main.described[int(arguments[0].value)]
-        assert isinstance(job, Job)
-        codegen = self._engines[job.engine]
-        return f"{codegen.submit}((const {codegen.job_type} *){self._place(arguments[1])});"
-
-    def _kernel_call(self, arguments: list[Any]) -> str:
-        step = self._main.described[int(arguments[0].value)]
-        assert isinstance(step, Call)
-        return (
-            f"{step.function}((const {step.structure} *){self._place(arguments[1])}, (uint32_t)core, (uint32_t)cores);"
-        )
-
-    def _mark(self, index: int) -> None:
-        self._emit("")
-        if index < len(self._plan.layers):
-            plan = self._plan.layers[index]
+    def _layer_comment(self) -> list[str]:
+        lines = ["/* Layers in order:"]
+        for plan in self._plan.layers:
             layer, tiling = plan.layer, plan.tiling
             data = ", ".join(f"{t.name} {t.spec}" for t in layer.inputs if t.kind != "constant")
             made = ", ".join(f"{t.name} {t.spec}" for t in layer.outputs)
             tile = "x".join(map(str, tiling.size))
-            self._emit(f"/* {safe(f'{layer.operator}: {data} -> {made}', 300)}")
-            count = f"{len(plan.tiles)} tile{'s' if len(plan.tiles) > 1 else ''} of {tile}"
-            self._emit(f" * {plan.engine}, {tiling.form.name}, {count}, about {tiling.cycles} cycles. */")
-        self._emit(f"TVM_PULP_MARK({index});")
+            count = f"{len(plan.recipes)} tile{'s' if len(plan.recipes) > 1 else ''} of {tile}"
+            lines.append(f" * {safe(f'{layer.operator}: {data} -> {made}', 300)}")
+            lines.append(f" *   {plan.engine}, {tiling.form.name}, {count}, about {plan.estimated_cycles} cycles")
+        return [*lines, " */", ""]
+
+    def _job_wait(self) -> list[str]:
+        if not self._engines or (len(self._engines) == 1 and self._wait_function() != "wait_for_all_jobs"):
+            return []
+        waits = " ".join(f"{c.wait}();" for c in self._engines.values())
+        return ["static void wait_for_all_jobs(uint32_t ticket) {", "  (void)ticket;", f"  {waits}", "}", ""]
+
+    def _wait_function(self) -> str:
+        if not self._engines:
+            return "0"
+        codegen = next(iter(self._engines.values()))
+        return codegen.wait_job if len(self._engines) == 1 and codegen.wait_job else "wait_for_all_jobs"
+
+    def _entry(self) -> list[str]:
+        network = self._plan.network
+        if not self._table.records:
+            return ["  (void)inputs;", "  (void)outputs;"]
+        unused, lines = [], ["  if (tvm_pulp_core_id() == 0u) {"]
+        known: set[Tensor] = set()
+        for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
+            used = False
+            for tensor, member in zip(tensors, members(tensors), strict=True):
+                storage = tensor.storage
+                if storage in self._bases and storage not in known:
+                    known.add(storage)
+                    lines.append(f"    bases[{self._bases[storage]}] = (uint32_t)(uintptr_t){role}->{member};")
+                    used = True
+            if not used:
+                unused.append(f"  (void){role};")
+        lines += [f"    {text}" for text in self._boot()]
+        first = f"(const struct tvm_pulp_step *)(const void *)(tvm_pulp_l1_arena + {self._places[0]})"
+        run = f"  tvm_pulp_execute({first}, {'bases' if self._bases else '0'}, {self._wait_function()});"
+        return [*unused, *lines, "  }", "  tvm_pulp_barrier();", run]
+
+    def _boot(self) -> list[str]:
+        """What the first step needs: its records, constants and inputs."""
+        lines = []
+        for made in self._table.boot:
+            name, arguments = statement_name(made), made.value.args[4:]
+            if name == sync.BEGIN:
+                lines.append("const uint32_t group = tvm_pulp_dma_begin();")
+            elif name == sync.WAIT_DMA:
+                lines.append("tvm_pulp_dma_wait(group);")
+            elif name == tiled.BUNDLE:
+                local, number, offset, size = arguments
+                source = f"(const uint8_t *)bundle_{int(number.value)} + {int(offset.value)}"
+                lines.append(f"tvm_pulp_dma_load({self._pointer(local)}, {source}, {int(size.value)});")
+            elif name.startswith("dma_"):
+                target, source, *sizes = arguments
+                more = ", ".join(str(int(s.value)) for s in sizes)
+                lines.append(f"tvm_pulp_{name}({self._pointer(target)}, {self._pointer(source)}, {more});")
+        return lines
+
+    def _pointer(self, place: Any) -> str:
+        base = self._base(place)
+        text = f"bases[{base - 1}] + {self._address(place)}" if base else self._address(place)
+        return f"(void *)(uintptr_t)({text})"
 
     # --- program.c --------------------------------------------------------------------------------------------
 
@@ -215,10 +293,19 @@ class ClusterSource:
         return "\n".join(lines)
 
 
-def _word(word: int | Pointer, address: Callable[[Any], str]) -> str:
-    if isinstance(word, Pointer):
-        return address(word.operand) + (f" + {word.offset}u" if word.offset else "")
-    return f"{word % (1 << 32)}u"
+def _at(base: str, offset: int) -> str:
+    return f"{base} + {offset}u" if offset else base
+
+
+def _data_words(tensor: Tensor, box: Any) -> list[str]:
+    """A part of a constant as little-endian words, padded with zeros."""
+    data = tensor.data if tensor.data is not None else tensor.storage.data
+    assert data is not None
+    shaped = data.reshape(tensor.spec.shape)
+    part = shaped[tuple(slice(a, a + n) for a, n in zip(box.start, box.size, strict=True))]
+    raw = np.ascontiguousarray(part).tobytes()
+    raw += bytes(-len(raw) % 4)
+    return [f"{w}u" for w in np.frombuffer(raw, "<u4").tolist()]
 
 
 def buffer_symbol(module: str, role: str, member: str) -> str:

@@ -12,12 +12,12 @@ from tvm_pulp.codegen import mlf, run_function, weights
 from tvm_pulp.codegen.cluster_source import ClusterSource, buffer_symbol
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_files
 from tvm_pulp.codegen.kernels import Kernels
-from tvm_pulp.tiling.dma_cost import recipe_dma_bytes
-from tvm_pulp.tiling.plan import Plan, describe
-from tvm_pulp.tir.insert_barriers import insert_barriers
-from tvm_pulp.tir.tiled_main import build_tiled_main
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.tir.describe import describe
+from tvm_pulp.tir.tiled_main import TiledMain
 from tvm_pulp.uma.backend import UMABackend
-from tvm_pulp.uma.recipe import Call
+from tvm_pulp.uma.recipe import Call, operands_of
 
 
 def emit_cluster(
@@ -30,23 +30,18 @@ def emit_cluster(
         codegen = backends[engine].codegen if engine in backends else None
         if codegen is not None:
             engines[engine] = codegen
-    main = build_tiled_main(plan)
-    function = main.function
-    for backend in backends.values():
-        function = backend.run_tir_passes("pre_barriers", function)
-    function = insert_barriers(function)
-    for backend in backends.values():
-        function = backend.run_tir_passes("post_barriers", function)
+    main, function = plan.lowered.main, plan.lowered.function
     kernels = Kernels(name, shared_loops=True)
-    source = ClusterSource(plan, main, function, kernels, engines)
+    source = ClusterSource(main, function, kernels, engines)
     constants = plan.constants()
+    named = named_constants(main, constants)
     texts = {
         f"{SOURCES}/{name}_run.c": source.run_file(),
         f"{SOURCES}/{name}_program.c": source.program_file(),
         f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(kernels),
-        f"{SOURCES}/{name}_weights.c": weights.source_file(name, constants),
+        f"{SOURCES}/{name}_weights.c": weights.source_file(name, named),
         f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
-        f"{HEADERS}/{name}_weights.h": weights.header_file(name, constants),
+        f"{HEADERS}/{name}_weights.h": weights.header_file(name, named),
         f"{HEADERS}/tvmgen_{name}.h": run_function.interface_header(network, plan.arena),
         "src/main.tir.txt": function.script(),
         **runtime_files(bool(kernels.math_used)),
@@ -54,7 +49,7 @@ def emit_cluster(
     }
     for codegen in engines.values():
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
-    if any(isinstance(step, Call) for step in main.described):
+    if any(isinstance(slot.step, Call) for slot in main.slots):
         texts |= kernel_sources()
     defines = [*defines, *(d for codegen in engines.values() for d in codegen.defines)]
     files = {path: text.encode() for path, text in texts.items()}
@@ -65,6 +60,14 @@ def emit_cluster(
     _complete(record, plan)
     files["metadata.json"] = (json.dumps(record, indent=2) + "\n").encode()
     return files
+
+
+def named_constants(main: TiledMain, constants: list[Tensor]) -> list[Tensor]:
+    """Constants that code refers to by name; the others exist only inside bundles."""
+    used = {t for t in main.pointers.values() if t.kind == "constant"}
+    for slot in main.slots:
+        used |= {o.storage for o in operands_of(slot.step) if isinstance(o, Tensor)}
+    return [t for t in constants if t in used]
 
 
 def hal_files(name: str) -> dict[str, str]:
@@ -117,12 +120,15 @@ def _complete(record: dict[str, Any], plan: Plan) -> None:
         "l3": sizes["l3"],
         "wmem": sizes["weight_sram"] + sizes["weight_mram"],
     }
-    for entry, layer in zip(facts["layers"], plan.layers, strict=True):
+    moved = [0] * len(plan.layers)
+    for move in plan.schedule.moves:
+        moved[move.layer] += sum(t.bytes for t in move.transfers)
+    for index, (entry, layer) in enumerate(zip(facts["layers"], plan.layers, strict=True)):
         entry["engine"] = layer.engine
         entry["form"] = layer.tiling.form.name
-        entry["estimated_cycles"] = layer.tiling.cycles
+        entry["estimated_cycles"] = layer.estimated_cycles
         entry["bound_cycles"] = layer.tiling.form.bound_cycles()
-        entry["tiles"] = len(layer.tiles)
+        entry["tiles"] = len(layer.recipes)
         # Forms without an arithmetic of their own run the network's exactly.
         entry["deviation_lsb"] = getattr(getattr(layer.tiling.form, "arithmetic", None), "deviation", 0)
-        entry["dma_bytes"] = sum(recipe_dma_bytes(t.recipe) for t in layer.tiles)
+        entry["dma_bytes"] = moved[index]

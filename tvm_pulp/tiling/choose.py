@@ -3,18 +3,115 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.tiling.cluster import ENGINE as CLUSTER
 from tvm_pulp.tiling.cluster import DirectForm, TiledForm
-from tvm_pulp.tiling.greedy import Tiling, missing_l1, tile_form
-from tvm_pulp.tiling.plan import LayerPlan, Offer, Plan, plan_l2, plan_layer
+from tvm_pulp.tiling.fit import fit
+from tvm_pulp.tiling.greedy import Cuts, Tiling, missing_l1
+from tvm_pulp.tiling.plan import LayerPlan, Offer, Plan, plan_l2
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.registry import core_schedules
-from tvm_pulp.uma.strategy import Refusal
+from tvm_pulp.uma.strategy import Form, Refusal
+
+
+@dataclass(frozen=True)
+class Forms:
+    """Ways to run a layer: those that can be cut, and the last resort of working from L2."""
+
+    layer: Layer
+    tiled: tuple[Form, ...]
+    refusals: tuple[Refusal, ...]
+    cores: int
+    cuts: tuple[Cuts, ...]
+
+
+@dataclass
+class Chooser:
+    """Cuts layers to fit, remembering answers; identical questions are asked often."""
+
+    forms: Sequence[Forms]
+    pins: Mapping[str, str]
+    _known: dict[tuple[int, int], tuple[Tiling, tuple[Offer, ...]]] = field(default_factory=dict)
+
+    def __call__(self, index: int, l1_bytes: int) -> Tiling:
+        return self.offers(index, l1_bytes)[0]
+
+    def offers(self, index: int, l1_bytes: int) -> tuple[Tiling, tuple[Offer, ...]]:
+        """The cheapest tiling within the bytes, and what all engines offered."""
+        if (index, l1_bytes) not in self._known:
+            entry = self.forms[index]
+            self._known[index, l1_bytes] = _choose(entry, l1_bytes, self.pins.get(entry.layer.name))
+        return self._known[index, l1_bytes]
+
+
+def check_pins(network: Network, engines: Sequence[tuple[UMABackend, Any]], pins: Mapping[str, str]) -> None:
+    """Pins name layers and engines that exist."""
+    known = {layer.name for layer in network.layers}
+    names = {CLUSTER, *(b.target_name for b, _ in engines)}
+    for node, engine in pins.items():
+        if node not in known:
+            raise UserError(f"--pin {node}={engine}: there is no layer '{node}'; `tvmc explain` lists them")
+        if engine not in names:
+            raise UserError(
+                f"--pin {node}={engine}: engine '{engine}' is not part of this target ({', '.join(sorted(names))})"
+            )
+
+
+def forms_of(network: Network, soc: Any, engines: Sequence[tuple[UMABackend, Any]], cores: int) -> list[Forms]:
+    """What every engine offers for every layer. `engines` are backends with their contexts, by priority."""
+    # Hand-written kernels are for cores with XpulpV2; all others run generated C.
+    schedules = core_schedules() if soc.cluster.isa.xpulp else ()
+    found = []
+    for layer in network.layers:
+        forms: list[Form] = []
+        refusals: list[Refusal] = []
+        for backend, context in engines:
+            answer = backend.offer(layer, context)
+            if isinstance(answer, Refusal):
+                refusals.append(answer)
+            else:
+                forms += answer
+        for schedule in schedules:
+            forms += schedule(layer, cores)
+        forms.append(TiledForm(layer, cores))
+        cuts = tuple(Cuts(form, layer) for form in forms)
+        found.append(Forms(layer, tuple(forms), tuple(refusals), cores, cuts))
+    return found
+
+
+def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple[Offer, ...]]:
+    layer, offers, choices = entry.layer, [], []
+    smallest: int | None = None
+    for form, cuts in zip(entry.tiled, entry.cuts, strict=True):
+        tiling = cuts.within(l1_bytes)
+        if isinstance(tiling, Tiling):
+            choices.append(tiling)
+            offers.append(Offer(form.engine, form.name, tiling.cycles))
+        else:
+            smallest = tiling if smallest is None else min(smallest, tiling)
+            offers.append(Offer(form.engine, form.name, None, f"needs {tiling} bytes of L1"))
+    if not any(form.axes() for form in entry.tiled) and not choices:
+        # A layer that cannot be cut works from L2; one that can be must fit: a silent cliff would help nobody.
+        form = DirectForm(layer, entry.cores)
+        whole = Box.whole(layer.outputs[0].spec.shape)
+        recipe = form.recipe(whole)
+        choices.append(Tiling(form, whole.size, 0, recipe.cycles, (whole,)))
+        offers.append(Offer(CLUSTER, form.name, recipe.cycles))
+    if pin is not None:
+        choices = [c for c in choices if c.form.engine == pin]
+        if not choices:
+            why = next((r.reason for r in entry.refusals if r.engine == pin), "it does not fit")
+            raise UserError(f"--pin {layer.name}={pin}: {pin} cannot run this {layer.operator} because {why}")
+    if not choices:
+        assert smallest is not None
+        raise missing_l1(layer, smallest, l1_bytes)
+    # Equal cycles: the engine named first.
+    return min(choices, key=lambda c: c.cycles), tuple(offers)
 
 
 def greedy_plan(
@@ -25,75 +122,21 @@ def greedy_plan(
     cores: int,
     l1_bytes: int,
     pins: Mapping[str, str],
+    overlap: bool = True,
 ) -> Plan:
-    """Plan all layers. `engines` are backends with their contexts, by priority."""
-    known = {layer.name for layer in network.layers}
-    names = {CLUSTER, *(b.target_name for b, _ in engines)}
-    for node, engine in pins.items():
-        if node not in known:
-            raise UserError(f"--pin {node}={engine}: there is no layer '{node}'; `tvmc explain` lists them")
-        if engine not in names:
-            raise UserError(
-                f"--pin {node}={engine}: engine '{engine}' is not part of this target ({', '.join(sorted(names))})"
+    """Plan all layers: as few tiles as fit, as much as possible kept in L1 and fetched ahead."""
+    check_pins(network, engines, pins)
+    forms = forms_of(network, soc, engines, cores)
+    chooser = Chooser(forms, pins)
+    fitted = fit(network, chooser, l1_bytes, overlap=overlap)
+    layers = []
+    for index, (choice, work) in enumerate(zip(fitted.choices, fitted.works, strict=True)):
+        offers = chooser.offers(index, choice.budget)[1]
+        layers.append(
+            LayerPlan(
+                network.layers[index], choice.tiling, work.recipes, choice.overlap, offers, forms[index].refusals,
+                choice.tiling.cycles,
             )
-    # Hand-written kernels are for cores with XpulpV2; all others run generated C.
-    schedules = core_schedules() if soc.cluster.isa.xpulp else ()
-    layers = tuple(
-        _plan_layer(layer, engines, schedules, cores, l1_bytes, pins.get(layer.name)) for layer in network.layers
-    )
-    return Plan(network, soc.name, cores, l1_bytes, layers, plan_l2(network, layers))
-
-
-def _plan_layer(
-    layer: Layer,
-    engines: Sequence[tuple[UMABackend, Any]],
-    schedules: Sequence[Any],
-    cores: int,
-    l1_bytes: int,
-    pin: str | None,
-) -> LayerPlan:
-    offers: list[Offer] = []
-    refusals: list[Refusal] = []
-    choices: list[Tiling] = []
-    for backend, context in engines:
-        answer = backend.offer(layer, context)
-        if isinstance(answer, Refusal):
-            refusals.append(answer)
-            continue
-        for form in answer:
-            _consider(form, layer, l1_bytes, choices, offers)
-    for schedule in schedules:
-        for form in schedule(layer, cores):
-            _consider(form, layer, l1_bytes, choices, offers)
-    cluster = tile_form(TiledForm(layer, cores), layer, l1_bytes)
-    if isinstance(cluster, Tiling):
-        choices.append(cluster)
-        offers.append(Offer(CLUSTER, cluster.form.name, cluster.cycles))
-    elif TiledForm(layer, cores).axes():
-        # A layer that can be cut must fit: running it from L2 would be a silent cliff.
-        if not choices:
-            raise missing_l1(layer, cluster, l1_bytes)
-        offers.append(Offer(CLUSTER, "tiled", None, f"needs {cluster} bytes of L1"))
-    else:
-        form = DirectForm(layer, cores)
-        whole = Box.whole(layer.outputs[0].spec.shape)
-        recipe = form.recipe(whole)
-        choices.append(Tiling(form, whole.size, 0, recipe.cycles, (whole,)))
-        offers.append(Offer(CLUSTER, form.name, recipe.cycles))
-    if pin is not None:
-        choices = [c for c in choices if c.form.engine == pin]
-        if not choices:
-            why = next((r.reason for r in refusals if r.engine == pin), "it does not fit")
-            raise UserError(f"--pin {layer.name}={pin}: {pin} cannot run this {layer.operator} because {why}")
-    # Equal cycles: the engine named first.
-    best = min(choices, key=lambda c: c.cycles)
-    return plan_layer(layer, best, offers, refusals)
-
-
-def _consider(form: Any, layer: Layer, l1_bytes: int, choices: list[Tiling], offers: list[Offer]) -> None:
-    tiling = tile_form(form, layer, l1_bytes)
-    if isinstance(tiling, Tiling):
-        choices.append(tiling)
-        offers.append(Offer(form.engine, form.name, tiling.cycles))
-    else:
-        offers.append(Offer(form.engine, form.name, None, f"needs {tiling} bytes of L1"))
+        )  # fmt: skip
+    arena = plan_l2(fitted.schedule)
+    return Plan(network, soc.name, cores, l1_bytes, tuple(layers), fitted.schedule, arena, fitted.l1_bytes, overlap)

@@ -91,22 +91,45 @@ def _product(lists: Sequence[Sequence[int]]) -> int:
     return total
 
 
+class Cuts:
+    """All cuts of a form, fewest tiles first; what is found out about a cut is remembered."""
+
+    def __init__(self, form: Form, layer: Layer) -> None:
+        self._form, self._shape = form, layer.outputs[0].spec.shape
+        self._sizes = list(_candidates(self._shape, form.axes()))
+        self._needed: dict[tuple[int, ...], int] = {}
+        self._measured: dict[tuple[int, ...], Tiling] = {}
+
+    def within(self, l1_bytes: int) -> Tiling | int:
+        """The first cut that fits, or the bytes that the smallest needs."""
+        smallest: tuple[int, tuple[int, ...]] | None = None
+        for size in self._sizes:
+            needed = self._largest(size)
+            if needed <= l1_bytes:
+                # Where padding spans several tiles, the largest one is neither at the border nor next to it.
+                tiling = self.measure(size)
+                if tiling.l1_bytes <= l1_bytes:
+                    return tiling
+                needed = tiling.l1_bytes
+            if smallest is None or needed < smallest[0]:
+                smallest = (needed, size)
+        assert smallest is not None
+        return self.measure(smallest[1]).l1_bytes
+
+    def measure(self, size: tuple[int, ...]) -> Tiling:
+        if size not in self._measured:
+            self._measured[size] = _measure(self._form, self._shape, size)
+        return self._measured[size]
+
+    def _largest(self, size: tuple[int, ...]) -> int:
+        if size not in self._needed:
+            self._needed[size] = _largest(self._form, self._shape, size)
+        return self._needed[size]
+
+
 def tile_form(form: Form, layer: Layer, l1_bytes: int) -> Tiling | int:
     """The form cut to fit, or the bytes its smallest cut needs."""
-    shape = layer.outputs[0].spec.shape
-    smallest: tuple[int, tuple[int, ...]] | None = None
-    for size in _candidates(shape, form.axes()):
-        needed = _largest(form, shape, size)
-        if needed <= l1_bytes:
-            # Where padding spans several tiles, the largest one is neither at the border nor next to it.
-            tiling = _measure(form, shape, size)
-            if tiling.l1_bytes <= l1_bytes:
-                return tiling
-            needed = tiling.l1_bytes
-        if smallest is None or needed < smallest[0]:
-            smallest = (needed, size)
-    assert smallest is not None
-    return _measure(form, shape, smallest[1]).l1_bytes
+    return Cuts(form, layer).within(l1_bytes)
 
 
 def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...]) -> Tiling:

@@ -1,91 +1,236 @@
-"""Pass: synchronisation for many cores.
+"""Pass: synchronisation for many cores, the DMA and accelerators.
 
-Expects the flat statements of `tiled_main`. Core 0 alone issues and waits for transfers and jobs; all cores run
-kernels. Guarantees that nothing is read before it is complete and no buffer is reused while somebody needs it:
+Expects statements in the order of their positions (`double_buffer`), correct if executed one after the other. All cores
+run kernels together; one of up to three cores, the agents, issues a transfer and waits for it: streaming loads and jobs
+are core 0's, stores core 1's, what is fetched ahead core 2's, since the DMA takes only two commands of a core at once.
+Statements of one position become a step, and a step is preceded by exactly the waits and the barrier that its
+statements need because they touch bytes of something that may still be under way:
 
-    dma_load; kernel; dma_store      becomes
-    core0 { begin; dma_load; wait }; barrier; kernel; barrier; core0 { begin; dma_store; wait }
+    { load 1; call 0 }; { store 0; call 1 }      becomes
+    step; begin; load 1; call 0;   wait(load 1); barrier; step; begin; store 0; call 1
+
+The result is a flat list: `dma_wait(agent, group)`, `job_wait(ticket)`, `barrier()`, `step(position)`,
+`dma_begin(agent, group)` and the statements of `tiled_main`, transfers with their agent in front, jobs with their
+ticket behind.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from tvm import tirx
 
-from tvm_pulp.tir.tiled_main import CALL, KERNEL, LAYER, SUBMIT, call
+from tvm_pulp.tiling.schedule import BOOT, Bundle
+from tvm_pulp.tir.regions import Access
+from tvm_pulp.tir.tiled_main import (
+    BUNDLE,
+    CALL,
+    LAYER,
+    SUBMIT,
+    TiledMain,
+    access_of,
+    call,
+    integer,
+    statement,
+    statement_name,
+)
 
-BARRIER, BEGIN, WAIT_DMA, WAIT_JOBS, CORE0 = "barrier", "dma_begin", "dma_wait", "wait_jobs", "core0"
+BARRIER, BEGIN, WAIT_DMA, WAIT_JOB, STEP, END = "barrier", "dma_begin", "dma_wait", "job_wait", "step", "end"
+# Groups of transfers that each agent may have under way: the DMA has 16 counters, an agent numbers eight.
+GROUPS = (6, 4, 6)
+GROUPS_OF_ONE_AGENT = 8
+TICKETS = 7
+_ALL_CORES = -1
 
 
-def statement_name(statement: Any) -> str:
-    """Name of the call a statement makes."""
-    return str(statement.value.args[0].value)
+@dataclass(eq=False)
+class _Pending:
+    """Something that may still be under way, or is over but only its agent knows."""
+
+    kind: str  # dma, job, kernel
+    accesses: list[Access]
+    agent: int
+    number: int  # group or ticket
+    order: int
+    bundles: frozenset[int] = frozenset()
+    waited: bool = False
 
 
-def insert_barriers(function: Any) -> Any:
-    """The function with core-0 sections, waits and barriers."""
-    result: list[Any] = []
-    section: list[Any] = []
-    cores_busy = False  # a kernel ran and nobody waited for all cores since
-    data_pending = False  # core 0 finished something the other cores have not been told
+@dataclass
+class _Sync:
+    """Waits and barrier in front of a step."""
 
-    def barrier() -> None:
-        nonlocal cores_busy, data_pending
-        result.append(_statement(BARRIER))
-        cores_busy = data_pending = False
+    waits: list[_Pending] = field(default_factory=list)
+    barrier: bool = False
 
-    def close() -> None:
-        nonlocal section, data_pending
-        if section:
-            result.append(_core0(section))
-            section = []
-            data_pending = True
+    def wait(self, pending: _Pending) -> None:
+        if not pending.waited and pending not in self.waits:
+            self.waits.append(pending)
 
-    for statement in function.body.seq:
-        name = statement_name(statement)
-        if name in (KERNEL, CALL):
-            close()
-            if cores_busy or data_pending:
-                barrier()
-            result.append(statement)
-            cores_busy = True
-        elif name == LAYER:
-            close()
-            if cores_busy:
-                barrier()
-            result.append(statement)
+
+def insert_barriers(main: TiledMain, function: Any, *, agents: int) -> Any:
+    """The function with agents, waits and barriers."""
+    return _Pass(main, agents).run(function)
+
+
+class _Pass:
+    def __init__(self, main: TiledMain, agents: int) -> None:
+        self._main, self._agents = main, agents
+        self._pending: list[_Pending] = []
+        self._result: list[Any] = []
+        self._count = 0
+        self._page: Bundle | None = None
+
+    def run(self, function: Any) -> Any:
+        for position, group in groupby(function.body.seq, key=lambda s: integer(s, 0)):
+            if position == BOOT:
+                self._boot(list(group))
+            else:
+                self._step(position, list(group))
+        return function.with_body(tirx.SeqStmt([*self._result, statement(END)]))
+
+    def _boot(self, statements: list[Any]) -> None:
+        """The entry function waits for what it fetched; the executor's first page is among it."""
+        self._result += [statement(STEP, BOOT), statement(BEGIN, 0, 0)]
+        self._result += [tirx.Evaluate(_with_agent(s.value, 0)) for s in statements]
+        self._result += [statement(WAIT_DMA, 0, 0), statement(BARRIER)]
+        pages = self._main.plan.schedule.pages
+        self._page = pages[0] if pages else None
+
+    def _step(self, position: int, statements: list[Any]) -> None:
+        names = [statement_name(s) for s in statements]
+        sync = _Sync()
+        groups: dict[tuple[int, int | None, bool], list[tuple[Any, Access]]] = {}
+        computes: list[tuple[Any, Access]] = []
+        for made, name in zip(statements, names, strict=True):
+            if name == LAYER:
+                continue
+            access = access_of(self._main, made)
+            if name in (CALL, SUBMIT):
+                computes.append((made, access))
+                self._require(sync, access, _ALL_CORES if name == CALL else 0, "kernel" if name == CALL else "job")
+            else:
+                move, agent = self._main.moves[integer(made, 1)], self._agent(made, beside_kernel=CALL in names)
+                groups.setdefault((agent, move.needed, move.outward), []).append((made, access))
+                self._require(sync, access, agent, "dma")
+        self._turn_page(position, sync)
+        if position > self._main.plan.schedule.end:
+            # The network ends when everything has ended.
+            sync.barrier = True
+            for pending in self._pending:
+                if pending.kind != "kernel":
+                    sync.wait(pending)
+        self._limit_groups(sync, [agent for agent, _, _ in groups])
+        self._emit_sync(sync)
+        self._result.append(statement(STEP, position))
+        self._result += [s for s in statements if statement_name(s) == LAYER]
+        for made, access in computes:
+            if statement_name(made) == SUBMIT:
+                ticket = self._ticket()
+                self._result.append(statement(SUBMIT, *made.value.args[1:], ticket))
+                self._add("job", [access], 0, ticket)
+        for (agent, _, _), members in groups.items():
+            number = self._group(agent)
+            self._result.append(statement(BEGIN, agent, number))
+            self._result += [tirx.Evaluate(_with_agent(made.value, agent)) for made, _ in members]
+            bundles = frozenset(integer(m, 3) for m, _ in members if statement_name(m) == BUNDLE)
+            self._add("dma", [a for _, a in members], agent, number, bundles)
+        for made, access in computes:
+            if statement_name(made) == CALL:
+                self._result.append(made)
+                self._add("kernel", [access], _ALL_CORES, 0)
+
+    def _agent(self, made: Any, *, beside_kernel: bool) -> int:
+        """Who issues a transfer. Beside a job or alone it is core 0, which needs no barrier to know about the job."""
+        if self._agents < len(GROUPS) or not beside_kernel:
+            return 0
+        move = self._main.moves[integer(made, 1)]
+        return 1 if move.outward else 2 if move.ahead else 0
+
+    def _add(
+        self, kind: str, accesses: list[Access], agent: int, number: int, bundles: frozenset[int] = frozenset()
+    ) -> None:
+        self._count += 1
+        self._pending.append(_Pending(kind, accesses, agent, number, self._count, bundles))
+
+    def _require(self, sync: _Sync, access: Access, actor: int, kind: str) -> None:
+        """Note what must be over, and be known to the actor, before a statement with this access."""
+        for pending in self._pending:
+            if not any(access.conflicts(a) for a in pending.accesses):
+                continue
+            if pending.kind == "job" and kind == "job":
+                continue  # an accelerator works on its jobs in order
+            if pending.kind != "kernel":
+                sync.wait(pending)
+            if pending.agent != actor or pending.kind == "kernel":
+                sync.barrier = True
+
+    def _turn_page(self, position: int, sync: _Sync) -> None:
+        """All cores read the record of a step: the page that holds it must be there before the barrier."""
+        slot, part = divmod(position, 3)
+        pages = self._main.plan.schedule.pages
+        if part != 2 or slot >= len(pages) or pages[slot] is self._page:
+            return
+        self._page = pages[slot]
+        sync.barrier = True
+        for pending in self._pending:
+            if self._page.number in pending.bundles:
+                sync.wait(pending)
+
+    def _limit_groups(self, sync: _Sync, agents: list[int]) -> None:
+        """More groups under way than there are counters: wait for the oldest."""
+        for agent in set(agents):
+            limit = GROUPS[agent] if self._agents == len(GROUPS) else GROUPS_OF_ONE_AGENT
+            mine = _oldest_first(
+                p
+                for p in self._pending
+                if p.kind == "dma" and p.agent == agent and not p.waited and p not in sync.waits
+            )
+            for pending in mine[: max(0, len(mine) + agents.count(agent) - limit)]:
+                sync.wait(pending)
+
+    def _emit_sync(self, sync: _Sync) -> None:
+        for pending in _oldest_first(sync.waits):
+            self._emit_wait(pending)
+        if sync.barrier:
+            self._result.append(statement(BARRIER))
+            self._pending = [p for p in self._pending if p.kind != "kernel" and not p.waited]
+
+    def _emit_wait(self, pending: _Pending) -> None:
+        if pending.kind == "dma":
+            self._result.append(statement(WAIT_DMA, pending.agent, pending.number))
         else:
-            if cores_busy:
-                close()
-                barrier()
-            section.append(statement)
-    close()
-    if cores_busy:
-        barrier()
-    return function.with_body(tirx.SeqStmt(result))
+            self._result.append(statement(WAIT_JOB, pending.number))
+            for earlier in self._pending:
+                # Jobs end in order.
+                if earlier.kind == "job" and earlier.order < pending.order:
+                    earlier.waited = True
+        pending.waited = True
+
+    def _group(self, agent: int) -> int:
+        taken = {p.number for p in self._pending if p.kind == "dma" and p.agent == agent and not p.waited}
+        return next(n for n in range(GROUPS_OF_ONE_AGENT) if n not in taken)
+
+    def _ticket(self) -> int:
+        jobs = _oldest_first(p for p in self._pending if p.kind == "job" and not p.waited)
+        if len({p.number for p in jobs}) >= TICKETS:
+            # Jobs end in order: whoever waits for the oldest may as well wait for the one after it.
+            oldest = jobs[0].number
+            later = next(p.number for p in jobs if p.number != oldest)
+            for pending in jobs:
+                if pending.number == oldest:
+                    pending.number = later
+        taken = {p.number for p in jobs}
+        return next(n for n in range(TICKETS) if n not in taken)
 
 
-def _statement(name: str, *arguments: Any) -> Any:
-    return tirx.Evaluate(call(name, *arguments))
+def _oldest_first(pending: Iterable[_Pending]) -> list[_Pending]:
+    return sorted(pending, key=lambda p: p.order)
 
 
-def _core0(section: list[Any]) -> Any:
-    """Transfers in groups with one wait each; a job starts when its data is there and ends before anything else."""
-    body: list[Any] = []
-    moving = False
-    for statement in section:
-        if statement_name(statement) == SUBMIT:
-            if moving:
-                body.append(_statement(WAIT_DMA))
-                moving = False
-            body += [statement, _statement(WAIT_JOBS)]
-        else:
-            if not moving:
-                body.append(_statement(BEGIN))
-                moving = True
-            body.append(statement)
-    if moving:
-        body.append(_statement(WAIT_DMA))
-    condition = tirx.call_extern("bool", CORE0)
-    return tirx.IfThenElse(condition, tirx.SeqStmt(body) if len(body) > 1 else body[0], None)
+def _with_agent(value: Any, agent: int) -> Any:
+    name, *rest = value.args
+    return call(str(name.value), agent, *rest)

@@ -58,7 +58,8 @@ class Codegen:
 
     `job(description, slot, address)` returns the words of one `job_type` structure as C expressions; `address(operand)`
     is the expression of an operand's address and `slot` that of the structure itself. `submit(const job_type *)`,
-    `wait(void)` and `init(void)` are functions of the driver, declared in `header`. `files` are all its C files.
+    `wait(void)` and `init(void)` are functions of the driver, declared in `header`. `files` are all its C files. Where
+    `wait_job(ticket)` waits for one job only, by what `submit` returned, the planner keeps the engine's queue filled.
     """
 
     files: tuple[Path, ...]
@@ -69,6 +70,7 @@ class Codegen:
     wait: str
     init: str
     defines: tuple[str, ...] = ()
+    wait_job: str | None = None
 
 
 class UMABackend:

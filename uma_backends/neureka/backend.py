@@ -46,6 +46,7 @@ class NeurekaBackend(UMABackend):
                 job=job_words,
                 submit="neureka_submit_once",
                 wait="neureka_wait_all",
+                wait_job="neureka_wait",
                 init="neureka_init",
                 defines=("NEUREKA_CUSTOM_PLATFORM",),
             )

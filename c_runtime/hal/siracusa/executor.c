@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tvm_pulp/executor.h"
+
+/* What an agent has under way. */
+struct agent {
+  uint8_t groups[TVM_PULP_GROUPS];
+  uint32_t tickets[TVM_PULP_TICKETS];
+};
+
+static inline void issue(const uint32_t *word, const uint32_t *bases, struct agent *agent) {
+  __asm__ volatile("" ::: "memory");
+  for (;;) {
+    const uint32_t head = *word++;
+    const uint32_t code = head >> 29;
+    if (code <= TVM_PULP_COMMAND_2D) {
+      const uint32_t l1 = word[0], base = head >> 21 & 0xFFu;
+      uint32_t external = word[1];
+      if (base != 0u) external += bases[base - 1u];
+      TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = head & 0x1FFFFFu;
+      TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = l1;
+      TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = external;
+      if (code != 0u) {
+        TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = word[2];
+        TVM_PULP_REGISTER(SIRACUSA_DMA_COMMAND) = word[3];
+      }
+      word += 2u + 2u * code;
+    } else if (code == TVM_PULP_COMMAND_BEGIN) {
+      agent->groups[head & 0xFFu] = (uint8_t)tvm_pulp_dma_begin();
+    } else if (code == TVM_PULP_COMMAND_SUBMIT) {
+      agent->tickets[head & 0xFFu] = ((tvm_pulp_submit)(uintptr_t)word[0])((const void *)(uintptr_t)word[1]);
+      word += 2;
+    } else {
+      return;
+    }
+  }
+}
+
+static inline void wait_for_groups(uint32_t groups, const struct agent *agent) {
+  for (uint32_t group = 0; groups != 0u; group++, groups >>= 1) {
+    if (groups & 1u) tvm_pulp_dma_wait(agent->groups[group]);
+  }
+}
+
+void tvm_pulp_execute(const struct tvm_pulp_step *step, const uint32_t *bases, tvm_pulp_wait wait_for_job) {
+  const uint32_t core = tvm_pulp_core_id();
+  struct agent agent;
+  while (step != 0) {
+    const uint32_t control = step->control;
+    const tvm_pulp_function function = step->function;
+    if (control >> 16 != 0u) TVM_PULP_MARK((control >> 16) - 1u);
+    if (core < TVM_PULP_AGENTS) {
+      const uint32_t words = step->commands >> 8u * core & 0xFFu;
+      if (words != 0u) issue((const uint32_t *)step + words, bases, &agent);
+    }
+    if (function != 0) function(step->arguments, core, TVM_PULP_CORES);
+    /* The record may be overwritten behind the barrier. */
+    const struct tvm_pulp_step *next = step->next;
+    if (core < TVM_PULP_AGENTS) {
+      wait_for_groups(step->waits >> 8u * core & 0xFFu, &agent);
+      if (core == 0u && (control >> 8 & 0xFFu) != 0u) wait_for_job(agent.tickets[(control >> 8 & 0xFFu) - 1u]);
+    }
+    if (control & TVM_PULP_STEP_BARRIER) tvm_pulp_barrier();
+    step = next;
+  }
+}

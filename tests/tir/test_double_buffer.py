@@ -1,0 +1,48 @@
+"""`double_buffer`: before, tile by tile; after, the next load and the previous store beside the step that computes."""
+
+from __future__ import annotations
+
+from tests.tir.two_tiles import main_of, text
+from tvm_pulp.tir.double_buffer import double_buffer
+
+
+def test_the_second_load_moves_beside_the_first_step() -> None:
+    main = main_of(overlap=True)
+    assert text(main.function) == [
+        "layer(2, 0)",
+        "dma_load_bundle(-1, 0, 0, 0, 172)",
+        "dma_load(-1, 1, 64)",
+        "call(2, 0)",
+        "dma_store(5, 3, 64)",
+        "dma_load(2, 2, 64)",
+        "call(5, 1)",
+        "dma_store(6, 4, 64)",
+        "layer(7, 1)",
+    ]
+    assert text(double_buffer(main.function)) == [
+        "dma_load_bundle(-1, 0, 0, 0, 172)",
+        "dma_load(-1, 1, 64)",
+        "layer(2, 0)",
+        "dma_load(2, 2, 64)",  # of tile 1
+        "call(2, 0)",
+        "dma_store(5, 3, 64)",  # of tile 0
+        "call(5, 1)",
+        "dma_store(6, 4, 64)",
+        "layer(7, 1)",
+    ]
+
+
+def test_without_overlap_the_order_stays() -> None:
+    main = main_of(overlap=False)
+    before = text(main.function)
+    after = text(double_buffer(main.function))
+    # Only the layer's mark moves behind what the entry function loads.
+    assert [s for s in after if not s.startswith("layer")] == [s for s in before if not s.startswith("layer")]
+
+
+def test_the_two_tiles_use_two_buffers_only_with_overlap() -> None:
+    places = {}
+    for overlap in (True, False):
+        schedule = main_of(overlap=overlap).plan.schedule
+        places[overlap] = {m.place.address for m in schedule.moves if m.source.name == "x"}
+    assert len(places[True]) == 2 and len(places[False]) == 1

@@ -1,0 +1,363 @@
+"""From chosen tilings to a schedule: order of compute steps, transfers with their positions, blocks with lifetimes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Network, Tensor
+from tvm_pulp.tiling.bundles import BundleBuilder, descriptor_bytes, record_bytes
+from tvm_pulp.tiling.commands import split_commands
+from tvm_pulp.tiling.residency import contiguous_offset
+from tvm_pulp.tiling.schedule import (
+    BOOT,
+    Block,
+    Bundle,
+    Move,
+    Place,
+    Schedule,
+    Slot,
+    compute_position,
+    load_position,
+    store_position,
+)
+from tvm_pulp.tiling.step_cycles import step_cycles
+from tvm_pulp.uma.box import Box, Transfer, transfers
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, operands_of
+
+# Records and descriptors of a layer travel together unless they would take more than this part of L1.
+_PAGE_SHARE = 12
+
+
+@dataclass(frozen=True)
+class LayerWork:
+    """A layer's tiles in order. `overlap`: two copies of what streams, so that tile n + 1 arrives while n computes."""
+
+    recipes: tuple[Recipe, ...]
+    overlap: bool
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What stays in L1 between layers, and how early the constants of a layer are fetched."""
+
+    # Readers (layer indices) that find an activation in L1.
+    resident: Mapping[Tensor, frozenset[int]] = field(default_factory=dict)
+    # Slots by which the constants of a layer are fetched ahead of its first step; 0 is none.
+    lead: Mapping[int, int] = field(default_factory=dict)
+    overlap: bool = True
+
+
+def compute_order(work: LayerWork) -> list[tuple[int, Kernel | Call | Job]]:
+    """Compute steps of a layer. With overlap the cores finish tile n while the accelerator works on tile n + 1."""
+    parts: list[tuple[list[Kernel | Call | Job], list[Kernel | Call | Job]]] = []
+    for recipe in work.recipes:
+        steps = [s for s in recipe.steps if isinstance(s, Kernel | Call | Job)]
+        jobs = [i for i, s in enumerate(steps) if isinstance(s, Job)]
+        cut = jobs[-1] + 1 if jobs else len(steps)
+        parts.append((steps[:cut], steps[cut:]))
+    order: list[tuple[int, Kernel | Call | Job]] = []
+    if not work.overlap or not any(after for _, after in parts):
+        for tile, (before, after) in enumerate(parts):
+            order += [(tile, s) for s in (*before, *after)]
+        return order
+    for tile, (before, _) in enumerate(parts):
+        order += [(tile, s) for s in before]
+        if tile:
+            order += [(tile - 1, s) for s in parts[tile - 1][1]]
+    order += [(len(parts) - 1, s) for s in parts[-1][1]]
+    return order
+
+
+def build_schedule(network: Network, works: Sequence[LayerWork], policy: Policy, l1_bytes: int) -> Schedule:
+    """The schedule, with blocks not placed yet."""
+    return _Builder(network, works, policy, l1_bytes).build()
+
+
+class _Builder:
+    def __init__(self, network: Network, works: Sequence[LayerWork], policy: Policy, l1_bytes: int) -> None:
+        self._network, self._works, self._policy, self._l1_bytes = network, works, policy, l1_bytes
+        self.moves: list[Move] = []
+        self.blocks: list[Block] = []
+        self.bundles = BundleBuilder(works)
+        self.resident: dict[Tensor, Block] = {}
+        self.l2_alive: dict[Tensor, tuple[int, int]] = {}
+        self._stored_at: dict[Tensor, int] = {}
+        self._page_of: dict[int, Bundle] = {}
+        self._order: list[tuple[int, int, Kernel | Call | Job]] = []
+        self._slots_of: dict[tuple[int, int], list[int]] = {}
+        for index, work in enumerate(works):
+            for tile, step in compute_order(work):
+                self._slots_of.setdefault((index, tile), []).append(len(self._order))
+                self._order.append((index, tile, step))
+        self._outputs = {t.storage for t in network.outputs}
+        self._l2_readers: dict[Tensor, list[int]] = {}
+        for index, layer in enumerate(network.layers):
+            for tensor in layer.inputs:
+                if index not in policy.resident.get(tensor.storage, ()):
+                    self._l2_readers.setdefault(tensor.storage, []).append(index)
+
+    # --- whole network ---------------------------------------------------------------------------------------
+
+    def build(self) -> Schedule:
+        places = [self._layer(index, work) for index, work in enumerate(self._works)]
+        self.moves.sort(key=lambda m: (m.position, m.ahead, m.outward))
+        self._reserve_records()
+        slots = []
+        costs = {k: v for work in self._works for recipe in work.recipes for k, v in step_cycles(recipe).items()}
+        for number, (index, tile, step) in enumerate(self._order):
+            used = {o: places[index][o] for o in operands_of(step) if isinstance(o, Local)}
+            slots.append(Slot(number, index, tile, step, used, costs[id(step)]))
+        pages = tuple(self._page_of[s.index] for s in slots)
+        bundles = tuple(self.bundles.made)
+        return Schedule(
+            tuple(slots), tuple(self.moves), tuple(self.blocks), bundles, pages, self.resident, self.l2_alive
+        )
+
+    def _reserve_records(self) -> None:
+        """Room for the step records of every page, in front of what else the bundle holds."""
+        positions: dict[int, list[Move]] = {}
+        for move in self.moves:
+            if move.position != BOOT:
+                positions.setdefault(move.position, []).append(move)
+        for slot in range(len(self._order)):
+            positions.setdefault(compute_position(slot), [])
+        needed: dict[Bundle, int] = {}
+        for position, moves in positions.items():
+            page = page_at(position, self._page_of)
+            slot, part = divmod(position, 3)
+            job = part == 2 and slot < len(self._order) and isinstance(self._order[slot][2], Job)
+            needed[page] = needed.get(page, 0) + record_bytes(moves, job=job)
+        if self._order:
+            last = self._page_of[len(self._order) - 1]
+            needed[last] += record_bytes([], job=False)
+        for bundle in self.bundles.made:
+            self.bundles.finish(bundle, needed.get(bundle, 0))
+        for number, move in enumerate(self.moves):
+            if isinstance(move.source, Bundle):
+                size = move.source.bytes
+                move.place.block.bytes = size + move.source.slack
+                self.moves[number] = replace(move, transfers=split_commands([Transfer(0, 0, size, size, size)]))
+        self.moves = [m for m in self.moves if m.transfers]
+
+    def _block(self, index: int, name: str, size: int, first: int, last: int) -> Block:
+        block = Block(name, size, first, last, index)
+        self.blocks.append(block)
+        return block
+
+    # --- one layer -------------------------------------------------------------------------------------------
+
+    def _layer(self, index: int, work: LayerWork) -> dict[Local, Place]:
+        """Blocks and moves of a layer; returns where its buffers lie."""
+        places: dict[Local, Place] = {}
+        self._constants(index, work, places)
+        live: dict[tuple[Tensor, Box], tuple[int, Block]] = {}
+        for tile, recipe in enumerate(work.recipes):
+            for step in recipe.steps:
+                if isinstance(step, Load) and step.local not in places:
+                    self._activation(index, tile, work, step, live, places)
+            for step in recipe.steps:
+                if isinstance(step, Store):
+                    self._output(index, tile, step, places)
+            self._intermediates(index, tile, recipe, places)
+        for tile, recipe in enumerate(work.recipes):
+            for step in recipe.steps:
+                if isinstance(step, Store):
+                    self._store(index, tile, work, step, places)
+            for slot in self._slots_of[index, tile]:
+                self._use(slot, places)
+        return places
+
+    def _uses(self, index: int, tile: int, local: Local) -> list[int]:
+        """Slots of a tile that touch a Local."""
+        slots = self._slots_of[index, tile]
+        return [s for s in slots if local in operands_of(self._order[s][2])] or slots[:1]
+
+    def _end_of_use(self, slot: int) -> int:
+        """Position until which a step may need its operands; a job runs on while the next step starts."""
+        step = self._order[slot][2]
+        if isinstance(step, Job) and self._policy.overlap and slot + 1 < len(self._order):
+            return compute_position(slot + 1)
+        return compute_position(slot)
+
+    def _use(self, slot: int, places: dict[Local, Place]) -> None:
+        """Every operand of a step is alive at that step, in L1 or in L2."""
+        for operand in operands_of(self._order[slot][2]):
+            if isinstance(operand, Local):
+                places[operand].block.extend(self._end_of_use(slot))
+            elif operand.storage.kind != "constant":
+                self._in_l2(operand.storage, compute_position(slot))
+                self._stored_at[operand.storage] = compute_position(slot)
+
+    def _early(self, index: int, tile: int, work: LayerWork, needed: int) -> tuple[int, bool]:
+        """Position to fetch what a tile needs at slot `needed`, and whether that is ahead of the layer."""
+        if needed == 0:
+            return BOOT, False
+        if not self._policy.overlap:
+            return load_position(needed), False
+        if tile and work.overlap:
+            return compute_position(min(self._slots_of[index, tile - 1][0], needed - 1)), False
+        lead = self._policy.lead.get(index, 0)
+        if tile == 0 and lead:
+            return compute_position(max(0, needed - lead)), True
+        return load_position(needed), False
+
+    def _constants(self, index: int, work: LayerWork, places: dict[Local, Place]) -> None:
+        """Bundles: one for what all tiles share, one per tile for what changes."""
+        slots = sorted(s for t in range(len(work.recipes)) for s in self._slots_of[index, t])
+        small = _PAGE_SHARE * descriptor_bytes(work.recipes) <= self._l1_bytes
+        shared, changing = self.bundles.divide(work.recipes)
+        if shared or small:
+            common = self.bundles.new(index)
+            block = self._fetch(index, 0, work, common, slots[0])
+            block.extend(self._end_of_use(slots[-1]))
+            self.bundles.place(common, block, shared, places)
+            if small:
+                self._make_page(common, block, slots)
+        carried: tuple[tuple[object, ...], Bundle, Block] | None = None
+        known: dict[tuple[object, ...], Bundle] = {}
+        for tile in range(len(work.recipes)):
+            pieces, mine = changing[tile], self._slots_of[index, tile]
+            if not pieces and small:
+                continue
+            key = tuple((t.storage, b) for t, b, _ in pieces)
+            if small and carried is not None and carried[0] == key:
+                _, bundle, block = carried
+            else:
+                bundle = known[key] if small and key in known else self.bundles.new(index)
+                known[key] = bundle
+                block = self._fetch(index, tile, work, bundle, mine[0])
+            block.extend(self._end_of_use(mine[-1]))
+            self.bundles.place(bundle, block, pieces, places)
+            if not small:
+                self._make_page(bundle, block, mine)
+            carried = (key, bundle, block)
+
+    def _fetch(self, index: int, tile: int, work: LayerWork, bundle: Bundle, needed: int) -> Block:
+        position, ahead = self._early(index, tile, work, needed)
+        block = self._block(index, bundle.name, 0, max(position, 0), max(position, 0))
+        self.moves.append(Move(index, tile, False, position, bundle, (), Place(block), compute_position(needed), ahead))
+        return block
+
+    def _make_page(self, bundle: Bundle, block: Block, slots: Sequence[int]) -> None:
+        # What precedes the next page's first step is told by this one.
+        block.extend(load_position(slots[-1] + 1))
+        for slot in slots:
+            self.bundles.describe(bundle, slot, self._order[slot][2])
+            self._page_of[slot] = bundle
+
+    def _activation(
+        self,
+        index: int,
+        tile: int,
+        work: LayerWork,
+        step: Load,
+        live: dict[tuple[Tensor, Box], tuple[int, Block]],
+        places: dict[Local, Place],
+    ) -> None:
+        storage, slots = step.tensor.storage, self._uses(index, tile, step.local)
+        start, end = slots[0], self._end_of_use(slots[-1])
+        if index in self._policy.resident.get(storage, ()):
+            offset = contiguous_offset(step.tensor, step.box)
+            assert offset is not None
+            block = self.resident.get(storage) or self._bring(index, storage, start)
+            block.extend(end)
+            block.bytes = max(block.bytes, offset + step.local.bytes)
+            places[step.local] = Place(block, offset)
+            return
+        key = (storage, step.box)
+        if key in live and live[key][0] >= tile - 1:
+            block = live[key][1]
+            block.extend(end)
+            block.bytes = max(block.bytes, step.local.bytes)
+        else:
+            position, ahead = self._early(index, tile, work, start)
+            if ahead:
+                # Data of other layers is fetched one step ahead at most.
+                position = compute_position(start - 1)
+            if position <= self._stored_at.get(storage, BOOT - 1):
+                position, ahead = load_position(start), False
+            block = self._block(index, step.local.name, step.local.bytes, max(position, 0), end)
+            itemsize = np.dtype(step.tensor.spec.dtype).itemsize
+            moved = split_commands(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
+            needed = compute_position(start)
+            self.moves.append(Move(index, tile, False, position, step.tensor, moved, Place(block), needed, ahead))
+            if storage.kind != "constant":
+                self._in_l2(storage, max(position, 0))
+        live[key] = (tile, block)
+        places[step.local] = Place(block)
+
+    def _bring(self, index: int, storage: Tensor, start: int) -> Block:
+        """A network input, or an activation that left L1, comes whole."""
+        position, ahead = (BOOT if start == 0 else load_position(start)), False
+        lead = self._policy.lead.get(index, 0)
+        if (
+            start
+            and lead
+            and self._policy.overlap
+            and self._stored_at.get(storage, BOOT - 1) < compute_position(start - 1)
+        ):
+            position, ahead = compute_position(start - 1), True
+        size = storage.spec.bytes
+        block = self._block(index, storage.name, size, max(position, 0), compute_position(start))
+        whole = split_commands([Transfer(0, 0, size, size, size)]) if size else ()
+        self.moves.append(Move(index, 0, False, position, storage, whole, Place(block), compute_position(start), ahead))
+        self._in_l2(storage, max(position, 0))
+        self.resident[storage] = block
+        return block
+
+    def _output(self, index: int, tile: int, step: Store, places: dict[Local, Place]) -> None:
+        if step.local in places:
+            return
+        storage, slots = step.tensor.storage, self._uses(index, tile, step.local)
+        first = compute_position(slots[0])
+        if self._policy.resident.get(storage):
+            offset = contiguous_offset(step.tensor, step.box)
+            assert offset is not None
+            block = self.resident.get(storage)
+            if block is None:
+                block = self.resident[storage] = self._block(index, storage.name, storage.spec.bytes, first, first)
+            block.bytes = max(block.bytes, offset + step.local.bytes)
+            places[step.local] = Place(block, offset)
+        else:
+            places[step.local] = Place(self._block(index, step.local.name, step.local.bytes, first, first))
+
+    def _intermediates(self, index: int, tile: int, recipe: Recipe, places: dict[Local, Place]) -> None:
+        for local in recipe.locals():
+            if local not in places:
+                first = compute_position(self._uses(index, tile, local)[0])
+                places[local] = Place(self._block(index, local.name, local.bytes, first, first))
+
+    def _store(self, index: int, tile: int, work: LayerWork, step: Store, places: dict[Local, Place]) -> None:
+        storage = step.tensor.storage
+        readers = [i for i in self._l2_readers.get(storage, []) if i >= index]
+        if not (readers or storage in self._outputs or storage.kind == "output") or not step.box.elements:
+            return
+        after = self._uses(index, tile, step.local)[-1] + 1
+        overlapped = work.overlap and self._policy.overlap and after < len(self._order)
+        if overlapped and self._order[after][0] != index and self._order[after][0] in readers:
+            overlapped = False
+        position = compute_position(after) if overlapped else store_position(after)
+        itemsize = np.dtype(step.tensor.spec.dtype).itemsize
+        moved = split_commands(transfers(step.box, step.tensor.spec.shape, itemsize))
+        place = places[step.local]
+        place.block.extend(position)
+        self.moves.append(Move(index, tile, True, position, step.tensor, moved, place))
+        self._stored_at[storage] = max(position, self._stored_at.get(storage, position))
+        self._in_l2(storage, position)
+
+    def _in_l2(self, storage: Tensor, position: int) -> None:
+        first, last = self.l2_alive.get(storage, (position, position))
+        self.l2_alive[storage] = (min(first, position), max(last, position))
+
+
+def page_at(position: int, pages: Mapping[int, Bundle]) -> Bundle:
+    """The page that tells a position: what precedes the first step of a page stands in the page before."""
+    slot, part = divmod(position, 3)
+    if slot >= len(pages):
+        return pages[len(pages) - 1]
+    if part != 2 and slot:
+        return pages[slot - 1]
+    return pages[slot]

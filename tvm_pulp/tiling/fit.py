@@ -1,0 +1,188 @@
+"""Make a schedule fit: begin with everything in L1 and fetched ahead, give up what the fullest moments can spare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.qnn.network import Network, Tensor
+from tvm_pulp.tiling.arena import aligned
+from tvm_pulp.tiling.build_schedule import LayerWork, Policy, build_schedule
+from tvm_pulp.tiling.greedy import Tiling, missing_l1
+from tvm_pulp.tiling.place_blocks import L1_ALIGNMENT, place_blocks
+from tvm_pulp.tiling.residency import find_uses
+from tvm_pulp.tiling.schedule import Block, Schedule
+
+# A tile budget shrinks at least to this part when a layer does not fit, and at most to that.
+_SHRINK, _COLLAPSE = 0.93, 0.5
+_ROUNDS = 400
+# Part of L1 that packing may lose to gaps before something has to give way.
+_GAPS = 0.03
+
+Choose = Callable[[int, int], Tiling]
+
+
+@dataclass
+class Choice:
+    """What is decided about a layer."""
+
+    tiling: Tiling
+    overlap: bool
+    budget: int  # bytes that a single tile may take
+    alone: bool = False  # one buffer of each kind is all that fits
+
+
+@dataclass
+class Fitted:
+    """Decisions that fit, and the schedule they make."""
+
+    choices: list[Choice]
+    works: list[LayerWork]
+    policy: Policy
+    schedule: Schedule
+    l1_bytes: int
+
+
+@dataclass
+class Decisions:
+    """Decisions under change. `banned`: readers that take an activation from L2 although they could use L1."""
+
+    choices: list[Choice]
+    works: list[LayerWork]
+    leads: dict[int, int]
+    banned: dict[Tensor, set[int]] = field(default_factory=dict)
+
+
+def fit(network: Network, choose: Choose, budget: int, *, overlap: bool, lead: int = 1) -> Fitted:
+    """Decisions for all layers. `choose(layer, bytes)` cuts a layer to fit; it raises when it cannot."""
+    choices = []
+    for index in range(len(network.layers)):
+        tiling = choose(index, budget)
+        choices.append(Choice(tiling, overlap and len(tiling.tiles) > 1, budget))
+    leads = dict.fromkeys(range(len(choices)), lead) if overlap else {}
+    state = Decisions(choices, [_work(c) for c in choices], leads)
+    limit = budget
+    for _ in range(_ROUNDS):
+        policy = _policy(network, state, overlap)
+        schedule = build_schedule(network, state.works, policy, budget)
+        crowded = crowded_layers(schedule, limit)
+        if not crowded:
+            needed = place_blocks(schedule.blocks, budget)
+            if needed <= budget:
+                return Fitted(state.choices, state.works, policy, schedule, needed)
+            limit -= max(64, min(needed - budget, int(_GAPS * budget)))
+            continue
+        for layer, (position, needed) in crowded.items():
+            if not _relieve(network, schedule, policy, state, layer, position):
+                largest = _largest_layer(schedule, position)
+                if not _shrink(largest, limit / needed, state, choose, overlap):
+                    raise missing_l1(network.layers[largest], needed + budget - limit, budget)
+    raise RuntimeError("no schedule fits although every layer does alone")
+
+
+def _work(choice: Choice) -> LayerWork:
+    form = choice.tiling.form
+    return LayerWork(tuple(form.recipe(box) for box in choice.tiling.tiles), choice.overlap)
+
+
+def _policy(network: Network, state: Decisions, overlap: bool) -> Policy:
+    resident = {}
+    for tensor, uses in find_uses(network, [w.recipes for w in state.works]).items():
+        readers = frozenset(r for r in uses.candidates() if r not in state.banned.get(tensor, ()))
+        # A network input that layers read in tiles streams better than it waits to be complete.
+        if uses.producer is None and all(len(state.works[r].recipes) > 1 for r in readers):
+            readers = frozenset()
+        if readers:
+            resident[tensor] = readers
+    return Policy(resident, dict(state.leads), overlap)
+
+
+def crowded_layers(schedule: Schedule, limit: int) -> dict[int, tuple[int, int]]:
+    """Layers during which more bytes are alive than the limit: the fullest position of each, and the bytes."""
+    change: dict[int, int] = {}
+    for b in schedule.blocks:
+        size = aligned(b.bytes, L1_ALIGNMENT)
+        change[b.first] = change.get(b.first, 0) + size
+        change[b.last + 1] = change.get(b.last + 1, 0) - size
+    found: dict[int, tuple[int, int]] = {}
+    level = 0
+    for position in sorted(change):
+        level += change[position]
+        if level > limit:
+            layer = schedule.slots[min(position // 3, len(schedule.slots) - 1)].layer
+            if layer not in found or level > found[layer][1]:
+                found[layer] = (position, level)
+    return found
+
+
+def _relieve(network: Network, schedule: Schedule, policy: Policy, state: Decisions, layer: int, where: int) -> bool:
+    """Give up something that a layer does not need at its fullest moment; False when there is nothing."""
+
+    def alive(block: Block) -> bool:
+        return block.first <= where <= block.last
+
+    early = [m for m in schedule.moves if m.ahead and alive(m.place.block) and m.layer > layer]
+    if early:
+        largest = max(early, key=lambda m: (m.place.block.bytes, m.layer))
+        state.leads[largest.layer] = max(0, state.leads.get(largest.layer, 0) - 1)
+        return True
+    resident = [(t, b) for t, b in schedule.resident.items() if alive(b) and t in policy.resident]
+    idle = [(t, b) for t, b in resident if not any(o.storage is t for o in network.layers[layer].operands)]
+    if idle:
+        tensor, _ = max(idle, key=lambda entry: entry[1].bytes)
+        later = {r for r in policy.resident[tensor] if r > layer}
+        state.banned.setdefault(tensor, set()).update(later or policy.resident[tensor])
+        return True
+    choice = state.choices[layer]
+    if choice.overlap and len(choice.tiling.tiles) > 1 and resident:
+        kept = sum(b.bytes for _, b in resident)
+        if kept < policy_share(where, schedule) // 2:
+            return False
+    if resident:
+        tensor, _ = max(resident, key=lambda entry: entry[1].bytes)
+        state.banned.setdefault(tensor, set()).update(policy.resident[tensor])
+        return True
+    return False
+
+
+def _largest_layer(schedule: Schedule, where: int) -> int:
+    """The layer whose own buffers take most at a position."""
+    kept = set(schedule.resident.values())
+    taken: dict[int, int] = {}
+    for block in schedule.blocks:
+        if block.first <= where <= block.last and block not in kept:
+            taken[block.layer] = taken.get(block.layer, 0) + block.bytes
+    return max(taken, key=lambda layer: (taken[layer], -layer))
+
+
+def policy_share(where: int, schedule: Schedule) -> int:
+    """Bytes alive at a position."""
+    return sum(b.bytes for b in schedule.blocks if b.first <= where <= b.last)
+
+
+def _shrink(layer: int, ratio: float, state: Decisions, choose: Choose, overlap: bool) -> bool:
+    """Cut a layer smaller, or do without overlap in it; False when neither is possible."""
+    choice = state.choices[layer]
+    budget = choice.budget
+    while True:
+        budget = int(min(budget, choice.tiling.l1_bytes or budget) * max(_COLLAPSE, min(_SHRINK, ratio)))
+        try:
+            tiling = choose(layer, budget)
+        except UserError:
+            if ratio < _SHRINK:
+                ratio = _SHRINK
+                budget = choice.budget
+                continue
+            if not choice.overlap:
+                return False
+            state.choices[layer] = Choice(choice.tiling, False, choice.budget, alone=True)
+            break
+        if tiling.size != choice.tiling.size or tiling.form is not choice.tiling.form:
+            state.choices[layer] = Choice(
+                tiling, overlap and len(tiling.tiles) > 1 and not choice.alone, budget, choice.alone
+            )
+            break
+        ratio = _SHRINK
+    state.works[layer] = _work(state.choices[layer])
+    return True

@@ -1,0 +1,82 @@
+"""Which activations can stay in L1 between layers.
+
+A tensor can stay where its tiles are contiguous: a tile is then simply a part of the whole tensor's buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Network, Tensor
+from tvm_pulp.uma.box import Box, transfers
+from tvm_pulp.uma.recipe import Load, Recipe, Store
+
+# Kernels and engines expect operands at words.
+WORD = 4
+
+
+def contiguous_offset(tensor: Tensor, box: Box) -> int | None:
+    """Byte offset of a box that is one run of whole words, else None."""
+    if box.elements == 0:
+        return None
+    moved = transfers(box, tensor.spec.shape, np.dtype(tensor.spec.dtype).itemsize)
+    if len(moved) != 1 or moved[0].is_2d or moved[0].external % WORD:
+        return None
+    return moved[0].external
+
+
+@dataclass
+class Uses:
+    """Who makes and who reads an activation, by layer, and which of them could work on it in L1."""
+
+    producer: int | None = None
+    producer_fits: bool = False
+    readers: dict[int, bool] = field(default_factory=dict)
+    is_output: bool = False
+
+    def candidates(self) -> list[int]:
+        """Readers that could take it from L1."""
+        if self.producer is not None and not self.producer_fits:
+            return []
+        return [layer for layer, fits in self.readers.items() if fits]
+
+
+def find_uses(network: Network, recipes: Sequence[Sequence[Recipe]]) -> dict[Tensor, Uses]:
+    """Uses of every activation, input and output; `recipes` are those of each layer's tiles."""
+    found: dict[Tensor, Uses] = {}
+
+    def uses(tensor: Tensor) -> Uses:
+        return found.setdefault(tensor.storage, Uses())
+
+    for index, layer in enumerate(network.layers):
+        for tensor in layer.inputs:
+            if tensor.storage.kind != "constant":
+                uses(tensor).readers[index] = True
+        for tensor in layer.outputs:
+            entry = uses(tensor)
+            entry.producer, entry.producer_fits = index, True
+        touched: set[Tensor] = set()
+        for recipe in recipes[index]:
+            for step in recipe.steps:
+                if isinstance(step, Load) and step.tensor.storage.kind != "constant":
+                    touched.add(step.tensor.storage)
+                    if contiguous_offset(step.tensor, step.box) is None:
+                        uses(step.tensor).readers[index] = False
+                elif isinstance(step, Store):
+                    touched.add(step.tensor.storage)
+                    if contiguous_offset(step.tensor, step.box) is None:
+                        uses(step.tensor).producer_fits = False
+        # Steps that work on a tensor where it lies need it in L2.
+        for tensor in layer.inputs:
+            if tensor.storage in found and tensor.storage not in touched:
+                found[tensor.storage].readers[index] = False
+        for tensor in layer.outputs:
+            if tensor.storage not in touched:
+                found[tensor.storage].producer_fits = False
+    for tensor in network.outputs:
+        if tensor.storage in found:
+            found[tensor.storage].is_output = True
+    return found

@@ -1,0 +1,214 @@
+"""The plan as plain data, with the program it became: what the verifier, the archive and pictures are made from.
+
+Contents of memory have names: `x` is the tensor x itself, byte by byte; `x[0:4, 0:8]` the packed box of it;
+`raw@17` something that step 17 made; `bundle_3` a bundle.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.tiling.build_schedule import page_at
+from tvm_pulp.tiling.plan import LayerPlan, Plan
+from tvm_pulp.tiling.residency import contiguous_offset
+from tvm_pulp.tiling.schedule import BOOT, Bundle, Move, Slot
+from tvm_pulp.tir import insert_barriers as sync
+from tvm_pulp.tir import tiled_main as tiled
+from tvm_pulp.tir.lower import Lowered
+from tvm_pulp.tir.tiled_main import integer, statement_name
+from tvm_pulp.uma.recipe import Job, Kernel, Load, Local, Store
+
+Record = dict[str, Any]
+
+
+def describe(plan: Plan) -> Record:
+    """Everything that was decided; the plan has been lowered."""
+    assert isinstance(plan.lowered, Lowered)
+    return {
+        "soc": plan.soc,
+        "cores": plan.cores,
+        "l1_bytes": plan.l1_bytes,
+        "l1_peak": plan.l1_peak,
+        "double_buffer": plan.overlap,
+        "l2": {
+            "size": plan.arena.size,
+            "largest_live_set": plan.arena.largest_live_set,
+            "tensors": [
+                {"name": t.name, "offset": plan.arena.offsets[t], "bytes": t.spec.bytes, "alive": list(alive)}
+                for t, alive in plan.schedule.l2_alive.items()
+                if t in plan.arena.offsets
+            ],
+        },
+        "blocks": [
+            {"name": b.name, "offset": b.offset, "bytes": b.bytes, "alive": [b.first, b.last]}
+            for b in plan.schedule.blocks
+        ],
+        "constants": [{"name": t.name, "level": t.level, "bytes": t.spec.bytes} for t in plan.constants()],
+        "bundles": [_bundle(b) for b in plan.schedule.bundles],
+        "inputs": [t.storage.name for t in plan.network.inputs],
+        "outputs": [t.storage.name for t in plan.network.outputs],
+        "layers": [_layer(p) for p in plan.layers],
+        "program": _Program(plan, plan.lowered).steps(),
+    }
+
+
+def _layer(plan: LayerPlan) -> Record:
+    tiling = plan.tiling
+    return {
+        "name": plan.layer.name,
+        "op": plan.layer.operator,
+        "engine": plan.engine,
+        "form": tiling.form.name,
+        "tile": list(tiling.size),
+        "tiles": [{"start": list(b.start), "size": list(b.size)} for b in tiling.tiles],
+        "overlap": plan.overlap,
+        "estimated_cycles": plan.estimated_cycles,
+        "outputs": [
+            {"name": t.storage.name, "shape": list(t.spec.shape), "bytes": t.spec.bytes} for t in plan.layer.outputs
+        ],
+    }
+
+
+def _bundle(bundle: Bundle) -> Record:
+    pieces = [
+        {"content": f"{p.tensor.storage.name}{p.box}", "offset": p.offset, "bytes": _box_bytes(p.tensor, p.box)}
+        for p in bundle.pieces
+    ]
+    return {"name": bundle.name, "bytes": bundle.bytes, "pieces": pieces}
+
+
+def _box_bytes(tensor: Tensor, box: Any) -> int:
+    return int(box.elements * tensor.spec.bytes // max(1, tensor.spec.elements))
+
+
+class _Program:
+    """Steps with their waits, barriers and actions; every action with what it reads and writes."""
+
+    def __init__(self, plan: Plan, lowered: Lowered) -> None:
+        self._plan, self._main, self._function = plan, lowered.main, lowered.function
+        self._page_at = {m.source: m.place.address for m in lowered.main.moves if isinstance(m.source, Bundle)}
+        self._pages = dict(enumerate(plan.schedule.pages))
+        # What each Local of a tile is: part of a tensor, or made by the step that writes it first.
+        self._content: dict[Local, tuple[str, int]] = {}
+        for layer in plan.layers:
+            for recipe in layer.recipes:
+                for step in recipe.steps:
+                    if isinstance(step, Load | Store):
+                        self._content[step.local] = (f"{step.tensor.storage.name}{step.box}", 0)
+        self._boxes = {
+            s.local: (s.tensor, s.box)
+            for layer in plan.layers
+            for r in layer.recipes
+            for s in r.steps
+            if isinstance(s, Load | Store)
+        }
+
+    def steps(self) -> list[Record]:
+        found: list[Record] = []
+        waits: list[Any] = []
+        barrier = False
+        for made in self._function.body.seq:
+            name = statement_name(made)
+            if name == sync.STEP:
+                step: Record = {"position": integer(made, 0), "waits": waits, "barrier": barrier, "actions": []}
+                if integer(made, 0) != BOOT and self._pages:
+                    page = page_at(integer(made, 0), self._pages)
+                    step["page"] = {"bundle": page.name, "offset": self._page_at[page], "bytes": page.record_bytes}
+                found.append(step)
+                waits, barrier = [], False
+            elif name == sync.WAIT_DMA:
+                waits.append({"agent": integer(made, 0), "group": integer(made, 1)})
+            elif name == sync.WAIT_JOB:
+                waits.append({"agent": 0, "ticket": integer(made, 0)})
+            elif name == sync.BARRIER:
+                barrier = True
+            elif name == sync.BEGIN:
+                found[-1]["actions"].append({"do": "begin", "agent": integer(made, 0), "group": integer(made, 1)})
+            elif name in (tiled.CALL, tiled.SUBMIT):
+                found[-1]["actions"].append(self._compute(made, name))
+            elif name.startswith("dma_"):
+                found[-1]["actions"].append(self._transfer(made, name))
+        if found and (waits or barrier):
+            found.append({"position": None, "waits": waits, "barrier": barrier, "actions": []})
+        return found
+
+    def _compute(self, made: Any, name: str) -> Record:
+        slot: Slot = self._main.slots[integer(made, 1)]
+        step = slot.step
+        reads = step.inputs if isinstance(step, Kernel) else step.reads
+        writes = (*step.outputs, *step.workspaces) if isinstance(step, Kernel) else step.writes
+        action: Record = {"do": "job" if name == tiled.SUBMIT else "kernel", "layer": slot.layer, "tile": slot.tile}
+        if isinstance(step, Job):
+            action |= {"engine": step.engine, "ticket": integer(made, 3)}
+        else:
+            action["op"] = step.operator if isinstance(step, Kernel) else step.function
+        action["cycles"] = slot.cycles
+        action["reads"] = [self._operand(slot, o, written=False) for o in reads]
+        action["writes"] = [self._operand(slot, o, written=True) for o in writes]
+        return action
+
+    def _operand(self, slot: Slot, operand: Local | Tensor, *, written: bool) -> Record:
+        if isinstance(operand, Tensor):
+            return {
+                **self._outside(operand, 0),
+                "bytes": operand.spec.bytes,
+                "content": operand.storage.name,
+                "from": 0,
+            }
+        content, offset = self._content.setdefault(operand, (f"{operand.name}@{slot.index}", 0))
+        place = slot.places[operand]
+        if operand in self._boxes:
+            tensor, box = self._boxes[operand]
+            if self._plan.schedule.resident.get(tensor.storage) is place.block:
+                content, offset = tensor.storage.name, contiguous_offset(tensor, box) or 0
+        entry = {"space": "L1", "start": place.address, "bytes": operand.spec.bytes, "content": content, "from": offset}
+        # Engines read and write whole beats behind an operand.
+        return {**entry, "reach": operand.bytes} if written or isinstance(slot.step, Job) else entry
+
+    def _outside(self, tensor: Tensor, offset: int) -> Record:
+        storage = tensor.storage
+        if storage in self._plan.arena.offsets:
+            return {"space": "L2", "start": self._plan.arena.offsets[storage] + offset}
+        return {"space": storage.name, "start": offset}
+
+    def _transfer(self, made: Any, name: str) -> Record:
+        move: Move = self._main.moves[integer(made, 2)]
+        arguments = made.value.args[4:]
+        action: Record = {"layer": move.layer, "tile": move.tile, "agent": integer(made, 0), "ahead": move.ahead}
+        if name == tiled.BUNDLE:
+            local, _, offset, size = arguments
+            assert isinstance(move.source, Bundle)
+            inside = {"space": "L1", "start": int(local.args[1].value), "bytes": int(size.value)}
+            inside |= {"content": move.source.name, "from": int(offset.value)}
+            return {"do": "load", **action, "reads": [], "writes": [inside]}
+        outward = name.startswith(tiled.STORE)
+        target, source, size, *lines = arguments
+        local = source if outward else target
+        assert isinstance(move.source, Tensor)
+        start = int(local.args[1].value)
+        packed = start - move.place.address
+        t = next(t for t in move.transfers if t.local == packed)
+        resident = self._plan.schedule.resident.get(move.source.storage) is move.place.block
+        content, first = (move.source.storage.name, t.external) if resident else self._box_content(move, packed)
+        inside = {"space": "L1", "start": start, "bytes": int(size.value), "content": content, "from": first}
+        outside = {**self._outside(move.source, t.external), "bytes": int(size.value)}
+        outside |= {"content": move.source.storage.name, "from": t.external}
+        if lines:
+            outside |= {"line": int(lines[0].value), "stride": int(lines[1].value)}
+        reads, writes = ([inside], [outside]) if outward else ([outside], [inside])
+        return {"do": "store" if outward else "load", **action, "reads": reads, "writes": writes}
+
+    def _box_content(self, move: Move, packed: int) -> tuple[str, int]:
+        """The box that a move brings or takes: found by the block it lies in."""
+        recipe = self._plan.layers[move.layer].recipes[move.tile]
+        for step in recipe.steps:
+            if not isinstance(step, Store if move.outward else Load):
+                continue
+            assert isinstance(step, Load | Store)
+            if step.tensor.storage is not getattr(move.source, "storage", None):
+                continue
+            slots = [s for s in self._main.slots if (s.layer, s.tile) == (move.layer, move.tile)]
+            if any(s.places.get(step.local) and s.places[step.local].block is move.place.block for s in slots):
+                return self._content[step.local][0], packed
+        raise RuntimeError(f"layer {move.layer}: a transfer belongs to no step")
