@@ -1,8 +1,8 @@
 """The schedule of a network on a cluster: what runs in which order, what moves when, and which L1 bytes hold what.
 
 Time is counted in positions. Compute step `s` stands at position 3s + 2; before it there is room for stores (3s) and
-for loads (3s + 1) that nothing overlaps. A transfer at the position of a compute step runs while that step computes. The
-schedule is correct if executed strictly in order; `tir.insert_barriers` makes asynchronous execution equal to that.
+for loads (3s + 1) that nothing overlaps. A transfer at the position of a compute step runs while that step computes.
+The schedule is correct if executed strictly in order; `tir.insert_barriers` makes asynchronous execution equal to that.
 """
 
 from __future__ import annotations
