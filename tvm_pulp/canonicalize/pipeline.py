@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tvm_pulp.canonicalize.byte_functions import ByteFunctions
+from tvm_pulp.canonicalize.dead_channels import DeadChannels
 from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
@@ -24,7 +25,7 @@ def canonicalize(imported: Imported) -> Any:
     if imported.dialect == "pulp":
         passes = [ToNhwc(), DropIdentity(), FuseRequantize(), FoldTransposes(), ByteFunctions(), FuseAttention()]
     elif imported.dialect == "tflite":
-        passes = [FoldQdq(TfliteArithmetic()), DropIdentity()]
+        passes = [FoldQdq(TfliteArithmetic()), DeadChannels(), DropIdentity()]
     elif imported.dialect == "qdq":
         passes = [FoldQdq(OnnxArithmetic()), ToNhwc(), DropIdentity(), FoldTransposes(), ByteFunctions()]
     for step in [*passes, ExplicitPadding()] if passes else []:

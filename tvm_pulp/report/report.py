@@ -58,6 +58,7 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
     facts, levels = metadata["tvm_pulp"], metadata["memory"]["levels"]
     soc = socs.recorded(facts)
     layers = []
+    measured = _layer_cycles(run)
     for index, layer in enumerate(facts["layers"]):
         layers.append(
             {
@@ -65,7 +66,7 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
                 "op": layer["op"],
                 "engine": layer["engine"],
                 "form": layer["form"],
-                "cycles": run.layer_cycles[index] if run.layer_cycles else None,
+                "cycles": measured[index] if measured else None,
                 "estimated_cycles": layer["estimated_cycles"],
                 "bound_cycles": layer["bound_cycles"],
                 "macs": layer["macs"],
@@ -104,3 +105,16 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
             "mips": run.statistics.mips,
         },
     }
+
+
+def _layer_cycles(run: Any) -> list[int] | None:
+    """Cycles of each layer. What comes before the first mark fetches the first layer's operands: it is counted there.
+
+    Layers overlap: an engine may start on a layer while the one before is still being stored, so that a layer's own
+    share can be less than its bound. The sum is the whole.
+    """
+    if not run.layer_cycles:
+        return None
+    layers = list(run.layer_cycles)
+    layers[0] += run.cycles - sum(layers)
+    return layers

@@ -128,7 +128,7 @@ class IssDevice:
             run_seconds=time.perf_counter() - started,
             cycles=cycles,
             cold_cycles=cold_cycles,
-            layer_cycles=_layers_of(machine, cycles) if self._profile else None,
+            layer_cycles=_read_layer_cycles(machine) if self._profile else None,
             code_bytes=machine.symbol("tvm_pulp_code_end") - machine.symbol("tvm_pulp_code_begin"),
             statistics=statistics,
         )
@@ -166,14 +166,6 @@ def _bytes_of(tensor: dict[str, Any]) -> int:
 def _read_array(machine: Machine, tensor: dict[str, Any]) -> np.ndarray:
     data = machine.read(machine.symbol(tensor["symbol"]), _bytes_of(tensor))
     return np.frombuffer(data, tensor["dtype"]).reshape(tensor["shape"]).copy()
-
-
-def _layers_of(machine: Machine, cycles: int) -> list[int]:
-    """Cycles of each layer; what comes before the first mark fetches the first layer's operands and is its own."""
-    layers = _read_layer_cycles(machine)
-    if layers:
-        layers[0] += cycles - sum(layers)
-    return layers
 
 
 def _read_layer_cycles(machine: Machine) -> list[int]:
