@@ -37,6 +37,8 @@ class CompileOptions:
     # Options of engines: {"neureka": {"weight_memory": "none"}}.
     engine_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     l1: int | None = None
+    l2: int | None = None
+    double_buffer: bool = True
     cores: int | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
 

@@ -16,6 +16,7 @@ from tvm_pulp.uma.registry import parse_targets
 _STACK_BYTES = 2048
 _HARDWARE_CORES = 8
 _SMALLEST_L1 = 1024
+_SMALLEST_L2 = 4096
 # L2 that code and small data are expected to need.
 _L2_CODE_BYTES = 192 * 1024
 
@@ -29,6 +30,8 @@ class Target:
     cores: int
     l1_limit: int | None
     pins: dict[str, str]
+    double_buffer: bool = True
+    l2_limit: int | None = None
 
     def marks(self, layers: int) -> int:
         """Room for time stamps: one per layer and one for the end, in lines of 64 bytes."""
@@ -45,6 +48,17 @@ class Target:
             raise UserError(f"--l1 {self.l1_limit}: at least {_SMALLEST_L1} bytes are needed")
         return self.l1_limit
 
+    def l2_bytes(self) -> int:
+        """L2 that activations and constants may use."""
+        available = int(self.soc.memory.l2.size - self.soc.memory.l2.private_bytes - _L2_CODE_BYTES)
+        if self.l2_limit is None:
+            return available
+        if self.l2_limit > available:
+            raise UserError(f"--l2 {self.l2_limit}: SoC {self.soc.name} has {available} bytes of L2 beside the code")
+        if self.l2_limit < _SMALLEST_L2:
+            raise UserError(f"--l2 {self.l2_limit}: at least {_SMALLEST_L2} bytes are needed")
+        return self.l2_limit
+
     def prepare(self, module: Any) -> Any:
         """The canonical module as the engines want it."""
         for backend, _ in self.engines:
@@ -53,20 +67,32 @@ class Target:
 
     def plan(self, network: Network) -> Plan:
         """Plan the network and check the plan independently."""
-        from tvm_pulp.tiling.choose import greedy_plan
+        from tvm_pulp.tiling.choose import Chooser, check_pins, forms_of
+        from tvm_pulp.tiling.plan import with_estimate
+        from tvm_pulp.tiling.search import search
         from tvm_pulp.tiling.verify import verify
         from tvm_pulp.tir.describe import describe
+        from tvm_pulp.tir.estimate import estimate
         from tvm_pulp.tir.lower import lower
 
         contexts = [(b, b.context(options, self.soc, self.cores)) for b, options in self.engines]
         budget = self.l1_bytes(len(network.layers))
-        plan = greedy_plan(network, self.soc, contexts, cores=self.cores, l1_bytes=budget, pins=self.pins)
-        self._check_capacity(plan)
-        plan = replace(plan, lowered=lower(plan, [b for b, _ in self.engines]))
-        faults = verify(describe(plan), self.soc)
+        check_pins(network, contexts, self.pins)
+        chooser = Chooser(forms_of(network, self.soc, contexts, self.cores), self.pins)
+
+        def judge(plan: Plan) -> Plan:
+            plan = replace(plan, lowered=lower(plan))
+            expected = estimate(describe(plan))
+            return with_estimate(plan, expected.cycles, expected.layer_cycles)
+
+        overlap = self.double_buffer
+        best = search(network, self.soc, chooser, judge, cores=self.cores, l1_bytes=budget, overlap=overlap)
+        best = replace(best, lowered=lower(best, [b for b, _ in self.engines]))
+        self._check_capacity(best)
+        faults = verify(describe(best), self.soc)
         if faults:
             raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
-        return plan
+        return best
 
     def emit(self, plan: Plan, facts: dict[str, Any]) -> dict[str, bytes]:
         """Files of the archive."""
@@ -90,7 +116,7 @@ class Target:
             if tensor.level not in largest or tensor.spec.bytes > largest[tensor.level].spec.bytes:
                 largest[tensor.level] = tensor
         used["l2"] += sum(t.spec.bytes for t in (*plan.network.inputs, *plan.network.outputs))
-        room = self.soc.memory.l2.size - self.soc.memory.l2.private_bytes - _L2_CODE_BYTES
+        room = self.l2_bytes()
         if used["l2"] > room:
             raise UserError(
                 f"the network needs {used['l2']} bytes of L2 and {room} are available beside the code "
@@ -140,10 +166,17 @@ def resolve_target(options: Any) -> Target:
             raise UserError(f"--soc {soc.name} has no engine '{backend.target_name}': choose another --soc or --target")
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
     if not soc.simulated:
-        for option, value in (("--l1", options.l1), ("--cores", options.cores), ("--pin", options.pins or None)):
+        given: tuple[tuple[str, Any], ...] = (
+            ("--l1", options.l1),
+            ("--l2", options.l2),
+            ("--no-double-buffer", None if options.double_buffer else True),
+            ("--cores", options.cores),
+            ("--pin", options.pins or None),
+        )
+        for option, value in given:
             if value is not None:
                 raise UserError(f"{option} has no effect on --soc {soc.name}: drop it or choose a SoC with a cluster")
     cores = options.cores if options.cores is not None else soc.cluster.cores
     if soc.simulated and not 1 <= cores <= soc.cluster.cores:
         raise UserError(f"--cores {cores}: SoC {soc.name} has 1 to {soc.cluster.cores} cores")
-    return Target(soc, engines, cores, options.l1, dict(options.pins))
+    return Target(soc, engines, cores, options.l1, dict(options.pins), options.double_buffer, options.l2)

@@ -48,6 +48,14 @@ class Chooser:
             self._known[index, l1_bytes] = _choose(entry, l1_bytes, self.pins.get(entry.layer.name))
         return self._known[index, l1_bytes]
 
+    def fits(self, index: int, l1_bytes: int) -> bool:
+        """Whether a layer can be cut to these bytes."""
+        try:
+            self.offers(index, l1_bytes)
+        except UserError:
+            return False
+        return True
+
 
 def check_pins(network: Network, engines: Sequence[tuple[UMABackend, Any]], pins: Mapping[str, str]) -> None:
     """Pins name layers and engines that exist."""
@@ -114,29 +122,18 @@ def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple
     return min(choices, key=lambda c: c.cycles), tuple(offers)
 
 
-def greedy_plan(
-    network: Network,
-    soc: Any,
-    engines: Sequence[tuple[UMABackend, Any]],
-    *,
-    cores: int,
-    l1_bytes: int,
-    pins: Mapping[str, str],
-    overlap: bool = True,
+def make_plan(
+    network: Network, soc: Any, chooser: Chooser, *, cores: int, l1_bytes: int, lead: int, caps: Sequence[int]
 ) -> Plan:
-    """Plan all layers: as few tiles as fit, as much as possible kept in L1 and fetched ahead."""
-    check_pins(network, engines, pins)
-    forms = forms_of(network, soc, engines, cores)
-    chooser = Chooser(forms, pins)
-    fitted = fit(network, chooser, l1_bytes, overlap=overlap)
+    """Plan all layers: as few tiles as `caps` allow, as much as possible in L1, constants fetched `lead` steps ahead.
+
+    No lead at all means no overlap of transfers with anything.
+    """
+    fitted = fit(network, chooser, l1_bytes, overlap=lead > 0, lead=lead, caps=caps)
     layers = []
     for index, (choice, work) in enumerate(zip(fitted.choices, fitted.works, strict=True)):
         offers = chooser.offers(index, choice.budget)[1]
-        layers.append(
-            LayerPlan(
-                network.layers[index], choice.tiling, work.recipes, choice.overlap, offers, forms[index].refusals,
-                choice.tiling.cycles,
-            )
-        )  # fmt: skip
+        refusals = chooser.forms[index].refusals
+        layers.append(LayerPlan(network.layers[index], choice.tiling, work.recipes, choice.overlap, offers, refusals))
     arena = plan_l2(fitted.schedule)
-    return Plan(network, soc.name, cores, l1_bytes, tuple(layers), fitted.schedule, arena, fitted.l1_bytes, overlap)
+    return Plan(network, soc.name, cores, l1_bytes, tuple(layers), fitted.schedule, arena, fitted.l1_bytes, lead > 0)

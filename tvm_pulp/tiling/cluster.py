@@ -18,6 +18,11 @@ ENGINE = "cluster"
 _CYCLES_PER_MAC = 10
 _CYCLES_PER_ELEMENT = 25
 _CYCLES_PER_CALL = 900
+# Operators that only move elements, and those that read many for one.
+_CYCLES_PER_MOVED_ELEMENT = 6
+_MOVES = frozenset({"transpose", "pad", "slice", "concat", "gather", "im2col", "dilate"})
+_CYCLES_PER_REDUCED_ELEMENT = 4
+_REDUCES = frozenset({"max_pool", "avg_pool", "reduce"})
 # Operators whose rows are done by one core each: divisions and roots by software.
 _ROW_CYCLES_PER_ELEMENT = {"softmax": 90, "rms_norm": 50, "layer_norm": 70}
 # MAC per cycle and core no kernel exceeds: 4 per dot-product instruction, loads in between.
@@ -108,7 +113,9 @@ def kernel_cycles(kernel: Kernel, cores: int) -> int:
     if kernel.operator in _ROW_CYCLES_PER_ELEMENT:
         rows = outputs // kernel.outputs[0].spec.shape[-1]
     each = _ROW_CYCLES_PER_ELEMENT.get(kernel.operator, _CYCLES_PER_ELEMENT)
-    work = macs * _CYCLES_PER_MAC + outputs * each
+    work = macs * _CYCLES_PER_MAC + outputs * (_CYCLES_PER_MOVED_ELEMENT if kernel.operator in _MOVES else each)
+    if kernel.operator in _REDUCES:
+        work += sum(i.spec.elements for i in kernel.inputs) * _CYCLES_PER_REDUCED_ELEMENT
     # Cores share rows or elements, never parts of them.
     return _CYCLES_PER_CALL + work // (max(1, min(cores, rows)) if kernel.parallel else 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tvm_pulp.errors import UserError
@@ -54,12 +54,18 @@ class Decisions:
     banned: dict[Tensor, set[int]] = field(default_factory=dict)
 
 
-def fit(network: Network, choose: Choose, budget: int, *, overlap: bool, lead: int = 1) -> Fitted:
-    """Decisions for all layers. `choose(layer, bytes)` cuts a layer to fit; it raises when it cannot."""
+def fit(
+    network: Network, choose: Choose, budget: int, *, overlap: bool, lead: int = 1, caps: Sequence[int] | None = None
+) -> Fitted:
+    """Decisions for all layers. `choose(layer, bytes)` cuts a layer to fit; it raises when it cannot.
+
+    A tile takes at most its layer's cap.
+    """
     choices = []
     for index in range(len(network.layers)):
-        tiling = choose(index, budget)
-        choices.append(Choice(tiling, overlap and len(tiling.tiles) > 1, budget))
+        cap = caps[index] if caps is not None else budget
+        tiling = choose(index, cap)
+        choices.append(Choice(tiling, overlap and len(tiling.tiles) > 1, cap))
     leads = dict.fromkeys(range(len(choices)), lead) if overlap else {}
     state = Decisions(choices, [_work(c) for c in choices], leads)
     limit = budget

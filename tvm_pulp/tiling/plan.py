@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tvm_pulp.qnn.network import Layer, Network, Tensor
@@ -58,6 +59,7 @@ class Plan:
     arena: Arena  # activations in L2
     l1_peak: int
     overlap: bool = True
+    estimated_cycles: int = 0
     # The program that the passes of the next stage made of it.
     lowered: Any = None
 
@@ -76,6 +78,12 @@ class Plan:
                         if tensor.storage.kind == "constant":
                             found.setdefault(tensor.storage)
         return list(found)
+
+
+def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int]) -> Plan:
+    """The plan with expected cycles of the network and of every layer."""
+    layers = tuple(replace(p, estimated_cycles=c) for p, c in zip(plan.layers, layer_cycles, strict=True))
+    return replace(plan, layers=layers, estimated_cycles=cycles)
 
 
 def _tensors(step: Any) -> list[Tensor]:

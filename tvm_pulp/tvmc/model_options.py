@@ -26,6 +26,12 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sample-inputs", metavar="F.npz", help="arrays from whose range input types are inferred")
     parser.add_argument("--l1", type=int, metavar="BYTES", help="L1 that tiles may use; default: all of it")
+    parser.add_argument(
+        "--l2", type=int, metavar="BYTES", help="L2 for activations and constants; default: all but code"
+    )
+    parser.add_argument(
+        "--no-double-buffer", action="store_true", help="nothing is fetched ahead: transfers and computation alternate"
+    )
     parser.add_argument("--cores", type=int, metavar="N", help="cluster cores that take part; default: all")
     parser.add_argument(
         "--pin", action="append", default=[], metavar="NODE=ENGINE", help="run a layer on an engine; repeat for more"
@@ -113,6 +119,8 @@ def options_of(args: argparse.Namespace) -> Any:
         sample_inputs=read_arrays(args.sample_inputs, "--sample-inputs") if args.sample_inputs else (),
         engine_options=args.engine_options,
         l1=args.l1,
+        l2=args.l2,
+        double_buffer=not args.no_double_buffer,
         cores=args.cores,
         pins=parse_pins(args.pin),
     )
