@@ -14,6 +14,7 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
+    from tvm_pulp.tiling.plan import Plan
     from tvm_pulp.toolchain import RiscvToolchain
 
 Progress = Callable[[str], None]
@@ -210,6 +211,20 @@ def module_name(options: CompileOptions) -> str:
     if not name.isidentifier() or not name.isascii():
         raise UserError(f"--module-name '{name}' is not a C identifier: use letters, digits and underscores")
     return name
+
+
+def plan_model(model: str | Path, options: CompileOptions) -> Plan:
+    """Plan a model for a SoC with a cluster, without emitting anything."""
+    from tvm_pulp.canonicalize.pipeline import canonicalize
+    from tvm_pulp.target import resolve_target
+    from tvm_pulp.tiling.build_network import build_network
+
+    target = resolve_target(options)
+    if not target.soc.simulated:
+        raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc=siracusa or an engine")
+    imported = import_model(model, options)
+    network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
+    return target.plan(network)
 
 
 def explain(model: str | Path, options: CompileOptions, stream: TextIO) -> None:

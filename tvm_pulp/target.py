@@ -17,6 +17,8 @@ _STACK_BYTES = 2048
 _HARDWARE_CORES = 8
 _SMALLEST_L1 = 1024
 _SMALLEST_L2 = 4096
+# Where L2 is too small, constants from this size on live in L3: what is tried, largest first.
+_L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
 # L2 that code and small data are expected to need.
 _L2_CODE_BYTES = 192 * 1024
 
@@ -85,8 +87,20 @@ class Target:
             expected = estimate(describe(plan))
             return with_estimate(plan, expected.cycles, expected.layer_cycles)
 
-        overlap = self.double_buffer
-        best = search(network, self.soc, chooser, judge, cores=self.cores, l1_bytes=budget, overlap=overlap)
+        def find(l3_from: int | None, *, overlap: bool) -> Plan:
+            sizes = {"cores": self.cores, "l1_bytes": budget}
+            return search(network, self.soc, chooser, judge, **sizes, overlap=overlap, l3_from=l3_from)
+
+        best: Plan | None = None
+        for l3_from in (None, *_L3_FROM):
+            if best is not None and self._l2_missing(find(l3_from, overlap=False)) > 0:
+                continue
+            best = find(l3_from, overlap=self.double_buffer)
+            if self._l2_missing(best) <= 0:
+                break
+        else:
+            # Nothing helped: the message speaks of the plan without L3.
+            best = find(None, overlap=self.double_buffer)
         best = replace(best, lowered=lower(best, [b for b, _ in self.engines]))
         self._check_capacity(best)
         faults = verify(describe(best), self.soc)
@@ -106,6 +120,12 @@ class Target:
             more["soc_description"] = description
         defines = [f"TVM_PULP_MARKS={self.marks(len(plan.layers))}"]
         return emit_cluster(plan, {**facts, **more}, {b.target_name: b for b, _ in self.engines}, defines)
+
+    def _l2_missing(self, plan: Plan) -> int:
+        """Bytes of L2 that a plan needs beyond what there is."""
+        constants = sum(t.spec.bytes for t in plan.constants() if t.level == "l2")
+        outside = sum(t.spec.bytes for t in (*plan.network.inputs, *plan.network.outputs))
+        return plan.arena.size + plan.table_bytes() + constants + outside - self.l2_bytes()
 
     def _check_capacity(self, plan: Plan) -> None:
         used = {"l2": plan.arena.size, "weight_sram": 0, "weight_mram": 0, "l3": 0}

@@ -243,7 +243,12 @@ class ClusterSource:
         lines = []
         for made in self._table.boot:
             name, arguments = statement_name(made), made.value.args[4:]
-            if name == sync.BEGIN:
+            if name == tiled.FETCH:
+                place = f"(void *)(uintptr_t)({self._address(made.value.args[2])})"
+                lines.append(f"tvm_pulp_l3_load({place}, {integer(made, 2)}u, {integer(made, 3)}u);")
+            elif name == sync.WAIT_L3:
+                lines.append("tvm_pulp_l3_wait();")
+            elif name == sync.BEGIN:
                 lines.append("const uint32_t group = tvm_pulp_dma_begin();")
             elif name == sync.WAIT_DMA:
                 lines.append("tvm_pulp_dma_wait(group);")

@@ -55,6 +55,13 @@ def emit_cluster(
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
     described = describe(plan)
+    l3 = plan.l3_offsets()
+    if l3:
+        blob = bytearray(max(offset + t.spec.bytes for t, offset in l3.items()))
+        for tensor, offset in l3.items():
+            assert tensor.data is not None
+            blob[offset : offset + tensor.spec.bytes] = tensor.data.tobytes()
+        files["parameters/l3.bin"] = bytes(blob)
     files["plan.json"] = (json.dumps(described) + "\n").encode()
     record = metadata(network, plan.arena, {**facts, "defines": defines})
     _complete(record, plan)

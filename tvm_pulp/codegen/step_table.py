@@ -16,6 +16,8 @@ from tvm_pulp.tir.tiled_main import TiledMain, integer, statement_name
 # The command word of the DMA: direction, increment, lines, event.
 _TO_L1, _INCREMENT, _TWO_D, _EVENT = 1 << 17, 1 << 18, 1 << 19, 1 << 20
 _CODE_2D, _CODE_BEGIN, _CODE_SUBMIT, _CODE_END = 1 << 29, 2 << 29, 3 << 29, 7 << 29
+_CODE_FETCH = 4 << 29
+_L3_GROUP = 7
 _BASE_SHIFT = 21
 _FURTHEST_COMMANDS = 255
 
@@ -80,6 +82,11 @@ class TableBuilder:
         elif name == sync.WAIT_JOB:
             # Jobs end in order, so the last of several is the one to wait for.
             record.ticket = integer(made, 0)
+        elif name == sync.WAIT_L3:
+            record.waits[0] = record.waits.get(0, 0) | 1 << _L3_GROUP
+        elif name == tiled.FETCH:
+            words = [self._address(made.value.args[2]), f"{integer(made, 2)}u", f"{integer(made, 3)}u"]
+            record.commands.setdefault(0, []).extend([f"{_CODE_FETCH}u", *words])
         elif name == sync.BEGIN:
             record.commands.setdefault(integer(made, 0), []).append(f"{_CODE_BEGIN | integer(made, 1)}u")
         elif name == tiled.LAYER:

@@ -15,6 +15,7 @@ from tvm_pulp.tiling.schedule import (
     BOOT,
     Block,
     Bundle,
+    Fetch,
     Move,
     Place,
     Schedule,
@@ -104,19 +105,39 @@ class _Builder:
     def build(self) -> Schedule:
         places = [self._layer(index, work) for index, work in enumerate(self._works)]
         self.moves.sort(key=lambda m: (m.position, m.ahead, m.outward))
-        self._reserve_records()
+        fetches = self._fetches()
+        self._reserve_records(fetches)
         slots = []
         costs = {k: v for work in self._works for recipe in work.recipes for k, v in step_cycles(recipe).items()}
         for number, (index, tile, step) in enumerate(self._order):
             used = {o: places[index][o] for o in operands_of(step) if isinstance(o, Local)}
             slots.append(Slot(number, index, tile, step, used, costs[id(step)]))
         pages = tuple(self._page_of[s.index] for s in slots)
-        bundles = tuple(self.bundles.made)
-        return Schedule(
-            tuple(slots), tuple(self.moves), tuple(self.blocks), bundles, pages, self.resident, self.l2_alive
-        )
+        kept = (tuple(self.bundles.made), pages, self.resident, self.l2_alive, tuple(fetches))
+        return Schedule(tuple(slots), tuple(self.moves), tuple(self.blocks), *kept)
 
-    def _reserve_records(self) -> None:
+    def _fetches(self) -> list[Fetch]:
+        """What comes from L3: fetched while what was fetched before is taken to L1."""
+        wanted: dict[int, list[Tensor]] = {}
+        owner: dict[Tensor, int] = {}
+        for move in self.moves:
+            if (
+                isinstance(move.source, Tensor)
+                and move.source.storage.level == "l3"
+                and move.source.storage not in owner
+            ):
+                owner[move.source.storage] = move.layer
+                wanted.setdefault(max(move.position, 0), []).append(move.source.storage)
+        found = []
+        before = BOOT
+        for position, tensors in sorted(wanted.items()):
+            for tensor in tensors:
+                found.append(Fetch(before, tensor, owner[tensor]))
+                self._in_l2(tensor, max(before, 0))
+            before = position
+        return found
+
+    def _reserve_records(self, fetches: Sequence[Fetch]) -> None:
         """Room for the step records of every page, in front of what else the bundle holds."""
         positions: dict[int, list[Move]] = {}
         for move in self.moves:
@@ -129,7 +150,8 @@ class _Builder:
             page = page_at(position, self._page_of)
             slot, part = divmod(position, 3)
             job = part == 2 and slot < len(self._order) and isinstance(self._order[slot][2], Job)
-            needed[page] = needed.get(page, 0) + record_bytes(moves, job=job)
+            count = sum(f.position == position for f in fetches)
+            needed[page] = needed.get(page, 0) + record_bytes(moves, job=job, fetches=count)
         if self._order:
             last = self._page_of[len(self._order) - 1]
             needed[last] += record_bytes([], job=False)
@@ -284,7 +306,7 @@ class _Builder:
             moved = split_commands(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
             needed = compute_position(start)
             self.moves.append(Move(index, tile, False, position, step.tensor, moved, Place(block), needed, ahead))
-            if storage.kind != "constant":
+            if storage.kind != "constant" or storage.level == "l3":
                 self._in_l2(storage, max(position, 0))
         live[key] = (tile, block)
         places[step.local] = Place(block)

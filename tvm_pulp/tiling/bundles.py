@@ -20,6 +20,7 @@ _COMMAND_WORDS = 3
 _LINES_WORDS = 5
 _GROUP_WORDS = 1
 _SUBMIT_WORDS = 3
+_FETCH_WORDS = 4
 # A constant that several layers read and that is larger than this is not copied into bundles.
 _SHARED_BYTES = 1024
 # Records and descriptors of one bundle are smaller than this.
@@ -40,9 +41,10 @@ def descriptor_bytes(recipes: Sequence[Recipe]) -> int:
     return 4 * (sum(step_words(s) + RECORD_WORDS + AGENTS for s in steps) + moves * 8)
 
 
-def record_bytes(moves: Sequence[Move], *, job: bool) -> int:
-    """Room for one record that issues these moves, at most."""
-    words = RECORD_WORDS + (_SUBMIT_WORDS if job else 0) + min(AGENTS, len(moves) + job)
+def record_bytes(moves: Sequence[Move], *, job: bool, fetches: int = 0) -> int:
+    """Room for one record that issues these moves and fetches, at most."""
+    words = RECORD_WORDS + (_SUBMIT_WORDS if job else 0) + min(AGENTS, len(moves) + job + fetches)
+    words += _FETCH_WORDS * fetches
     for move in moves:
         words += _GROUP_WORDS
         if isinstance(move.source, Bundle):

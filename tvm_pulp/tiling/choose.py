@@ -123,13 +123,21 @@ def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple
 
 
 def make_plan(
-    network: Network, soc: Any, chooser: Chooser, *, cores: int, l1_bytes: int, lead: int, caps: Sequence[int]
+    network: Network,
+    soc: Any,
+    chooser: Chooser,
+    *,
+    cores: int,
+    l1_bytes: int,
+    lead: int,
+    caps: Sequence[int],
+    l3_from: int | None,
 ) -> Plan:
     """Plan all layers: as few tiles as `caps` allow, as much as possible in L1, constants fetched `lead` steps ahead.
 
     No lead at all means no overlap of transfers with anything.
     """
-    fitted = fit(network, chooser, l1_bytes, overlap=lead > 0, lead=lead, caps=caps)
+    fitted = fit(network, chooser, l1_bytes, overlap=lead > 0, lead=lead, caps=caps, l3_from=l3_from)
     layers = []
     for index, (choice, work) in enumerate(zip(fitted.choices, fitted.works, strict=True)):
         offers = chooser.offers(index, choice.budget)[1]

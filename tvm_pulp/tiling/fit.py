@@ -13,6 +13,7 @@ from tvm_pulp.tiling.greedy import Tiling, missing_l1
 from tvm_pulp.tiling.place_blocks import L1_ALIGNMENT, place_blocks
 from tvm_pulp.tiling.residency import find_uses
 from tvm_pulp.tiling.schedule import Block, Schedule
+from tvm_pulp.uma.recipe import Load
 
 # A tile budget shrinks at least to this part when a layer does not fit, and at most to that.
 _SHRINK, _COLLAPSE = 0.93, 0.5
@@ -55,19 +56,19 @@ class Decisions:
 
 
 def fit(
-    network: Network, choose: Choose, budget: int, *, overlap: bool, lead: int = 1, caps: Sequence[int] | None = None
+    network: Network, choose: Choose, budget: int, *, overlap: bool, lead: int, caps: Sequence[int], l3_from: int | None
 ) -> Fitted:
     """Decisions for all layers. `choose(layer, bytes)` cuts a layer to fit; it raises when it cannot.
 
-    A tile takes at most its layer's cap.
+    A tile takes at most its layer's cap. Constants from `l3_from` bytes on are kept in L3.
     """
     choices = []
     for index in range(len(network.layers)):
-        cap = caps[index] if caps is not None else budget
+        cap = caps[index]
         tiling = choose(index, cap)
         choices.append(Choice(tiling, overlap and len(tiling.tiles) > 1, cap))
     leads = dict.fromkeys(range(len(choices)), lead) if overlap else {}
-    state = Decisions(choices, [_work(c) for c in choices], leads)
+    state = Decisions(choices, [_work(c, l3_from) for c in choices], leads)
     limit = budget
     for _ in range(_ROUNDS):
         policy = _policy(network, state, overlap)
@@ -82,14 +83,25 @@ def fit(
         for layer, (position, needed) in crowded.items():
             if not _relieve(network, schedule, policy, state, layer, position):
                 largest = _largest_layer(schedule, position)
-                if not _shrink(largest, limit / needed, state, choose, overlap):
+                if not _shrink(largest, limit / needed, state, choose, overlap, l3_from):
                     raise missing_l1(network.layers[largest], needed + budget - limit, budget)
     raise RuntimeError("no schedule fits although every layer does alone")
 
 
-def _work(choice: Choice) -> LayerWork:
+def _work(choice: Choice, l3_from: int | None) -> LayerWork:
     form = choice.tiling.form
-    return LayerWork(tuple(form.recipe(box) for box in choice.tiling.tiles), choice.overlap)
+    recipes = tuple(form.recipe(box) for box in choice.tiling.tiles)
+    for recipe in recipes:
+        for step in recipe.steps:
+            if isinstance(step, Load) and step.tensor.storage.kind == "constant":
+                _set_level(step.tensor.storage, l3_from)
+    return LayerWork(recipes, choice.overlap)
+
+
+def _set_level(tensor: Tensor, l3_from: int | None) -> None:
+    """Large constants come from L3 where L2 is too small for all of them."""
+    if tensor.level in ("l2", "l3"):
+        tensor.level = "l3" if l3_from is not None and tensor.spec.bytes >= l3_from else "l2"
 
 
 def _policy(network: Network, state: Decisions, overlap: bool) -> Policy:
@@ -167,7 +179,7 @@ def policy_share(where: int, schedule: Schedule) -> int:
     return sum(b.bytes for b in schedule.blocks if b.first <= where <= b.last)
 
 
-def _shrink(layer: int, ratio: float, state: Decisions, choose: Choose, overlap: bool) -> bool:
+def _shrink(layer: int, ratio: float, state: Decisions, choose: Choose, overlap: bool, l3_from: int | None) -> bool:
     """Cut a layer smaller, or do without overlap in it; False when neither is possible."""
     choice = state.choices[layer]
     budget = choice.budget
@@ -190,5 +202,5 @@ def _shrink(layer: int, ratio: float, state: Decisions, choose: Choose, overlap:
             )
             break
         ratio = _SHRINK
-    state.works[layer] = _work(state.choices[layer])
+    state.works[layer] = _work(state.choices[layer], l3_from)
     return True

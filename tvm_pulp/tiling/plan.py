@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tvm_pulp.qnn.network import Layer, Network, Tensor
-from tvm_pulp.tiling.arena import Arena, Buffer, plan_arena
+from tvm_pulp.tiling.arena import Arena, Buffer, aligned, plan_arena
 from tvm_pulp.tiling.greedy import Tiling
 from tvm_pulp.tiling.schedule import Schedule
 from tvm_pulp.uma.box import Box
@@ -63,6 +63,14 @@ class Plan:
     # The program that the passes of the next stage made of it.
     lowered: Any = None
 
+    def l3_offsets(self) -> dict[Tensor, int]:
+        """Where constants lie in L3."""
+        offsets, position = {}, 0
+        for fetch in self.schedule.fetches:
+            offsets[fetch.tensor] = position
+            position += aligned(fetch.tensor.spec.bytes)
+        return offsets
+
     def table_bytes(self) -> int:
         """Bytes that bundles take in L2 beyond the constants of which they hold parts: records, descriptors, copies."""
         inside = {p.tensor.storage for b in self.schedule.bundles for p in b.pieces}
@@ -102,6 +110,6 @@ def plan_l2(schedule: Schedule) -> Arena:
     buffers = [
         Buffer(tensor, tensor.spec.bytes, *alive)
         for tensor, alive in schedule.l2_alive.items()
-        if tensor.kind in ("activation", "workspace")
+        if tensor.kind in ("activation", "workspace") or tensor.level == "l3"
     ]
     return plan_arena(buffers)

@@ -103,6 +103,15 @@ class Move:
 
 
 @dataclass(frozen=True)
+class Fetch:
+    """A constant on its way from L3 to its place in L2."""
+
+    position: int
+    tensor: Tensor
+    layer: int
+
+
+@dataclass(frozen=True)
 class Slot:
     """One compute step of one tile."""
 
@@ -131,6 +140,7 @@ class Schedule:
     resident: dict[Tensor, Block]
     # Positions between which each activation must exist in L2.
     l2_alive: dict[Tensor, tuple[int, int]]
+    fetches: tuple[Fetch, ...] = ()
 
     @property
     def end(self) -> int:

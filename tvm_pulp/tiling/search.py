@@ -46,12 +46,13 @@ def search(
     cores: int,
     l1_bytes: int,
     overlap: bool,
+    l3_from: int | None = None,
 ) -> Plan:
     """The fastest plan found. `judge` lowers a plan and adds its expected cycles. Deterministic."""
     count = len(network.layers)
 
     def attempt(lead: int, caps: Sequence[int]) -> Judged:
-        plan = make_plan(network, soc, chooser, cores=cores, l1_bytes=l1_bytes, lead=lead, caps=caps)
+        plan = make_plan(network, soc, chooser, cores=cores, l1_bytes=l1_bytes, lead=lead, caps=caps, l3_from=l3_from)
         return Judged(judge(plan), lead, tuple(caps))
 
     whole = [l1_bytes] * count

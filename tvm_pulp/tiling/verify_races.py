@@ -43,6 +43,12 @@ def _meet(a: Record, b: Record) -> bool:
     return True
 
 
+def _key(wait: Record) -> Any:
+    if "l3" in wait:
+        return ("l3",)
+    return ("ticket", wait["ticket"]) if "ticket" in wait else ("group", wait["agent"], wait["group"])
+
+
 class Races:
     """What may be under way."""
 
@@ -54,7 +60,7 @@ class Races:
     def synchronise(self, where: str, step: Record) -> list[str]:
         faults = []
         for wait in step["waits"]:
-            key = ("ticket", wait["ticket"]) if "ticket" in wait else ("group", wait["agent"], wait["group"])
+            key = _key(wait)
             found = [r for r in self._running if r.key == key and not r.known]
             if not found:
                 faults.append(f"{where}: a wait for {key} which is not under way")
@@ -93,6 +99,8 @@ class Races:
                     # The ticket's holder cannot be waited for any more, but jobs end in order.
                     for r in self._running:
                         r.key = None if r.key == key and not r.known else r.key
+            elif action["do"] == "fetch":
+                what, agent, key = "fetch", 0, ("l3",)
             else:
                 what, agent = "transfer", action["agent"]
                 key = ("group", *self._open[agent]) if agent in self._open else None
@@ -107,8 +115,8 @@ class Races:
         self, where: str, who: str, agent: int | str, accesses: list[tuple[Record, bool]], what: str
     ) -> list[str]:
         for running in self._running:
-            if running.what == what == "job":
-                continue  # an accelerator works on its jobs in order
+            if running.what == what and what in ("job", "fetch"):
+                continue  # accelerators and the I/O DMA work in order
             if running.known and running.agent == agent:
                 continue
             for mine, i_write in accesses:

@@ -121,6 +121,10 @@ class _Program:
                 waits.append({"agent": integer(made, 0), "group": integer(made, 1)})
             elif name == sync.WAIT_JOB:
                 waits.append({"agent": 0, "ticket": integer(made, 0)})
+            elif name == sync.WAIT_L3:
+                waits.append({"agent": 0, "l3": True})
+            elif name == tiled.FETCH:
+                found[-1]["actions"].append(self._fetch(made))
             elif name == sync.BARRIER:
                 barrier = True
             elif name == sync.BEGIN:
@@ -171,6 +175,13 @@ class _Program:
         if storage in self._plan.arena.offsets:
             return {"space": "L2", "start": self._plan.arena.offsets[storage] + offset}
         return {"space": storage.name, "start": offset}
+
+    def _fetch(self, made: Any) -> Record:
+        start = int(made.value.args[2].args[1].value)
+        fetch = next(f for f in self._plan.schedule.fetches if self._plan.arena.offsets[f.tensor] == start
+                     and f.position == integer(made, 0))  # fmt: skip
+        access = {"space": "L2", "start": start, "bytes": integer(made, 3), "content": fetch.tensor.name, "from": 0}
+        return {"do": "fetch", "layer": fetch.layer, "agent": 0, "reads": [], "writes": [access]}
 
     def _transfer(self, made: Any, name: str) -> Record:
         move: Move = self._main.moves[integer(made, 2)]

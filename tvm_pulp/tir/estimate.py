@@ -22,6 +22,10 @@ CORE_QUEUE = 2
 # Programming a job; waking up from its event.
 SUBMIT_CYCLES = 120
 WAKE_CYCLES = 20
+# L3: set-up of a transfer and one byte a cycle; registers of its controller are 23 cycles away.
+L3_SETUP_CYCLES = 80
+L3_COMMAND_CYCLES = 150
+L3_POLL_CYCLES = 30
 # Entering the network: reading pointers, the first command.
 ENTRY_CYCLES = 150
 
@@ -81,6 +85,9 @@ class _Clock:
     def _synchronise(self, step: Record) -> None:
         before = self._now
         for wait in step["waits"]:
+            if "l3" in wait:
+                self._now = max(self._now, self._free.get("l3", 0)) + L3_POLL_CYCLES
+                continue
             key = ("ticket", wait["ticket"]) if "ticket" in wait else (wait["agent"], wait["group"])
             done = self._done.pop(key, 0)
             late = max(0, done - self._now)
@@ -102,6 +109,11 @@ class _Clock:
             if kind == "begin":
                 self._open[action["agent"]] = (action["agent"], action["group"])
                 busy[action["agent"]] = busy.get(action["agent"], 0) + 2
+            elif kind == "fetch":
+                busy[0] = busy.get(0, 0) + L3_COMMAND_CYCLES
+                start = max(self._now + busy[0], self._free.get("l3", 0))
+                self._free["l3"] = start + L3_SETUP_CYCLES + action["writes"][0]["bytes"]
+                self._add("l3", action, start, self._free["l3"])
             elif kind == "kernel":
                 kernels.append(action)
             elif kind == "job":

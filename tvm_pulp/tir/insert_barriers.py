@@ -9,7 +9,7 @@ statements need because they touch bytes of something that may still be under wa
     { load 1; call 0 }; { store 0; call 1 }      becomes
     step; begin; load 1; call 0;   wait(load 1); barrier; step; begin; store 0; call 1
 
-The result is a flat list: `dma_wait(agent, group)`, `job_wait(ticket)`, `barrier()`, `step(position)`,
+The result is a flat list: `dma_wait(agent, group)`, `job_wait(ticket)`, `l3_wait()`, `barrier()`, `step(position)`,
 `dma_begin(agent, group)` and the statements of `tiled_main`, transfers with their agent in front, jobs with their
 ticket behind.
 """
@@ -28,6 +28,7 @@ from tvm_pulp.tir.regions import Access
 from tvm_pulp.tir.tiled_main import (
     BUNDLE,
     CALL,
+    FETCH,
     LAYER,
     SUBMIT,
     TiledMain,
@@ -38,10 +39,11 @@ from tvm_pulp.tir.tiled_main import (
     statement_name,
 )
 
-BARRIER, BEGIN, WAIT_DMA, WAIT_JOB, STEP, END = "barrier", "dma_begin", "dma_wait", "job_wait", "step", "end"
+BARRIER, BEGIN, WAIT_DMA, WAIT_JOB, WAIT_L3 = "barrier", "dma_begin", "dma_wait", "job_wait", "l3_wait"
+STEP, END = "step", "end"
 # Groups of transfers that each agent may have under way: the DMA has 16 counters, an agent numbers eight.
 GROUPS = (6, 4, 6)
-GROUPS_OF_ONE_AGENT = 8
+GROUPS_OF_ONE_AGENT = 7
 TICKETS = 7
 _ALL_CORES = -1
 
@@ -50,7 +52,7 @@ _ALL_CORES = -1
 class _Pending:
     """Something that may still be under way, or is over but only its agent knows."""
 
-    kind: str  # dma, job, kernel
+    kind: str  # dma, l3, job, kernel
     accesses: list[Access]
     agent: int
     number: int  # group or ticket
@@ -94,8 +96,15 @@ class _Pass:
 
     def _boot(self, statements: list[Any]) -> None:
         """The entry function waits for what it fetched; the executor's first page is among it."""
-        self._result += [statement(STEP, BOOT), statement(BEGIN, 0, 0)]
-        self._result += [tirx.Evaluate(_with_agent(s.value, 0)) for s in statements]
+        fetches = [s for s in statements if statement_name(s) == FETCH]
+        loads = [s for s in statements if statement_name(s) != FETCH]
+        self._result += [statement(STEP, BOOT), *fetches, statement(BEGIN, 0, 0)]
+        for made in fetches:
+            self._add("l3", [access_of(self._main, made)], 0, 0)
+        if any(self._conflicts(access_of(self._main, made)) for made in loads):
+            self._result.append(statement(WAIT_L3))
+            self._pending = []
+        self._result += [tirx.Evaluate(_with_agent(s.value, 0)) for s in loads]
         self._result += [statement(WAIT_DMA, 0, 0), statement(BARRIER)]
         pages = self._main.plan.schedule.pages
         self._page = pages[0] if pages else None
@@ -105,11 +114,15 @@ class _Pass:
         sync = _Sync()
         groups: dict[tuple[int, int | None, bool], list[tuple[Any, Access]]] = {}
         computes: list[tuple[Any, Access]] = []
+        fetches: list[tuple[Any, Access]] = []
         for made, name in zip(statements, names, strict=True):
             if name == LAYER:
                 continue
             access = access_of(self._main, made)
-            if name in (CALL, SUBMIT):
+            if name == FETCH:
+                fetches.append((made, access))
+                self._require(sync, access, 0, "l3")
+            elif name in (CALL, SUBMIT):
                 computes.append((made, access))
                 self._require(sync, access, _ALL_CORES if name == CALL else 0, "kernel" if name == CALL else "job")
             else:
@@ -132,6 +145,9 @@ class _Pass:
                 ticket = self._ticket()
                 self._result.append(statement(SUBMIT, *made.value.args[1:], ticket))
                 self._add("job", [access], 0, ticket)
+        for made, access in fetches:
+            self._result.append(made)
+            self._add("l3", [access], 0, 0)
         for (agent, _, _), members in groups.items():
             number = self._group(agent)
             self._result.append(statement(BEGIN, agent, number))
@@ -156,13 +172,16 @@ class _Pass:
         self._count += 1
         self._pending.append(_Pending(kind, accesses, agent, number, self._count, bundles))
 
+    def _conflicts(self, access: Access) -> bool:
+        return any(access.conflicts(a) for p in self._pending for a in p.accesses)
+
     def _require(self, sync: _Sync, access: Access, actor: int, kind: str) -> None:
         """Note what must be over, and be known to the actor, before a statement with this access."""
         for pending in self._pending:
             if not any(access.conflicts(a) for a in pending.accesses):
                 continue
-            if pending.kind == "job" and kind == "job":
-                continue  # an accelerator works on its jobs in order
+            if pending.kind == kind and kind in ("job", "l3"):
+                continue  # accelerators and the I/O DMA work in order
             if pending.kind != "kernel":
                 sync.wait(pending)
             if pending.agent != actor or pending.kind == "kernel":
@@ -202,6 +221,12 @@ class _Pass:
     def _emit_wait(self, pending: _Pending) -> None:
         if pending.kind == "dma":
             self._result.append(statement(WAIT_DMA, pending.agent, pending.number))
+        elif pending.kind == "l3":
+            # The I/O DMA tells only whether it has anything left to do.
+            if not pending.waited:
+                self._result.append(statement(WAIT_L3))
+            for other in self._pending:
+                other.waited = other.waited or other.kind == "l3"
         else:
             self._result.append(statement(WAIT_JOB, pending.number))
             for earlier in self._pending:

@@ -6,6 +6,7 @@ its position in the schedule: `double_buffer` brings statements into that order,
     layer(position, i)                                             layer i begins
     dma_load(position, move, local, external, bytes)               also _2d with line and stride; dma_store alike
     dma_load_bundle(position, move, local, bundle, offset, bytes)  constants of a layer or a tile
+    l3_load(position, place, offset, bytes)                        a constant from L3 to L2
     submit(position, slot, descriptor)                             start the job whose structure lies there
     call(position, slot, descriptor)                               a kernel on all cores, its arguments there
 """
@@ -19,11 +20,12 @@ from tvm import tirx
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.plan import Plan
-from tvm_pulp.tiling.schedule import Bundle, Move, Slot
+from tvm_pulp.tiling.schedule import Bundle, Fetch, Move, Slot
 from tvm_pulp.tir.regions import Access, Region
 from tvm_pulp.uma.recipe import Job, Kernel, Local
 
 LAYER, LOAD, STORE, SUBMIT, CALL, BUNDLE = "layer", "dma_load", "dma_store", "submit", "call", "dma_load_bundle"
+FETCH = "l3_load"
 # Places: an offset in L1, an offset in the L2 arena, an offset from a named pointer.
 L1, L2, AT = "L1", "L2", "AT"
 
@@ -80,6 +82,8 @@ def build_tiled_main(plan: Plan) -> TiledMain:
             for number, move in mine:
                 if move.outward:
                     builder.move(number, move)
+    for fetch in schedule.fetches:
+        builder.fetch(fetch)
     builder.add(LAYER, schedule.end + 1, len(plan.layers))
     function = tirx.PrimFunc([], tirx.SeqStmt(builder.statements))
     function = function.with_attr("global_symbol", f"tvmgen_{plan.network.name}_run")
@@ -91,6 +95,7 @@ class _Builder:
         self._plan = plan
         self.statements: list[Any] = []
         self.pointers: dict[str, Tensor] = {}
+        self._l3 = plan.l3_offsets()
         self._bundle_at = {m.source: m.place.address for m in plan.schedule.moves if isinstance(m.source, Bundle)}
 
     def add(self, name: str, *arguments: Any) -> None:
@@ -100,6 +105,10 @@ class _Builder:
         page = self._plan.schedule.pages[slot.index]
         place = self._bundle_at[page] + page.descriptors[slot.index]
         self.add(SUBMIT if isinstance(slot.step, Job) else CALL, slot.position, slot.index, call(L1, place))
+
+    def fetch(self, fetch: Fetch) -> None:
+        place = call(L2, self._plan.arena.offsets[fetch.tensor])
+        self.add(FETCH, fetch.position, place, self._l3[fetch.tensor], fetch.tensor.spec.bytes)
 
     def _external(self, tensor: Tensor, offset: int) -> Any:
         storage = tensor.storage
@@ -129,6 +138,8 @@ def access_of(main: TiledMain, made: Any) -> Access:
         return _compute_access(main, main.slots[integer(made, 1)])
     if name == BUNDLE:
         return Access((), (Region(L1, int(made.value.args[3].args[1].value), integer(made, 5)),))
+    if name == FETCH:
+        return Access((), (Region(L2, int(made.value.args[2].args[1].value), integer(made, 3)),))
     if not name.startswith((LOAD, STORE)):
         return Access()
     target, source, *sizes = made.value.args[3:]

@@ -15,6 +15,7 @@ VERBS = {
     "run": "build an archive and run it on a device",
     "explain": "show node by node what the compiler does and why",
     "uma": "write the package of a new accelerator",
+    "plan": "print the deployment plan and draw memories over time",
     "targets": "list SoCs, engines and their options",
     "sim": "run any bare-metal ELF on a simulated SoC",
 }

@@ -7,6 +7,13 @@ struct agent {
   uint32_t tickets[TVM_PULP_TICKETS];
 };
 
+/* Rare, hence not inlined. */
+__attribute__((noinline)) static void fetch(const uint32_t *word) {
+  tvm_pulp_l3_load((void *)(uintptr_t)word[0], word[1], word[2]);
+}
+
+__attribute__((noinline)) static void wait_for_l3(void) { tvm_pulp_l3_wait(); }
+
 static inline void issue(const uint32_t *word, const uint32_t *bases, struct agent *agent) {
   __asm__ volatile("" ::: "memory");
   for (;;) {
@@ -29,6 +36,9 @@ static inline void issue(const uint32_t *word, const uint32_t *bases, struct age
     } else if (code == TVM_PULP_COMMAND_SUBMIT) {
       agent->tickets[head & 0xFFu] = ((tvm_pulp_submit)(uintptr_t)word[0])((const void *)(uintptr_t)word[1]);
       word += 2;
+    } else if (code == TVM_PULP_COMMAND_FETCH) {
+      fetch(word);
+      word += 3;
     } else {
       return;
     }
@@ -36,6 +46,10 @@ static inline void issue(const uint32_t *word, const uint32_t *bases, struct age
 }
 
 static inline void wait_for_groups(uint32_t groups, const struct agent *agent) {
+  if (groups >> TVM_PULP_L3_GROUP != 0u) {
+    wait_for_l3();
+    groups &= (1u << TVM_PULP_L3_GROUP) - 1u;
+  }
   for (uint32_t group = 0; groups != 0u; group++, groups >>= 1) {
     if (groups & 1u) tvm_pulp_dma_wait(agent->groups[group]);
   }

@@ -14,7 +14,8 @@
 
 enum {
   TVM_PULP_AGENTS = 3,
-  TVM_PULP_GROUPS = 8,  /* of transfers that an agent may have under way */
+  TVM_PULP_GROUPS = 8,  /* of transfers that an agent may have under way; core 0's last one is everything from L3 */
+  TVM_PULP_L3_GROUP = 7,
   TVM_PULP_TICKETS = 8, /* of jobs */
   TVM_PULP_STEP_BARRIER = 1
 };
@@ -27,6 +28,7 @@ enum {
   TVM_PULP_COMMAND_2D = 1,
   TVM_PULP_COMMAND_BEGIN = 2,  /* group in bits 7:0 */
   TVM_PULP_COMMAND_SUBMIT = 3, /* ticket in bits 7:0; the driver's function; the job */
+  TVM_PULP_COMMAND_FETCH = 4,  /* L2 address, L3 offset, bytes */
   TVM_PULP_COMMAND_END = 7
 };
 

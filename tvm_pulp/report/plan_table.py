@@ -1,0 +1,62 @@
+"""The plan as a table: layer by layer engine, form, tiles, where the output goes, expected cycles, bound."""
+
+from __future__ import annotations
+
+from typing import Any, TextIO
+
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.tiling.plan import Plan
+
+
+def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
+    """One row of texts per layer."""
+    resident = {t.name for t in plan.schedule.resident}
+    stored = {m.source.storage.name for m in plan.schedule.moves if m.outward and isinstance(m.source, Tensor)}
+    moved = [0] * len(plan.layers)
+    for move in plan.schedule.moves:
+        moved[move.layer] += sum(t.bytes for t in move.transfers)
+    rows: list[tuple[str, ...]] = []
+    for index, layer in enumerate(plan.layers):
+        name = layer.layer.outputs[0].storage.name
+        places = [level for level, there in (("L1", name in resident), ("L2", name in stored)) if there]
+        tile = "x".join(map(str, layer.tiling.size))
+        rows.append(
+            (
+                layer.layer.name,
+                layer.layer.operator,
+                layer.engine,
+                layer.tiling.form.name,
+                f"{len(layer.tiles)} of {tile}",
+                "double" if layer.overlap else "single",
+                "+".join(places) or "L2",
+                f"{moved[index]:,}",
+                f"{layer.estimated_cycles:,}",
+                f"{layer.tiling.form.bound_cycles():,}",
+            )
+        )
+    return rows
+
+
+_COLUMNS = ("layer", "op", "engine", "form", "tiles", "buffers", "output in", "DMA bytes", "estimate", "bound")
+
+
+def print_plan(plan: Plan, stream: TextIO, described: dict[str, Any]) -> None:
+    """Table of layers and a line of totals."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"plan for {plan.soc}, {plan.cores} cores, {plan.l1_bytes:,} bytes of L1", title_justify="left")
+    for number, column in enumerate(_COLUMNS):
+        table.add_column(column, justify="left" if number < 7 else "right", no_wrap=number > 0)
+    for row in plan_rows(plan):
+        table.add_row(*row)
+    Console(file=stream, width=None if stream.isatty() else 160).print(table)
+    constants: dict[str, int] = {}
+    for constant in described["constants"]:
+        constants[constant["level"]] = constants.get(constant["level"], 0) + constant["bytes"]
+    levels = ", ".join(f"{size:,} bytes of constants in {level}" for level, size in constants.items())
+    print(
+        f"about {plan.estimated_cycles:,} cycles; L1 peak {plan.l1_peak:,}; L2 activations {plan.arena.size:,} "
+        f"(largest live set {plan.arena.largest_live_set:,}); {levels or 'no constants'}",
+        file=stream,
+    )

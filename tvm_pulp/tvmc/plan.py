@@ -1,0 +1,32 @@
+"""`tvmc plan`: the deployment plan as a table, and as pictures of memories and time."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.tvmc.model_options import add_model_arguments, options_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model_arguments(parser)
+    parser.add_argument("-o", "--output", metavar="DIR", help="folder for plan.json, l1.svg, l2.svg and timeline.svg")
+
+
+def run(args: argparse.Namespace) -> int:
+    folder = Path(args.output) if args.output else None
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise UserError(f"-o: '{folder}' is not a folder; name another one")
+    from tvm_pulp.api import plan_model
+    from tvm_pulp.report.plan_pictures import write_pictures
+    from tvm_pulp.report.plan_table import print_plan
+    from tvm_pulp.tir.describe import describe
+
+    plan = plan_model(args.MODEL, options_of(args))
+    described = describe(plan)
+    print_plan(plan, sys.stdout, described)
+    if folder is not None:
+        write_pictures(folder, described)
+    return 0
