@@ -183,13 +183,14 @@ class UMABackend:
 
     def partition(self, module: Any) -> Any:
         """Wrap every match of the patterns into a function with attribute `Composite`."""
-        import tvm
         from tvm import relax
 
-        before = [t for phase, t in self._relax_passes if phase == "pre_partition"]
         after = [t for phase, t in self._relax_passes if phase == "post_partition"]
         patterns = [
             (f"{self.target_name}.{name}", pattern, {"root": pattern}, check or (lambda _: True))
             for name, pattern, check in self._patterns
         ]
-        return tvm.transform.Sequential([*before, relax.transform.FuseOpsByPattern(patterns), *after])(module)
+        module = relax.transform.FuseOpsByPattern(patterns)(self.run_relax_passes(module))
+        for transform in after:
+            module = transform(module)
+        return module

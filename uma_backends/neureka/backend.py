@@ -33,6 +33,7 @@ class NeurekaBackend(UMABackend):
             ("exact", "native"),
             "rounding as the framework does it, on the cores, or folded with a proven deviation",
         )
+        self._register_relax_pass("pre_partition", _unsigned_activations)
         self._register_operator_strategy("conv2d", conv2d_strategy)
         self._register_operator_strategy("dense", dense_strategy)
         self._register_codegen(
@@ -74,12 +75,19 @@ class NeurekaBackend(UMABackend):
         return super().partition(module)
 
 
+def _unsigned_activations(module: Any) -> Any:
+    """The pass of that name; it needs TVM, so it is loaded on demand."""
+    from uma_backends.neureka.unsigned_activations import UnsignedActivations
+
+    return UnsignedActivations().run(module)
+
+
 def job_words(description: Description, slot: str, address: Callable[[Any], str]) -> list[str]:
     """The driver's job structure as words: six pointers, the shape's address, the shape."""
     d = description
     words = register_image(d.job, Addresses(0, 0, 0))
     pointers = []
-    operands = (d.weights, d.input, d.output, d.scale, None, d.bias)
+    operands = (d.weights, d.input, d.output, d.scale, d.shift, d.bias)
     for index, operand in enumerate(operands):
         if operand is None:
             pointers.append("0")

@@ -49,6 +49,7 @@ class Description:
     weight_bytes: int  # offset of the tile's filters inside `weights`
     scale: Local
     bias: Local
+    shift: Local | None = None
 
 
 @dataclass(frozen=True)
@@ -152,8 +153,13 @@ class NeurekaForm:
         scale_local = Local("scale", TensorSpec((channels,), scale.spec.dtype), PARAMETER_SLACK)
         bias_local = Local("bias", TensorSpec((channels,), "int32"), PARAMETER_SLACK)
         steps += [Load(scale, part, scale_local), Load(bias, part, bias_local)]
-        description = Description(job, source, target, weights, offset, scale_local, bias_local)
-        reads = (source, scale_local, bias_local, *((weights,) if isinstance(weights, Local) else ()))
+        shift_local = None
+        if a.shift is not None:
+            shifts = self.derived.constant(f"{self.layer.name}_shift", a.shift)
+            shift_local = Local("shift", TensorSpec((channels,), "uint8"), PARAMETER_SLACK)
+            steps.append(Load(shifts, part, shift_local))
+        description = Description(job, source, target, weights, offset, scale_local, bias_local, shift_local)
+        reads = tuple(o for o in (source, scale_local, bias_local, shift_local, weights) if isinstance(o, Local))
         return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs)
 
     def job_cycles(self, job: ArrayJob) -> int:
@@ -168,6 +174,7 @@ class NeurekaForm:
             output_bits=job.output_bits,
             scale_bits=how.scale_bits if how else 0,
             bias=bool(how and how.bias),
+            shift_vector=bool(how and how.shift_vector),
             weight_memory=job.weight_memory,
             prefetch=job.prefetch,
             pad_bottom=job.padding.bottom,

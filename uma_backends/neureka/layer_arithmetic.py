@@ -14,13 +14,13 @@ import numpy as np
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
+from uma_backends.neureka.folded_rounding import ROUNDING_RULES, Folded, Reach, fold_rounding
 from uma_backends.neureka.job import Requantization
 
 _INT32 = 1 << 31
 # Clip ranges of the array's 8-bit output.
 _UNSIGNED, _SIGNED = (0, 255), (-128, 127)
-# Rules with a real factor that the array can only approximate.
-_ROUNDING_RULES = ("tflite", "half_up", "half_even")
+_LARGEST_SHIFT = 31
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,13 @@ class Arithmetic:
     zero_point: int
     scale: np.ndarray  # uint8 or uint32 [C_out]
     bias: np.ndarray  # int32 [C_out]
+    shift: np.ndarray | None  # uint8 [C_out] where one shift for all channels is too coarse
     requantization: Requantization
     output_bits: int
     native: bool
     # Largest difference to the framework's rule in units of the output; 0 when exact.
     deviation: int
-    # Largest |accumulator + bias|.
+    # Largest |accumulator|, with and without bias.
     reach: int
     why_not_native: str = ""
 
@@ -64,10 +65,12 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
     if layer.attributes["has_bias"]:
         assert layer.inputs[2].data is not None
         bias = bias + layer.inputs[2].data.astype(np.int64)
-    reach = np.abs(flat).sum(axis=1) * x.magnitude
-    if (reach + np.abs(bias)).max(initial=0) >= _INT32:
+    least, most = x.range
+    reach = Reach(np.minimum(flat * least, flat * most).sum(axis=1), np.maximum(flat * least, flat * most).sum(axis=1))
+    largest = int(max(m.max(initial=0) for m in (reach.magnitudes, reach.plus(bias).magnitudes)))
+    if largest >= _INT32 or np.abs(bias).max(initial=0) >= _INT32:
         return "its accumulator may exceed 32 bits"
-    scale, folded, how, deviation, reason = _fold(layer, reach, bias, native_rounding)
+    scale, folded, shifts, how, deviation, reason = _fold(layer, reach, bias, native_rounding)
     return Arithmetic(
         values.astype(np.int16),
         bits,
@@ -76,23 +79,28 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
         zero_point,
         scale,
         folded.astype(np.int32),
+        shifts,
         how,
         8 if not reason else 32,
         not reason,
         deviation,
-        int((reach + np.abs(bias)).max(initial=0)),
+        largest,
         reason,
     )
 
 
-def _fold(layer: Layer, reach: np.ndarray, bias: np.ndarray, native_rounding: bool) -> tuple[Any, Any, Any, int, str]:
+def _fold(layer: Layer, reach: Reach, bias: np.ndarray, native_rounding: bool) -> tuple[Any, Any, Any, Any, int, str]:
+    """Scale, bias, shifts, modes, deviation and why the array cannot: nothing where it can."""
     rule = Requant.of(layer.attributes)
     ones = np.ones(len(bias), np.uint8)
-    raw = Requantization(scale_bits=8, shift=0, bias=True, relu=False)
+
+    def refuse(why: str) -> tuple[Any, Any, Any, Any, int, str]:
+        return ones, bias, None, Requantization(scale_bits=8, shift=0, bias=True, relu=False), 0, why
+
     if rule.kind == "none":
-        return ones, bias, raw, 0, "it delivers 32-bit accumulators"
+        return refuse("it delivers 32-bit accumulators")
     if (rule.low, rule.high) not in (_UNSIGNED, _SIGNED):
-        return ones, bias, raw, 0, f"it clips to {rule.low}..{rule.high}"
+        return refuse(f"it clips to {rule.low}..{rule.high}")
     first, second = (
         np.broadcast_to(t.data.astype(np.int64).reshape(-1), bias.shape)
         for t in layer.inputs[-2:]
@@ -100,50 +108,22 @@ def _fold(layer: Layer, reach: np.ndarray, bias: np.ndarray, native_rounding: bo
     )
     relu = (rule.low, rule.high) == _UNSIGNED
     if rule.kind == "pulp":
-        mul, add, shift, deviation = first, second + bias * first, rule.shift, 0
-        if (mul < 0).any():
-            return ones, bias, raw, 0, "a multiplier is negative"
-    elif rule.kind in _ROUNDING_RULES and native_rounding:
-        folded = _fold_rounding(rule, first, second, reach + np.abs(bias))
-        if folded is None:
-            return ones, bias, raw, 0, "no single shift keeps the product inside 32 bits"
-        mul, add, shift, deviation = folded[0], folded[1] + bias * folded[0], folded[2], folded[3]
+        if (first < 0).any():
+            return refuse("a multiplier is negative")
+        folded = Folded(first, second + bias * first, np.full(len(bias), rule.shift), 0)
+    elif rule.kind in ROUNDING_RULES and native_rounding:
+        found = fold_rounding(rule, first, second, reach, bias)
+        if found is None:
+            return refuse("no single shift keeps the product inside 32 bits")
+        folded = found
     else:
-        return ones, bias, raw, 0, f"{rule.kind} requantization rounds in a way the array cannot"
-    if shift > 31:
-        return ones, bias, raw, 0, f"it shifts by {shift}"
-    if (reach * mul + np.abs(add)).max(initial=0) >= _INT32 or np.abs(add).max(initial=0) >= _INT32:
-        return ones, bias, raw, 0, "the product may exceed 32 bits"
-    bits = 8 if mul.max(initial=0) < 256 else 32
-    scale = mul.astype(np.uint8 if bits == 8 else np.uint32)
-    return scale, add, Requantization(scale_bits=bits, shift=shift, bias=True, relu=relu), deviation, ""
-
-
-def _fold_rounding(rule: Requant, first: np.ndarray, second: np.ndarray, reach: np.ndarray) -> Any:
-    """One integer scale per channel and one shift for the rule's real factors, and the proven deviation."""
-    if rule.kind == "tflite":
-        real = first * np.exp2(second.astype(np.float64) - 31)
-        # The rule rounds to 32 bits before it shifts right: half a unit of what is shifted out.
-        inexact = np.where(second < 0, 0.5 * np.exp2(second.astype(np.float64)), 0.0)
-    else:
-        real = first * np.exp2(-second.astype(np.float64))
-        inexact = np.zeros(len(first))
-    for shift in range(31, 0, -1):
-        scale = np.round(real * 2.0**shift).astype(np.int64)
-        # The array floors: half a unit makes it round half up.
-        add = (rule.zero_point << shift) + (1 << (shift - 1))
-        if (reach * scale + abs(add)).max(initial=0) < _INT32 and scale.max(initial=0) < 1 << 32:
-            drift = reach * np.abs(scale / 2.0**shift - real)
-            return scale, np.full(len(first), add), shift, _deviation(rule.kind, drift, inexact)
-    return None
-
-
-def _deviation(kind: str, drift: np.ndarray, inexact: np.ndarray) -> int:
-    """Most units by which rounding a value and rounding half up a value `drift` away can differ.
-
-    Two integers that are each within half a unit of values `drift` apart differ by at most 1 + drift. Where both round
-    half up, rounding is one monotone function and they differ by at most the next integer above the drift.
-    """
-    if kind == "half_up":
-        return int(np.ceil(drift - 1e-9).max(initial=0))
-    return int(np.floor(1 + drift + inexact + 1e-9).max(initial=0))
+        return refuse(f"{rule.kind} requantization rounds in a way the array cannot")
+    if folded.shift.max(initial=0) > _LARGEST_SHIFT:
+        return refuse(f"it shifts by {folded.shift.max()}")
+    if not reach.fits(folded.scale, folded.add).all():
+        return refuse("the product may exceed 32 bits")
+    bits = 8 if folded.scale.max(initial=0) < 256 else 32
+    scale = folded.scale.astype(np.uint8 if bits == 8 else np.uint32)
+    one = folded.has_one_shift
+    how = Requantization(bits, int(folded.shift[0]) if one else 0, bias=True, relu=relu, shift_vector=not one)
+    return scale, folded.add, None if one else folded.shift.astype(np.uint8), how, folded.deviation, ""

@@ -29,9 +29,12 @@ def dense(rule: Requant, weight: np.ndarray, first: np.ndarray, second: np.ndarr
 
 def array_result(made: Arithmetic, rule: Requant, acc: np.ndarray) -> np.ndarray:
     """What the array delivers for raw accumulators: multiply, add, floor, clip."""
-    scaled = (acc * made.scale.astype(np.int64) + made.bias.astype(np.int64)) >> made.requantization.shift
-    assert np.abs(acc * made.scale.astype(np.int64) + made.bias.astype(np.int64)).max() < 1 << 31
-    return np.clip(scaled, rule.low, rule.high)
+    shift = made.requantization.shift if made.shift is None else made.shift.astype(np.int64)
+    product = acc * made.scale.astype(np.int64)
+    total = product + made.bias.astype(np.int64)
+    # Nothing wraps around, so that every model of the hardware agrees.
+    assert max(np.abs(product).max(), np.abs(total).max()) < 1 << 31
+    return np.clip(total >> shift, rule.low, rule.high)
 
 
 def accumulators(weight: np.ndarray, source: np.random.Generator) -> np.ndarray:
@@ -59,6 +62,20 @@ def test_native_rounding_stays_within_its_bound(kind: str, seed: int, depth: int
     acc = accumulators(weight, source)
     expected = rule.apply(acc, [first, second]).astype(np.int64)
     assert np.abs(array_result(made, rule, acc) - expected).max() <= made.deviation
+
+
+def test_factors_far_apart_get_a_shift_per_channel() -> None:
+    """One shift would leave the third channel a scale of one: a shift each keeps every result within one unit."""
+    source = np.random.default_rng(5)
+    weight = source.integers(-128, 128, (3, 500)).astype(np.int8)
+    first, exponents = np.array([1 << 30, 3 << 29, 1431655765]), np.array([-8, -1, -11])
+    rule = Requant("tflite", 0, 3, -128, 127)
+    made = arithmetic_of(dense(rule, weight, first, exponents), native_rounding=True)
+    assert isinstance(made, Arithmetic) and made.shift is not None
+    assert made.requantization.shift_vector and made.deviation == 1
+    acc = accumulators(weight, source)
+    expected = rule.apply(acc, [first, exponents]).astype(np.int64)
+    assert np.abs(array_result(made, rule, acc) - expected).max() <= 1
 
 
 @given(seed=st.integers(0, 10_000), shift=st.integers(0, 20), bits=st.integers(1, 10))

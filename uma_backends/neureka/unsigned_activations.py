@@ -1,0 +1,131 @@
+"""Pass: int8 activations with zero point -128 become uint8 with zero point 0.
+
+The array pads with zeros. A padded convolution that reads int8 with zero point -128, as every layer behind a ReLU does
+in TFLite and ONNX, would need its border written by the cores; the same bytes plus 128 need nothing. Expects canonical
+layers; guarantees the same values at the network's inputs and outputs.
+
+    conv2d (zero point -128) -> int8 -> conv2d (pads, zero point -128)
+    becomes   conv2d (zero point 0) -> uint8 -> conv2d (pads, zero point 0)
+
+A value changes only together with everything that reads or writes it: layers whose rule names a zero point, and
+maximum pools, which do not care.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.qnn.operator import PREFIX, spec_of
+from tvm_pulp.qnn.requant import Requant
+
+_LOWEST = -128
+# Requantization rules that add a zero point after rounding: adding 128 more changes nothing else.
+_RULES = ("tflite", "half_up", "half_even")
+# Attribute with the zero point of each data operand.
+_ZERO_POINTS = {"conv2d": ("zero_point",), "dense": ("zero_point",), "add": ("zero_point_a", "zero_point_b")}
+
+
+def _operator(value: Any) -> str:
+    return value.op.name.removeprefix(PREFIX) if qnn.is_qnn(value) else ""
+
+
+def _is_movable(value: Any) -> bool:
+    """Whether a call's operands and result may be moved by 128, each on its own."""
+    name = _operator(value)
+    if name not in _ZERO_POINTS:
+        return False
+    attributes = qnn.attributes(value)
+    return attributes["requant"] in _RULES and attributes.get("form") != "plain"
+
+
+def _can_be_written(value: Any) -> bool:
+    return _is_movable(value) or _operator(value) == "max_pool"
+
+
+def _variables(expression: Any) -> list[Any]:
+    """Variables that an expression reads."""
+    if isinstance(expression, relax.Var):
+        return [expression]
+    if isinstance(expression, relax.Tuple):
+        return [v for field in expression.fields for v in _variables(field)]
+    if isinstance(expression, relax.TupleGetItem):
+        return _variables(expression.tuple_value)
+    return []
+
+
+class UnsignedActivations(Rewriter):
+    """Chooses in `start`, rewrites in `visit`."""
+
+    def start(self, function: Any) -> None:
+        bindings = [(b.var, b.value) for block in function.body.blocks for b in block.bindings]
+        self._values_of = dict(bindings)
+        readers: dict[Any, list[tuple[Any, Any, int]]] = {variable: [] for variable, _ in bindings}
+        for variable, value in bindings:
+            for position, argument in enumerate(value.args if isinstance(value, relax.Call) else [value]):
+                for read in _variables(argument):
+                    readers.setdefault(read, []).append((variable, value, position))
+        for read in _variables(function.body.body):
+            readers.setdefault(read, []).append((None, None, 0))
+        moved = {v for v, value in bindings if _can_be_written(value) and spec_of(v).dtype == "int8"}
+        while True:
+            kept = {v for v in moved if self._stays(v, moved, readers[v])}
+            if kept == moved:
+                break
+            moved = kept
+        self._moved = self._useful(moved, readers)
+
+    def _stays(self, variable: Any, moved: set[Any], readers: list[tuple[Any, Any, int]]) -> bool:
+        """Whether all readers, and a pool that writes it, go along."""
+        value = self._values_of[variable]
+        if _operator(value) == "max_pool" and value.args[0] not in moved:
+            return False
+        return all(
+            reader in moved
+            if _operator(call) == "max_pool"
+            else _is_movable(call) and position < len(_ZERO_POINTS[_operator(call)])
+            for reader, call, position in readers
+        )
+
+    def _useful(self, moved: set[Any], readers: dict[Any, list[tuple[Any, Any, int]]]) -> set[Any]:
+        """Values that a padded convolution reads, and what pools tie to them."""
+        found = {v for v in moved if any(_pads_with_lowest(call) for _, call, _ in readers[v])}
+        while True:
+            tied = set(found)
+            for variable in moved:
+                value = self._values_of[variable]
+                if _operator(value) == "max_pool" and (variable in found or value.args[0] in found):
+                    tied |= {variable, value.args[0]}
+            if tied == found:
+                return found
+            found = tied
+
+    def visit(self, variable: Any, value: Any) -> Any:
+        if not _is_movable(value):
+            return value
+        old, name = self._values_of[variable], _operator(value)
+        attributes = qnn.attributes(value)
+        for zero_point, argument in zip(_ZERO_POINTS[name], old.args, strict=False):
+            if argument in self._moved:
+                attributes[zero_point] -= _LOWEST
+        if variable in self._moved:
+            rule = Requant.of(attributes)
+            attributes |= replace(
+                rule,
+                zero_point=rule.zero_point - _LOWEST,
+                low=rule.low - _LOWEST,
+                high=rule.high - _LOWEST,
+                dtype="uint8",
+            ).attributes()
+        return qnn.emit(name, value.args, attributes)
+
+
+def _pads_with_lowest(value: Any) -> bool:
+    if _operator(value) != "conv2d":
+        return False
+    attributes = qnn.attributes(value)
+    return attributes["zero_point"] == _LOWEST and any(attributes["pads"])
