@@ -11,6 +11,7 @@ from schedules.cluster.base import CALL_CYCLES, SLACK, KernelForm
 from schedules.cluster.structures import words_of
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.tiling.residency import contiguous_offset
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Load, Local, Pointer, Recipe, Store
 from tvm_pulp.uma.strategy import TileAxis
@@ -23,6 +24,19 @@ _ROW_CYCLES = 20
 def applies(layer: Layer) -> bool:
     """Bytes are moved: any type will do."""
     return all(t.spec.elements > 0 for t in layer.inputs)
+
+
+def in_place_operand(layer: Layer) -> int | None:
+    """The operand, if any, that the DMA can bring to its place in the result: an input of the network, as a cache is.
+
+    The DMA fills the gaps between rows with what follows in memory, so its rows are at least half of the result's.
+    """
+    axis = layer.attributes["axis"]
+    total = layer.outputs[0].spec.shape[axis]
+    for index, tensor in enumerate(layer.inputs):
+        if tensor.storage.kind == "input" and 2 * tensor.spec.shape[axis] >= total and len(layer.inputs) > 1:
+            return index
+    return None
 
 
 @dataclass(frozen=True)
@@ -41,20 +55,28 @@ class ConcatKernel(KernelForm):
         loads: list[Load] = []
         calls: list[Call] = []
         position = cycles = 0
+        held = in_place_operand(layer)
+        kept: tuple[Local, ...] = ()
         for index, tensor in enumerate(layer.inputs):
             part = Box(
                 (*box.start[:axis], *(0 for _ in tensor.spec.shape[axis:])),
                 (*box.size[:axis], *tensor.spec.shape[axis:]),
             )
+            size = tensor.spec.shape[axis] * inner
+            if index == held and position == 0 and contiguous_offset(tensor, part) is not None:
+                reach = TensorSpec(((rows - 1) * row_bytes + size,), "uint8")
+                kept = (Local(f"x{index}", reach, inside=y),)
+                loads.append(Load(tensor, part, kept[0], rows, row_bytes))
+                position += size
+                continue
             x = Local(f"x{index}", TensorSpec(part.size, tensor.spec.dtype), SLACK)
             loads.append(Load(tensor, part, x))
-            size = tensor.spec.shape[axis] * inner
             fields = {
                 "x": Pointer(x), "y": Pointer(y, position), "rows": rows, "row_bytes": size, "x_stride": size,
                 "y_stride": row_bytes,
             }  # fmt: skip
             words = words_of(_STRUCTURE, fields)
-            calls.append(Call("tvm_pulp_kernel_copy_rows", f"struct {_STRUCTURE}", words, (x,), (y,)))
+            calls.append(Call("tvm_pulp_kernel_copy_rows", f"struct {_STRUCTURE}", words, (x, *kept), (y,)))
             position += size
             cycles += rows * (_ROW_CYCLES + size // 2) // self.cores
         return Recipe((*loads, *calls, Store(y, out, box)), CALL_CYCLES + cycles)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tvm_pulp.uma.box import Box, Transfer, split_axis, tiles, transfers
+from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, split_axis, tiles, transfers
 
 shapes = st.lists(st.integers(1, 6), min_size=1, max_size=5).map(tuple)
 
@@ -77,3 +77,17 @@ def test_only_the_last_piece_is_smaller(extent: int, size: int) -> None:
     pieces = split_axis(extent, size)
     assert [n for _, n in pieces[:-1]] == [size] * (len(pieces) - 1) and 0 < pieces[-1][1] <= size
     assert sum(n for _, n in pieces) == extent
+
+
+@given(st.integers(1, 5), st.integers(1, 9), st.integers(0, 9), st.integers(0, 3))
+def test_rows_find_their_places_at_a_pitch(rows: int, row_bytes: int, gap: int, start: int) -> None:
+    pitch = row_bytes + min(gap, row_bytes)
+    tensor = np.arange(1, start + rows * row_bytes + 1, dtype=np.uint8)
+    local = np.zeros(rows * pitch, np.uint8)
+    commands = pitched_transfers(start, rows, row_bytes, pitch)
+    for t in commands:
+        # Nothing outside the tensor is read.
+        assert t.external + (t.bytes // t.line - 1) * t.stride + t.line <= len(tensor)
+    move(tensor, local, commands, inward=True)
+    expected = tensor[start:].reshape(rows, row_bytes)
+    np.testing.assert_array_equal(local.reshape(rows, pitch)[:, :row_bytes], expected)

@@ -25,7 +25,7 @@ from tvm_pulp.tiling.schedule import (
     store_position,
 )
 from tvm_pulp.tiling.step_cycles import step_cycles
-from tvm_pulp.uma.box import Box, Transfer, transfers
+from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, transfers
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, operands_of
 
 # Records and descriptors of a layer travel together unless they would take more than this part of L1.
@@ -145,6 +145,9 @@ class _Builder:
                 positions.setdefault(move.position, []).append(move)
         for slot in range(len(self._order)):
             positions.setdefault(compute_position(slot), [])
+        for fetch in fetches:
+            if fetch.position != BOOT:
+                positions.setdefault(fetch.position, [])
         needed: dict[Bundle, int] = {}
         for position, moves in positions.items():
             page = page_at(position, self._page_of)
@@ -178,11 +181,14 @@ class _Builder:
         live: dict[tuple[Tensor, Box], tuple[int, Block]] = {}
         for tile, recipe in enumerate(work.recipes):
             for step in recipe.steps:
-                if isinstance(step, Load) and step.local not in places:
+                if isinstance(step, Load) and step.local not in places and step.local.inside is None:
                     self._activation(index, tile, work, step, live, places)
             for step in recipe.steps:
                 if isinstance(step, Store):
                     self._output(index, tile, step, places)
+            for step in recipe.steps:
+                if isinstance(step, Load) and step.local.inside is not None:
+                    self._in_place(index, tile, work, step, places)
             self._intermediates(index, tile, recipe, places)
         for tile, recipe in enumerate(work.recipes):
             for step in recipe.steps:
@@ -296,8 +302,8 @@ class _Builder:
             block.bytes = max(block.bytes, step.local.bytes)
         else:
             position, ahead = self._early(index, tile, work, start)
-            if ahead:
-                # Data of other layers is fetched one step ahead at most.
+            if ahead and storage.kind != "input":
+                # Data of other layers is fetched one step ahead at most; the network's own is there from the start.
                 position = compute_position(start - 1)
             if position <= self._stored_at.get(storage, BOOT - 1):
                 position, ahead = load_position(start), False
@@ -311,17 +317,29 @@ class _Builder:
         live[key] = (tile, block)
         places[step.local] = Place(block)
 
+    def _in_place(self, index: int, tile: int, work: LayerWork, step: Load, places: dict[Local, Place]) -> None:
+        """An operand that is brought to where it belongs in the result."""
+        assert step.local.inside is not None
+        place, start = places[step.local.inside], self._uses(index, tile, step.local)[0]
+        position, ahead = self._early(index, tile, work, start)
+        storage, row_bytes = step.tensor.storage, step.box.elements // step.rows
+        row_bytes *= np.dtype(step.tensor.spec.dtype).itemsize
+        offset = contiguous_offset(step.tensor, step.box)
+        assert offset is not None and storage.kind == "input"
+        moved = split_commands(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
+        place.block.extend(max(position, 0))
+        needed = compute_position(start)
+        self.moves.append(Move(index, tile, False, position, step.tensor, moved, place, needed, ahead))
+        self._in_l2(storage, max(position, 0))
+        places[step.local] = place
+
     def _bring(self, index: int, storage: Tensor, start: int) -> Block:
         """A network input, or an activation that left L1, comes whole."""
         position, ahead = (BOOT if start == 0 else load_position(start)), False
-        lead = self._policy.lead.get(index, 0)
-        if (
-            start
-            and lead
-            and self._policy.overlap
-            and self._stored_at.get(storage, BOOT - 1) < compute_position(start - 1)
-        ):
-            position, ahead = compute_position(start - 1), True
+        lead = self._policy.lead.get(index, 0) if storage.kind == "input" else min(1, self._policy.lead.get(index, 0))
+        early = compute_position(max(0, start - lead))
+        if start and lead and self._policy.overlap and self._stored_at.get(storage, BOOT - 1) < early:
+            position, ahead = early, True
         size = storage.spec.bytes
         block = self._block(index, storage.name, size, max(position, 0), compute_position(start))
         whole = split_commands([Transfer(0, 0, size, size, size)]) if size else ()

@@ -11,6 +11,7 @@ from tvm_pulp.tiling.arena import aligned
 from tvm_pulp.tiling.build_schedule import LayerWork, Policy, build_schedule
 from tvm_pulp.tiling.greedy import Tiling, missing_l1
 from tvm_pulp.tiling.place_blocks import L1_ALIGNMENT, place_blocks
+from tvm_pulp.tiling.prefetch_leads import prefetch_leads
 from tvm_pulp.tiling.residency import find_uses
 from tvm_pulp.tiling.schedule import Block, Schedule
 from tvm_pulp.uma.recipe import Load
@@ -20,6 +21,10 @@ _SHRINK, _COLLAPSE = 0.93, 0.5
 _ROUNDS = 400
 # Part of L1 that packing may lose to gaps before something has to give way.
 _GAPS = 0.03
+
+# A lead that means: each layer's own.
+JUST_IN_TIME = 1000
+_MARGIN = 1.5
 
 Choose = Callable[[int, int], Tiling]
 
@@ -67,8 +72,11 @@ def fit(
         cap = caps[index]
         tiling = choose(index, cap)
         choices.append(Choice(tiling, overlap and len(tiling.tiles) > 1, cap))
+    works = [_work(c, l3_from) for c in choices]
     leads = dict.fromkeys(range(len(choices)), lead) if overlap else {}
-    state = Decisions(choices, [_work(c, l3_from) for c in choices], leads)
+    if overlap and lead == JUST_IN_TIME:
+        leads = dict(enumerate(prefetch_leads(works, _MARGIN)))
+    state = Decisions(choices, works, leads)
     limit = budget
     for _ in range(_ROUNDS):
         policy = _policy(network, state, overlap)

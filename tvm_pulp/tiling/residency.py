@@ -63,7 +63,7 @@ def find_uses(network: Network, recipes: Sequence[Sequence[Recipe]]) -> dict[Ten
             for step in recipe.steps:
                 if isinstance(step, Load) and step.tensor.storage.kind != "constant":
                     touched.add(step.tensor.storage)
-                    if contiguous_offset(step.tensor, step.box) is None:
+                    if step.pitch or contiguous_offset(step.tensor, step.box) is None:
                         uses(step.tensor).readers[index] = False
                 elif isinstance(step, Store):
                     touched.add(step.tensor.storage)

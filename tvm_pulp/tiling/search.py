@@ -15,10 +15,11 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.choose import Chooser, make_plan
+from tvm_pulp.tiling.fit import JUST_IN_TIME
 from tvm_pulp.tiling.plan import Plan
 
 # Steps by which constants are fetched ahead, and parts of L1 that a tile may take: what is tried.
-LEADS = (1, 2, 4)
+LEADS = (1, 2, 4, JUST_IN_TIME)
 PARTS = (2, 4, 8)
 # Networks of more steps are planned with fewer trials.
 _MANY_STEPS = 700

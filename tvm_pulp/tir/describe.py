@@ -95,7 +95,8 @@ class _Program:
             for recipe in layer.recipes:
                 for step in recipe.steps:
                     if isinstance(step, Load | Store):
-                        self._content[step.local] = (f"{step.tensor.storage.name}{step.box}", 0)
+                        pitch = f" every {step.pitch} bytes" if isinstance(step, Load) and step.pitch else ""
+                        self._content[step.local] = (f"{step.tensor.storage.name}{step.box}{pitch}", 0)
         self._boxes = {
             s.local: (s.tensor, s.box)
             for layer in plan.layers

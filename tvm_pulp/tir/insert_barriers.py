@@ -98,12 +98,13 @@ class _Pass:
         """The entry function waits for what it fetched; the executor's first page is among it."""
         fetches = [s for s in statements if statement_name(s) == FETCH]
         loads = [s for s in statements if statement_name(s) != FETCH]
-        self._result += [statement(STEP, BOOT), *fetches, statement(BEGIN, 0, 0)]
+        self._result += [statement(STEP, BOOT), *fetches]
         for made in fetches:
             self._add("l3", [access_of(self._main, made)], 0, 0)
         if any(self._conflicts(access_of(self._main, made)) for made in loads):
-            self._result.append(statement(WAIT_L3))
+            self._result += [statement(WAIT_L3), statement(STEP, BOOT)]
             self._pending = []
+        self._result.append(statement(BEGIN, 0, 0))
         self._result += [tirx.Evaluate(_with_agent(s.value, 0)) for s in loads]
         self._result += [statement(WAIT_DMA, 0, 0), statement(BARRIER)]
         pages = self._main.plan.schedule.pages
@@ -136,6 +137,7 @@ class _Pass:
             for pending in self._pending:
                 if pending.kind != "kernel":
                     sync.wait(pending)
+        groups = self._merge_groups(groups)
         self._limit_groups(sync, [agent for agent, _, _ in groups])
         self._emit_sync(sync)
         self._result.append(statement(STEP, position))
@@ -199,10 +201,23 @@ class _Pass:
             if self._page.number in pending.bundles:
                 sync.wait(pending)
 
+    def _merge_groups(self, groups: dict[Any, list[Any]]) -> dict[Any, list[Any]]:
+        """A step opens no more groups than an agent has counters: what is needed last shares one."""
+        merged: dict[Any, list[Any]] = {}
+        for agent in dict.fromkeys(key[0] for key in groups):
+            mine = sorted((k for k in groups if k[0] == agent), key=lambda k: -1 if k[1] is None else k[1])
+            for number, key in enumerate(mine):
+                target = key if number < self._limit(agent) else mine[self._limit(agent) - 1]
+                merged.setdefault(target, []).extend(groups[key])
+        return merged
+
+    def _limit(self, agent: int) -> int:
+        return GROUPS[agent] if self._agents == len(GROUPS) else GROUPS_OF_ONE_AGENT
+
     def _limit_groups(self, sync: _Sync, agents: list[int]) -> None:
         """More groups under way than there are counters: wait for the oldest."""
         for agent in set(agents):
-            limit = GROUPS[agent] if self._agents == len(GROUPS) else GROUPS_OF_ONE_AGENT
+            limit = self._limit(agent)
             mine = _oldest_first(
                 p
                 for p in self._pending

@@ -86,3 +86,19 @@ def transfers(box: Box, shape: Sequence[int], itemsize: int) -> list[Transfer]:
             result.append(Transfer(offset, local, run * lines, run, stride))
         local += run * lines
     return result
+
+
+def pitched_transfers(external: int, rows: int, row_bytes: int, pitch: int) -> list[Transfer]:
+    """Commands that bring adjacent rows to places `pitch` apart in L1.
+
+    The DMA writes L1 without gaps: every row but the last brings along what follows it, which is to be overwritten.
+    That stays inside the tensor while the pitch is at most two rows.
+    """
+    assert row_bytes <= pitch <= 2 * row_bytes
+    last = Transfer(external + (rows - 1) * row_bytes, (rows - 1) * pitch, row_bytes, row_bytes, row_bytes)
+    if rows == 1:
+        return [last]
+    size = (rows - 1) * pitch
+    if rows == 2:
+        return [Transfer(external, 0, size, size, size), last]
+    return [Transfer(external, 0, size, pitch, row_bytes), last]

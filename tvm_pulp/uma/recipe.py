@@ -19,11 +19,15 @@ from tvm_pulp.uma.box import Box
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """A buffer in L1. `slack` more bytes behind the tensor belong to it: engines read and write whole beats."""
+    """A buffer in L1. `slack` more bytes behind the tensor belong to it: engines read and write whole beats.
+
+    One `inside` another is the other's first bytes under a name of their own: a result that begins as an operand.
+    """
 
     name: str
     spec: TensorSpec
     slack: int = 0
+    inside: Local | None = None
 
     @property
     def bytes(self) -> int:
@@ -32,11 +36,16 @@ class Local:
 
 @dataclass(frozen=True)
 class Load:
-    """Bring a box of a tensor into L1."""
+    """Bring a box of a tensor into L1. With a pitch its rows, the box being one run of `rows`, lie that far apart.
+
+    What lies between the rows is undefined then.
+    """
 
     tensor: Tensor
     box: Box
     local: Local
+    rows: int = 1
+    pitch: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,7 @@ class Recipe:
         found: dict[Local, None] = {}
         for step in self.steps:
             for operand in operands_of(step):
-                if isinstance(operand, Local):
+                if isinstance(operand, Local) and operand.inside is None:
                     found.setdefault(operand)
         return list(found)
 

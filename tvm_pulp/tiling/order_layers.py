@@ -1,0 +1,99 @@
+"""Order of layers: accelerators get their jobs early, cores work on other layers meanwhile, like follows like.
+
+A list schedule on paper. Layers whose operands are ready compete: jobs go first, since submitting one hardly takes
+time; then layers that run the same code as the one before, which finds it in the instruction cache; then those with
+the longest way to the end of the network. Chains keep their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tvm_pulp.qnn.network import Network, Tensor
+
+# Jobs an accelerator holds at a time: one that runs and one that waits.
+_QUEUE = 2
+_SUBMIT_CYCLES = 60
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a layer asks of its engine. `code` tells which layers run the same code."""
+
+    accelerator: str | None
+    cycles: int
+    code: str
+
+
+def order_layers(network: Network, works: Sequence[Work]) -> Network:
+    """The network with its layers in a better order; `works` are those of the layers."""
+    return replace(network, layers=[network.layers[i] for i in layer_order(network, works)])
+
+
+def layer_order(network: Network, works: Sequence[Work]) -> list[int]:
+    """Layer indices in the order in which they should run."""
+    needed = _dependencies(network)
+    remaining = _remaining_cycles(needed, works)
+    order: list[int] = []
+    end: dict[int, int] = {}
+    busy: dict[str, list[int]] = {}
+    now, last = 0, ""
+    waiting = list(range(len(works)))
+    while waiting:
+        ready = [i for i in waiting if all(d in end for d in needed[i])]
+        runnable = [i for i in ready if _is_ready(i, needed, works, end, now)]
+        jobs = [i for i in runnable if works[i].accelerator and _has_room(busy, works[i], now)]
+        kernels = [i for i in runnable if works[i].accelerator is None]
+        if jobs:
+            chosen = max(jobs, key=lambda i: (remaining[i], -i))
+        elif kernels:
+            chosen = max(kernels, key=lambda i: (works[i].code == last, remaining[i], -i))
+        else:
+            # Everybody waits for an accelerator.
+            now = min(t for times in busy.values() for t in times if t > now)
+            continue
+        work = works[chosen]
+        if work.accelerator:
+            now += _SUBMIT_CYCLES
+            times = busy.setdefault(work.accelerator, [])
+            end[chosen] = max([now, *times]) + work.cycles
+            times.append(end[chosen])
+        else:
+            now += work.cycles
+            end[chosen] = now
+            last = work.code
+        order.append(chosen)
+        waiting.remove(chosen)
+    return order
+
+
+def _dependencies(network: Network) -> list[set[int]]:
+    """Layers whose results each layer reads."""
+    producer: dict[Tensor, int] = {}
+    needed: list[set[int]] = []
+    for index, layer in enumerate(network.layers):
+        needed.append({producer[t.storage] for t in layer.inputs if t.storage in producer})
+        for tensor in layer.outputs:
+            producer[tensor.storage] = index
+    return needed
+
+
+def _remaining_cycles(needed: Sequence[set[int]], works: Sequence[Work]) -> list[int]:
+    """Cycles of the longest chain from each layer to the end."""
+    longest = [w.cycles for w in works]
+    for index in reversed(range(len(works))):
+        for before in needed[index]:
+            longest[before] = max(longest[before], works[before].cycles + longest[index])
+    return longest
+
+
+def _is_ready(index: int, needed: Sequence[set[int]], works: Sequence[Work], end: dict[int, int], now: int) -> bool:
+    """Operands are there, or come from the same accelerator, which works in order."""
+    mine = works[index].accelerator
+    return all(end[d] <= now or (mine is not None and works[d].accelerator == mine) for d in needed[index])
+
+
+def _has_room(busy: dict[str, list[int]], work: Work, now: int) -> bool:
+    assert work.accelerator is not None
+    return sum(t > now for t in busy.get(work.accelerator, [])) < _QUEUE

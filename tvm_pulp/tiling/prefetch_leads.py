@@ -1,0 +1,50 @@
+"""How early the operands of every layer are fetched: as late as hides the transfer, so that L1 is not taken in vain.
+
+Going backwards from the last layer: a transfer must end when its layer starts or, since the DMA works in order, when
+the next layer's transfer has to start. It is issued beside the latest compute step that starts before that.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from tvm_pulp.tiling.build_schedule import LayerWork, compute_order
+from tvm_pulp.tiling.dma_cost import transfer_cycles
+from tvm_pulp.tiling.step_cycles import step_cycles
+from tvm_pulp.uma.recipe import Load, Recipe
+
+# Synchronisation and reading the record of a step.
+_STEP_CYCLES = 50
+
+
+def prefetch_leads(works: Sequence[LayerWork], margin: float) -> list[int]:
+    """Steps by which each layer's constants and network inputs are fetched ahead; `margin` times their cycles early."""
+    starts: list[int] = []
+    first: list[int] = []
+    now = 0
+    for work in works:
+        first.append(len(starts))
+        costs = {k: v for recipe in work.recipes for k, v in step_cycles(recipe).items()}
+        for _, step in compute_order(work):
+            starts.append(now)
+            now += _STEP_CYCLES + costs[id(step)]
+    leads = [0] * len(works)
+    deadline = now
+    for index in reversed(range(len(works))):
+        slot = first[index]
+        deadline = min(deadline, starts[slot]) - int(margin * _fetch_cycles(works[index].recipes[0]))
+        issued = bisect_right(starts, deadline) - 1
+        leads[index] = max(1, slot - max(0, issued))
+    return leads
+
+
+def _fetch_cycles(recipe: Recipe) -> int:
+    """Cycles of the transfers that do not depend on other layers."""
+    moved = [
+        step.box.elements * step.tensor.spec.bytes // max(1, step.tensor.spec.elements)
+        for step in recipe.steps
+        if isinstance(step, Load) and step.tensor.storage.kind in ("constant", "input")
+    ]
+    # Constants travel together.
+    return transfer_cycles(sum(moved), 1, outward=False)
