@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, requant_cycles, uniform_requant
+from schedules.cluster.base import (
+    SLACK,
+    TYPES,
+    Arguments,
+    KernelForm,
+    requant_cycles,
+    requant_fields,
+    uniform_requant,
+)
+from schedules.linear_sum import LinearSum, find_linear_sum
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.add import LEFT_SHIFT
+from tvm_pulp.qnn.add import LEFT_SHIFT, Add
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -80,12 +91,44 @@ def _itemsize(tensor: Tensor) -> int:
     return tensor.spec.bytes // max(1, tensor.spec.elements)
 
 
+def linear_sum(layer: Layer) -> LinearSum | None:
+    """A sum with roundings of its own as one multiply-accumulate, where that is exact."""
+    attributes, constants = layer.attributes, layer.inputs[2:]
+    types = tuple(t.spec.dtype for t in layer.inputs[:2])
+    if attributes["form"] == "plain" or "int32" in types or any(t.spec.elements != 1 for t in constants):
+        return None
+    scalars = tuple(int(t.data.reshape(-1)[0]) for t in constants if t.data is not None)
+    if len(scalars) < len(constants):
+        return None
+    return _linear_sum(json.dumps(attributes, sort_keys=True), types, scalars)
+
+
+@lru_cache(maxsize=1024)
+def _linear_sum(encoded: str, types: tuple[str, ...], scalars: tuple[int, ...]) -> LinearSum | None:
+    attributes: dict[str, Any] = json.loads(encoded)
+    rule = Requant.of(attributes)
+    if rule.out_dtype == "int32":
+        return None
+    a, b = (_values(dtype) for dtype in types)
+    result = Add.reference(attributes, [a[:, None], b[None, :], *(np.array([s], np.int32) for s in scalars)])
+    first, second = (float(m) for m in attributes["multipliers"])
+    if attributes["form"] == "tflite":
+        mul, exponent = scalars
+        left, right = (2.0 ** (e + LEFT_SHIFT - 31 + exponent - 31) * mul for e in attributes["exponents"])
+        slopes = first * left, second * (-right if attributes["subtract"] else right)
+    else:
+        slopes = first * 2.0 ** -attributes["shift"], second * 2.0 ** -attributes["shift"]
+    return find_linear_sum(result, a, b, slopes, rule.low, rule.high)
+
+
 def applies_add(layer: Layer) -> bool:
-    if not _bytes(layer, 2) or layer.attributes["form"] not in ("plain", "tflite"):
+    form = layer.attributes["form"]
+    if form != "plain" and linear_sum(layer) is not None:
+        shape = layer.outputs[0].spec.shape
+        return all(_same_or_row(t.spec, shape) for t in layer.inputs[:2])
+    if not _bytes(layer, 2) or form not in ("plain", "tflite"):
         return False
-    tabled = layer.attributes["form"] == "tflite" or any(
-        Requant.of(layer.attributes, p).kind != "none" for p in ("requant_a", "requant_b")
-    )
+    tabled = form == "tflite" or any(Requant.of(layer.attributes, p).kind != "none" for p in ("requant_a", "requant_b"))
     return not tabled or all(t.spec.dtype != "int32" for t in layer.inputs[:2])
 
 
@@ -143,30 +186,44 @@ class AddKernel(ElementwiseKernel):
         mul, add = (t.data.astype(np.int64) for t in self.layer.inputs[-2:] if t.data is not None)
         return self.derived.constant(f"{self.layer.name}_moved_add", (add + offset * mul).astype(np.int32))
 
+    def linear_requant(self, arguments: Arguments, linear: LinearSum) -> dict[str, Any]:
+        """Shift and clip of a linear sum: the multipliers are applied before."""
+        rule = replace(Requant.of(self.layer.attributes), kind="pulp", shift=linear.shift, zero_point=0, wide=False)
+        constants = [
+            self.derived.constant(f"{self.layer.name}_linear_{name}", np.array([value], np.int32))
+            for name, value in (("mul", 1), ("add", linear.add))
+        ]
+        return requant_fields(arguments, "requant", rule, constants)
+
     def recipe(self, box: Box) -> Recipe:
         layer = self.layer
         arguments = Arguments()
         rows, columns = self.geometry(box)
         a, a_stride = self.operand(arguments, "a", layer.inputs[0], box, columns)
         b, b_stride = self.operand(arguments, "b", layer.inputs[1], box, columns)
+        y = _out(self, box)
         narrow: list[Any] = [0, 0]
         wide: list[Any] = [0, 0]
-        tables, offset = self.tables()
+        linear = linear_sum(layer)
+        tables, offset = self.tables() if linear is None else ([], 0)
         for side, table in enumerate(tables):
             if table is not None:
                 constant = self.derived.constant(f"{layer.name}_table_{'ab'[side]}", table)
                 place = arguments.load_whole(f"table_{'ab'[side]}", constant)
                 (narrow if table.dtype == np.int8 else wide)[side] = place
-        y = _out(self, box)
-        requant = arguments.requant(layer, self.channels(box), self.moved_add(offset))
+        if linear is None:
+            requant = arguments.requant(layer, self.channels(box), self.moved_add(offset))
+        else:
+            requant = self.linear_requant(arguments, linear)
         fields = {
             "a": a, "b": b, "y": Pointer(y), "table_a": narrow[0], "table_b": narrow[1], "wide_table_a": wide[0],
             "wide_table_b": wide[1], "rows": rows, "columns": columns, "a_stride": a_stride, "b_stride": b_stride,
             "y_stride": columns * _itemsize(layer.outputs[0]), "a_type": TYPES[layer.inputs[0].spec.dtype],
-            "b_type": TYPES[layer.inputs[1].spec.dtype], **requant,
+            "b_type": TYPES[layer.inputs[1].spec.dtype], "mul_a": linear.mul_a if linear else 1,
+            "mul_b": linear.mul_b if linear else 1, **requant,
         }  # fmt: skip
-        fast = not any(wide) and requant_cycles(layer) < 10
-        cycles = box.elements * (9 if fast else _SLOW_CYCLES) // self.cores
+        fast = linear is not None or (not any(wide) and requant_cycles(layer) < 10)
+        cycles = box.elements * ((9 if any(narrow) else 7) if fast else _SLOW_CYCLES) // self.cores
         return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), cycles)
 
 

@@ -16,6 +16,7 @@ from tvm_pulp.qnn.add import LEFT_SHIFT, Add
 from tvm_pulp.qnn.gelu import Gelu
 from tvm_pulp.qnn.hardswish import Hardswish
 from tvm_pulp.qnn.mul import Mul
+from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.requantize import Requantize
 
 
@@ -96,8 +97,23 @@ def add_case(
     rule = make_rule(rng, kind, bound, columns, per_channel)
     attributes |= rule.requant.attributes()
     expected = Add.reference(attributes, [a, b, *inner, *rule.operands])
-    fields = {**shape_fields(rows, columns, rule, a=a, b=b), **tables}
+    fields = {**shape_fields(rows, columns, rule, a=a, b=b), **tables, "mul_a": 1, "mul_b": 1}
     return Case(Call("add", fields, misalign={"a": misalign if types[0] != "int32" else 0}), expected, rows * columns)
+
+
+def linear_sum_case(
+    rng: np.random.Generator, rows: int, columns: int, types: tuple[str, str] = ("int8", "int8"), *, misalign: int = 0
+) -> Case:
+    """A sum with a multiplier for each operand, shifted and clipped."""
+    a, b = random_bytes(rng, (rows, columns), types[0]), random_bytes(rng, (rows, columns), types[1])
+    first, second = (int(m) for m in rng.integers(-(1 << 22), 1 << 22, 2))
+    unsigned, shift, one = bool(rng.integers(2)), int(rng.integers(15, 24)), np.ones(1, np.int32)
+    requant = Requant("pulp", shift, 0, *((0, 255) if unsigned else (-128, 127)), wide=False)
+    rule = Rule(requant, (one, rng.integers(-(1 << 26), 1 << 26, 1).astype(np.int32)))
+    total = a.astype(np.int64) * first + b.astype(np.int64) * second
+    tables = dict.fromkeys(("table_a", "table_b", "wide_table_a", "wide_table_b"))
+    fields = {**shape_fields(rows, columns, rule, a=a, b=b), **tables, "mul_a": first, "mul_b": second}
+    return Case(Call("add", fields, misalign={"a": misalign}), rule.apply(total), rows * columns)
 
 
 def mul_case(

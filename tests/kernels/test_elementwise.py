@@ -12,6 +12,7 @@ from tests.kernels.elementwise_cases import (
     add_case,
     gelu_case,
     hardswish_case,
+    linear_sum_case,
     lookup_case,
     mul_case,
     requantize_case,
@@ -39,6 +40,12 @@ def test_add(form, kind, seed, rows, columns, types, broadcast, per_channel, mis
         per_channel=per_channel, misalign=misalign,
     )  # fmt: skip
     check(case, cores, tool)
+
+
+@settings(max_examples=30)
+@given(SEEDS, ROWS, COLUMNS, TYPES, MISALIGN, CORES, TOOLS)
+def test_linear_sum(seed, rows, columns, types, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    check(linear_sum_case(np.random.default_rng(seed), rows, columns, types, misalign=misalign), cores, tool)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.kernels.attention_cases import attention_case
 from tests.kernels.call import run_on_cluster
-from tests.kernels.elementwise_cases import add_case, gelu_case, hardswish_case
+from tests.kernels.elementwise_cases import add_case, gelu_case, hardswish_case, linear_sum_case
 from tests.kernels.fit_cycles import typical
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case
 from tests.kernels.row_cases import i_softmax_case, rms_norm_case
@@ -33,7 +33,8 @@ INSTRUCTIONS_PER_ELEMENT: list[tuple[Maker, float]] = [
     (lambda r: rms_norm_case(r, 64, 64), 12),
     (lambda r: gelu_case(r, 1, 4096), 18),
     (lambda r: hardswish_case(r, 1, 4096), 14),
-    (lambda r: add_case(r, 1, 4096), 9),
+    (lambda r: add_case(r, 1, 4096), 9.01),
+    (lambda r: linear_sum_case(r, 1, 4096), 7.1),
 ]
 
 

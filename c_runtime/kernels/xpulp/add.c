@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fast where both operands are bytes with narrow tables, or bytes of one type without. */
+ * Fast where both operands are bytes, with two narrow tables or without any. */
 #include "four_elements.h"
 #include "tvm_pulp/plain/elementwise.h"
 
 #define LOOP(LOADS, CLIP)                                                                           \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS                                                   \
-                   "add %[v0],%[v0],%[w0]\nadd %[v1],%[v1],%[w1]\nadd %[v2],%[v2],%[w2]\nadd %[v3],%[v3],%[w3]\n" \
-                   FOUR_FINISH(CLIP) XP_END                                                         \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS FOUR_MUL("%[m]")                                  \
+                   XP_MAC("%[v0]", "%[w0]", "%[mb]") XP_MAC("%[v1]", "%[w1]", "%[mb]")              \
+                   XP_MAC("%[v2]", "%[w2]", "%[mb]") XP_MAC("%[v3]", "%[w3]", "%[mb]")              \
+                   FOUR_ADD FOUR(CLIP, "%[h]") FOUR_STORE XP_END                                    \
                    : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3),  \
                      [pa] "+r"(a), [pb] "+r"(b)                                                     \
-                   : FOUR_INPUTS, [ta] "r"(p->table_a), [tb] "r"(p->table_b)                        \
+                   : FOUR_INPUTS, [mb] "r"(mul_b), [ta] "r"(p->table_a), [tb] "r"(p->table_b)       \
                    : "memory")
-#define VALUES(LOAD)                                                                                \
-  LOAD("%[v0]", 1, "%[pa]") LOAD("%[w0]", 1, "%[pb]") LOAD("%[v1]", 1, "%[pa]") LOAD("%[w1]", 1, "%[pb]") \
-  LOAD("%[v2]", 1, "%[pa]") LOAD("%[w2]", 1, "%[pb]") LOAD("%[v3]", 1, "%[pa]") LOAD("%[w3]", 1, "%[pb]")
+#define LOOPS(LOADS)          \
+  if (r->low == 0) {          \
+    LOOP(LOADS, XP_CLIPUR);   \
+  } else {                    \
+    LOOP(LOADS, XP_CLIPR);    \
+  }
+#define VALUES(LOAD_A, LOAD_B)                                                                      \
+  LOAD_A("%[v0]", 1, "%[pa]") LOAD_B("%[w0]", 1, "%[pb]") LOAD_A("%[v1]", 1, "%[pa]") LOAD_B("%[w1]", 1, "%[pb]") \
+  LOAD_A("%[v2]", 1, "%[pa]") LOAD_B("%[w2]", 1, "%[pb]") LOAD_A("%[v3]", 1, "%[pa]") LOAD_B("%[w3]", 1, "%[pb]")
 #define LOOKUPS                                                                                     \
   XP_LBX("%[v0]", "%[v0]", "%[ta]") XP_LBX("%[w0]", "%[w0]", "%[tb]") XP_LBX("%[v1]", "%[v1]", "%[ta]") \
   XP_LBX("%[w1]", "%[w1]", "%[tb]") XP_LBX("%[v2]", "%[v2]", "%[ta]") XP_LBX("%[w2]", "%[w2]", "%[tb]") \
@@ -23,41 +30,37 @@
 static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_args *p, const uint8_t *a,
                                                 const uint8_t *b, uint8_t *y, uint32_t count) {
   const struct tvm_pulp_requant *r = &p->requant;
-  int32_t mul = r->mul[0], add = r->add[0], w0, w1, w2, w3;
+  /* The scaled sum fits 32 bits, so products may wrap around on the way. */
+  uint32_t of_sum = (uint32_t)r->mul[0], mul = of_sum * (uint32_t)p->mul_a, mul_b = of_sum * (uint32_t)p->mul_b;
+  int32_t add = r->add[0], w0, w1, w2, w3;
   FOUR_LOCALS;
-  uint32_t n = count >> 2, to_unsigned = r->low == 0;
+  uint32_t n = count >> 2;
   if (n == 0u) {
     /* only the rest below */
   } else if (p->table_a) {
-    if (to_unsigned) {
-      LOOP(VALUES(XP_LBU) LOOKUPS, XP_CLIPUR);
-    } else {
-      LOOP(VALUES(XP_LBU) LOOKUPS, XP_CLIPR);
-    }
+    LOOPS(VALUES(XP_LBU, XP_LBU) LOOKUPS)
   } else if (p->a_type == TVM_PULP_INT8) {
-    if (to_unsigned) {
-      LOOP(VALUES(XP_LB), XP_CLIPUR);
+    if (p->b_type == TVM_PULP_INT8) {
+      LOOPS(VALUES(XP_LB, XP_LB))
     } else {
-      LOOP(VALUES(XP_LB), XP_CLIPR);
+      LOOPS(VALUES(XP_LB, XP_LBU))
     }
-  } else if (to_unsigned) {
-    LOOP(VALUES(XP_LBU), XP_CLIPUR);
+  } else if (p->b_type == TVM_PULP_INT8) {
+    LOOPS(VALUES(XP_LBU, XP_LB))
   } else {
-    LOOP(VALUES(XP_LBU), XP_CLIPR);
+    LOOPS(VALUES(XP_LBU, XP_LBU))
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     int32_t left = tvm_pulp_plain_operand(a, i, p->a_type, p->table_a, 0);
     int32_t right = tvm_pulp_plain_operand(b, i, p->b_type, p->table_b, 0);
-    y[i] = tvm_pulp_one(r, left + right, mul, add);
+    y[i] = tvm_pulp_one(r, (int32_t)((uint32_t)left * mul + (uint32_t)right * mul_b), 1, add);
   }
 }
 
 TVM_PULP_KERNEL(add) {
-  uint32_t bytes = args->a_type != TVM_PULP_INT32 && args->b_type != TVM_PULP_INT32;
-  uint32_t tables = args->table_a && args->table_b;
-  uint32_t plain = !args->table_a && !args->table_b && !args->wide_table_a && !args->wide_table_b &&
-                   args->a_type == args->b_type;
-  if (!bytes || !(tables || plain) || !tvm_pulp_is_four(&args->requant)) {
+  uint32_t wide = args->wide_table_a || args->wide_table_b || ((args->a_type | args->b_type) & TVM_PULP_INT32);
+  /* Two tables or none. */
+  if (wide || !args->table_a != !args->table_b || !tvm_pulp_is_four(&args->requant)) {
     tvm_pulp_plain_add(args, core, cores);
     return;
   }

@@ -160,10 +160,10 @@ struct tvm_pulp_depthwise_conv2d_args {
   struct tvm_pulp_requant requant;
 };
 
-/* y = requantize(f(a) + g(b)) element by element, rows of `columns` elements. f and g are tables over the 256 values
- * of a byte: narrow (int8), wide (int32), or the value itself when both pointers are null. Tables hold whatever comes
- * before the sum: an inner requantization with its saturation, TFLite's common scale, a minus sign. A stride of 0
- * repeats one row. Per-channel requantization runs along the columns. */
+/* y = requantize(f(a) * mul_a + g(b) * mul_b) element by element, rows of `columns` elements. f and g are tables over
+ * the 256 values of a byte: narrow (int8), wide (int32), or the value itself when both pointers are null. Tables hold
+ * whatever comes before the sum: an inner requantization with its saturation, TFLite's common scale, a minus sign. A
+ * stride of 0 repeats one row. Per-channel requantization runs along the columns. */
 struct tvm_pulp_add_args {
   const void *a;
   const void *b;
@@ -179,6 +179,8 @@ struct tvm_pulp_add_args {
   uint32_t y_stride;
   uint32_t a_type; /* int32 only without table */
   uint32_t b_type;
+  int32_t mul_a;
+  int32_t mul_b;
   struct tvm_pulp_requant requant;
 };
 

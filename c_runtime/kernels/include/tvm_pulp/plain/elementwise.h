@@ -35,7 +35,7 @@ static inline void tvm_pulp_plain_add(const struct tvm_pulp_add_args *p, uint32_
     const void *row_b = tvm_pulp_row(p->b, row, p->b_stride);
     int32_t a = tvm_pulp_plain_operand(row_a, column, p->a_type, p->table_a, p->wide_table_a);
     int32_t b = tvm_pulp_plain_operand(row_b, column, p->b_type, p->table_b, p->wide_table_b);
-    tvm_pulp_finish(&p->requant, tvm_pulp_out_row(p->y, row, p->y_stride), column, a + b, column);
+    tvm_pulp_finish(&p->requant, tvm_pulp_out_row(p->y, row, p->y_stride), column, a * p->mul_a + b * p->mul_b, column);
   });
 }
 
