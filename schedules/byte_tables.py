@@ -33,6 +33,34 @@ def exponential_table(attributes: dict[str, Any]) -> np.ndarray:
     return table.astype(np.uint32)
 
 
+def small_exponential_table(table: np.ndarray, levels: int, keys: int) -> np.ndarray | None:
+    """The exponentials of `exponential_table` shifted up so that the largest has 16 bits, or None.
+
+    None where a sum of `keys` exponentials or the division by it would not be exact in the kernel's arithmetic.
+    """
+    values = (table.astype(np.int64) - 1) // (levels - 1)
+    largest = int(values.max())
+    if largest != values[-1] or not 1 <= largest < 1 << 16:
+        return None
+    shift = 16 - largest.bit_length()
+    scaled = largest << shift
+    if keys * scaled >= 1 << 24 or keys * scaled**2 >= 1 << (39 + shift):
+        return None
+    return (values << shift).astype(np.uint16)
+
+
+def logit_table(table: np.ndarray | None, low: int, high: int) -> np.ndarray:
+    """What the logits from `low` to `high` become, plus 128; `table` holds the results for int8, None: themselves."""
+    values = np.clip(np.arange(low, high + 1), -128, 127)
+    return ((values if table is None else table.reshape(-1).astype(np.int64)[values + 128]) + 128).astype(np.uint8)
+
+
+def logit_range(size: int, mul: int, add: int, shift: int) -> tuple[int, int]:
+    """Smallest and largest (q . k * mul + add) >> shift of int8 vectors of `size` elements."""
+    ends = [(product * mul + add) >> shift for product in (-127 * 128 * size, 128 * 128 * size)]
+    return min(ends), max(ends)
+
+
 def row_limit(table: np.ndarray) -> int:
     """Longest row whose exponentials sum up below 2^31, the limit of the kernel."""
     return ((1 << 31) - 1) // int(table.max())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedules.byte_tables import logit_range, logit_table, small_exponential_table
 from schedules.cluster.base import SLACK, Arguments, KernelForm, padded, requant_fields
 from schedules.cluster.rows import i_softmax_table
 from tvm_pulp.qnn.attention import dimensions, operands
@@ -17,6 +18,9 @@ from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
 _QUERIES_TOGETHER = 16
+# The longest table over all products, in bytes, and the fewest queries of a head for which its transfer pays.
+_LARGEST_TABLE = 4096
+_QUERIES_WORTH_A_TABLE = 8
 
 
 def applies(layer: Layer) -> bool:
@@ -68,27 +72,49 @@ class AttentionKernel(KernelForm):
         mask_stride = 0
         if "mask" in of:
             mask, mask_stride = self.mask(arguments, of["mask"], queries, keys)
-        tables = {}
-        for field, operand in (("table", "logit_table"), ("probability", "probability")):
-            tables[field] = arguments.load_whole(field, of[operand]) if operand in of else 0
-        constant = self.derived.constant(f"{layer.name}_exponential", i_softmax_table(layer).astype(np.uint32))
-        exponential = arguments.load_whole("exponential", constant)
+        probability = arguments.load_whole("probability", of["probability"]) if "probability" in of else 0
+        tables = self.tables(arguments, of, queries[1], keys, size)
         y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
         # Room for this many queries at a time: the more, the fewer times keys and values are read.
         together = min(_QUERIES_TOGETHER, queries[1])
         scratch, stride = self.scratch((5 * together + size) * padded(keys) + 32)
         fields = {
-            "q": q, "k": k, "v": v, "mask": mask, "exponential": exponential, "y": Pointer(y),
+            "q": q, "k": k, "v": v, "mask": mask, "probability": probability, "y": Pointer(y),
             "scratch": Pointer(scratch), "scratch_stride": stride, "heads": heads[1], "queries": queries[1],
-            "keys": keys, "size": size, "mask_stride": mask_stride, "levels": a["levels"], **tables,
+            "keys": keys, "size": size, "mask_stride": mask_stride, "levels": a["levels"],
             **self.strides("q", heads[1], queries[1], size), **self.strides("k", heads[1], keys, size),
             **self.strides("v", heads[1], keys, size), **self.strides("y", heads[1], queries[1], size),
             **requant_fields(arguments, "logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
-            **requant_fields(arguments, "requant", Requant.of(a), [of["mul"], of["add"]]),
+            **requant_fields(arguments, "requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
         }  # fmt: skip
         logits = heads[1] * queries[1] * keys
         cycles = (logits * (22 + 2 * size) + heads[1] * queries[1] * 150) // self.cores
         return arguments.finish("attention", "attention", fields, (y, layer.outputs[0], box), cycles, [scratch])
+
+    def tables(
+        self, arguments: Arguments, of: dict[str, Tensor], queries: int, keys: int, size: int
+    ) -> dict[str, Pointer | int]:
+        """Tables of the softmax; those of the kernel's fastest path where it applies."""
+        layer, rule = self.layer, Requant.of(self.layer.attributes, "logit")
+        large = i_softmax_table(layer)
+        small = small_exponential_table(large, layer.attributes["levels"], keys) if size == 4 and keys >= 4 else None
+        exponential = large.astype(np.uint32) if small is None else small
+        constant = self.derived.constant(f"{layer.name}_exponential", exponential)
+        field = "exponential" if small is None else "small_exponential"
+        tables: dict[str, Pointer | int] = {"table": 0, "exponential": 0, "small_exponential": 0, "table_covers": 0}
+        tables[field] = arguments.load_whole("exponential", constant)
+        table = of["logit_table"].data if "logit_table" in of else None
+        if table is None and small is None:
+            return tables
+        low, high = rule.low, rule.high
+        mul, add = of["logit_mul"].data, of["logit_add"].data
+        if small is not None and queries >= _QUERIES_WORTH_A_TABLE and mul is not None and add is not None:
+            wide = logit_range(size, int(mul.reshape(-1)[0]), int(add.reshape(-1)[0]), rule.shift)
+            if wide[1] - wide[0] < _LARGEST_TABLE:
+                low, high = wide
+                tables |= {"table_covers": 1, "logit_requant.low": low, "logit_requant.high": high}
+        values = self.derived.constant(f"{layer.name}_logits_{low}_{high}", logit_table(table, low, high))
+        return {**tables, "table": arguments.load_whole("table", values)}
 
     def mask(self, arguments: Arguments, tensor: Tensor, queries: tuple[int, int], keys: int) -> tuple[Pointer, int]:
         """One row for all queries, or a row each."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from schedules.byte_tables import exponential_table
+from schedules.byte_tables import exponential_table, logit_range, logit_table, small_exponential_table
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import Case, random_bytes
 from tests.kernels.random_requant import Rule, random_rule
@@ -15,6 +15,7 @@ from tvm_pulp.qnn.matmul import Matmul
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.softmax import Softmax
 
+LARGEST_TABLE = 4096
 PLAIN_PRODUCT = {"transpose_b": True, "zero_point_a": 0, "zero_point_b": 0, "requant": "none"}
 
 
@@ -41,6 +42,28 @@ def reference(
     return rule.apply(Matmul.reference({**PLAIN_PRODUCT, "transpose_b": False}, [weights, v]))
 
 
+def softmax_tables(
+    table: np.ndarray | None, logit: Rule, exponential: dict[str, Any], keys: int, size: int, small: bool, covered: bool
+) -> dict[str, Any]:
+    """Tables of the kernel and the requantization before them."""
+    large = exponential_table(exponential)
+    halves = small_exponential_table(large, exponential["levels"], keys) if small else None
+    requant, covers = logit.fields, False
+    if covered and logit.requant.kind == "pulp" and not logit.requant.wide:
+        mul, add = (int(o[0]) for o in logit.operands)
+        low, high = logit_range(size, mul, add, logit.requant.shift)
+        covers = high - low < LARGEST_TABLE
+        requant = {**requant, "low": low, "high": high} if covers else requant
+    bytes_of = logit_table(table, requant["low"], requant["high"])
+    return {
+        "table": None if table is None and not small and not covers else bytes_of,
+        "table_covers": int(covers),
+        "exponential": large if halves is None else None,
+        "small_exponential": halves,
+        "logit_requant": requant,
+    }
+
+
 def attention_case(
     rng: np.random.Generator,
     heads: int,
@@ -56,9 +79,12 @@ def attention_case(
     heads_outer: bool = False,
     batch: int = 16,
     misalign: int = 0,
+    small: bool = True,
+    covered: bool = True,
 ) -> Case:
     """`heads_outer`: k and v are [heads, keys, size] as in a cache, else [keys, heads, size]; `batch`: queries that the
-    scratch area has room for."""
+    scratch area has room for; `small`: 16-bit exponentials where they fit; `covered`: a table over all products where
+    it stays short."""
     q, k, v = (random_bytes(rng, (n, heads, size), "int8") for n in (queries, keys, keys))
     mask = np.where(rng.random((queries, keys)) < 0.5, 0, -rng.integers(0, 129, (queries, keys))).astype(np.int8)
     if lifting_mask:
@@ -81,8 +107,6 @@ def attention_case(
         "k": stored[0],
         "v": stored[1],
         "mask": mask if with_mask else None,
-        "table": table if with_table else None,
-        "exponential": exponential_table(exponential),
         "probability": probability if with_probability else None,
         "y": Out((queries, heads, size), rule.requant.out_dtype),
         "scratch": Scratch(room),
@@ -97,9 +121,9 @@ def attention_case(
         "y_stride": heads * size * rule.bytes,
         "mask_stride": keys,
         "levels": 256,
-        "logit_requant": logit.fields,
         "requant": rule.fields,
     }
+    fields |= softmax_tables(table if with_table else None, logit, exponential, keys, size, small, covered)
     fields |= {f"{side}_{name}": value for side in "kv" for name, value in inner.items()}
     moved = {"q": misalign, "k": misalign, "v": misalign}
     return Case(Call("attention", fields, misalign=moved), expected.transpose(1, 0, 2), heads * queries * keys)

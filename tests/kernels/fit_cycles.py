@@ -60,9 +60,12 @@ COEFFICIENTS = {'''
 
 
 def typical(case: Case) -> bool:
-    """Full int8 range, so that one instruction clips."""
-    rules = [v for v in case.call.arguments.values() if isinstance(v, dict)]
-    return all(rule["kind"] == 0 or (rule["low"], rule["high"]) == (-128, 127) for rule in rules)
+    """Full int8 range, so that one instruction clips; 16-bit exponentials for small heads."""
+    arguments = case.call.arguments
+    if case.call.kernel == "attention" and arguments["size"] == 4 and arguments["small_exponential"] is None:
+        return False
+    rule = arguments.get("requant", {"kind": 0})
+    return bool(rule["kind"] == 0 or (rule["low"], rule["high"]) == (-128, 127))
 
 
 class Shapes:
@@ -159,9 +162,12 @@ def rows(s: Shapes, cores: int) -> Sample:
 def attention(s: Shapes, cores: int) -> Sample:
     heads, queries, keys = s.size(1, 16), s.pick(1, s.size(1, 48)), s.size(4, 96, s.pick(1, 4, 4))
     size, table, mask, batch = s.pick(4, 4, 8, 16, 32), s.flag(), s.flag(), s.pick(1, 8, 16, 16)
-    work = attention_work(heads, queries, keys, size, cores, table=table, mask=mask, batch=batch)
-    case = attention_case(s.rng, heads, queries, keys, size, with_table=table, with_mask=mask, batch=batch)
-    return work, case, cores
+    small, covered = size == 4, size == 4 and s.flag()
+    case = attention_case(
+        s.rng, heads, queries, keys, size, with_table=table, with_mask=mask, batch=batch, small=small, covered=covered,
+    )  # fmt: skip
+    covers = bool(case.call.arguments["table_covers"])
+    return attention_work(heads, queries, keys, size, cores, covers=covers, mask=mask, batch=batch), case, cores
 
 
 def rope(s: Shapes, cores: int) -> Sample:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schedules.byte_tables import small_exponential_table
 from tests.kernels.attention_cases import attention_case, rope_case
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.random_requant import KINDS
@@ -22,16 +23,16 @@ SIZES = st.sampled_from([4, 4, 4, 8, 16, 20, 64])
 @given(
     SEEDS, st.integers(1, 5), st.integers(1, 6), st.integers(1, 21), SIZES,
     st.sampled_from(["pulp", "pulp", "pulp", "pulp_wide", "tflite"]), st.booleans(), st.booleans(), st.booleans(),
-    st.booleans(), st.booleans(), st.integers(1, 17), st.integers(0, 3), CORES, TOOLS,
+    st.booleans(), st.booleans(), st.booleans(), st.booleans(), st.integers(1, 17), st.integers(0, 3), CORES, TOOLS,
 )  # fmt: skip
 def test_attention(  # type: ignore[no-untyped-def]
-    kind, seed, heads, queries, keys, size, logit_kind, mask, table, probability, lifting, outer, batch, misalign,
-    cores, tool,
+    kind, seed, heads, queries, keys, size, logit_kind, mask, table, probability, lifting, outer, small, covered, batch,
+    misalign, cores, tool,
 ):  # fmt: skip
     case = attention_case(
         np.random.default_rng(seed), heads, queries, keys, size, kinds=(logit_kind, kind), with_mask=mask,
         with_table=table, with_probability=probability, lifting_mask=lifting, heads_outer=outer,
-        batch=batch, misalign=misalign,
+        batch=batch, misalign=misalign, small=small, covered=covered,
     )  # fmt: skip
     check(case, cores, tool)
 
@@ -41,3 +42,23 @@ def test_attention(  # type: ignore[no-untyped-def]
 @given(SEEDS, st.integers(1, 6), st.integers(1, 9), st.sampled_from([4, 4, 8]), st.integers(0, 3), CORES, TOOLS)
 def test_rope(kind, seed, positions, heads, size, misalign, cores, tool):  # type: ignore[no-untyped-def]
     check(rope_case(np.random.default_rng(seed), positions, heads, size, kind, misalign=misalign), cores, tool)
+
+
+@pytest.mark.parametrize("keys", [4, 64, 65, 128])
+def test_weights_by_two_short_products_are_exact(keys: int) -> None:
+    """The kernel's quotient of every possible exponential by sums of all sizes is the true one."""
+    rng = np.random.default_rng(keys)
+    for largest in (1, 38, 1113, 10995, 32767, 32768, 65535):
+        table = np.append(1 + 255 * rng.integers(0, largest + 1, 255), 1 + 255 * largest)
+        small = small_exponential_table(table, 256, keys)
+        if small is None:
+            assert keys * largest >= 1 << 22
+            continue
+        shift, e = 16 - largest.bit_length(), np.arange(largest + 1, dtype=np.int64) << 16 - largest.bit_length()
+        sums = np.unique(np.concatenate([[largest, keys * largest], rng.integers(largest, keys * largest + 1, 40)]))
+        for total in (int(s) << shift for s in sums):
+            factor = (255 << 39) // total + 1
+            assert factor < 1 << 32
+            low, high = factor & 0xFFFF, factor >> 16
+            weights = ((e * low >> 16) + e * high) >> 23
+            np.testing.assert_array_equal(weights, 255 * e // total)

@@ -15,6 +15,13 @@
 
 #define TVM_PULP_XP static inline __attribute__((always_inline, unused))
 
+/* For code that runs once per call: fetching it costs more than executing it. */
+#ifdef __clang__
+#define TVM_PULP_SMALL_CODE __attribute__((minsize))
+#else
+#define TVM_PULP_SMALL_CODE __attribute__((optimize("Os")))
+#endif
+
 #if defined(__riscv) && !defined(TVM_PULP_XPULP_MODEL)
 #define TVM_PULP_XPULP_NATIVE 1
 
@@ -218,6 +225,7 @@ __asm__(
 #define XP_SWX(rs2, offset, rs1) XP_R(0x23, 6, 0x00, offset, rs1, rs2)
 #define XP_LBX(rd, offset, rs1) XP_R(0x03, 7, 0x00, rd, rs1, offset)
 #define XP_LBUX(rd, offset, rs1) XP_R(0x03, 7, 0x20, rd, rs1, offset)
+#define XP_LHUX(rd, offset, rs1) XP_R(0x03, 7, 0x28, rd, rs1, offset)
 
 #define XP_MIN(rd, a, b) XP_R(0x33, 4, 0x02, rd, a, b)
 #define XP_MAX(rd, a, b) XP_R(0x33, 6, 0x02, rd, a, b)
@@ -232,11 +240,19 @@ __asm__(
 #define XP_ADDNR(rd, a, b) XP_R(0x5b, 2, 0x20, rd, a, b)
 /* rd = (a + b) >> 1 */
 #define XP_ADDN1(rd, a, b) XP_R(0x5b, 2, 0x01, rd, a, b)
+/* Products of unsigned lower and upper halves: rd = a * b >> 16 and rd = (rd + a * b) >> 23 */
+#define XP_MULU16(rd, a, b) XP_R(0x5b, 0, 0x10, rd, a, b)
+#define XP_MULHHU16(rd, a, b) XP_R(0x5b, 0, 0x30, rd, a, b)
+#define XP_MACU23(rd, a, b) XP_R(0x5b, 1, 0x17, rd, a, b)
+#define XP_MACHHU23(rd, a, b) XP_R(0x5b, 1, 0x37, rd, a, b)
 #define XP_SDOTSP(rd, a, b) XP_R(0x57, 1, 0x5c, rd, a, b)
 #define XP_SDOTUSP(rd, a, b) XP_R(0x57, 1, 0x54, rd, a, b)
 #define XP_SDOTUP(rd, a, b) XP_R(0x57, 1, 0x50, rd, a, b)
 #define XP_DOTSP(rd, a, b) XP_R(0x57, 1, 0x4c, rd, a, b)
 #define XP_DOTUSP(rd, a, b) XP_R(0x57, 1, 0x44, rd, a, b)
+#define XP_DOTUP(rd, a, b) XP_R(0x57, 1, 0x40, rd, a, b)
+/* Two halves. */
+#define XP_SDOTUP2(rd, a, b) XP_R(0x57, 0, 0x50, rd, a, b)
 #define XP_MAX4(rd, a, b) XP_R(0x57, 1, 0x18, rd, a, b)
 #define XP_MAXU4(rd, a, b) XP_R(0x57, 1, 0x1c, rd, a, b)
 #define XP_MINU4(rd, a, b) XP_R(0x57, 1, 0x14, rd, a, b)

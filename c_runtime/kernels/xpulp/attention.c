@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Heads one after the other, so that the values of a head are packed once; a few queries at a time, so that the
- * instructions of a loop stay in the cache for all of them. A query goes through loops over the keys: logits (bytes,
- * 128 added), exponentials and their sum, weights and the product with v; for heads of four elements the last two are
- * one. */
+ * Heads of any size: one after the other, so that the values of a head are packed once; a few queries at a time, so
+ * that the instructions of a loop stay in the cache for all of them. A query goes through loops over the keys: logits
+ * (bytes, 128 added), exponentials and their sum, weights, the product with v. Heads of four elements have a file of
+ * their own. */
+#include "attention_four.h"
 #include "attention_steps.h"
 #include "pack_columns.h"
 #include "softmax_row.h"
@@ -20,8 +21,8 @@ static void pack_values(const struct tvm_pulp_attention_core *c, uint32_t head) 
   }
 }
 
-/* Weights times values of heads of more than four elements: through the matrix engine. */
-static void multiply_large_heads(struct tvm_pulp_attention_core *c, uint8_t *y, uint32_t count) {
+/* Weights times values, through the matrix engine. */
+static void multiply_heads(struct tvm_pulp_attention_core *c, uint8_t *y, uint32_t count) {
   const struct tvm_pulp_attention_args *args = c->args;
   for (uint32_t i = 0; i < count; ++i) {
     uint8_t *weights = c->logits + i * c->padded;
@@ -37,59 +38,33 @@ static void multiply_large_heads(struct tvm_pulp_attention_core *c, uint8_t *y, 
   }
 }
 
-/* Whether a mask lifts any logit. Masks hide, so the fast loops only subtract; one that lifts takes the general path. */
-static uint32_t mask_lifts(const struct tvm_pulp_attention_args *args) {
-  const int8_t *row = args->mask;
-  int32_t highest = 0;
-  if (!row) return 0;
-  for (uint32_t rows = args->mask_stride == 0u ? 1u : args->queries; rows != 0u; --rows, row += args->mask_stride) {
-    const int8_t *at = row;
-    uint32_t left = args->keys;
-    for (; left >= 16u; left -= 16u, at += 16) {
-      int32_t a = tvm_pulp_xp_word(at), b = tvm_pulp_xp_word(at + 4);
-      int32_t c = tvm_pulp_xp_word(at + 8), d = tvm_pulp_xp_word(at + 12);
-      highest = tvm_pulp_xp_max4(tvm_pulp_xp_max4(highest, a), b);
-      highest = tvm_pulp_xp_max4(tvm_pulp_xp_max4(highest, c), d);
-    }
-    for (; left != 0u; --left, ++at) {
-      if (*at > 0) highest |= 1;
-    }
-  }
-  return highest != 0;
-}
-
 /* Returns how many queries the scratch area has room for. */
 static uint32_t prepare(struct tvm_pulp_attention_core *c, const struct tvm_pulp_attention_args *args, uint32_t core) {
   uint8_t *scratch = args->scratch + core * args->scratch_stride;
   c->args = args;
   c->padded = (args->keys + 3u) & ~3u;
   c->inverse = tvm_pulp_exact_inverse(args->levels - 1u);
-  c->mask_lifts = mask_lifts(args);
   uint32_t batch = 1;
   while (batch < TVM_PULP_ATTENTION_BATCH &&
          (args->size + 5u * (batch + 1u)) * c->padded <= args->scratch_stride) ++batch;
   c->values = (int32_t *)(void *)scratch;
   c->logits = scratch + args->size * c->padded;
   c->exponentials = (uint32_t *)(void *)(c->logits + batch * c->padded);
-  if (args->size > 4u) {
-    for (uint32_t i = 0; i < args->size; ++i) c->no_bias[i] = 0;
-    tvm_pulp_tiles_prepare(&c->tiles, (const int8_t *)c->values, c->no_bias, args->size, c->padded,
-                           args->probability ? TVM_PULP_INT8 : TVM_PULP_UINT8, &args->requant);
-  }
+  for (uint32_t i = 0; i < args->size; ++i) c->no_bias[i] = 0;
+  tvm_pulp_tiles_prepare(&c->tiles, (const int8_t *)c->values, c->no_bias, args->size, c->padded,
+                         args->probability ? TVM_PULP_INT8 : TVM_PULP_UINT8, &args->requant);
   return batch;
 }
 
 static uint32_t is_fast(const struct tvm_pulp_attention_args *args) {
   const struct tvm_pulp_requant *r = &args->logit_requant;
-  return r->kind == TVM_PULP_REQUANT_PULP_NARROW && r->low == -128 && r->high == 127 && !r->per_channel &&
-         !args->requant.per_channel && (args->size & 3u) == 0u && args->size <= 64u && (args->levels & 1u) == 0u;
+  return args->exponential && r->kind == TVM_PULP_REQUANT_PULP_NARROW && r->low == -128 && r->high == 127 &&
+         !r->per_channel && !args->requant.per_channel && (args->size & 3u) == 0u && args->size <= 64u &&
+         (args->levels & 1u) == 0u;
 }
 
-TVM_PULP_KERNEL(attention) {
-  if (!is_fast(args)) {
-    tvm_pulp_plain_attention(args, core, cores);
-    return;
-  }
+static __attribute__((noinline)) void heads_of_any_size(const struct tvm_pulp_attention_args *args, uint32_t core,
+                                                        uint32_t cores) {
   struct tvm_pulp_range range = tvm_pulp_share(args->heads * args->queries, core, cores);
   uint32_t left = range.end - range.begin;
   if (left == 0u) return;
@@ -106,17 +81,21 @@ TVM_PULP_KERNEL(attention) {
     tvm_pulp_attention_logits(&c, args->q + head * args->q_head_stride + query * args->q_stride,
                               args->k + head * args->k_head_stride, mask, count);
     tvm_pulp_attention_exponentials(&c, count);
-    uint8_t *y = (uint8_t *)args->y + head * args->y_head_stride + query * args->y_stride;
-    if (args->size == 4u) {
-      tvm_pulp_attention_small_heads(&c, y, count);
-    } else {
-      multiply_large_heads(&c, y, count);
-    }
+    multiply_heads(&c, (uint8_t *)args->y + head * args->y_head_stride + query * args->y_stride, count);
     left -= count;
     query += count;
     if (query == args->queries) {
       query = 0;
       ++head;
     }
+  }
+}
+
+TVM_PULP_KERNEL(attention) {
+  if (tvm_pulp_attention_is_four(args) && tvm_pulp_attention_four(args, core, cores)) return;
+  if (is_fast(args)) {
+    heads_of_any_size(args, core, cores);
+  } else {
+    tvm_pulp_plain_attention(args, core, cores);
   }
 }

@@ -15,7 +15,6 @@ enum { TVM_PULP_ATTENTION_BATCH = 16 };
 struct tvm_pulp_attention_core {
   const struct tvm_pulp_attention_args *args;
   uint32_t padded;        /* keys rounded up to 4 */
-  uint32_t mask_lifts; /* a mask value is positive */
   uint32_t inverse;       /* divides by levels - 1 */
   uint8_t *logits;        /* of the queries, plus 128; later their weights; `padded` apart */
   uint32_t *exponentials; /* of the queries, `padded` apart */
@@ -32,8 +31,5 @@ void tvm_pulp_attention_logits(struct tvm_pulp_attention_core *c, const int8_t *
 
 /* Exponentials of the logits. */
 void tvm_pulp_attention_exponentials(struct tvm_pulp_attention_core *c, uint32_t count);
-
-/* Weights and their product with the values of a head of four elements, requantized. */
-void tvm_pulp_attention_small_heads(const struct tvm_pulp_attention_core *c, uint8_t *y, uint32_t count);
 
 #endif /* TVM_PULP_ATTENTION_STEPS_H */

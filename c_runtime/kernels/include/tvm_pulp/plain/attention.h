@@ -29,10 +29,16 @@ static inline void tvm_pulp_plain_logits(const struct tvm_pulp_attention_args *a
     int32_t acc = 0;
     for (uint32_t i = 0; i < args->size; ++i) acc += q[i] * k[i];
     int32_t logit = tvm_pulp_requantize_any(&args->logit_requant, acc, 0);
-    if (args->table) logit = args->table[logit + 128];
+    if (args->table) logit = args->table[logit - args->logit_requant.low] - 128;
     if (mask) logit = tvm_pulp_clip(logit + mask[key], -128, 127);
     logits[key] = (int8_t)logit;
   }
+}
+
+/* (levels - 1) times the exponential `distance` below the largest. */
+static inline uint32_t tvm_pulp_plain_exponential(const struct tvm_pulp_attention_args *args, int32_t distance) {
+  if (args->small_exponential) return (args->levels - 1u) * args->small_exponential[255 - distance];
+  return args->exponential[255 - distance] - 1u;
 }
 
 static inline void tvm_pulp_plain_attention(const struct tvm_pulp_attention_args *args, uint32_t core, uint32_t cores) {
@@ -45,12 +51,12 @@ static inline void tvm_pulp_plain_attention(const struct tvm_pulp_attention_args
     const int8_t *q = args->q + (uintptr_t)head * args->q_head_stride + (uintptr_t)query * args->q_stride;
     const int8_t *mask = args->mask ? args->mask + (uintptr_t)query * args->mask_stride : 0;
     tvm_pulp_plain_logits(args, q, args->k + (uintptr_t)head * args->k_head_stride, mask, logits);
-    int32_t lowest = tvm_pulp_row_maximum(logits, keys, TVM_PULP_INT8) - 255;
+    int32_t highest = tvm_pulp_row_maximum(logits, keys, TVM_PULP_INT8);
     uint32_t total = 0;
-    for (uint32_t key = 0; key < keys; ++key) total += args->exponential[logits[key] - lowest] - 1u;
+    for (uint32_t key = 0; key < keys; ++key) total += tvm_pulp_plain_exponential(args, highest - logits[key]);
     total /= args->levels - 1u;
     for (uint32_t key = 0; key < keys; ++key) {
-      weights[key] = (uint8_t)((args->exponential[logits[key] - lowest] - 1u) / total);
+      weights[key] = (uint8_t)(tvm_pulp_plain_exponential(args, highest - logits[key]) / total);
     }
     void *y = (uint8_t *)args->y + (uintptr_t)head * args->y_head_stride + (uintptr_t)query * args->y_stride;
     for (uint32_t i = 0; i < args->size; ++i) {

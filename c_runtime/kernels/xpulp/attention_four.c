@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A query goes through loops over the keys: logits (bytes, 128 added), exponentials and their sum, weights and their
+ * product with the values. Few queries of a head take the values where they are, one query after the other, in as
+ * little code as possible: it is cold. Many queries take packed values, two queries at a time in every loop, and stay
+ * in a loop for several of them, so that its instructions stay in the private cache.
+ *
+ * A weight is floor(L * e / S) with L = levels - 1 and S the sum of the exponentials e. The factor is
+ * m = floor(2^39 * L / S) + 1, so e * m / 2^39 exceeds L * e / S by at most e / 2^39, and the next whole number is at
+ * least one unit of the unscaled table, 2^s / S, away: exact while e * S < 2^(39 + s). With 2^15 <= e[255] <= S, m has
+ * 32 bits, and two products of 16 bits make e * m >> 39. */
+#include "attention_four.h"
+
+#include "attention_four_code.h"
+#include "pack_columns.h"
+#include "tvm_pulp/elements.h"
+#include "tvm_pulp/work_share.h"
+
+enum { BATCH = 16 };
+
+struct work {
+  const struct tvm_pulp_attention_args *args;
+  uint32_t padded;    /* keys rounded up to 4 */
+  int32_t lift;       /* not 0: a mask value is positive */
+  int32_t *values;    /* of one head, packed; or room for four words */
+  uint8_t *logits;    /* of the queries, plus 128; `padded` apart */
+  uint16_t *exponentials; /* of the queries, `padded` apart */
+};
+
+/* The compiler must not know that a loop runs once or twice: it would write it out twice, and the second copy is cold. */
+#define ONE_COPY(rest) __asm__("" : "+r"(rest))
+
+/* The last group of keys reaches back where they are not a multiple of four: once more around with one group. */
+#define OVER_ALL_KEYS(LOOP)                        \
+  for (;;) {                                       \
+    LOOP;                                          \
+    if (rest == 0u) break;                         \
+    k -= (4u - rest) * stride;                     \
+    mask -= 4u - rest;                             \
+    y -= 4u - rest;                                \
+    n = 1;                                         \
+    rest = 0;                                      \
+    ONE_COPY(rest);                                \
+  }
+
+#define LOGIT_LOCALS                                                                                      \
+  const struct tvm_pulp_attention_args *args = c->args;                                                   \
+  const struct tvm_pulp_requant *r = &args->logit_requant;                                                \
+  uint32_t n = args->keys >> 2, rest = args->keys & 3u, stride = args->k_stride;                          \
+  int32_t mul = r->mul[0], add = r->add[0], shift = r->shift, lift = c->lift, v0, v1, v2, v3, best = 0;   \
+  const uint8_t *table = args->table - r->low;                                                            \
+  int32_t word = tvm_pulp_xp_word(q)
+
+/* Logits of one query; returns the largest of each lane. */
+static inline __attribute__((always_inline)) int32_t logits_of_one(struct work *c, const int8_t *q, const int8_t *k, const int8_t *mask, uint8_t *y) {
+  LOGIT_LOCALS;
+  if (mask) {
+    if (args->table_covers) {
+      OVER_ALL_KEYS(LOGITS_OF_ONE("", MASK_FIRST, MASK_APPLY));
+    } else {
+      OVER_ALL_KEYS(LOGITS_OF_ONE(EACH(CLIPPED), MASK_FIRST, MASK_APPLY));
+    }
+  } else if (args->table_covers) {
+    OVER_ALL_KEYS(LOGITS_OF_ONE("", "", ""));
+  } else {
+    OVER_ALL_KEYS(LOGITS_OF_ONE(EACH(CLIPPED), "", ""));
+  }
+  c->lift = lift;
+  return best;
+}
+
+static void logits_of_two(struct work *c, const int8_t *q, const int8_t *k, const int8_t *mask, uint8_t *y,
+                          int32_t *most) {
+  LOGIT_LOCALS;
+  int32_t k0, k1, k2, k3, best_next = 0, word_next = tvm_pulp_xp_word(q + args->q_stride);
+  uint32_t pad = c->padded, mask_stride = args->mask_stride;
+  if (mask) {
+    if (args->table_covers) {
+      OVER_ALL_KEYS(LOGITS_OF_TWO("", MASK_FIRST, MASK_SECOND, MASK_APPLY));
+    } else {
+      OVER_ALL_KEYS(LOGITS_OF_TWO(EACH(CLIPPED), MASK_FIRST, MASK_SECOND, MASK_APPLY));
+    }
+  } else if (args->table_covers) {
+    OVER_ALL_KEYS(LOGITS_OF_TWO("", "", "", ""));
+  } else {
+    OVER_ALL_KEYS(LOGITS_OF_TWO(EACH(CLIPPED), "", "", ""));
+  }
+  c->lift = lift;
+  most[0] = best;
+  most[1] = best_next;
+}
+
+/* floor(2^39 * top / sum) + 1; top < 2^8, 2^15 <= sum < 2^24. */
+static inline __attribute__((always_inline)) uint32_t factor(uint32_t top, uint32_t sum) {
+  uint32_t quotient = (top << 24) / sum, rest = (top << 24) - quotient * sum, digit = (rest << 8) / sum;
+  rest = (rest << 8) - digit * sum;
+  return ((quotient << 8 | digit) << 7) + (rest << 7) / sum + 1u;
+}
+
+/* Exponentials of the logits at `x`; returns the factor that makes them weights. */
+static inline __attribute__((always_inline)) uint32_t exponentials(const struct work *c, const uint8_t *x, int32_t best, uint16_t *row) {
+  const struct tvm_pulp_attention_args *args = c->args;
+  uint32_t n = c->padded >> 2, sum = 0, v0, v1, v2, v3, w;
+  uint16_t *e = row;
+  best = tvm_pulp_xp_maxu4(best, (int32_t)((uint32_t)best >> 16));
+  best = tvm_pulp_xp_max(best & 0xff, best >> 8 & 0xff);
+  const uint16_t *table = args->small_exponential + 255 - best;
+  EXPONENTIALS;
+  /* What fills up the last word does not count. */
+  for (uint32_t key = args->keys; key < c->padded; ++key) sum -= row[key];
+  return factor(args->levels - 1u, sum);
+}
+
+static __attribute__((noinline)) void finish_head_slowly(const struct tvm_pulp_requant *r, uint8_t *y, int32_t a0,
+                                                         int32_t a1, int32_t a2, int32_t a3) {
+  int32_t acc[4] = {a0, a1, a2, a3};
+  for (uint32_t i = 0; i < 4u; ++i) tvm_pulp_finish(r, y, i, acc[i], 0);
+}
+
+/* Four accumulators to four results. */
+static __attribute__((noinline)) TVM_PULP_SMALL_CODE void finish_head(const struct tvm_pulp_requant *r, uint8_t *y,
+                                                                      int32_t a0, int32_t a1, int32_t a2, int32_t a3) {
+  if (r->kind != TVM_PULP_REQUANT_PULP_NARROW || r->wide_result) {
+    finish_head_slowly(r, y, a0, a1, a2, a3);
+    return;
+  }
+  int32_t mul = r->mul[0], add = r->add[0], shift = r->shift, low = r->low, high = r->high;
+  a0 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a0 * (uint32_t)mul), add, shift);
+  a1 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a1 * (uint32_t)mul), add, shift);
+  a2 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a2 * (uint32_t)mul), add, shift);
+  a3 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a3 * (uint32_t)mul), add, shift);
+  a0 = tvm_pulp_xp_min(tvm_pulp_xp_max(a0, low), high);
+  a1 = tvm_pulp_xp_min(tvm_pulp_xp_max(a1, low), high);
+  a2 = tvm_pulp_xp_min(tvm_pulp_xp_max(a2, low), high);
+  a3 = tvm_pulp_xp_min(tvm_pulp_xp_max(a3, low), high);
+  tvm_pulp_xp_put_word(y, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, a1, a0), a3, a2));
+}
+
+/* Halves of a factor, both in both halves of a word. */
+#define LOWER_HALVES(m) ((m) << 16 | ((m) & 0xffffu))
+#define UPPER_HALVES(m) ((m) >> 16 | ((m) & 0xffff0000u))
+
+static inline __attribute__((always_inline)) void product_of_one(const struct work *c, const uint16_t *e, uint32_t m, const int8_t *v, uint8_t *y) {
+  const struct tvm_pulp_attention_args *args = c->args;
+  uint32_t n = args->keys >> 2, rest = args->keys & 3u, stride = args->v_stride;
+  uint32_t low = LOWER_HALVES(m), high = UPPER_HALVES(m), t0, t1, t2, t3, x0, x1;
+  int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0;
+  const int8_t *probability = args->probability;
+  for (;;) {
+    if (probability) {
+      PRODUCT_OF_ONE(LOOKUP, XP_SDOTSP);
+    } else {
+      PRODUCT_OF_ONE("", XP_SDOTUSP);
+    }
+    if (rest == 0u) break;
+    /* Zeros behind the last value. */
+    for (uint32_t i = 0; i < 4u; ++i, v += stride) c->values[i] = i < rest ? tvm_pulp_xp_word(v) : 0;
+    v = (const int8_t *)c->values;
+    stride = 4;
+    n = 1;
+    rest = 0;
+    ONE_COPY(rest);
+  }
+  finish_head(&args->requant, y, a0, a1, a2, a3);
+}
+
+static void product_of_two(const struct work *c, const uint16_t *e, const uint32_t *factors, uint8_t *y) {
+  const struct tvm_pulp_attention_args *args = c->args;
+  uint32_t n = c->padded >> 2, m = factors[0], m_next = factors[1], t0, t1, t2, t3, x0, x1, w;
+  uint32_t low = LOWER_HALVES(m), high = UPPER_HALVES(m);
+  uint32_t low_next = LOWER_HALVES(m_next), high_next = UPPER_HALVES(m_next);
+  int32_t a0, a1, a2, a3, b0, b1, b2, b3;
+  const int8_t *probability = args->probability;
+  const int32_t *v = c->values;
+  const uint16_t *e_next = e + c->padded;
+  if (probability) {
+    PRODUCT_OF_TWO(LOOKUP, XP_SDOTSP);
+  } else {
+    PRODUCT_OF_TWO("", XP_SDOTUSP);
+  }
+  finish_head(&args->requant, y, a0, a1, a2, a3);
+  finish_head(&args->requant, y + args->y_stride, b0, b1, b2, b3);
+}
+
+/* One query from beginning to end. */
+static __attribute__((noinline)) TVM_PULP_SMALL_CODE void whole_query(struct work *c, uint32_t head, uint32_t query) {
+  const struct tvm_pulp_attention_args *args = c->args;
+  const int8_t *mask = args->mask ? args->mask + query * args->mask_stride : 0;
+  const int8_t *q = args->q + head * args->q_head_stride + query * args->q_stride;
+  int32_t best = logits_of_one(c, q, args->k + head * args->k_head_stride, mask, c->logits);
+  uint32_t m = exponentials(c, c->logits, best, c->exponentials);
+  uint8_t *y = (uint8_t *)args->y + head * args->y_head_stride + query * args->y_stride;
+  product_of_one(c, c->exponentials, m, args->v + head * args->v_head_stride, y);
+}
+
+static __attribute__((noinline)) void pack_values(const struct work *c, uint32_t head) {
+  const struct tvm_pulp_attention_args *args = c->args;
+  tvm_pulp_pack_columns(c->values, args->v + head * args->v_head_stride, args->keys, args->v_stride, 0);
+}
+
+/* An even number of queries of one head, from `query` on. */
+static __attribute__((noinline)) void pairs_of_queries(struct work *c, uint32_t head, uint32_t query, uint32_t count) {
+  const struct tvm_pulp_attention_args *args = c->args;
+  const int8_t *mask = args->mask ? args->mask + query * args->mask_stride : 0;
+  const int8_t *q = args->q + head * args->q_head_stride + query * args->q_stride;
+  const int8_t *k = args->k + head * args->k_head_stride;
+  uint8_t *y = (uint8_t *)args->y + head * args->y_head_stride + query * args->y_stride;
+  int32_t best[BATCH];
+  uint32_t factors[BATCH];
+  for (uint32_t i = 0; i < count; i += 2u) {
+    logits_of_two(c, q, k, mask, c->logits + i * c->padded, best + i);
+    q += 2u * args->q_stride;
+    if (mask) mask += 2u * args->mask_stride;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    factors[i] = exponentials(c, c->logits + i * c->padded, best[i], c->exponentials + i * c->padded);
+  }
+  for (uint32_t i = 0; i < count; i += 2u) {
+    product_of_two(c, c->exponentials + i * c->padded, factors + i, y);
+    y += 2u * args->y_stride;
+  }
+}
+
+TVM_PULP_SMALL_CODE uint32_t tvm_pulp_attention_is_four(const struct tvm_pulp_attention_args *args) {
+  const struct tvm_pulp_requant *r = &args->logit_requant;
+  return args->small_exponential && args->table && args->size == 4u && args->keys >= 4u &&
+         r->kind == TVM_PULP_REQUANT_PULP_NARROW && (args->table_covers || (r->low == -128 && r->high == 127));
+}
+
+TVM_PULP_SMALL_CODE uint32_t tvm_pulp_attention_four(const struct tvm_pulp_attention_args *args, uint32_t core, uint32_t cores) {
+  struct tvm_pulp_range range = tvm_pulp_share(args->heads * args->queries, core, cores);
+  uint32_t left = range.end - range.begin, queries = args->queries;
+  uint32_t head = queries == 1u ? range.begin : range.begin / queries, query = range.begin - head * queries;
+  uint32_t packed = args->heads, batch = 1;
+  struct work c;
+  c.args = args;
+  c.padded = (args->keys + 3u) & ~3u;
+  c.lift = 0;
+  uint8_t *scratch = args->scratch + core * args->scratch_stride;
+  c.values = (int32_t *)(void *)scratch;
+  if (queries > 2u) {
+    while (batch < BATCH && (4u + 3u * (batch + 1u)) * c.padded <= args->scratch_stride) ++batch;
+  }
+  c.logits = scratch + 4u * c.padded;
+  c.exponentials = (uint16_t *)(void *)(c.logits + batch * c.padded);
+  /* What fills up the last word of logits must be some value. */
+  for (uint32_t i = 1; i <= batch; ++i) *(int32_t *)(void *)(c.logits + i * c.padded - 4u) = 0;
+  while (left > 0u) {
+    uint32_t count = queries - query < left ? queries - query : left;
+    if (count > batch) count = batch;
+    if (count > 1u) {
+      count &= ~1u;
+      if (packed != head) pack_values(&c, head);
+      packed = head;
+      pairs_of_queries(&c, head, query, count);
+    } else {
+      whole_query(&c, head, query);
+      packed = args->heads;
+    }
+    if (c.lift) return 0;
+    left -= count;
+    query += count;
+    if (query == queries) {
+      query = 0;
+      ++head;
+    }
+  }
+  return 1;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Assembler text of the loops over the keys, four at a time, for heads of four elements. */
+#ifndef TVM_PULP_ATTENTION_FOUR_CODE_H
+#define TVM_PULP_ATTENTION_FOUR_CODE_H
+
+#include "tvm_pulp/xpulp.h"
+
+/* Logits of four keys as a word in v0, and the largest so far in `best`. CLIP and the mask's parts are text or
+ * nothing; a mask only takes away, `lift` keeps its largest values to prove that. */
+#define EACH(OP) OP("%[v0]", "%[k0]") OP("%[v1]", "%[k1]") OP("%[v2]", "%[k2]") OP("%[v3]", "%[k3]")
+#define KEY(v, k) XP_LWR(k, "%[s]", "%[k]")
+#define ONLY_KEY(v, k) XP_LWR(v, "%[s]", "%[k]")
+#define DOT_ONLY(v, k) XP_DOTSP(v, v, "%[q]")
+#define DOT_FIRST(v, k) XP_DOTSP(v, k, "%[q]")
+#define DOT_SECOND(v, k) XP_DOTSP(v, k, "%[r]")
+#define SCALE(v, k) "mul " v "," v ",%[m]\n"
+#define ADD(v, k) XP_ADDNR(v, "%[a]", "%[sh]")
+#define CLIPPED(v, k) XP_CLIP8(v, v)
+#define LOOK(v, k) XP_LBUX(v, v, "%[tb]")
+#define MASK_FIRST XP_LW("%[v1]", 4, "%[ma]")
+#define MASK_SECOND XP_LWX("%[v1]", "%[ms]", "%[ma]")
+#define MASK_APPLY                                                                                          \
+  XP_MAX4("%[l]", "%[l]", "%[v1]") XP_SUB4("%[v1]", "x0", "%[v1]") XP_MINU4("%[v1]", "%[v1]", "%[v0]")      \
+  XP_SUB4("%[v0]", "%[v0]", "%[v1]")
+#define LOGITS(DOT, CLIP, LOAD_MASK, MASK, best)                                                            \
+  EACH(DOT) EACH(SCALE) EACH(ADD) CLIP EACH(LOOK) XP_PACKLO("%[v0]", "%[v1]", "%[v0]") LOAD_MASK            \
+  XP_PACKHI("%[v0]", "%[v3]", "%[v2]") MASK XP_MAXU4(best, best, "%[v0]")
+
+#define LOGITS_OF_ONE(CLIP, LOAD_MASK, MASK)                                                                \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") EACH(ONLY_KEY) LOGITS(DOT_ONLY, CLIP, LOAD_MASK, MASK, "%[b]")   \
+                       XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                         \
+                   : [k] "+r"(k), [y] "+r"(y), [b] "+r"(best), [ma] "+r"(mask), [l] "+r"(lift),              \
+                     [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)                         \
+                   : [n] "r"(n), [q] "r"(word), [s] "r"(stride), [m] "r"(mul), [a] "r"(add), [sh] "r"(shift), \
+                     [tb] "r"(table)                                                                        \
+                   : "memory")
+
+/* Two queries: the keys are loaded once. The second one's results are `pad` bytes behind, its mask `ms`. */
+#define LOGITS_OF_TWO(CLIP, LOAD_FIRST, LOAD_SECOND, MASK)                                                  \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") EACH(KEY) LOGITS(DOT_SECOND, CLIP, LOAD_SECOND, MASK, "%[c]")    \
+                       XP_SWX("%[v0]", "%[pad]", "%[y]") LOGITS(DOT_FIRST, CLIP, LOAD_FIRST, MASK, "%[b]")   \
+                       XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                         \
+                   : [k] "+r"(k), [y] "+r"(y), [b] "+r"(best), [c] "+r"(best_next), [ma] "+r"(mask),         \
+                     [l] "+r"(lift), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3),         \
+                     [k0] "=&r"(k0), [k1] "=&r"(k1), [k2] "=&r"(k2), [k3] "=&r"(k3)                         \
+                   : [n] "r"(n), [q] "r"(word), [r] "r"(word_next), [s] "r"(stride), [m] "r"(mul), [a] "r"(add), \
+                     [sh] "r"(shift), [tb] "r"(table), [pad] "r"(pad), [ms] "r"(mask_stride)                \
+                   : "memory")
+
+/* Exponentials of four logits. A dot product with 2 in one lane picks that byte, doubled: the offset into a table of
+ * halves. */
+#define EXPONENTIALS                                                                                        \
+  __asm__ volatile(XP_LW("%[w]", 4, "%[x]") XP_BEGIN XP_LOOP("%[n]") XP_DOTUP("%[v0]", "%[w]", "%[c0]")      \
+                       XP_DOTUP("%[v1]", "%[w]", "%[c1]") XP_DOTUP("%[v2]", "%[w]", "%[c2]")                \
+                       XP_DOTUP("%[v3]", "%[w]", "%[c3]") XP_LW("%[w]", 4, "%[x]")                          \
+                       XP_LHUX("%[v0]", "%[v0]", "%[t]") XP_LHUX("%[v1]", "%[v1]", "%[t]")                  \
+                       XP_LHUX("%[v2]", "%[v2]", "%[t]") XP_LHUX("%[v3]", "%[v3]", "%[t]")                  \
+                       XP_PACK_H("%[v0]", "%[v1]", "%[v0]") XP_PACK_H("%[v2]", "%[v3]", "%[v2]")            \
+                       XP_SDOTUP2("%[sum]", "%[v0]", "%[o]") XP_SW("%[v0]", 4, "%[e]")                      \
+                       XP_SDOTUP2("%[sum]", "%[v2]", "%[o]") XP_LOOP_END XP_SW("%[v2]", 4, "%[e]") XP_END   \
+                   : [x] "+r"(x), [e] "+r"(e), [sum] "+r"(sum), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), \
+                     [v3] "=&r"(v3), [w] "=&r"(w)                                                           \
+                   : [n] "r"(n), [t] "r"(table), [o] "r"(0x00010001), [c0] "r"(2), [c1] "r"(2 << 8),        \
+                     [c2] "r"(2 << 16), [c3] "r"(2 << 24)                                                   \
+                   : "memory")
+
+/* Weights of four keys in t0 .. t3: exponential times factor; f holds the factor's lower halves, h its upper ones. */
+#define WEIGHT(v) XP_LBUX(v, v, "%[p]")
+#define LOOKUP WEIGHT("%[t0]") WEIGHT("%[t1]") WEIGHT("%[t2]") WEIGHT("%[t3]")
+#define WEIGHTS(e, f, h)                                                                                    \
+  XP_LW("%[x0]", 4, e) XP_LW("%[x1]", 4, e) XP_MULU16("%[t0]", "%[x0]", f) XP_MULHHU16("%[t1]", "%[x0]", f)  \
+  XP_MULU16("%[t2]", "%[x1]", f) XP_MULHHU16("%[t3]", "%[x1]", f) XP_MACU23("%[t0]", "%[x0]", h)             \
+  XP_MACHHU23("%[t1]", "%[x0]", h) XP_MACU23("%[t2]", "%[x1]", h) XP_MACHHU23("%[t3]", "%[x1]", h)
+
+/* One query, values where they are. Pairs of keys: A holds elements 0 and 1 of both, B elements 2 and 3; the weights
+ * as two halves meet elements 0 and 2, shifted by a byte elements 1 and 3. */
+#define PRODUCT_OF_ONE(LOOK_UP, DOT)                                                                        \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") WEIGHTS("%[e]", "%[f]", "%[h]") XP_LWR("%[x0]", "%[s]", "%[v]")  \
+                       XP_LWR("%[x1]", "%[s]", "%[v]") LOOK_UP XP_PACK_H("%[t0]", "%[t1]", "%[t0]")         \
+                       XP_PACK_H("%[t2]", "%[t3]", "%[t2]") XP_PACK_H("%[t1]", "%[x1]", "%[x0]")            \
+                       XP_SHUFFLE2_H("%[x0]", "%[x1]", "%[up]") "slli %[t3],%[t0],8\n"                      \
+                       DOT("%[a0]", "%[t0]", "%[t1]") DOT("%[a2]", "%[t0]", "%[x0]")                        \
+                       DOT("%[a1]", "%[t3]", "%[t1]") DOT("%[a3]", "%[t3]", "%[x0]")                        \
+                       XP_LWR("%[x0]", "%[s]", "%[v]") XP_LWR("%[x1]", "%[s]", "%[v]") "slli %[t3],%[t2],8\n" \
+                       XP_PACK_H("%[t1]", "%[x1]", "%[x0]") XP_SHUFFLE2_H("%[x0]", "%[x1]", "%[up]")        \
+                       DOT("%[a0]", "%[t2]", "%[t1]") DOT("%[a2]", "%[t2]", "%[x0]")                        \
+                       DOT("%[a1]", "%[t3]", "%[t1]") XP_LOOP_END DOT("%[a3]", "%[t3]", "%[x0]") XP_END     \
+                   : [e] "+r"(e), [v] "+r"(v), [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3), \
+                     [x0] "=&r"(x0), [x1] "=&r"(x1), [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3) \
+                   : [n] "r"(n), [f] "r"(low), [h] "r"(high), [s] "r"(stride), [up] "r"(0x00030001),        \
+                     [p] "r"(probability)                                                                   \
+                   : "memory")
+
+/* Two queries, packed values loaded once. */
+#define PACKED(w) XP_PACKLO(w, "%[t1]", "%[t0]") XP_PACKHI(w, "%[t3]", "%[t2]")
+#define PRODUCT_OF_TWO(LOOK_UP, DOT)                                                                        \
+  __asm__ volatile("li %[a0],0\nli %[a1],0\nli %[a2],0\nli %[a3],0\nli %[b0],0\nli %[b1],0\nli %[b2],0\nli %[b3],0\n" \
+                   XP_BEGIN XP_LOOP("%[n]") WEIGHTS("%[e]", "%[f]", "%[h]") LOOK_UP PACKED("%[w]")           \
+                       WEIGHTS("%[g]", "%[i]", "%[j]") LOOK_UP                                              \
+                       XP_LW("%[x0]", 4, "%[v]") XP_LW("%[x1]", 4, "%[v]") PACKED("%[t0]")                  \
+                       DOT("%[a0]", "%[w]", "%[x0]") DOT("%[b0]", "%[t0]", "%[x0]")                         \
+                       XP_LW("%[x0]", 4, "%[v]") DOT("%[a1]", "%[w]", "%[x1]")                              \
+                       DOT("%[b1]", "%[t0]", "%[x1]") XP_LW("%[x1]", 4, "%[v]")                             \
+                       DOT("%[a2]", "%[w]", "%[x0]") DOT("%[b2]", "%[t0]", "%[x0]")                         \
+                       DOT("%[a3]", "%[w]", "%[x1]") XP_LOOP_END DOT("%[b3]", "%[t0]", "%[x1]") XP_END      \
+                   : [e] "+r"(e), [g] "+r"(e_next), [v] "+r"(v), [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2), \
+                     [t3] "=&r"(t3), [x0] "=&r"(x0), [x1] "=&r"(x1), [w] "=&r"(w), [a0] "=&r"(a0), [a1] "=&r"(a1), \
+                     [a2] "=&r"(a2), [a3] "=&r"(a3), [b0] "=&r"(b0), [b1] "=&r"(b1), [b2] "=&r"(b2), [b3] "=&r"(b3) \
+                   : [n] "r"(n), [f] "r"(low), [h] "r"(high), [i] "r"(low_next), [j] "r"(high_next),         \
+                     [p] "r"(probability)                                                                   \
+                   : "memory")
+
+#endif /* TVM_PULP_ATTENTION_FOUR_CODE_H */
