@@ -69,8 +69,8 @@ class Target:
 
     def plan(self, network: Network) -> Plan:
         """Plan the network and check the plan independently."""
+        from tvm_pulp.tiling.arrange import arranged
         from tvm_pulp.tiling.choose import Chooser, check_pins, forms_of
-        from tvm_pulp.tiling.order_layers import layer_order
         from tvm_pulp.tiling.plan import with_estimate
         from tvm_pulp.tiling.search import search
         from tvm_pulp.tiling.verify import verify
@@ -82,14 +82,13 @@ class Target:
         budget = self.l1_bytes(len(network.layers))
         check_pins(network, contexts, self.pins)
         chooser = Chooser(forms_of(network, self.soc, contexts, self.cores), self.pins)
-        order = layer_order(network, [_work(chooser(i, budget)) for i in range(len(network.layers))])
-        network = replace(network, layers=[network.layers[i] for i in order])
-        chooser = Chooser([chooser.forms[i] for i in order], self.pins)
 
         def judge(plan: Plan) -> Plan:
             plan = replace(plan, lowered=lower(plan))
             expected = estimate(describe(plan))
             return with_estimate(plan, expected.cycles, expected.layer_cycles)
+
+        network, chooser = arranged(network, chooser, self.soc, judge, self.cores, budget, overlap=self.double_buffer)
 
         def find(l3_from: int | None, *, overlap: bool) -> Plan:
             sizes = {"cores": self.cores, "l1_bytes": budget}
@@ -156,15 +155,6 @@ class Target:
                     f"the packed weights need {used[level]} bytes and the {memory} weight memory has {half} "
                     f"({used[level] - half} missing): {_what_would_fit(plan, level, used[level] - half)}"
                 )
-
-
-def _work(tiling: Any) -> Any:
-    """What a layer asks of its engine when it is alone."""
-    from tvm_pulp.tiling.cluster import ENGINE
-    from tvm_pulp.tiling.order_layers import Work
-
-    engine = tiling.form.engine
-    return Work(None if engine == ENGINE else engine, tiling.cycles, tiling.form.name)
 
 
 def _what_would_fit(plan: Plan, level: str, missing: int) -> str:

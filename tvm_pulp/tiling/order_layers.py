@@ -2,13 +2,14 @@
 
 A list schedule on paper. Layers whose operands are ready compete: jobs go first, since submitting one hardly takes
 time; then layers that run the same code as the one before, which finds it in the instruction cache; then those with
-the longest way to the end of the network. Chains keep their order.
+the longest way to the end of the network. Chains keep their order. A job that would wait for others in the
+accelerator's queue may go to the cores if they end it earlier.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tvm_pulp.qnn.network import Network, Tensor
 
@@ -19,20 +20,29 @@ _SUBMIT_CYCLES = 60
 
 @dataclass(frozen=True)
 class Work:
-    """What a layer asks of its engine. `code` tells which layers run the same code."""
+    """What a layer asks of its engine. `code` tells which layers run the same code.
+
+    `core_cycles`: what the cores would take for an accelerator's layer, if they may.
+    """
 
     accelerator: str | None
     cycles: int
     code: str
+    core_cycles: int | None = None
 
 
-def order_layers(network: Network, works: Sequence[Work]) -> Network:
-    """The network with its layers in a better order; `works` are those of the layers."""
-    return replace(network, layers=[network.layers[i] for i in layer_order(network, works)])
+@dataclass(frozen=True)
+class Order:
+    """Layer indices in the order in which they should run, and those that the cores take from an accelerator."""
+
+    layers: tuple[int, ...]
+    on_cores: frozenset[int]
 
 
-def layer_order(network: Network, works: Sequence[Work]) -> list[int]:
-    """Layer indices in the order in which they should run."""
+def layer_order(network: Network, works: Sequence[Work]) -> Order:
+    """The order for layers with these works."""
+    works = list(works)
+    moved: set[int] = set()
     needed = _dependencies(network)
     remaining = _remaining_cycles(needed, works)
     order: list[int] = []
@@ -43,6 +53,14 @@ def layer_order(network: Network, works: Sequence[Work]) -> list[int]:
     while waiting:
         ready = [i for i in waiting if all(d in end for d in needed[i])]
         runnable = [i for i in ready if _is_ready(i, needed, works, end, now)]
+        for i in runnable:
+            work = works[i]
+            if work.accelerator and work.core_cycles is not None and all(end[d] <= now for d in needed[i]):
+                free = max([now, *busy.get(work.accelerator, [])])
+                if free > now and now + work.core_cycles < free + work.cycles:
+                    works[i] = Work(None, work.core_cycles, f"{work.code} on cores")
+                    moved.add(i)
+                    break
         jobs = [i for i in runnable if works[i].accelerator and _has_room(busy, works[i], now)]
         kernels = [i for i in runnable if works[i].accelerator is None]
         if jobs:
@@ -65,7 +83,7 @@ def layer_order(network: Network, works: Sequence[Work]) -> list[int]:
             last = work.code
         order.append(chosen)
         waiting.remove(chosen)
-    return order
+    return Order(tuple(order), frozenset(moved))
 
 
 def _dependencies(network: Network) -> list[set[int]]:
