@@ -9,7 +9,8 @@ import numpy as np
 
 from schedules.cluster.base import CALL_CYCLES, SLACK, KernelForm
 from schedules.cluster.structures import words_of
-from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.concat import divide
+from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.residency import contiguous_offset
 from tvm_pulp.uma.box import Box
@@ -23,7 +24,7 @@ _ROW_CYCLES = 20
 
 def applies(layer: Layer) -> bool:
     """Bytes are moved: any type will do."""
-    return all(t.spec.elements > 0 for t in layer.inputs)
+    return all(t.spec.elements > 0 for t in divide(layer.attributes, layer.inputs)[0])
 
 
 def in_place_operand(layer: Layer) -> int | None:
@@ -33,8 +34,10 @@ def in_place_operand(layer: Layer) -> int | None:
     """
     axis = layer.attributes["axis"]
     total = layer.outputs[0].spec.shape[axis]
-    for index, tensor in enumerate(layer.inputs):
-        if tensor.storage.kind == "input" and 2 * tensor.spec.shape[axis] >= total and len(layer.inputs) > 1:
+    parts, tables = divide(layer.attributes, layer.inputs)
+    for index, tensor in enumerate(parts):
+        large = 2 * tensor.spec.shape[axis] >= total
+        if tensor.storage.kind == "input" and large and len(parts) > 1 and index not in tables:
             return index
     return None
 
@@ -45,6 +48,16 @@ class ConcatKernel(KernelForm):
 
     def axes(self) -> tuple[TileAxis, ...]:
         return tuple(TileAxis(a) for a in range(self.layer.attributes["axis"]))
+
+    def table(self, index: int, part: Tensor, table: Tensor | None) -> Tensor | None:
+        """The table of a part as the kernel wants it: the operator's begins with the smallest value."""
+        if table is None:
+            return None
+        assert table.data is not None
+        data = table.data.reshape(-1).view(np.uint8)
+        return self.derived.constant(
+            f"{self.layer.name}_table{index}", np.roll(data, 128) if part.spec.dtype == "int8" else data
+        )
 
     def recipe(self, box: Box) -> Recipe:
         layer, out, axis = self.layer, self.layer.outputs[0], self.layer.attributes["axis"]
@@ -57,7 +70,8 @@ class ConcatKernel(KernelForm):
         position = cycles = 0
         held = in_place_operand(layer)
         kept: tuple[Local, ...] = ()
-        for index, tensor in enumerate(layer.inputs):
+        parts, tables = divide(layer.attributes, layer.inputs)
+        for index, tensor in enumerate(parts):
             part = Box(
                 (*box.start[:axis], *(0 for _ in tensor.spec.shape[axis:])),
                 (*box.size[:axis], *tensor.spec.shape[axis:]),
@@ -71,12 +85,16 @@ class ConcatKernel(KernelForm):
                 continue
             x = Local(f"x{index}", TensorSpec(part.size, tensor.spec.dtype), SLACK)
             loads.append(Load(tensor, part, x))
+            table = self.table(index, tensor, tables.get(index))
+            if table is not None:
+                loads.append(Load(table, Box.whole(table.spec.shape), Local(f"table{index}", table.spec)))
+            reads = [x] if table is None else [x, loads[-1].local]
             fields = {
-                "x": Pointer(x), "y": Pointer(y, position), "rows": rows, "row_bytes": size, "x_stride": size,
-                "y_stride": row_bytes,
+                "x": Pointer(x), "y": Pointer(y, position), "table": Pointer(reads[1]) if reads[1:] else 0,
+                "rows": rows, "row_bytes": size, "x_stride": size, "y_stride": row_bytes,
             }  # fmt: skip
             words = words_of(_STRUCTURE, fields)
-            calls.append(Call("tvm_pulp_kernel_copy_rows", f"struct {_STRUCTURE}", words, (x, *kept), (y,)))
+            calls.append(Call("tvm_pulp_kernel_copy_rows", f"struct {_STRUCTURE}", words, (*reads, *kept), (y,)))
             position += size
             cycles += rows * (_ROW_CYCLES + size // 2) // self.cores
         return Recipe((*loads, *calls, Store(y, out, box)), CALL_CYCLES + cycles)

@@ -246,6 +246,17 @@ def merged(shape: tuple[int, ...], axes: list[int]) -> list[tuple[int, int]]:
     return found or [(1, 1)]
 
 
+def in_words(pairs: list[tuple[int, int]], itemsize: int) -> tuple[list[tuple[int, int]], int]:
+    """The same sizes and strides in words of four bytes where bytes only move in such words; and the element size."""
+    if itemsize != 1 or not pairs:
+        return pairs, itemsize
+    *outer, (size, stride) = pairs
+    if stride != 1 or size % 4 or any(s % 4 for _, s in outer):
+        return pairs, itemsize
+    words = [(n, s // 4) for n, s in outer]
+    return ([*words, (size // 4, 1)] if size > 4 or not words else words), 4
+
+
 @dataclass(frozen=True)
 class TransposeKernel(KernelForm):
     name: str = "transpose kernel"
@@ -259,14 +270,16 @@ class TransposeKernel(KernelForm):
         arguments = Arguments()
         x = arguments.load("x", layer.inputs[0], part.inputs[0])
         y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
-        itemsize = np.dtype(layer.inputs[0].spec.dtype).itemsize
-        pairs = merged(part.inputs[0].size, layer.attributes["axes"])
+        pairs, itemsize = in_words(
+            merged(part.inputs[0].size, layer.attributes["axes"]), np.dtype(layer.inputs[0].spec.dtype).itemsize
+        )
         pairs = [(1, 0)] * (4 - len(pairs)) + pairs
         fields = {"x": x, "y": Pointer(y), "element_bytes": itemsize}
         fields |= {f"size{i}": size for i, (size, _) in enumerate(pairs)}
         fields |= {f"stride{i}": stride * itemsize for i, (_, stride) in enumerate(pairs)}
-        # Runs are copied as words; single bytes cost an address each.
-        cycles = box.elements * (4 if pairs[-1][1] == 1 else 30) // self.cores
+        # Words and runs of them are copied quickly; single bytes cost an address each.
+        fast = itemsize == 4 or pairs[-1][1] == 1
+        cycles = box.elements * (4 if fast else 30) // self.cores
         return arguments.finish("transpose", "transpose", fields, (y, layer.outputs[0], box), cycles)
 
 

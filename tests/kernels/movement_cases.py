@@ -45,12 +45,15 @@ def transpose_case(
     return Case(Call("transpose", fields, misalign={"x": moved, "y": moved}), expected, x.size)
 
 
-def copy_rows_case(rng: np.random.Generator, rows: int, row_bytes: int, gap: int, *, misalign: int = 0) -> Case:
+def copy_rows_case(
+    rng: np.random.Generator, rows: int, row_bytes: int, gap: int, *, misalign: int = 0, with_table: bool = False
+) -> Case:
     """Rows into a wider tensor, as one operand of a concatenation along the last axis."""
     x = random_bytes(rng, (rows, row_bytes), "int8")
     out = Out((rows, row_bytes + gap), "int8")
     expected = out.empty()
-    expected[:, :row_bytes] = x
-    fields = {"x": x, "y": out, "rows": rows, "row_bytes": row_bytes}
+    table = random_bytes(rng, (256,), "uint8") if with_table else None
+    expected[:, :row_bytes] = x if table is None else table[x.view(np.uint8)].view(np.int8)
+    fields = {"x": x, "y": out, "table": table, "rows": rows, "row_bytes": row_bytes}
     fields |= {"x_stride": row_bytes, "y_stride": row_bytes + gap}
     return Case(Call("copy_rows", fields, misalign={"x": misalign}), expected, x.size)

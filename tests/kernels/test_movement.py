@@ -44,6 +44,7 @@ def test_transpose(seed, shape, axes, dtype, misalign, cores, tool):  # type: ig
 
 
 @EXAMPLES
-@given(SEEDS, st.integers(1, 9), st.integers(1, 60), st.integers(0, 9), MISALIGN, CORES, TOOLS)
-def test_copy_rows(seed, rows, row_bytes, gap, misalign, cores, tool):  # type: ignore[no-untyped-def]
-    check(copy_rows_case(np.random.default_rng(seed), rows, row_bytes, gap, misalign=misalign), cores, tool)
+@given(SEEDS, st.integers(1, 9), st.integers(1, 60), st.integers(0, 9), MISALIGN, st.booleans(), CORES, TOOLS)
+def test_copy_rows(seed, rows, row_bytes, gap, misalign, with_table, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(copy_rows_case(rng, rows, row_bytes, gap, misalign=misalign, with_table=with_table), cores, tool)

@@ -20,7 +20,11 @@ def concat(rng: Rng) -> Case:
     sizes = [int(n) for n in rng.integers(0, 4, int(rng.integers(1, 4)))]
     sizes[0] = max(sizes[0], 1)
     parts = [integers(rng, (*dims[:axis], n, *dims[axis + 1 :]), dtype) for n in sizes]
-    return Case("concat", {"axis": axis}, parts)
+    numbers = [i for i, part in enumerate(parts) if part.dtype == np.int8 and rng.random() < 0.4]
+    if not numbers:
+        return Case("concat", {"axis": axis}, parts)
+    tables = [rng.integers(-128, 128, 256).astype(np.int8) for _ in numbers]
+    return Case("concat", {"axis": axis, "tables": numbers}, [*parts, *tables])
 
 
 def pad(rng: Rng) -> Case:

@@ -10,6 +10,7 @@ from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
+from tvm_pulp.canonicalize.fuse_lookups import FuseLookups
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
@@ -23,7 +24,15 @@ def canonicalize(imported: Imported) -> Any:
     module = imported.module
     passes: list[Any] = []
     if imported.dialect == "pulp":
-        passes = [ToNhwc(), DropIdentity(), FuseRequantize(), FoldTransposes(), ByteFunctions(), FuseAttention()]
+        passes = [
+            ToNhwc(),
+            DropIdentity(),
+            FuseRequantize(),
+            FoldTransposes(),
+            ByteFunctions(),
+            FuseAttention(),
+            FuseLookups(),
+        ]
     elif imported.dialect == "tflite":
         passes = [FoldQdq(TfliteArithmetic()), DeadChannels(), DropIdentity()]
     elif imported.dialect == "qdq":

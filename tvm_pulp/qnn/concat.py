@@ -1,4 +1,7 @@
-"""Concatenation along one axis."""
+"""Concatenation along one axis. Operands: the parts, then a table[256] for each part listed in `tables`.
+
+A part with a table is looked up on its way; the first entry belongs to the smallest value of its type.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import Loops
+from tvm_pulp.qnn.lookup import Lookup
+from tvm_pulp.qnn.loops import Loops, i32
 from tvm_pulp.qnn.operator import Operator, register
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
@@ -19,23 +23,39 @@ class Concat(Operator):
 
     @staticmethod
     def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        shape = list(inputs[0].shape)
-        shape[attributes["axis"]] = sum(i.shape[attributes["axis"]] for i in inputs)
-        return TensorSpec(tuple(shape), inputs[0].dtype)
+        parts, tables = divide(attributes, inputs)
+        shape = list(parts[0].shape)
+        shape[attributes["axis"]] = sum(p.shape[attributes["axis"]] for p in parts)
+        return TensorSpec(tuple(shape), tables[0].dtype if 0 in tables else parts[0].dtype)
 
     @staticmethod
     def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
-        return np.concatenate(list(inputs), axis=attributes["axis"])
+        parts, tables = divide(attributes, inputs)
+        found = [Lookup.reference({}, [p, tables[i]]) if i in tables else p for i, p in enumerate(parts)]
+        return np.concatenate(found, axis=attributes["axis"])
 
     @staticmethod
     def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
         loops, axis = Loops(), attributes["axis"]
-        sources = [loops.buffer(f"x{i}", spec) for i, spec in enumerate(inputs)]
+        buffers = [loops.buffer(f"x{i}", spec) for i, spec in enumerate(inputs)]
+        sources, tables = divide(attributes, buffers)
         y = loops.buffer("y", output)
         first = 0
-        for source, spec in zip(sources, inputs, strict=True):
+        for number, (source, spec) in enumerate(zip(sources, inputs, strict=False)):
+            low = spec.range[0]
             with over(loops, spec.shape) as indices:
                 target = [index + first if a == axis and first else index for a, index in enumerate(indices)]
-                loops.store(y, target, source[tuple(indices)])
+                value = source[tuple(indices)]
+                if number in tables:
+                    index = i32(value)
+                    value = tables[number][index - low if low else index]
+                loops.store(y, target, value)
             first += spec.shape[axis]
         return loops.finish("concat")
+
+
+def divide(attributes: dict[str, Any], operands: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]:
+    """The parts, and the tables by the number of their part."""
+    numbers = [int(n) for n in attributes.get("tables", [])]
+    count = len(operands) - len(numbers)
+    return list(operands[:count]), dict(zip(numbers, operands[count:], strict=True))

@@ -407,6 +407,7 @@ struct tvm_pulp_transpose_args {
 struct tvm_pulp_copy_rows_args {
   const void *x;
   void *y;
+  const uint8_t *table; /* 256 entries: what each byte becomes; null: itself */
   uint32_t rows;
   uint32_t row_bytes;
   uint32_t x_stride;
