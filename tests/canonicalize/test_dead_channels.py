@@ -12,7 +12,7 @@ from tvm_pulp.qnn.interpret import interpret
 
 
 def test_dead_channel_keeps_its_value_with_a_small_bias() -> None:
-    """Channel 1 has no weights and a bias of 2^30: the same output comes from a bias that fits 17 bits."""
+    """Channel 1 has no weights and a bias of 2^30: the same output comes from a bias that fits 18 bits."""
     rng = np.random.Generator(np.random.PCG64(3))
     weights = rng.integers(-127, 128, (3, 8)).astype(np.int8)
     weights[1] = 0
@@ -28,4 +28,4 @@ def test_dead_channel_keeps_its_value_with_a_small_bias() -> None:
     before, after = interpret(module, [x])[0], interpret(done, [x])[0]
     np.testing.assert_array_equal(after, before)
     layer = next(b.value for block in done["main"].body.blocks for b in block.bindings if qnn.is_qnn(b.value, "dense"))
-    assert np.abs(constant(layer.args[2])).max() <= 1 << 16
+    assert np.abs(constant(layer.args[2])).max() <= 1 << 17

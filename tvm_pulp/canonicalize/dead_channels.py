@@ -1,8 +1,8 @@
 """Pass: output channels without weights become plain constants.
 
 Quantizers give channels whose weights are all zero a tiny scale, and with it a bias near 2^30 that fast kernels cannot
-requantize. Such a channel is constant: its requantized value is computed here and becomes the bias, with a multiplier
-of exactly one. Expects dialect layers with TFLite requantization and a bias; guarantees the same values.
+requantize. Such a channel is constant: its requantized value is computed here and becomes the bias, twice, with a
+factor of exactly one half. Expects dialect layers with TFLite requantization and a bias; guarantees the same values.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.operator import PREFIX
 
-# multiplier / 2^31 * 2^exponent == 1
-_ONE = (1 << 30, 1)
+# multiplier / 2^31 * 2^exponent == 1 / 2: kernels like exponents that are not positive.
+_HALF = (1 << 30, 0)
 
 
 class DeadChannels(Rewriter):
@@ -36,6 +36,8 @@ class DeadChannels(Rewriter):
         mul, exponent = (np.broadcast_to(v, bias.shape) for v in (mul, exponent))
         # Beyond this the clipped result is the same.
         settled = np.clip(fixed_point.multiply(bias, mul, exponent), -(1 << 16), 1 << 16)
-        replaced = [np.where(dead, new, old) for new, old in ((settled, bias), (_ONE[0], mul), (_ONE[1], exponent))]
+        replaced = [
+            np.where(dead, new, old) for new, old in ((2 * settled, bias), (_HALF[0], mul), (_HALF[1], exponent))
+        ]
         arguments = [*value.args[:2], *(relax.const(v.astype(np.int32)) for v in replaced)]
         return qnn.emit(value.op.name.removeprefix(PREFIX), arguments, attributes)

@@ -35,7 +35,8 @@ _COPY_CYCLES = 6
 # Laying out windows with the hand-written kernel: a call, a kernel row of a window; then a cycle per byte.
 _IM2COL_CALL = 700
 _IM2COL_ROW = 70
-_REQUANTIZE_CYCLES = 42
+_REQUANTIZE_CYCLES = {"tflite": 12}
+_REQUANTIZE_SLOWLY = 42
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,8 @@ class NeurekaForm:
         attributes = {**rule, "zero_point": 0, "axis": len(raw.spec.shape) - 1, "reach": self.arithmetic.reach}
         steps.append(Kernel("requantize", attributes, (raw, *vectors), (y,)))
         steps.append(Store(y, out, box))
-        return steps, box.elements * _REQUANTIZE_CYCLES // self.context.cores
+        each = _REQUANTIZE_CYCLES.get(rule["requant"], _REQUANTIZE_SLOWLY)
+        return steps, box.elements * each // self.context.cores
 
     def assemble(self, before: list[Step], job: Job, raw: Local, box: Box, core_cycles: int) -> Recipe:
         after, after_cycles = self.finish(raw, box)

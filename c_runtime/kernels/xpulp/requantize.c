@@ -43,6 +43,13 @@ TVM_PULP_KERNEL(requantize) {
     tvm_pulp_plain_requantize(args, core, cores);
     return;
   }
+  if (!four && args->requant.per_channel && columns >= cores) {
+    /* Neighbouring cores take neighbouring columns, which lie in different banks. */
+    const int32_t *x = (const int32_t *)args->x + core;
+    tvm_pulp_requantize_columns(&args->requant, x, args->x_stride / 4u, args->rows, columns - core, cores, args->y,
+                                args->y_stride, core);
+    return;
+  }
   uint32_t is_dense = args->x_stride == columns * x_bytes && args->y_stride == columns * y_bytes &&
                       !args->requant.per_channel;
   TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {

@@ -11,6 +11,12 @@
 /* Accumulators of up to four rows and this many columns, between the product and requantization. */
 enum { TVM_PULP_BLOCK_COLUMNS = 16 };
 
+/* Every `step`-th of some columns, one at a time, so that a channel's constants stay in registers: accumulators
+ * `acc_stride` words apart to results `y_stride` bytes apart, in the columns from `first` on of the rows y. */
+void tvm_pulp_requantize_columns(const struct tvm_pulp_requant *requant, const int32_t *acc, uint32_t acc_stride,
+                                 uint32_t rows, uint32_t columns, uint32_t step, uint8_t *y, uint32_t y_stride,
+                                 uint32_t first);
+
 /* Up to four rows of a block: writes columns [first, first + columns) of the rows y. */
 void tvm_pulp_requantize_block(const struct tvm_pulp_requant *requant, const int32_t *block, uint32_t rows,
                                uint32_t columns, uint8_t *y, uint32_t y_stride, uint32_t first);
