@@ -233,7 +233,7 @@ class _Builder:
         return load_position(needed), False
 
     def _constants(self, index: int, work: LayerWork, places: dict[Local, Place]) -> None:
-        """Bundles: one for what all tiles share, one per tile for what changes."""
+        """Bundles: one for what all tiles share, one per tile for what changes; records with the first or apart."""
         slots = sorted(s for t in range(len(work.recipes)) for s in self._slots_of[index, t])
         small = _PAGE_SHARE * descriptor_bytes(work.recipes) <= self._l1_bytes
         shared, changing = self.bundles.divide(work.recipes)
@@ -244,24 +244,34 @@ class _Builder:
             self.bundles.place(common, block, shared, places)
             if small:
                 self._make_page(common, block, slots)
+        if not small:
+            self._pages(index, work, slots)
         carried: tuple[tuple[object, ...], Bundle, Block] | None = None
         known: dict[tuple[object, ...], Bundle] = {}
-        for tile in range(len(work.recipes)):
-            pieces, mine = changing[tile], self._slots_of[index, tile]
-            if not pieces and small:
+        for tile, pieces in enumerate(changing):
+            if not pieces:
                 continue
+            mine = self._slots_of[index, tile]
             key = tuple((t.storage, b) for t, b, _ in pieces)
-            if small and carried is not None and carried[0] == key:
+            if carried is not None and carried[0] == key:
                 _, bundle, block = carried
             else:
-                bundle = known[key] if small and key in known else self.bundles.new(index)
+                bundle = known[key] if key in known else self.bundles.new(index)
                 known[key] = bundle
                 block = self._fetch(index, tile, work, bundle, mine[0])
             block.extend(self._end_of_use(mine[-1]))
             self.bundles.place(bundle, block, pieces, places)
-            if not small:
-                self._make_page(bundle, block, mine)
             carried = (key, bundle, block)
+
+    def _pages(self, index: int, work: LayerWork, slots: Sequence[int]) -> None:
+        """Records and descriptors of many steps: as few bundles as their share of L1 allows."""
+        count = min(len(slots), -(-_PAGE_SHARE * descriptor_bytes(work.recipes) // self._l1_bytes))
+        for number in range(count):
+            mine = slots[number * len(slots) // count : (number + 1) * len(slots) // count]
+            page = self.bundles.new(index)
+            block = self._fetch(index, self._order[mine[0]][1], work, page, mine[0])
+            block.extend(self._end_of_use(mine[-1]))
+            self._make_page(page, block, mine)
 
     def _fetch(self, index: int, tile: int, work: LayerWork, bundle: Bundle, needed: int) -> Block:
         position, ahead = self._early(index, tile, work, needed)

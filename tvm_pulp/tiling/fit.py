@@ -77,18 +77,22 @@ def fit(
     if overlap and lead == JUST_IN_TIME:
         leads = dict(enumerate(prefetch_leads(works, _MARGIN)))
     state = Decisions(choices, works, leads)
-    limit = budget
+    limits: dict[int, int] = {}
     for _ in range(_ROUNDS):
         policy = _policy(network, state, overlap)
         schedule = build_schedule(network, state.works, policy, budget)
-        crowded = crowded_layers(schedule, limit)
+        peaks = fullest_moments(schedule)
+        crowded = {layer: peak for layer, peak in peaks.items() if peak[1] > limits.get(layer, budget)}
         if not crowded:
             needed = place_blocks(schedule.blocks, budget)
             if needed <= budget:
                 return Fitted(state.choices, state.works, policy, schedule, needed)
-            limit -= max(64, min(needed - budget, int(_GAPS * budget)))
+            for layer in _fragmented_layers(schedule, peaks, budget):
+                step = max(64, min(needed - budget, int(_GAPS * budget)))
+                limits[layer] = min(peaks[layer][1], limits.get(layer, budget)) - step
             continue
         for layer, (position, needed) in crowded.items():
+            limit = limits.get(layer, budget)
             if not _relieve(network, schedule, policy, state, layer, position):
                 largest = _largest_layer(schedule, position)
                 if not _shrink(largest, limit / needed, state, choose, overlap, l3_from):
@@ -124,8 +128,8 @@ def _policy(network: Network, state: Decisions, overlap: bool) -> Policy:
     return Policy(resident, dict(state.leads), overlap)
 
 
-def crowded_layers(schedule: Schedule, limit: int) -> dict[int, tuple[int, int]]:
-    """Layers during which more bytes are alive than the limit: the fullest position of each, and the bytes."""
+def fullest_moments(schedule: Schedule) -> dict[int, tuple[int, int]]:
+    """For every layer the position during it with the most bytes alive, and the bytes."""
     change: dict[int, int] = {}
     for b in schedule.blocks:
         size = aligned(b.bytes, L1_ALIGNMENT)
@@ -135,10 +139,23 @@ def crowded_layers(schedule: Schedule, limit: int) -> dict[int, tuple[int, int]]
     level = 0
     for position in sorted(change):
         level += change[position]
-        if level > limit:
-            layer = schedule.slots[min(position // 3, len(schedule.slots) - 1)].layer
-            if layer not in found or level > found[layer][1]:
-                found[layer] = (position, level)
+        layer = _layer_at(schedule, position)
+        if layer not in found or level > found[layer][1]:
+            found[layer] = (position, level)
+    return found
+
+
+def _layer_at(schedule: Schedule, position: int) -> int:
+    return schedule.slots[min(position // 3, len(schedule.slots) - 1)].layer
+
+
+def _fragmented_layers(schedule: Schedule, peaks: dict[int, tuple[int, int]], budget: int) -> set[int]:
+    """Where gaps between blocks pushed one beyond the budget: the fullest layer during the life of each such block."""
+    found = set()
+    for block in schedule.blocks:
+        if block.offset + block.bytes > budget:
+            lived = range(_layer_at(schedule, block.first), _layer_at(schedule, block.last) + 1)
+            found.add(max((layer for layer in lived if layer in peaks), key=lambda layer: peaks[layer][1]))
     return found
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
 from tvm_pulp.tiling.arena import Buffer, aligned, largest_live_set
 from tvm_pulp.tiling.schedule import Block
 
 L1_ALIGNMENT = 16
-_EXCHANGES = 6
+_PROMOTIONS = 12
 
 
 def live_set(blocks: Sequence[Block]) -> int:
@@ -34,12 +33,15 @@ def place_blocks(blocks: Sequence[Block], budget: int) -> int:
         if best[0] <= budget:
             return _take(best)
     assert best is not None
-    source = random.Random(0)
-    for _ in range(_EXCHANGES if len(blocks) > 2 else 0):
-        order = list(best[2])
-        order.insert(source.randrange(len(order)), order.pop(source.randrange(len(order))))
-        best = _better(best, order)
-        if best[0] <= budget:
+    # Blocks that ended too high come first in the next order; some orders need several such changes.
+    size, offsets, order = best
+    for _ in range(_PROMOTIONS):
+        high = {id(b) for b, offset in zip(order, offsets, strict=True) if offset + b.bytes > budget}
+        order = [*(b for b in order if id(b) in high), *(b for b in order if id(b) not in high)]
+        size, offsets = _place(order)
+        if size < best[0]:
+            best = (size, offsets, order)
+        if size <= budget:
             break
     return _take(best)
 
