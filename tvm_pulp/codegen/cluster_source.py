@@ -21,8 +21,8 @@ from tvm_pulp.tir.tiled_main import TiledMain, integer, statement_name
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, Pointer
 
-_L1 = "(uint32_t)tvm_pulp_l1_arena"
-_L2 = "(uint32_t)arena"
+# Macros of the emitted file: the address of an offset.
+_L1, _L2 = "L1", "L2"
 _WORDS_PER_LINE = 12
 
 
@@ -54,6 +54,7 @@ class ClusterSource:
         self._table = TableBuilder(main, self._address, self._base, self._submit).build(function)
         self._page_at = {m.source: m.place.address for m in main.moves if isinstance(m.source, Bundle)}
         self._places = self._lay_records()
+        self._bundle_constants: list[str] = []
 
     # --- expressions -----------------------------------------------------------------------------------------
 
@@ -157,18 +158,31 @@ class ClusterSource:
             words = [*words, *["0u"] * (bundle.record_bytes // 4 - len(words))]
             for slot in bundle.descriptors:
                 words += self._descriptor(self._main.slots[slot])
+            constants: list[str] = []
             for piece in bundle.pieces:
-                words += ["0u"] * (piece.offset // 4 - len(words))
-                words += _data_words(piece.tensor, piece.box)
-            if not words:
+                constants += ["0u"] * (piece.offset // 4 - len(words) - len(constants))
+                constants += _data_words(piece.tensor, piece.box)
+            count = len(words) + len(constants)
+            if not count:
                 continue
-            assert 4 * len(words) == bundle.bytes, (bundle, len(words))
+            assert 4 * count == bundle.bytes, (bundle, count)
             lines.append(f"/* {safe(self._plan.layers[bundle.layer].layer.name)} */")
-            declared.append(f"static const uint32_t {bundle.name}[{len(words)}];")
-            lines.append(f"__attribute__((aligned(16))) static const uint32_t {bundle.name}[{len(words)}] = {{")
-            lines += [f"  {', '.join(words[i : i + _WORDS_PER_LINE])}," for i in range(0, len(words), _WORDS_PER_LINE)]
+            declared.append(f"static const uint32_t {bundle.name}[{count}];")
+            lines.append(f"__attribute__((aligned(16))) static const uint32_t {bundle.name}[{count}] = {{")
+            lines += [f"  {row}," for row in _rows(words)]
+            if constants:
+                macro = f"{bundle.name.upper()}_CONSTANTS"
+                lines.append(f"  {macro},")
+                self._bundle_constants.append(f"#define {macro} \\\n  " + ", \\\n  ".join(_rows(constants)))
             lines += ["};", ""]
         return [*declared, "", *lines]
+
+    def bundle_weights_file(self) -> str:
+        """Constants inside the bundles; `run_file` has been called."""
+        guard = f"TVMGEN_{self._name.upper()}_BUNDLE_WEIGHTS_H"
+        parts = [f"/* Constants inside the bundles of {self._name}_run.c, as words. */"]
+        parts += [f"#ifndef {guard}", f"#define {guard}", "", *self._bundle_constants, "", f"#endif /* {guard} */", ""]
+        return "\n".join(parts)
 
     # --- run.c ------------------------------------------------------------------------------------------------
 
@@ -178,9 +192,17 @@ class ClusterSource:
         parts += [f'#include "{codegen.header}"' for codegen in self._engines.values()]
         if any(isinstance(s.step, Call) for s in self._main.slots):
             parts += ['#include "tvm_pulp/kernels.h"']
-        parts += [f'#include "{name}_kernels.h"', f'#include "{name}_weights.h"', ""]
+        parts += [
+            f'#include "{name}_kernels.h"',
+            f'#include "{name}_weights.h"',
+            f'#include "{name}_bundle_weights.h"',
+            "",
+        ]
+        parts += ["#define L1(offset) ((uint32_t)tvm_pulp_l1_arena + (offset))"]
         if arena.size:
             parts += [
+                "#define L2(offset) ((uint32_t)arena + (offset))",
+                "",
                 f"/* Activations; the largest set alive at once is {arena.largest_live_set} bytes. */",
                 f"TVM_PULP_IN_L2 __attribute__((aligned(16))) static uint8_t arena[{arena.size}];",
             ]
@@ -298,7 +320,14 @@ class ClusterSource:
         return "\n".join(lines)
 
 
+def _rows(words: list[str]) -> list[str]:
+    """Words in lines."""
+    return [", ".join(words[i : i + _WORDS_PER_LINE]) for i in range(0, len(words), _WORDS_PER_LINE)]
+
+
 def _at(base: str, offset: int) -> str:
+    if base in (_L1, _L2):
+        return f"{base}({offset}u)"
     return f"{base} + {offset}u" if offset else base
 
 

@@ -42,6 +42,7 @@ def emit_cluster(
         f"{SOURCES}/{name}_weights.c": weights.source_file(name, named),
         f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
         f"{HEADERS}/{name}_weights.h": weights.header_file(name, named),
+        f"{HEADERS}/{name}_bundle_weights.h": source.bundle_weights_file(),
         f"{HEADERS}/tvmgen_{name}.h": run_function.interface_header(network, plan.arena),
         "src/main.tir.txt": function.script(),
         **runtime_files(bool(kernels.math_used)),
