@@ -18,9 +18,8 @@ from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
 _QUERIES_TOGETHER = 16
-# The longest table over all products, in bytes, and the fewest queries of a head for which its transfer pays.
+# The longest table over all products, in bytes.
 _LARGEST_TABLE = 4096
-_QUERIES_WORTH_A_TABLE = 8
 
 
 def applies(layer: Layer) -> bool:
@@ -73,7 +72,7 @@ class AttentionKernel(KernelForm):
         if "mask" in of:
             mask, mask_stride = self.mask(arguments, of["mask"], queries, keys)
         probability = arguments.load_whole("probability", of["probability"]) if "probability" in of else 0
-        tables = self.tables(arguments, of, queries[1], keys, size)
+        tables = self.tables(arguments, of, keys, size)
         y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
         # Room for this many queries at a time: the more, the fewer times keys and values are read.
         together = min(_QUERIES_TOGETHER, queries[1])
@@ -91,9 +90,7 @@ class AttentionKernel(KernelForm):
         cycles = (logits * (22 + 2 * size) + heads[1] * queries[1] * 150) // self.cores
         return arguments.finish("attention", "attention", fields, (y, layer.outputs[0], box), cycles, [scratch])
 
-    def tables(
-        self, arguments: Arguments, of: dict[str, Tensor], queries: int, keys: int, size: int
-    ) -> dict[str, Pointer | int]:
+    def tables(self, arguments: Arguments, of: dict[str, Tensor], keys: int, size: int) -> dict[str, Pointer | int]:
         """Tables of the softmax; those of the kernel's fastest path where it applies."""
         layer, rule = self.layer, Requant.of(self.layer.attributes, "logit")
         large = i_softmax_table(layer)
@@ -108,7 +105,7 @@ class AttentionKernel(KernelForm):
             return tables
         low, high = rule.low, rule.high
         mul, add = of["logit_mul"].data, of["logit_add"].data
-        if small is not None and queries >= _QUERIES_WORTH_A_TABLE and mul is not None and add is not None:
+        if small is not None and mul is not None and add is not None:
             wide = logit_range(size, int(mul.reshape(-1)[0]), int(add.reshape(-1)[0]), rule.shift)
             if wide[1] - wide[0] < _LARGEST_TABLE:
                 low, high = wide

@@ -47,9 +47,11 @@ def softmax_tables(
 ) -> dict[str, Any]:
     """Tables of the kernel and the requantization before them."""
     large = exponential_table(exponential)
+    narrow = logit.requant.kind == "pulp" and not logit.requant.wide
+    small = small and narrow and size == 4 and keys >= 4
     halves = small_exponential_table(large, exponential["levels"], keys) if small else None
     requant, covers = logit.fields, False
-    if covered and logit.requant.kind == "pulp" and not logit.requant.wide:
+    if covered and narrow:
         mul, add = (int(o[0]) for o in logit.operands)
         low, high = logit_range(size, mul, add, logit.requant.shift)
         covers = high - low < LARGEST_TABLE

@@ -91,11 +91,16 @@ static __attribute__((noinline)) void heads_of_any_size(const struct tvm_pulp_at
   }
 }
 
-TVM_PULP_KERNEL(attention) {
-  if (tvm_pulp_attention_is_four(args) && tvm_pulp_attention_four(args, core, cores)) return;
+static __attribute__((noinline)) void other_heads(const struct tvm_pulp_attention_args *args, uint32_t core,
+                                                  uint32_t cores) {
   if (is_fast(args)) {
     heads_of_any_size(args, core, cores);
   } else {
     tvm_pulp_plain_attention(args, core, cores);
   }
+}
+
+TVM_PULP_KERNEL(attention) {
+  if (args->small_exponential && !tvm_pulp_attention_four(args, core, cores)) return;
+  other_heads(args, core, cores);
 }

@@ -12,6 +12,7 @@
 #include "attention_four.h"
 
 #include "attention_four_code.h"
+#include "attention_few.h"
 #include "pack_columns.h"
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/work_share.h"
@@ -51,29 +52,16 @@ struct work {
   const uint8_t *table = args->table - r->low;                                                            \
   int32_t word = tvm_pulp_xp_word(q)
 
-/* Logits of one query; returns the largest of each lane. */
-static inline __attribute__((always_inline)) int32_t logits_of_one(struct work *c, const int8_t *q, const int8_t *k, const int8_t *mask, uint8_t *y) {
-  LOGIT_LOCALS;
-  if (mask) {
-    if (args->table_covers) {
-      OVER_ALL_KEYS(LOGITS_OF_ONE("", MASK_FIRST, MASK_APPLY));
-    } else {
-      OVER_ALL_KEYS(LOGITS_OF_ONE(EACH(CLIPPED), MASK_FIRST, MASK_APPLY));
-    }
-  } else if (args->table_covers) {
-    OVER_ALL_KEYS(LOGITS_OF_ONE("", "", ""));
-  } else {
-    OVER_ALL_KEYS(LOGITS_OF_ONE(EACH(CLIPPED), "", ""));
-  }
-  c->lift = lift;
-  return best;
-}
-
 static void logits_of_two(struct work *c, const int8_t *q, const int8_t *k, const int8_t *mask, uint8_t *y,
                           int32_t *most) {
   LOGIT_LOCALS;
   int32_t k0, k1, k2, k3, best_next = 0, word_next = tvm_pulp_xp_word(q + args->q_stride);
   uint32_t pad = c->padded, mask_stride = args->mask_stride;
+  if (rest != 0u) {
+    /* What fills up the last word must be some value. */
+    *(int32_t *)(void *)(y + pad - 4u) = 0;
+    *(int32_t *)(void *)(y + 2u * pad - 4u) = 0;
+  }
   if (mask) {
     if (args->table_covers) {
       OVER_ALL_KEYS(LOGITS_OF_TWO("", MASK_FIRST, MASK_SECOND, MASK_APPLY));
@@ -91,14 +79,14 @@ static void logits_of_two(struct work *c, const int8_t *q, const int8_t *k, cons
 }
 
 /* floor(2^39 * top / sum) + 1; top < 2^8, 2^15 <= sum < 2^24. */
-static inline __attribute__((always_inline)) uint32_t factor(uint32_t top, uint32_t sum) {
+static inline uint32_t factor(uint32_t top, uint32_t sum) {
   uint32_t quotient = (top << 24) / sum, rest = (top << 24) - quotient * sum, digit = (rest << 8) / sum;
   rest = (rest << 8) - digit * sum;
   return ((quotient << 8 | digit) << 7) + (rest << 7) / sum + 1u;
 }
 
 /* Exponentials of the logits at `x`; returns the factor that makes them weights. */
-static inline __attribute__((always_inline)) uint32_t exponentials(const struct work *c, const uint8_t *x, int32_t best, uint16_t *row) {
+static inline uint32_t exponentials(const struct work *c, const uint8_t *x, int32_t best, uint16_t *row) {
   const struct tvm_pulp_attention_args *args = c->args;
   uint32_t n = c->padded >> 2, sum = 0, v0, v1, v2, v3, w;
   uint16_t *e = row;
@@ -111,58 +99,9 @@ static inline __attribute__((always_inline)) uint32_t exponentials(const struct 
   return factor(args->levels - 1u, sum);
 }
 
-static __attribute__((noinline)) void finish_head_slowly(const struct tvm_pulp_requant *r, uint8_t *y, int32_t a0,
-                                                         int32_t a1, int32_t a2, int32_t a3) {
-  int32_t acc[4] = {a0, a1, a2, a3};
-  for (uint32_t i = 0; i < 4u; ++i) tvm_pulp_finish(r, y, i, acc[i], 0);
-}
-
-/* Four accumulators to four results. */
-static __attribute__((noinline)) TVM_PULP_SMALL_CODE void finish_head(const struct tvm_pulp_requant *r, uint8_t *y,
-                                                                      int32_t a0, int32_t a1, int32_t a2, int32_t a3) {
-  if (r->kind != TVM_PULP_REQUANT_PULP_NARROW || r->wide_result) {
-    finish_head_slowly(r, y, a0, a1, a2, a3);
-    return;
-  }
-  int32_t mul = r->mul[0], add = r->add[0], shift = r->shift, low = r->low, high = r->high;
-  a0 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a0 * (uint32_t)mul), add, shift);
-  a1 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a1 * (uint32_t)mul), add, shift);
-  a2 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a2 * (uint32_t)mul), add, shift);
-  a3 = tvm_pulp_xp_add_shift((int32_t)((uint32_t)a3 * (uint32_t)mul), add, shift);
-  a0 = tvm_pulp_xp_min(tvm_pulp_xp_max(a0, low), high);
-  a1 = tvm_pulp_xp_min(tvm_pulp_xp_max(a1, low), high);
-  a2 = tvm_pulp_xp_min(tvm_pulp_xp_max(a2, low), high);
-  a3 = tvm_pulp_xp_min(tvm_pulp_xp_max(a3, low), high);
-  tvm_pulp_xp_put_word(y, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, a1, a0), a3, a2));
-}
-
 /* Halves of a factor, both in both halves of a word. */
 #define LOWER_HALVES(m) ((m) << 16 | ((m) & 0xffffu))
 #define UPPER_HALVES(m) ((m) >> 16 | ((m) & 0xffff0000u))
-
-static inline __attribute__((always_inline)) void product_of_one(const struct work *c, const uint16_t *e, uint32_t m, const int8_t *v, uint8_t *y) {
-  const struct tvm_pulp_attention_args *args = c->args;
-  uint32_t n = args->keys >> 2, rest = args->keys & 3u, stride = args->v_stride;
-  uint32_t low = LOWER_HALVES(m), high = UPPER_HALVES(m), t0, t1, t2, t3, x0, x1;
-  int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0;
-  const int8_t *probability = args->probability;
-  for (;;) {
-    if (probability) {
-      PRODUCT_OF_ONE(LOOKUP, XP_SDOTSP);
-    } else {
-      PRODUCT_OF_ONE("", XP_SDOTUSP);
-    }
-    if (rest == 0u) break;
-    /* Zeros behind the last value. */
-    for (uint32_t i = 0; i < 4u; ++i, v += stride) c->values[i] = i < rest ? tvm_pulp_xp_word(v) : 0;
-    v = (const int8_t *)c->values;
-    stride = 4;
-    n = 1;
-    rest = 0;
-    ONE_COPY(rest);
-  }
-  finish_head(&args->requant, y, a0, a1, a2, a3);
-}
 
 static void product_of_two(const struct work *c, const uint16_t *e, const uint32_t *factors, uint8_t *y) {
   const struct tvm_pulp_attention_args *args = c->args;
@@ -178,19 +117,8 @@ static void product_of_two(const struct work *c, const uint16_t *e, const uint32
   } else {
     PRODUCT_OF_TWO("", XP_SDOTUSP);
   }
-  finish_head(&args->requant, y, a0, a1, a2, a3);
-  finish_head(&args->requant, y + args->y_stride, b0, b1, b2, b3);
-}
-
-/* One query from beginning to end. */
-static __attribute__((noinline)) TVM_PULP_SMALL_CODE void whole_query(struct work *c, uint32_t head, uint32_t query) {
-  const struct tvm_pulp_attention_args *args = c->args;
-  const int8_t *mask = args->mask ? args->mask + query * args->mask_stride : 0;
-  const int8_t *q = args->q + head * args->q_head_stride + query * args->q_stride;
-  int32_t best = logits_of_one(c, q, args->k + head * args->k_head_stride, mask, c->logits);
-  uint32_t m = exponentials(c, c->logits, best, c->exponentials);
-  uint8_t *y = (uint8_t *)args->y + head * args->y_head_stride + query * args->y_stride;
-  product_of_one(c, c->exponentials, m, args->v + head * args->v_head_stride, y);
+  tvm_pulp_attention_finish(&args->requant, y, a0, a1, a2, a3);
+  tvm_pulp_attention_finish(&args->requant, y + args->y_stride, b0, b1, b2, b3);
 }
 
 static __attribute__((noinline)) void pack_values(const struct work *c, uint32_t head) {
@@ -221,32 +149,21 @@ static __attribute__((noinline)) void pairs_of_queries(struct work *c, uint32_t 
   }
 }
 
-TVM_PULP_SMALL_CODE uint32_t tvm_pulp_attention_is_four(const struct tvm_pulp_attention_args *args) {
-  const struct tvm_pulp_requant *r = &args->logit_requant;
-  return args->small_exponential && args->table && args->size == 4u && args->keys >= 4u &&
-         r->kind == TVM_PULP_REQUANT_PULP_NARROW && (args->table_covers || (r->low == -128 && r->high == 127));
-}
-
-TVM_PULP_SMALL_CODE uint32_t tvm_pulp_attention_four(const struct tvm_pulp_attention_args *args, uint32_t core, uint32_t cores) {
-  struct tvm_pulp_range range = tvm_pulp_share(args->heads * args->queries, core, cores);
-  uint32_t left = range.end - range.begin, queries = args->queries;
-  uint32_t head = queries == 1u ? range.begin : range.begin / queries, query = range.begin - head * queries;
-  uint32_t packed = args->heads, batch = 1;
+/* More than two queries a head. */
+static __attribute__((noinline)) int32_t many_queries(const struct tvm_pulp_attention_args *args, uint32_t begin,
+                                                      uint32_t end, uint8_t *scratch) {
+  uint32_t queries = args->queries, head = begin / queries, query = begin - head * queries, packed = args->heads;
+  uint32_t batch = 1;
   struct work c;
   c.args = args;
   c.padded = (args->keys + 3u) & ~3u;
   c.lift = 0;
-  uint8_t *scratch = args->scratch + core * args->scratch_stride;
+  while (batch < BATCH && (4u + 3u * (batch + 1u)) * c.padded <= args->scratch_stride) ++batch;
   c.values = (int32_t *)(void *)scratch;
-  if (queries > 2u) {
-    while (batch < BATCH && (4u + 3u * (batch + 1u)) * c.padded <= args->scratch_stride) ++batch;
-  }
   c.logits = scratch + 4u * c.padded;
   c.exponentials = (uint16_t *)(void *)(c.logits + batch * c.padded);
-  /* What fills up the last word of logits must be some value. */
-  for (uint32_t i = 1; i <= batch; ++i) *(int32_t *)(void *)(c.logits + i * c.padded - 4u) = 0;
-  while (left > 0u) {
-    uint32_t count = queries - query < left ? queries - query : left;
+  while (begin < end && !c.lift) {
+    uint32_t count = queries - query < end - begin ? queries - query : end - begin;
     if (count > batch) count = batch;
     if (count > 1u) {
       count &= ~1u;
@@ -254,16 +171,22 @@ TVM_PULP_SMALL_CODE uint32_t tvm_pulp_attention_four(const struct tvm_pulp_atten
       packed = head;
       pairs_of_queries(&c, head, query, count);
     } else {
-      whole_query(&c, head, query);
+      c.lift = tvm_pulp_attention_few(args, begin, begin + 1u, scratch);
       packed = args->heads;
     }
-    if (c.lift) return 0;
-    left -= count;
+    begin += count;
     query += count;
     if (query == queries) {
       query = 0;
       ++head;
     }
   }
-  return 1;
+  return c.lift;
+}
+
+int32_t tvm_pulp_attention_four(const struct tvm_pulp_attention_args *args, uint32_t core, uint32_t cores) {
+  struct tvm_pulp_range range = tvm_pulp_share(args->heads * args->queries, core, cores);
+  uint8_t *scratch = args->scratch + core * args->scratch_stride;
+  if (args->queries > 2u) return many_queries(args, range.begin, range.end, scratch);
+  return tvm_pulp_attention_few(args, range.begin, range.end, scratch);
 }

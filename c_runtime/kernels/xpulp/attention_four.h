@@ -8,10 +8,7 @@
 
 #include "tvm_pulp/kernels.h"
 
-/* Whether the functions below take this call. */
-uint32_t tvm_pulp_attention_is_four(const struct tvm_pulp_attention_args *args);
-
-/* This core's share. Returns 0 where it cannot go on because a mask lifts a logit. */
-uint32_t tvm_pulp_attention_four(const struct tvm_pulp_attention_args *args, uint32_t core, uint32_t cores);
+/* This core's share. Returns something else than 0 where a mask lifts a logit; the result is wrong then. */
+int32_t tvm_pulp_attention_four(const struct tvm_pulp_attention_args *args, uint32_t core, uint32_t cores);
 
 #endif /* TVM_PULP_ATTENTION_FOUR_H */

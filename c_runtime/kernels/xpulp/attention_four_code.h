@@ -10,8 +10,6 @@
  * nothing; a mask only takes away, `lift` keeps its largest values to prove that. */
 #define EACH(OP) OP("%[v0]", "%[k0]") OP("%[v1]", "%[k1]") OP("%[v2]", "%[k2]") OP("%[v3]", "%[k3]")
 #define KEY(v, k) XP_LWR(k, "%[s]", "%[k]")
-#define ONLY_KEY(v, k) XP_LWR(v, "%[s]", "%[k]")
-#define DOT_ONLY(v, k) XP_DOTSP(v, v, "%[q]")
 #define DOT_FIRST(v, k) XP_DOTSP(v, k, "%[q]")
 #define DOT_SECOND(v, k) XP_DOTSP(v, k, "%[r]")
 #define SCALE(v, k) "mul " v "," v ",%[m]\n"
@@ -26,15 +24,6 @@
 #define LOGITS(DOT, CLIP, LOAD_MASK, MASK, best)                                                            \
   EACH(DOT) EACH(SCALE) EACH(ADD) CLIP EACH(LOOK) XP_PACKLO("%[v0]", "%[v1]", "%[v0]") LOAD_MASK            \
   XP_PACKHI("%[v0]", "%[v3]", "%[v2]") MASK XP_MAXU4(best, best, "%[v0]")
-
-#define LOGITS_OF_ONE(CLIP, LOAD_MASK, MASK)                                                                \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") EACH(ONLY_KEY) LOGITS(DOT_ONLY, CLIP, LOAD_MASK, MASK, "%[b]")   \
-                       XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                         \
-                   : [k] "+r"(k), [y] "+r"(y), [b] "+r"(best), [ma] "+r"(mask), [l] "+r"(lift),              \
-                     [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)                         \
-                   : [n] "r"(n), [q] "r"(word), [s] "r"(stride), [m] "r"(mul), [a] "r"(add), [sh] "r"(shift), \
-                     [tb] "r"(table)                                                                        \
-                   : "memory")
 
 /* Two queries: the keys are loaded once. The second one's results are `pad` bytes behind, its mask `ms`. */
 #define LOGITS_OF_TWO(CLIP, LOAD_FIRST, LOAD_SECOND, MASK)                                                  \
@@ -72,25 +61,6 @@
   XP_LW("%[x0]", 4, e) XP_LW("%[x1]", 4, e) XP_MULU16("%[t0]", "%[x0]", f) XP_MULHHU16("%[t1]", "%[x0]", f)  \
   XP_MULU16("%[t2]", "%[x1]", f) XP_MULHHU16("%[t3]", "%[x1]", f) XP_MACU23("%[t0]", "%[x0]", h)             \
   XP_MACHHU23("%[t1]", "%[x0]", h) XP_MACU23("%[t2]", "%[x1]", h) XP_MACHHU23("%[t3]", "%[x1]", h)
-
-/* One query, values where they are. Pairs of keys: A holds elements 0 and 1 of both, B elements 2 and 3; the weights
- * as two halves meet elements 0 and 2, shifted by a byte elements 1 and 3. */
-#define PRODUCT_OF_ONE(LOOK_UP, DOT)                                                                        \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") WEIGHTS("%[e]", "%[f]", "%[h]") XP_LWR("%[x0]", "%[s]", "%[v]")  \
-                       XP_LWR("%[x1]", "%[s]", "%[v]") LOOK_UP XP_PACK_H("%[t0]", "%[t1]", "%[t0]")         \
-                       XP_PACK_H("%[t2]", "%[t3]", "%[t2]") XP_PACK_H("%[t1]", "%[x1]", "%[x0]")            \
-                       XP_SHUFFLE2_H("%[x0]", "%[x1]", "%[up]") "slli %[t3],%[t0],8\n"                      \
-                       DOT("%[a0]", "%[t0]", "%[t1]") DOT("%[a2]", "%[t0]", "%[x0]")                        \
-                       DOT("%[a1]", "%[t3]", "%[t1]") DOT("%[a3]", "%[t3]", "%[x0]")                        \
-                       XP_LWR("%[x0]", "%[s]", "%[v]") XP_LWR("%[x1]", "%[s]", "%[v]") "slli %[t3],%[t2],8\n" \
-                       XP_PACK_H("%[t1]", "%[x1]", "%[x0]") XP_SHUFFLE2_H("%[x0]", "%[x1]", "%[up]")        \
-                       DOT("%[a0]", "%[t2]", "%[t1]") DOT("%[a2]", "%[t2]", "%[x0]")                        \
-                       DOT("%[a1]", "%[t3]", "%[t1]") XP_LOOP_END DOT("%[a3]", "%[t3]", "%[x0]") XP_END     \
-                   : [e] "+r"(e), [v] "+r"(v), [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3), \
-                     [x0] "=&r"(x0), [x1] "=&r"(x1), [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3) \
-                   : [n] "r"(n), [f] "r"(low), [h] "r"(high), [s] "r"(stride), [up] "r"(0x00030001),        \
-                     [p] "r"(probability)                                                                   \
-                   : "memory")
 
 /* Two queries, packed values loaded once. */
 #define PACKED(w) XP_PACKLO(w, "%[t1]", "%[t0]") XP_PACKHI(w, "%[t3]", "%[t2]")
