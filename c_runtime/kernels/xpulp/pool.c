@@ -16,6 +16,8 @@ struct window {
 
 /* First tap inside, and number of taps inside, of one direction. */
 static uint32_t clip_taps(int32_t start, uint32_t dilation, uint32_t taps, uint32_t size, uint32_t *first) {
+  *first = (uint32_t)start;
+  if (start >= 0 && (uint32_t)start + (taps - 1u) * dilation < size) return taps;
   uint32_t begin = 0;
   while (begin < taps && start + (int32_t)(begin * dilation) < 0) ++begin;
   uint32_t end = begin;
@@ -34,6 +36,11 @@ static struct window find_window(const struct tvm_pulp_pool_args *args, uint32_t
   w.x = args->x + (iy * args->width + ix) * args->channels;
   w.row_step = args->dilation_y * args->width * args->channels;
   w.column_step = args->dilation_x * args->channels;
+  if (w.columns * w.column_step == w.row_step) {
+    /* Whole lines follow each other without a gap. */
+    w.columns *= w.rows;
+    w.rows = 1;
+  }
   return w;
 }
 
@@ -49,30 +56,28 @@ static int32_t maximum(const struct window *w, const int8_t *x, uint32_t is_unsi
   return best;
 }
 
-/* A vector with a single one picks a channel out of the word. */
+/* Sums of four channels over one line of taps. A vector with a single one picks a channel out of the word. */
+#define SUM_LINE(SDOT)                                                                                     \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[w]", "%[step]", "%[at]") SDOT("%[s0]", "%[w]", "%[k0]") \
+                   SDOT("%[s1]", "%[w]", "%[k1]") SDOT("%[s2]", "%[w]", "%[k2]") XP_LOOP_END               \
+                   SDOT("%[s3]", "%[w]", "%[k3]") XP_END                                                   \
+                   : [at] "+r"(at), [w] "=&r"(word), [s0] "+r"(total[0]), [s1] "+r"(total[1]), [s2] "+r"(total[2]), \
+                     [s3] "+r"(total[3])                                                                   \
+                   : [n] "r"(w->columns), [step] "r"(w->column_step), [k0] "r"(0x1), [k1] "r"(0x100),      \
+                     [k2] "r"(0x10000), [k3] "r"(0x1000000)                                                \
+                   : "memory")
+
 static void sum(const struct window *w, const int8_t *x, uint32_t is_unsigned, int32_t total[4]) {
-  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  int32_t word;
+  for (uint32_t i = 0; i < 4u; ++i) total[i] = 0;
   for (uint32_t row = 0; row < w->rows; ++row, x += w->row_step) {
     const int8_t *at = x;
-    for (uint32_t column = 0; column < w->columns; ++column, at += w->column_step) {
-      int32_t word = tvm_pulp_xp_word(at);
-      if (is_unsigned) {
-        s0 = tvm_pulp_xp_sdotusp4(s0, word, 0x1);
-        s1 = tvm_pulp_xp_sdotusp4(s1, word, 0x100);
-        s2 = tvm_pulp_xp_sdotusp4(s2, word, 0x10000);
-        s3 = tvm_pulp_xp_sdotusp4(s3, word, 0x1000000);
-      } else {
-        s0 = tvm_pulp_xp_sdotsp4(s0, word, 0x1);
-        s1 = tvm_pulp_xp_sdotsp4(s1, word, 0x100);
-        s2 = tvm_pulp_xp_sdotsp4(s2, word, 0x10000);
-        s3 = tvm_pulp_xp_sdotsp4(s3, word, 0x1000000);
-      }
+    if (is_unsigned) {
+      SUM_LINE(XP_SDOTUSP);
+    } else {
+      SUM_LINE(XP_SDOTSP);
     }
   }
-  total[0] = s0;
-  total[1] = s1;
-  total[2] = s2;
-  total[3] = s3;
 }
 
 /* Half away from zero, clipped. */
