@@ -15,47 +15,64 @@ BEST_KNOWN: dict[str, tuple[int | None, int | None]] = {
     "VisualWakeWords": (2_020_000, 416_000),
     "ImageClassification": (1_330_000, 228_000),
     "AnomalyDetection": (None, 65_000),
+    "kws.tflite": (504_000, 176_000),
+    "vww.tflite": (2_020_000, 416_000),
+    "resnet.tflite": (1_330_000, 228_000),
+    "toycar.tflite": (None, 65_000),
 }
+_ONE_CORE = {"microLlama128": 16_100_000}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement."""
+    """One measurement. `golden`: how the outputs compare with golden ones, where there are any."""
 
     network: str
     configuration: str
     cycles: int
     cold_cycles: int
+    estimated_cycles: int
     macs: int
     bound_cycles: int
     energy_uj: float | None
-    code_bytes: int
+    c_bytes: int  # emitted for this network, weights not counted
     losses: tuple[tuple[str, str, int], ...]  # layer, engine, cycles above its bound
-    correct: bool | None  # against golden outputs, where there are any
+    groups: tuple[tuple[str, int], ...]  # operator and engine, cycles
+    golden: str
+    greedy_cycles: int | None = None  # with the baseline planner
 
     @property
     def best_known(self) -> int | None:
         cluster, accelerated = BEST_KNOWN.get(self.network, (None, None))
         if self.configuration == "1 core":
-            return 16_100_000 if self.network == "microLlama128" else None
+            return _ONE_CORE.get(self.network)
         return cluster if self.configuration == "cluster" else accelerated
 
 
-def measure(network: str, configuration: str, report: Mapping[str, Any], correct: bool | None) -> Row:
+def measure(
+    network: str, configuration: str, report: Mapping[str, Any], c_bytes: int, golden: str, greedy: int | None = None
+) -> Row:
     """Condense a report."""
     above = [(x["name"], x["engine"], (x["cycles"] or 0) - x["bound_cycles"]) for x in report["layers"]]
     losses = tuple(sorted(above, key=lambda x: -x[2])[:3])
+    groups: dict[str, int] = {}
+    for layer in report["layers"]:
+        name = f"{layer['op']} on {layer['engine']}"
+        groups[name] = groups.get(name, 0) + (layer["cycles"] or 0)
     return Row(
         network,
         configuration,
         report["cycles"],
         report["cold_cycles"],
+        sum(layer["estimated_cycles"] or 0 for layer in report["layers"]),
         report["macs"],
         report["bound_cycles"],
         report["energy_uj"],
-        report["code_bytes"],
+        c_bytes,
         losses,
-        correct,
+        tuple(sorted(groups.items(), key=lambda g: (-g[1], g[0]))),
+        golden,
+        greedy,
     )
 
 
@@ -66,29 +83,18 @@ def to_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
 def markdown(rows: Sequence[Row], before: Sequence[Mapping[str, Any]] = ()) -> list[str]:
     """The table, with a column of changes when an earlier run is given."""
     old = {(r["network"], r["configuration"]): r["cycles"] for r in before}
-    head = [
-        "network",
-        "configuration",
-        "cycles",
-        "cold",
-        "MAC/cycle",
-        "bound",
-        "share",
-        "best known",
-        "ratio",
-        "µJ (est.)",
-    ]
-    head += ["golden"] + (["change"] if old else [])
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    head = ["network", "configuration", "cycles", "cold", "estimated", "MAC/cycle", "bound", "share", "best known"]
+    head += ["ratio", "greedy plan", "µJ (est.)", "C without weights", "golden"] + (["change"] if old else [])
+    lines = ["| " + " | ".join(head) + " |", "|---|---|" + "---:|" * (len(head) - 2)]
     for r in rows:
         known = r.best_known
-        cells = [r.network, r.configuration, f"{r.cycles:,}", f"{r.cold_cycles:,}", f"{r.macs / r.cycles:.2f}"]
+        cells = [r.network, r.configuration, f"{r.cycles:,}", f"{r.cold_cycles:,}"]
+        cells += [f"{100 * (r.estimated_cycles / r.cycles - 1):+.0f} %", f"{r.macs / r.cycles:.2f}"]
         cells += [f"{r.bound_cycles:,}", f"{100 * r.bound_cycles / r.cycles:.0f} %", f"{known:,}" if known else "–"]
-        cells += [
-            f"{known / r.cycles:.2f}×" if known else "–",
-            f"{r.energy_uj:.1f}" if r.energy_uj is not None else "–",
-        ]
-        cells.append({True: "equal", False: "WRONG", None: "–"}[r.correct])
+        cells.append(f"{known / r.cycles:.2f}×" if known else "–")
+        cells.append(f"{r.greedy_cycles / r.cycles:.2f}×" if r.greedy_cycles else "–")
+        cells.append(f"{r.energy_uj:.1f}" if r.energy_uj is not None else "–")
+        cells += [f"{r.c_bytes / 1000:.0f} kB", r.golden]
         if old:
             was = old.get((r.network, r.configuration))
             cells.append(f"{100 * (r.cycles / was - 1):+.1f} %" if was else "new")
@@ -102,4 +108,15 @@ def loss_table(rows: Sequence[Row]) -> list[str]:
     for r in rows:
         parts = "; ".join(f"{name} on {engine} {cycles:,}" for name, engine, cycles in r.losses)
         lines.append(f"| {r.network} | {r.configuration} | {parts} |")
+    return lines
+
+
+def breakdown(rows: Sequence[Row], shown: int = 6) -> list[str]:
+    """Cycles by operator and engine, largest first."""
+    lines = ["| network | configuration | where the cycles go |", "|---|---|---|"]
+    for r in rows:
+        parts = [f"{name} {cycles:,} ({100 * cycles / r.cycles:.0f} %)" for name, cycles in r.groups[:shown]]
+        rest = sum(cycles for _, cycles in r.groups[shown:])
+        parts += [f"other {rest:,}"] if rest else []
+        lines.append(f"| {r.network} | {r.configuration} | {'; '.join(parts)} |")
     return lines

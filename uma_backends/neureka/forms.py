@@ -10,7 +10,7 @@ import numpy as np
 
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.box import Box, tiles
 from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
 from tvm_pulp.uma.registry import step_call
 from tvm_pulp.uma.strategy import TileAxis
@@ -94,8 +94,17 @@ class NeurekaForm:
     # --- shared ----------------------------------------------------------------------------------------------
 
     def bound_cycles(self) -> int:
-        """The array's peak rate on the useful MACs."""
-        return max(1, int(self.layer.macs / self.context.timing.geometry.peak_macs_per_cycle(self.mode, self.bits)))
+        """The engine's own cycles with as few jobs as its limits allow, everything at hand."""
+        shape = self.layer.outputs[0].spec.shape
+        limits = {a.axis: a.limit for a in self.axes() if a.limit is not None}
+        boxes = tiles(shape, [min(extent, limits.get(axis, extent)) for axis, extent in enumerate(shape)])
+        known: dict[tuple[int, ...], int] = {}
+        total = 0
+        for box in boxes:
+            if box.size not in known:
+                known[box.size] = self.recipe(box).engine_cycles
+            total += known[box.size]
+        return max(1, total)
 
     @property
     def bits(self) -> int:
