@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Work is shared in tiles of four rows and four columns. */
+ * Work is shared in tiles of four rows and four columns. One row, as in a language model that writes token by token,
+ * has code of its own: it runs once per layer, so fetching its instructions counts as much as executing them. */
 #include "tile.h"
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
+#include "tvm_pulp/xpulp.h"
 
 /* Rows that cannot be used where they are: four at a time into the scratch area. */
 static const int8_t *stage_rows(const struct tvm_pulp_dense_args *args, const int8_t *x, uint32_t rows, uint32_t core) {
@@ -14,7 +16,59 @@ static const int8_t *stage_rows(const struct tvm_pulp_dense_args *args, const in
   return (const int8_t *)scratch;
 }
 
+static inline uint32_t is_simple_row(const struct tvm_pulp_dense_args *args) {
+  return args->rows == 1u && (args->columns & 3u) == 0u && ((uintptr_t)args->x & 3u) == 0u &&
+         args->requant.kind == TVM_PULP_REQUANT_PULP_NARROW && !args->requant.wide_result;
+}
+
+/* Four columns: w0 to w3 from the packed weights for every word of the row. */
+#define FOUR_COLUMNS(DOT)                                                                                     \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[x]", 4, "%[a]") XP_LW("%[w0]", 4, "%[b]")                 \
+                       XP_LW("%[w1]", 4, "%[b]") XP_LW("%[w2]", 4, "%[b]") XP_LW("%[w3]", 4, "%[b]")           \
+                           DOT("%[v0]", "%[x]", "%[w0]") DOT("%[v1]", "%[x]", "%[w1]")                         \
+                               DOT("%[v2]", "%[x]", "%[w2]") XP_LOOP_END DOT("%[v3]", "%[x]", "%[w3]") XP_END  \
+                   : [a] "+r"(a), [b] "+r"(weight), [v0] "+r"(v[0]), [v1] "+r"(v[1]), [v2] "+r"(v[2]),         \
+                     [v3] "+r"(v[3]), [x] "=&r"(x), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2),            \
+                     [w3] "=&r"(w3)                                                                            \
+                   : [n] "r"(words)                                                                            \
+                   : "memory")
+
+static inline int32_t requantized(int32_t value, int32_t mul, int32_t add, const struct tvm_pulp_requant *r) {
+  value = tvm_pulp_xp_add_shift((int32_t)((uint32_t)value * (uint32_t)mul), add, r->shift);
+  return tvm_pulp_xp_min(tvm_pulp_xp_max(value, r->low), r->high);
+}
+
+static void run_row(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t cores) {
+  const struct tvm_pulp_requant r = args->requant;
+  struct tvm_pulp_range range = tvm_pulp_share(args->columns >> 2, core, cores);
+  uint32_t words = args->depth_stride >> 2, first = 4u * range.begin;
+  const int8_t *weight = args->weight + first * args->depth_stride;
+  const int32_t *bias = args->bias + first, *end = args->bias + 4u * range.end;
+  const int32_t *muls = r.mul + first, *adds = r.add + first;
+  int32_t mul = *r.mul, add = *r.add, x, w0, w1, w2, w3;
+  uint8_t *y = (uint8_t *)args->y + first;
+  for (; bias != end; bias += 4, muls += 4, adds += 4, y += 4) {
+    const int8_t *a = args->x;
+    int32_t v[4] = {bias[0], bias[1], bias[2], bias[3]};
+    if (args->x_type == TVM_PULP_INT8) {
+      FOUR_COLUMNS(XP_SDOTSP);
+    } else {
+      FOUR_COLUMNS(XP_SDOTUSP);
+    }
+    if (r.per_channel) {
+      for (uint32_t i = 0; i < 4u; ++i) v[i] = requantized(v[i], muls[i], adds[i], &r);
+    } else {
+      for (uint32_t i = 0; i < 4u; ++i) v[i] = requantized(v[i], mul, add, &r);
+    }
+    tvm_pulp_xp_put_word(y, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, v[1], v[0]), v[3], v[2]));
+  }
+}
+
 TVM_PULP_KERNEL(dense) {
+  if (is_simple_row(args)) {
+    run_row(args, core, cores);
+    return;
+  }
   uint32_t column_tiles = (args->columns + 3u) >> 2;
   struct tvm_pulp_range range = tvm_pulp_share(((args->rows + 3u) >> 2) * column_tiles, core, cores);
   uint32_t left = range.end - range.begin, first = 0, begin = range.begin;
