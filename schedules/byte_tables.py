@@ -61,6 +61,19 @@ def logit_range(size: int, mul: int, add: int, shift: int) -> tuple[int, int]:
     return min(ends), max(ends)
 
 
+def least_to_skip(table: np.ndarray, exponentials: np.ndarray, probability: np.ndarray | None) -> int:
+    """The attention kernel's `skips_from` for a table of `logit_table` and one of `small_exponential_table`.
+
+    A mask value of -128 leaves at most `largest - 128` of a logit (plus 128), and exponentials are 0 from some distance
+    to the row's largest logit on; 256 where that never happens or a weight of 0 still counts.
+    """
+    alive = np.flatnonzero(exponentials)
+    distance = 256 - int(alive.min())
+    if probability is not None and int(probability.reshape(-1)[0]) != 0:
+        return 256
+    return min(256, max(0, int(table.max()) - 128) + distance)
+
+
 def row_limit(table: np.ndarray) -> int:
     """Longest row whose exponentials sum up below 2^31, the limit of the kernel."""
     return ((1 << 31) - 1) // int(table.max())

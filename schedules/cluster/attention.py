@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedules.byte_tables import logit_range, logit_table, small_exponential_table
+from schedules.byte_tables import least_to_skip, logit_range, logit_table, small_exponential_table
 from schedules.cluster.base import SLACK, Arguments, KernelForm, padded, requant_fields
 from schedules.cluster.rows import i_softmax_table
 from tvm_pulp.qnn.attention import dimensions, operands
@@ -98,7 +98,8 @@ class AttentionKernel(KernelForm):
         exponential = large.astype(np.uint32) if small is None else small
         constant = self.derived.constant(f"{layer.name}_exponential", exponential)
         field = "exponential" if small is None else "small_exponential"
-        tables: dict[str, Pointer | int] = {"table": 0, "exponential": 0, "small_exponential": 0, "table_covers": 0}
+        names = ("table", "exponential", "small_exponential", "table_covers", "skips_from")
+        tables: dict[str, Pointer | int] = dict.fromkeys(names, 0)
         tables[field] = arguments.load_whole("exponential", constant)
         table = of["logit_table"].data if "logit_table" in of else None
         if table is None and small is None:
@@ -110,8 +111,12 @@ class AttentionKernel(KernelForm):
             if wide[1] - wide[0] < _LARGEST_TABLE:
                 low, high = wide
                 tables |= {"table_covers": 1, "logit_requant.low": low, "logit_requant.high": high}
-        values = self.derived.constant(f"{layer.name}_logits_{low}_{high}", logit_table(table, low, high))
-        return {**tables, "table": arguments.load_whole("table", values)}
+        values = logit_table(table, low, high)
+        if small is not None:
+            probability = of["probability"].data if "probability" in of else None
+            tables["skips_from"] = least_to_skip(values, small, probability)
+        constant = self.derived.constant(f"{layer.name}_logits_{low}_{high}", values)
+        return {**tables, "table": arguments.load_whole("table", constant)}
 
     def mask(self, arguments: Arguments, tensor: Tensor, queries: tuple[int, int], keys: int) -> tuple[Pointer, int]:
         """One row for all queries, or a row each."""

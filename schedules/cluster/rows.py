@@ -10,7 +10,7 @@ import numpy as np
 from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm
 from tvm_pulp.qnn import softmax_tflite
 from tvm_pulp.qnn.fixed_point import doubling_high_multiply
-from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.tile_rules import RULES
 from tvm_pulp.uma.box import Box
@@ -125,20 +125,24 @@ class TfliteSoftmaxKernel(RowKernel):
         return arguments.finish("softmax_tflite", "softmax_tflite", fields, (y, layer.outputs[0], box), cycles)
 
 
-def _norm_type(layer: Layer) -> bool:
-    return layer.inputs[0].spec.dtype in TYPES and layer.inputs[1].data is not None
-
-
-def applies_rms_norm(layer: Layer) -> bool:
-    if not _norm_type(layer):
-        return False
+def applies_norm(layer: Layer) -> bool:
+    """Constant weights whose double fits 32 bits."""
     weight = layer.inputs[1].data
-    assert weight is not None
+    if layer.inputs[0].spec.dtype not in TYPES or weight is None:
+        return False
     return bool(np.abs(weight.astype(np.int64)).max(initial=0) < 1 << 30)
 
 
 @dataclass(frozen=True)
-class RmsNormKernel(RowKernel):
+class NormKernel(RowKernel):
+    def doubled(self, weight: np.ndarray) -> Tensor:
+        """Twice the weights, as the kernels take them."""
+        doubled = (2 * weight.astype(np.int64)).astype(np.int32)
+        return self.derived.constant(f"{self.layer.name}_double_weight", doubled)
+
+
+@dataclass(frozen=True)
+class RmsNormKernel(NormKernel):
     name: str = "rms_norm kernel"
 
     def recipe(self, box: Box) -> Recipe:
@@ -147,8 +151,7 @@ class RmsNormKernel(RowKernel):
         assert weight is not None
         arguments = Arguments()
         x = arguments.load("x", layer.inputs[0], box)
-        doubled = self.derived.constant(f"{layer.name}_double_weight", (2 * weight.astype(np.int64)).astype(np.int32))
-        weight_at = arguments.load_whole("weight", doubled)
+        weight_at = arguments.load_whole("weight", self.doubled(weight))
         y = self.out(box)
         magnitude = layer.inputs[0].spec.magnitude
         # The root is at most the largest |x|, plus one under it.
@@ -163,7 +166,7 @@ class RmsNormKernel(RowKernel):
 
 
 @dataclass(frozen=True)
-class LayerNormKernel(RowKernel):
+class LayerNormKernel(NormKernel):
     name: str = "layer_norm kernel"
 
     def recipe(self, box: Box) -> Recipe:
@@ -172,17 +175,15 @@ class LayerNormKernel(RowKernel):
         assert weight is not None and bias is not None
         arguments = Arguments()
         x = arguments.load("x", layer.inputs[0], box)
-        weight_at, bias_at = (
-            arguments.load_whole("weight", layer.inputs[1]),
-            arguments.load_whole("bias", layer.inputs[2]),
-        )
+        weight_at = arguments.load_whole("weight", self.doubled(weight))
+        bias_at = arguments.load_whole("bias", layer.inputs[2])
         y = self.out(box)
         low, high = layer.inputs[0].spec.range
         reach = (high - low) * int(np.abs(weight.astype(np.int64)).max(initial=0))
         beyond = reach + int(np.abs(bias.astype(np.int64)).max(initial=0))
         wide = int(reach >= 1 << 30 or beyond >= 1 << 31)
         fields = {
-            "x": x, "weight": weight_at, "bias": bias_at, "y": Pointer(y), "rows": rows, "columns": columns,
+            "x": x, "double_weight": weight_at, "bias": bias_at, "y": Pointer(y), "rows": rows, "columns": columns,
             "x_type": TYPES[layer.inputs[0].spec.dtype], "levels": a["levels"], "shift": a["shift"], "wide": wide,
         }  # fmt: skip
         cycles = rows * (columns * 20 + 250) // min(rows, self.cores)
@@ -289,8 +290,8 @@ TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = 
         ("softmax_ita", applies_ita, ItaSoftmaxKernel),
         ("softmax_tflite", applies_tflite, TfliteSoftmaxKernel),
     ],
-    "rms_norm": [("rms_norm", applies_rms_norm, RmsNormKernel)],
-    "layer_norm": [("layer_norm", _norm_type, LayerNormKernel)],
+    "rms_norm": [("rms_norm", applies_norm, RmsNormKernel)],
+    "layer_norm": [("layer_norm", applies_norm, LayerNormKernel)],
     "max_pool": [("pool", applies_pool, PoolKernel)],
     "avg_pool": [("pool", applies_avg_pool, PoolKernel)],
     "transpose": [("transpose", applies_transpose, TransposeKernel)],

@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from schedules.byte_tables import exponential_table, logit_range, logit_table, small_exponential_table
+from schedules.byte_tables import (
+    exponential_table,
+    least_to_skip,
+    logit_range,
+    logit_table,
+    small_exponential_table,
+)
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import Case, random_bytes
 from tests.kernels.random_requant import Rule, random_rule
@@ -43,7 +49,14 @@ def reference(
 
 
 def softmax_tables(
-    table: np.ndarray | None, logit: Rule, exponential: dict[str, Any], keys: int, size: int, small: bool, covered: bool
+    table: np.ndarray | None,
+    logit: Rule,
+    exponential: dict[str, Any],
+    probability: np.ndarray | None,
+    keys: int,
+    size: int,
+    small: bool,
+    covered: bool,
 ) -> dict[str, Any]:
     """Tables of the kernel and the requantization before them."""
     large = exponential_table(exponential)
@@ -62,6 +75,7 @@ def softmax_tables(
         "table_covers": int(covers),
         "exponential": large if halves is None else None,
         "small_exponential": halves,
+        "skips_from": 256 if halves is None else least_to_skip(bytes_of, halves, probability),
         "logit_requant": requant,
     }
 
@@ -78,6 +92,7 @@ def attention_case(
     with_table: bool = True,
     with_probability: bool = False,
     lifting_mask: bool = False,
+    causal_mask: bool = False,
     heads_outer: bool = False,
     batch: int = 16,
     misalign: int = 0,
@@ -89,12 +104,16 @@ def attention_case(
     it stays short."""
     q, k, v = (random_bytes(rng, (n, heads, size), "int8") for n in (queries, keys, keys))
     mask = np.where(rng.random((queries, keys)) < 0.5, 0, -rng.integers(0, 129, (queries, keys))).astype(np.int8)
+    if causal_mask:
+        mask = np.where(np.arange(keys) > np.arange(queries)[:, None] + rng.integers(0, keys), -128, 0).astype(np.int8)
     if lifting_mask:
         mask = random_bytes(rng, (queries, keys), "int8")
     table = np.sort(random_bytes(rng, (256,), "int8"))
     probability = np.sort(random_bytes(rng, (256,), "int8"))
+    if causal_mask and rng.random() < 0.8:
+        probability[0] = 0
     logit, rule = logit_rule(rng, size, kinds[0]), random_rule(rng, kinds[1], 255 * 128, 1)
-    exponential = random_exponential(rng)
+    exponential = random_exponential(rng, short=causal_mask)
     expected = reference(
         q.transpose(1, 0, 2), k.transpose(1, 0, 2), v.transpose(1, 0, 2), mask if with_mask else None,
         table if with_table else None, logit, exponential, probability if with_probability else None, rule,
@@ -125,7 +144,10 @@ def attention_case(
         "levels": 256,
         "requant": rule.fields,
     }
-    fields |= softmax_tables(table if with_table else None, logit, exponential, keys, size, small, covered)
+    fields |= softmax_tables(
+        table if with_table else None, logit, exponential, probability if with_probability else None, keys, size,
+        small, covered,
+    )  # fmt: skip
     fields |= {f"{side}_{name}": value for side in "kv" for name, value in inner.items()}
     moved = {"q": misalign, "k": misalign, "v": misalign}
     return Case(Call("attention", fields, misalign=moved), expected.transpose(1, 0, 2), heads * queries * keys)

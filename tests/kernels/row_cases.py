@@ -15,8 +15,14 @@ from tvm_pulp.qnn.softmax import Softmax
 from tvm_pulp.qnn.softmax_tflite import parameters
 
 
-def random_exponential(rng: np.random.Generator, levels: int = 256) -> dict[str, Any]:
-    """Coefficients like those of the golden networks (the exponential fits 18 bits), and sometimes larger ones."""
+def random_exponential(rng: np.random.Generator, levels: int = 256, *, short: bool = False) -> dict[str, Any]:
+    """Coefficients like those of the golden networks (the exponential fits 18 bits), and sometimes larger ones.
+
+    `short`: the exponential is 0 for many distances.
+    """
+    if short:
+        b, c = int(rng.integers(4, 20)), int(rng.integers(5, 200))
+        return {"a": 1, "b": b, "c": c, "log2": int(rng.integers(2, 12)), "levels": levels}
     b = int(rng.integers(60, 400) if rng.random() < 0.8 else rng.integers(700, 900))
     log2 = int(rng.integers(5, 40))
     return {"a": 1, "b": b, "c": int(rng.integers(1000, 60000)), "log2": log2, "levels": levels}
@@ -93,7 +99,7 @@ def layer_norm_case(
     attributes = {"levels": levels, "shift": int(rng.integers(8, 20))}
     fields = {
         "x": x,
-        "weight": weight,
+        "double_weight": weight * np.int32(2),
         "bias": bias,
         "y": Out(x.shape, "int8" if levels <= 256 else "int32"),
         "rows": rows,

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from schedules.byte_tables import small_exponential_table
 from tests.kernels.attention_cases import attention_case, rope_case
+from tests.kernels.call import Call, run_on_cluster
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.random_requant import KINDS
 
@@ -35,6 +36,31 @@ def test_attention(  # type: ignore[no-untyped-def]
         batch=batch, misalign=misalign, small=small, covered=covered,
     )  # fmt: skip
     check(case, cores, tool)
+
+
+@settings(max_examples=40)
+@given(
+    SEEDS, st.integers(1, 4), st.integers(3, 12), st.integers(4, 40), st.booleans(), st.booleans(), st.integers(1, 17),
+    CORES, TOOLS,
+)  # fmt: skip
+def test_attention_skips_hidden_keys(seed, heads, queries, keys, table, probability, batch, cores, tool):  # type: ignore[no-untyped-def]
+    """With exponentials that vanish, causal masks hide keys for good; results stay the same."""
+    case = attention_case(
+        np.random.default_rng(seed), heads, queries, keys, 4, with_table=table, with_probability=probability,
+        causal_mask=True, batch=batch,
+    )  # fmt: skip
+    check(case, cores, tool)
+
+
+def test_skipping_hidden_keys_saves_time() -> None:
+    """Half of the keys are hidden: at least a quarter of the time is saved."""
+    case = attention_case(np.random.default_rng(4), 8, 32, 64, 4, causal_mask=True, with_probability=True)
+    assert case.call.arguments["skips_from"] < 200
+    never = Call("attention", {**case.call.arguments, "skips_from": 256})
+    fast, slow = run_on_cluster(case.call), run_on_cluster(never)
+    np.testing.assert_array_equal(fast.output, case.expected)
+    np.testing.assert_array_equal(slow.output, case.expected)
+    assert fast.cycles < 0.75 * slow.cycles
 
 
 @pytest.mark.parametrize("kind", KINDS)

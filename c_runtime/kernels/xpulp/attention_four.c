@@ -14,6 +14,7 @@
 #include "attention_four_code.h"
 #include "attention_few.h"
 #include "pack_columns.h"
+#include "tile.h"
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/work_share.h"
 
@@ -23,7 +24,8 @@ struct work {
   const struct tvm_pulp_attention_args *args;
   uint32_t padded;    /* keys rounded up to 4 */
   int32_t lift;       /* not 0: a mask value is positive */
-  int32_t *values;    /* of one head, packed; or room for four words */
+  int32_t *values;    /* of one head, packed */
+  const int8_t *probability; /* a copy of this core: most weights are 0, and all cores would wait for one bank */
   uint8_t *logits;    /* of the queries, plus 128; `padded` apart */
   uint16_t *exponentials; /* of the queries, `padded` apart */
 };
@@ -31,38 +33,72 @@ struct work {
 /* The compiler must not know that a loop runs once or twice: it would write it out twice, and the second copy is cold. */
 #define ONE_COPY(rest) __asm__("" : "+r"(rest))
 
-/* The last group of keys reaches back where they are not a multiple of four: once more around with one group. */
-#define OVER_ALL_KEYS(LOOP)                        \
-  for (;;) {                                       \
-    LOOP;                                          \
-    if (rest == 0u) break;                         \
-    k -= (4u - rest) * stride;                     \
-    mask -= 4u - rest;                             \
-    y -= 4u - rest;                                \
-    n = 1;                                         \
-    rest = 0;                                      \
-    ONE_COPY(rest);                                \
+static uint32_t largest_byte(int32_t word) {
+  word = tvm_pulp_xp_maxu4(word, (int32_t)((uint32_t)word >> 16));
+  return (uint32_t)tvm_pulp_xp_max(word & 0xff, word >> 8 & 0xff);
+}
+
+/* Groups of keys, at least one, before those that the masks of two queries hide with -128. */
+static uint32_t groups_to_see(const struct tvm_pulp_attention_args *args, const int8_t *mask) {
+  const int32_t hidden = (int32_t)0x80808080u;
+  uint32_t n = args->keys >> 2;
+  const int8_t *at = mask + args->keys - 4u;
+  if (args->skips_from > 255u) return n;
+  if ((args->keys & 3u) != 0u) {
+    if (tvm_pulp_xp_word(at) != hidden || tvm_pulp_xp_word(at + args->mask_stride) != hidden) return n;
+    at = mask + 4u * n - 4u;
+  }
+  while (n > 1u && tvm_pulp_xp_word(at) == hidden && tvm_pulp_xp_word(at + args->mask_stride) == hidden) {
+    --n;
+    at -= 4;
+  }
+  return n;
+}
+
+/* First the groups to see; the hidden ones follow unless they get no weight. The last group of keys reaches back where
+ * they are not a multiple of four: once more around with one group. */
+#define OVER_ALL_KEYS(LOOP)                                                                               \
+  for (;;) {                                                                                              \
+    LOOP;                                                                                                 \
+    if (hidden != 0u) {                                                                                   \
+      if (largest_byte(best) >= args->skips_from && largest_byte(best_next) >= args->skips_from) {        \
+        groups -= hidden;                                                                                 \
+        break;                                                                                            \
+      }                                                                                                   \
+      n = hidden;                                                                                         \
+      hidden = 0;                                                                                         \
+    } else {                                                                                              \
+      groups = c->padded >> 2;                                                                            \
+      if (rest == 0u) break;                                                                              \
+      k -= (4u - rest) * stride;                                                                          \
+      mask -= 4u - rest;                                                                                  \
+      y -= 4u - rest;                                                                                     \
+      n = 1;                                                                                              \
+      rest = 0;                                                                                           \
+    }                                                                                                     \
+    ONE_COPY(rest);                                                                                       \
+    ONE_COPY(hidden);                                                                                     \
   }
 
-#define LOGIT_LOCALS                                                                                      \
-  const struct tvm_pulp_attention_args *args = c->args;                                                   \
-  const struct tvm_pulp_requant *r = &args->logit_requant;                                                \
-  uint32_t n = args->keys >> 2, rest = args->keys & 3u, stride = args->k_stride;                          \
-  int32_t mul = r->mul[0], add = r->add[0], shift = r->shift, lift = c->lift, v0, v1, v2, v3, best = 0;   \
-  const uint8_t *table = args->table - r->low;                                                            \
-  int32_t word = tvm_pulp_xp_word(q)
-
-static void logits_of_two(struct work *c, const int8_t *q, const int8_t *k, const int8_t *mask, uint8_t *y,
-                          int32_t *most) {
-  LOGIT_LOCALS;
-  int32_t k0, k1, k2, k3, best_next = 0, word_next = tvm_pulp_xp_word(q + args->q_stride);
+/* Logits of two queries and the largest of each lane; returns the groups of keys that have a weight. */
+static uint32_t logits_of_two(struct work *c, const int8_t *q, const int8_t *k, const int8_t *mask, uint8_t *y,
+                              int32_t *most) {
+  const struct tvm_pulp_attention_args *args = c->args;
+  const struct tvm_pulp_requant *r = &args->logit_requant;
+  uint32_t groups = args->keys >> 2, n = groups, rest = args->keys & 3u, stride = args->k_stride, hidden = 0;
   uint32_t pad = c->padded, mask_stride = args->mask_stride;
+  int32_t mul = r->mul[0], add = r->add[0], shift = r->shift, lift = c->lift, best = 0, best_next = 0;
+  int32_t word = tvm_pulp_xp_word(q), word_next = tvm_pulp_xp_word(q + args->q_stride);
+  int32_t v0, v1, v2, v3, k0, k1, k2, k3;
+  const uint8_t *table = args->table - r->low;
   if (rest != 0u) {
     /* What fills up the last word must be some value. */
     *(int32_t *)(void *)(y + pad - 4u) = 0;
     *(int32_t *)(void *)(y + 2u * pad - 4u) = 0;
   }
   if (mask) {
+    n = groups_to_see(args, mask);
+    hidden = groups - n;
     if (args->table_covers) {
       OVER_ALL_KEYS(LOGITS_OF_TWO("", MASK_FIRST, MASK_SECOND, MASK_APPLY));
     } else {
@@ -76,6 +112,7 @@ static void logits_of_two(struct work *c, const int8_t *q, const int8_t *k, cons
   c->lift = lift;
   most[0] = best;
   most[1] = best_next;
+  return groups;
 }
 
 /* floor(2^39 * top / sum) + 1; top < 2^8, 2^15 <= sum < 2^24. */
@@ -86,16 +123,15 @@ static inline uint32_t factor(uint32_t top, uint32_t sum) {
 }
 
 /* Exponentials of the logits at `x`; returns the factor that makes them weights. */
-static inline uint32_t exponentials(const struct work *c, const uint8_t *x, int32_t best, uint16_t *row) {
+static inline uint32_t exponentials(const struct work *c, const uint8_t *x, uint32_t n, int32_t best, uint16_t *e) {
   const struct tvm_pulp_attention_args *args = c->args;
-  uint32_t n = c->padded >> 2, sum = 0, v0, v1, v2, v3, w;
-  uint16_t *e = row;
-  best = tvm_pulp_xp_maxu4(best, (int32_t)((uint32_t)best >> 16));
-  best = tvm_pulp_xp_max(best & 0xff, best >> 8 & 0xff);
-  const uint16_t *table = args->small_exponential + 255 - best;
+  uint32_t sum = 0, v0, v1, v2, v3, w;
+  const uint16_t *table = args->small_exponential + 255 - largest_byte(best);
   EXPONENTIALS;
   /* What fills up the last word does not count. */
-  for (uint32_t key = args->keys; key < c->padded; ++key) sum -= row[key];
+  if (4u * n > args->keys) {
+    for (uint32_t over = 4u * n - args->keys; over != 0u; --over) sum -= *--e;
+  }
   return factor(args->levels - 1u, sum);
 }
 
@@ -103,13 +139,13 @@ static inline uint32_t exponentials(const struct work *c, const uint8_t *x, int3
 #define LOWER_HALVES(m) ((m) << 16 | ((m) & 0xffffu))
 #define UPPER_HALVES(m) ((m) >> 16 | ((m) & 0xffff0000u))
 
-static void product_of_two(const struct work *c, const uint16_t *e, const uint32_t *factors, uint8_t *y) {
+static void product_of_two(const struct work *c, const uint16_t *e, uint32_t n, const uint32_t *factors, uint8_t *y) {
   const struct tvm_pulp_attention_args *args = c->args;
-  uint32_t n = c->padded >> 2, m = factors[0], m_next = factors[1], t0, t1, t2, t3, x0, x1, w;
+  uint32_t m = factors[0], m_next = factors[1], t0, t1, t2, t3, x0, x1, w;
   uint32_t low = LOWER_HALVES(m), high = UPPER_HALVES(m);
   uint32_t low_next = LOWER_HALVES(m_next), high_next = UPPER_HALVES(m_next);
   int32_t a0, a1, a2, a3, b0, b1, b2, b3;
-  const int8_t *probability = args->probability;
+  const int8_t *probability = c->probability;
   const int32_t *v = c->values;
   const uint16_t *e_next = e + c->padded;
   if (probability) {
@@ -134,17 +170,18 @@ static __attribute__((noinline)) void pairs_of_queries(struct work *c, uint32_t 
   const int8_t *k = args->k + head * args->k_head_stride;
   uint8_t *y = (uint8_t *)args->y + head * args->y_head_stride + query * args->y_stride;
   int32_t best[BATCH];
-  uint32_t factors[BATCH];
+  uint32_t factors[BATCH], groups[BATCH / 2];
   for (uint32_t i = 0; i < count; i += 2u) {
-    logits_of_two(c, q, k, mask, c->logits + i * c->padded, best + i);
+    groups[i >> 1] = logits_of_two(c, q, k, mask, c->logits + i * c->padded, best + i);
     q += 2u * args->q_stride;
     if (mask) mask += 2u * args->mask_stride;
   }
   for (uint32_t i = 0; i < count; ++i) {
-    factors[i] = exponentials(c, c->logits + i * c->padded, best[i], c->exponentials + i * c->padded);
+    uint32_t row = i * c->padded;
+    factors[i] = exponentials(c, c->logits + row, groups[i >> 1], best[i], c->exponentials + row);
   }
   for (uint32_t i = 0; i < count; i += 2u) {
-    product_of_two(c, c->exponentials + i * c->padded, factors + i, y);
+    product_of_two(c, c->exponentials + i * c->padded, groups[i >> 1], factors + i, y);
     y += 2u * args->y_stride;
   }
 }
@@ -158,7 +195,14 @@ static __attribute__((noinline)) int32_t many_queries(const struct tvm_pulp_atte
   c.args = args;
   c.padded = (args->keys + 3u) & ~3u;
   c.lift = 0;
-  while (batch < BATCH && (4u + 3u * (batch + 1u)) * c.padded <= args->scratch_stride) ++batch;
+  uint32_t room = args->scratch_stride;
+  c.probability = args->probability;
+  if (c.probability && room >= 10u * c.padded + 256u) {
+    room -= 256u;
+    tvm_pulp_copy_words(scratch + room, args->probability, 64);
+    c.probability = (const int8_t *)scratch + room;
+  }
+  while (batch < BATCH && (4u + 3u * (batch + 1u)) * c.padded <= room) ++batch;
   c.values = (int32_t *)(void *)scratch;
   c.logits = scratch + 4u * c.padded;
   c.exponentials = (uint16_t *)(void *)(c.logits + batch * c.padded);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The truncated quotient of P = d * weight by the root s: with the reciprocal of reciprocal.h, P + 1 for P >= 0 and
- * P + s - 1 for P < 0 times the multiplier have it in the high word. The sum of d^2 follows from the sums of x and
- * x^2. */
+ * The sum of d^2 follows from the sums of x and x^2; the shift comes after the bias, so the root has none. */
 #include "norm_row.h"
 #include "tvm_pulp/plain/norm.h"
 
@@ -10,7 +8,6 @@
 #define VALUE(v, w) "mul " v "," v "," w "\n"
 #define SIGN(v, w) "srli " w "," v ",31\n"
 #define SHIFTED(v, w) XP_MAC(v, w, "%[c]")
-#define NEXT(v, w) "addi " v "," v ",1\n"
 #define DIVIDED(v, w) "mulhsu " v "," v ",%[m]\n"
 #define SCALED(v, w) "sra " v "," v ",%[j]\n"
 #define BIAS(v, w) XP_LW(w, 4, "%[b]")
@@ -21,19 +18,18 @@
   LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")    \
   XP_LW("%[w0]", 4, "%[w]") XP_LW("%[w1]", 4, "%[w]") XP_LW("%[w2]", 4, "%[w]") XP_LW("%[w3]", 4, "%[w]")
 #define LOOP(LOAD)                                                                                       \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD) EACH(CENTRED) EACH(VALUE) EACH(SIGN) EACH(SHIFTED) EACH(NEXT) \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD) EACH(CENTRED) EACH(VALUE) EACH(SIGN) EACH(SHIFTED) \
                        EACH(DIVIDED) EACH(BIAS) EACH(SCALED) EACH(BIASED) EACH(CLIPPED)                  \
                        XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")         \
                        XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                      \
                    : [x] "+r"(x), [w] "+r"(weight), [b] "+r"(bias), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), \
                      [v2] "=&r"(v2), [v3] "=&r"(v3), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3) \
-                   : [n] "r"(n), [c] "r"(root - 2), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high), \
+                   : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high), \
                      [sh] "r"(args->shift), [mean] "r"(mean)                                             \
                    : "memory")
 
 static void scale_piece(const struct tvm_pulp_layer_norm_args *args, const uint8_t *x, const int32_t *weight,
-                        const int32_t *bias, uint8_t *y, uint32_t count, int32_t mean, int32_t root) {
-  struct tvm_pulp_reciprocal r = tvm_pulp_reciprocal((uint32_t)root);
+                        const int32_t *bias, uint8_t *y, uint32_t count, int32_t mean, struct tvm_pulp_root r) {
   int32_t high = (int32_t)(args->levels / 2u - 1u), v0, v1, v2, v3, w0, w1, w2, w3;
   uint32_t n = count >> 2;
   if (n) {
@@ -44,8 +40,10 @@ static void scale_piece(const struct tvm_pulp_layer_norm_args *args, const uint8
     }
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) {
-    int32_t value = (tvm_pulp_load(x, i, args->x_type) - mean) * weight[i] / root;
-    y[i] = (uint8_t)tvm_pulp_xp_clipr(tvm_pulp_xp_add_shift(value, bias[i], args->shift), high);
+    int32_t value = (tvm_pulp_load(x, i, args->x_type) - mean) * weight[i], quotient;
+    if (value < 0) value += r.correction;
+    __asm__("mulhsu %0,%1,%2" : "=r"(quotient) : "r"(value), "r"(r.multiplier));
+    y[i] = (uint8_t)tvm_pulp_xp_clipr(tvm_pulp_xp_add_shift(quotient >> r.shift, bias[i], args->shift), high);
   }
 }
 
@@ -63,8 +61,8 @@ TVM_PULP_KERNEL(layer_norm) {
                                                      : tvm_pulp_sums_unsigned(x, columns, &total);
     int32_t mean = total / (int32_t)columns;
     squares = squares + (uint32_t)(mean * mean) * columns - 2u * (uint32_t)(mean * total);
-    int32_t root = (int32_t)tvm_pulp_xp_isqrt(squares / columns + 1u);
+    struct tvm_pulp_root root = tvm_pulp_root_of(squares / columns + 1u, 0);
     uint8_t *y = (uint8_t *)args->y + w.row * columns + w.column;
-    scale_piece(args, x + w.column, args->weight + w.column, args->bias + w.column, y, w.count, mean, root);
+    scale_piece(args, x + w.column, args->double_weight + w.column, args->bias + w.column, y, w.count, mean, root);
   }
 }

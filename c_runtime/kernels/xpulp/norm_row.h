@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "reciprocal.h"
+#include "norm_root.h"
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
 #include "tvm_pulp/xpulp.h"
@@ -44,16 +44,6 @@
 #define XP_SDOTUSPS(rd, a) XP_SDOTUP(rd, a, a)
 TVM_PULP_ROW_SUMS(tvm_pulp_sums_signed, int8_t, XP_SDOTSP)
 TVM_PULP_ROW_SUMS(tvm_pulp_sums_unsigned, uint8_t, XP_SDOTUSP)
-
-/* Floor of the square root; value >= 1. */
-static inline uint32_t tvm_pulp_xp_isqrt(uint32_t value) {
-  uint32_t root = 0;
-  for (uint32_t bit = 1u << ((uint32_t)tvm_pulp_xp_fl1((int32_t)value) >> 1); bit != 0u; bit >>= 1) {
-    uint32_t next = root | bit;
-    if (next * next <= value) root = next;
-  }
-  return root;
-}
 
 /* Pieces of rows, as in i_softmax: whole rows where there are enough. */
 struct tvm_pulp_row_walk {

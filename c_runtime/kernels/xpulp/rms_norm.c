@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * With P = x * weight, s the root and S = s << shift, the result is floor(P / S) for P >= 0 and floor((P + s - 1) / S)
- * for P < 0: truncation by s, then floor by the shift. In doubled numbers, v = 2 P and v = 2 (P + s - 1) + 1 over
- * D = 2 S. The reciprocal is rounded up, M = floor(2^(32 + j) / D) + 1 with 2^j < D < 2^(j + 1), so v * M exceeds the
- * true quotient by less than |v| / 2^(32 + j): less than the gap of 2 / D (even v >= 0) or 1 / D (odd v) while
- * |v| < 2^31. A power of two has an exact reciprocal instead. */
+ * With at least as many rows as cores, rows are shared. Else every row is shared, its root made by all who need it, and
+ * the code that runs is small: it is cold. */
 #include "norm_row.h"
 #include "tvm_pulp/plain/norm.h"
 
@@ -24,20 +21,48 @@
                        XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END \
                    : [x] "+r"(x), [w] "+r"(weight), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), \
                      [v3] "=&r"(v3), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)      \
-                   : [n] "r"(n), [c] "r"(correction), [m] "r"(multiplier), [j] "r"(shift), [h] "r"(high) \
+                   : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high) \
                    : "memory")
 
-static void scale_piece(const struct tvm_pulp_rms_norm_args *args, const uint8_t *x, const int32_t *weight, uint8_t *y,
-                        uint32_t count, uint32_t root) {
-  uint32_t top = (uint32_t)tvm_pulp_xp_fl1((int32_t)root), normal = root << (31u - top);
-  uint32_t shift = top + (uint32_t)args->shift, multiplier = 0x80000000u;
-  if (normal != 0x80000000u) {
-    multiplier = tvm_pulp_divide_long(0x80000000u, 0u, normal) + 1u;
-    ++shift;
+/* The same for one element at a time. */
+#define SMALL_LOOP(LOAD)                                                                                 \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("%[v0]", 1, "%[x]") XP_LW("%[w0]", 4, "%[w]") "nop\n"   \
+                       VALUE("%[v0]", "%[w0]") SIGN("%[v0]", "%[w0]") SHIFTED("%[v0]", "%[w0]")          \
+                       DIVIDED("%[v0]", "%[w0]") SCALED("%[v0]", "%[w0]") CLIPPED("%[v0]", "%[w0]")      \
+                       XP_LOOP_END XP_SB("%[v0]", 1, "%[y]") XP_END                                      \
+                   : [x] "+r"(x), [w] "+r"(weight), [y] "+r"(y), [v0] "=&r"(v0), [w0] "=&r"(w0)          \
+                   : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high) \
+                   : "memory")
+
+/* Few rows. */
+#define FEW_ROWS(name, type, SUMS, LOAD)                                                                 \
+  static __attribute__((noinline)) void name(const struct tvm_pulp_rms_norm_args *args, uint32_t core,   \
+                                             uint32_t cores) {                                           \
+    uint32_t columns = args->columns;                                                                    \
+    struct tvm_pulp_range range = tvm_pulp_share_words(args->rows * columns, core, cores);               \
+    uint32_t left = range.end - range.begin, row = args->rows == 1u ? 0u : range.begin / columns;        \
+    uint32_t column = range.begin - row * columns;                                                       \
+    const int32_t high = (int32_t)(args->levels / 2u - 1u);                                              \
+    type *y = (type *)args->y + range.begin;                                                             \
+    for (; left > 0u; ++row, column = 0) {                                                               \
+      const type *x = (const type *)args->x + row * columns;                                             \
+      struct tvm_pulp_root r = tvm_pulp_root_of(SUMS(x, columns, 0) / columns + 1u, args->shift);        \
+      const int32_t *weight = args->double_weight + column;                                              \
+      uint32_t n = columns - column < left ? columns - column : left;                                    \
+      int32_t v0, w0;                                                                                    \
+      x += column;                                                                                       \
+      left -= n;                                                                                         \
+      SMALL_LOOP(LOAD);                                                                                  \
+    }                                                                                                    \
   }
-  int32_t correction = (int32_t)(2u * root - 1u), high = (int32_t)(args->levels / 2u - 1u);
-  int32_t v0, v1, v2, v3, w0, w1, w2, w3;
-  uint32_t n = count >> 2;
+FEW_ROWS(few_signed_rows, int8_t, tvm_pulp_sums_signed, XP_LB)
+FEW_ROWS(few_unsigned_rows, uint8_t, tvm_pulp_sums_unsigned, XP_LBU)
+
+static inline void scale_row(const struct tvm_pulp_rms_norm_args *args, const uint8_t *x, uint8_t *y, uint32_t squares) {
+  struct tvm_pulp_root r = tvm_pulp_root_of(squares / args->columns + 1u, args->shift);
+  const int32_t *weight = args->double_weight;
+  int32_t high = (int32_t)(args->levels / 2u - 1u), v0, v1, v2, v3, w0, w1, w2, w3;
+  uint32_t n = args->columns >> 2;
   if (n) {
     if (args->x_type == TVM_PULP_INT8) {
       LOOP(XP_LB);
@@ -45,27 +70,42 @@ static void scale_piece(const struct tvm_pulp_rms_norm_args *args, const uint8_t
       LOOP(XP_LBU);
     }
   }
-  for (uint32_t i = 0; i < (count & 3u); ++i) {
-    int32_t value = tvm_pulp_load(x, i, args->x_type) * weight[i], quotient;
-    if (value < 0) value += correction;
-    __asm__("mulhsu %0,%1,%2" : "=r"(quotient) : "r"(value), "r"(multiplier));
-    y[i] = (uint8_t)tvm_pulp_xp_clipr(quotient >> shift, high);
+  n = args->columns & 3u;
+  if (n) {
+    if (args->x_type == TVM_PULP_INT8) {
+      SMALL_LOOP(XP_LB);
+    } else {
+      SMALL_LOOP(XP_LBU);
+    }
   }
+}
+
+static __attribute__((noinline)) void many_rows(const struct tvm_pulp_rms_norm_args *args, uint32_t core,
+                                                uint32_t cores) {
+  uint32_t columns = args->columns;
+  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
+  const uint8_t *x = (const uint8_t *)args->x + range.begin * columns;
+  uint8_t *y = (uint8_t *)args->y + range.begin * columns;
+  for (uint32_t row = range.begin; row < range.end; ++row, x += columns, y += columns) {
+    scale_row(args, x, y,
+              args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, 0)
+                                            : tvm_pulp_sums_unsigned(x, columns, 0));
+  }
+}
+
+static __attribute__((noinline)) void wide_rows(const struct tvm_pulp_rms_norm_args *args, uint32_t core,
+                                                uint32_t cores) {
+  tvm_pulp_plain_rms_norm(args, core, cores);
 }
 
 TVM_PULP_KERNEL(rms_norm) {
   if (args->wide || args->x_type == TVM_PULP_INT32 || args->levels > 256u) {
-    tvm_pulp_plain_rms_norm(args, core, cores);
-    return;
-  }
-  uint32_t columns = args->columns;
-  struct tvm_pulp_row_walk w = tvm_pulp_walk_rows(args->rows, columns, core, cores);
-  for (; tvm_pulp_next_piece(&w); tvm_pulp_walk_on(&w)) {
-    const uint8_t *x = (const uint8_t *)args->x + w.row * columns;
-    uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, 0)
-                                                     : tvm_pulp_sums_unsigned(x, columns, 0);
-    uint32_t root = tvm_pulp_xp_isqrt(squares / columns + 1u);
-    uint8_t *y = (uint8_t *)args->y + w.row * columns + w.column;
-    scale_piece(args, x + w.column, args->double_weight + w.column, y, w.count, root);
+    wide_rows(args, core, cores);
+  } else if (args->rows >= cores) {
+    many_rows(args, core, cores);
+  } else if (args->x_type == TVM_PULP_INT8) {
+    few_signed_rows(args, core, cores);
+  } else {
+    few_unsigned_rows(args, core, cores);
   }
 }

@@ -302,7 +302,7 @@ struct tvm_pulp_rms_norm_args {
 /* y = clip((d * weight / isqrt(mean(d^2) + 1) + bias) >> shift, ...), d = x - mean(x). */
 struct tvm_pulp_layer_norm_args {
   const void *x;
-  const int32_t *weight;
+  const int32_t *double_weight; /* twice the weights */
   const int32_t *bias;
   void *y;
   uint32_t rows;
@@ -344,6 +344,8 @@ struct tvm_pulp_attention_args {
                                         the last, which is the largest, has 16 bits. Only with heads of four elements,
                                         four keys or more, a table and narrow requantization of the logits, where keys
                                         times the last is below 2^24 and keys times its square below 2^(39 + s) */
+  uint32_t skips_from; /* promises, with a small exponential: a query whose largest logit plus 128 is at least this gives
+                          weight 0, and probability[0] is 0, to all keys with a mask value of -128; 256: no promise */
   const int8_t *probability;   /* 256 entries: what a softmax weight becomes before the product with v; null: itself */
   void *y;
   uint8_t *scratch; /* word aligned; scratch_stride >= (size + 5 n) * (keys rounded up to 4) for n queries at a time:

@@ -49,7 +49,7 @@ static inline void tvm_pulp_plain_layer_norm(const struct tvm_pulp_layer_norm_ar
     }
     int32_t root = tvm_pulp_isqrt(squares / (int32_t)columns + 1);
     for (uint32_t i = 0; i < columns; ++i) {
-      int64_t product = (int64_t)(tvm_pulp_load(args->x, first + i, args->x_type) - mean) * args->weight[i];
+      int64_t product = (int64_t)(tvm_pulp_load(args->x, first + i, args->x_type) - mean) * (args->double_weight[i] / 2);
       tvm_pulp_store_level(args->y, first + i, (product / root + args->bias[i]) >> args->shift, args->levels);
     }
   }
