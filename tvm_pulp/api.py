@@ -55,10 +55,14 @@ class Result:
 class App:
     """A compiled network: the archive's files, its metadata, and how to run it."""
 
-    def __init__(self, files: dict[str, bytes], compile_seconds: float | None = None) -> None:
+    def __init__(
+        self, files: dict[str, bytes], compile_seconds: float | None = None, tir_stages: Sequence[Any] = ()
+    ) -> None:
         from tvm_pulp.codegen import mlf
 
         self.files = files
+        # The main function after every TIR pass; a loaded archive has only the last, as text.
+        self.tir_stages = tuple(tir_stages)
         self.metadata = mlf.metadata(files)
         self._compile_seconds = compile_seconds
         self._devices: dict[str, Any] = {}
@@ -169,18 +173,19 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     progress("lowering")
     network = build_network(module, imported, name)
     facts = {"target": options.target, "soc": target.soc.name, "inferred_inputs": list(imported.inferred_inputs)}
+    stages: Sequence[Any] = ()
     if target.soc.simulated:
         progress(f"planning {len(network.layers)} layers")
         plan = target.plan(network)
         progress("emitting C")
-        files = target.emit(plan, facts)
+        files, stages = target.emit(plan, facts), plan.lowered.stages
     else:
         from tvm_pulp.codegen.emit import emit
 
         progress(f"emitting C for {len(network.layers)} layers")
         files = emit(network, facts).files
     files["src/main.relax.txt"] = module.script().encode()
-    return App(files, time.perf_counter() - started)
+    return App(files, time.perf_counter() - started, stages)
 
 
 def import_model(model: str | Path, options: CompileOptions) -> Any:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from tests.tir.two_tiles import main_of, text
+from typing import Any
+
+from tests.tir.small_plans import numbers, two_tiles
 from tvm_pulp.tir.double_buffer import double_buffer
+from tvm_pulp.tir.insert_tiled_dma import insert_tiled_dma
+from tvm_pulp.tir.layer_main import layer_main
+from tvm_pulp.tir.tables import Tables
+
+
+def before_and_after(tables: Tables) -> tuple[Any, Any]:
+    before = insert_tiled_dma(layer_main(tables), tables)
+    return before, double_buffer(before, tables)
 
 
 def test_the_second_load_moves_beside_the_first_step() -> None:
-    main = main_of(overlap=True)
-    assert text(main.function) == [
+    before, after = before_and_after(two_tiles(overlap=True))
+    assert numbers(before) == [
         "layer(2, 0)",
         "dma_load_bundle(-1, 0, 0, 0, 172)",
         "dma_load(-1, 1, 64)",
@@ -19,7 +29,7 @@ def test_the_second_load_moves_beside_the_first_step() -> None:
         "dma_store(6, 4, 64)",
         "layer(7, 1)",
     ]
-    assert text(double_buffer(main.function)) == [
+    assert numbers(after) == [
         "dma_load_bundle(-1, 0, 0, 0, 172)",
         "dma_load(-1, 1, 64)",
         "layer(2, 0)",
@@ -33,9 +43,7 @@ def test_the_second_load_moves_beside_the_first_step() -> None:
 
 
 def test_without_overlap_the_order_stays() -> None:
-    main = main_of(overlap=False)
-    before = text(main.function)
-    after = text(double_buffer(main.function))
+    before, after = map(numbers, before_and_after(two_tiles(overlap=False)))
     # Only the layer's mark moves behind what the entry function loads.
     assert [s for s in after if not s.startswith("layer")] == [s for s in before if not s.startswith("layer")]
 
@@ -43,6 +51,6 @@ def test_without_overlap_the_order_stays() -> None:
 def test_the_two_tiles_use_two_buffers_only_with_overlap() -> None:
     places = {}
     for overlap in (True, False):
-        schedule = main_of(overlap=overlap).plan.schedule
+        schedule = two_tiles(overlap=overlap).plan.schedule
         places[overlap] = {m.place.address for m in schedule.moves if m.source.name == "x"}
     assert len(places[True]) == 2 and len(places[False]) == 1

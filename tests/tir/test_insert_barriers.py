@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.tir.two_tiles import main_of, text
+from tests.tir.small_plans import numbers, two_tiles
 from tvm_pulp import soc
 from tvm_pulp.tiling.verify import verify
 from tvm_pulp.tir.describe import describe
-from tvm_pulp.tir.double_buffer import double_buffer
-from tvm_pulp.tir.insert_barriers import insert_barriers
 from tvm_pulp.tir.lower import lower
 from tvm_pulp.tir.regions import Region
 
 
-def synchronised(*, overlap: bool, agents: int) -> list[str]:
-    main = main_of(overlap=overlap)
-    return text(insert_barriers(main, double_buffer(main.function), agents=agents))
+def synchronised(*, overlap: bool, cores: int = 8) -> list[str]:
+    return numbers(lower(two_tiles(overlap=overlap, cores=cores).plan).function)
 
 
 def test_pipelined_tiles() -> None:
     """Loads are core 0's, stores core 1's; one barrier per tile, behind the wait for its data."""
-    assert synchronised(overlap=True, agents=3) == [
+    stages = {stage.name: stage.function for stage in lower(two_tiles(overlap=True).plan).stages}
+    assert numbers(stages["place_buffers"]) == [
+        "dma_load_bundle(-1, 0, 0, 0, 172)",
+        "dma_load(-1, 1, 64)",
+        "layer(2, 0)",
+        "dma_load(2, 2, 64)",
+        "call(2, 0)",
+        "dma_store(5, 3, 64)",
+        "call(5, 1)",
+        "dma_store(6, 4, 64)",
+        "layer(7, 1)",
+    ]
+    assert numbers(stages["insert_barriers"]) == [
         "step(-1)",
         "dma_begin(0, 0)",
         "dma_load_bundle(0, -1, 0, 0, 0, 172)",
@@ -53,7 +62,7 @@ def test_pipelined_tiles() -> None:
 
 
 def test_one_buffer_means_waiting_for_the_store_before_the_next_load() -> None:
-    lines = synchronised(overlap=False, agents=3)
+    lines = synchronised(overlap=False)
     first_store = next(i for i, s in enumerate(lines) if s.startswith("dma_store"))
     second_load = next(i for i, s in enumerate(lines) if s.startswith("dma_load") and i > first_store)
     second_call = lines.index("call(5, 1)")
@@ -62,14 +71,14 @@ def test_one_buffer_means_waiting_for_the_store_before_the_next_load() -> None:
 
 
 def test_few_cores_have_one_agent() -> None:
-    lines = synchronised(overlap=True, agents=1)
+    lines = synchronised(overlap=True, cores=2)
     assert all(s.startswith("dma_begin(0,") for s in lines if s.startswith("dma_begin"))
 
 
 def test_the_verifier_agrees_for_chains_of_layers() -> None:
     for overlap in (True, False):
         for layers in (1, 2, 5):
-            plan = main_of(overlap=overlap, layers=layers).plan
+            plan = two_tiles(overlap=overlap, layers=layers).plan
             assert verify(describe(replace(plan, lowered=lower(plan))), soc.load("siracusa")) == []
 
 

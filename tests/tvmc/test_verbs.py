@@ -93,6 +93,23 @@ def test_compile_dumps_every_stage(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "qnn.dense" in (folder / "main.relax.txt").read_text()
 
 
+def test_compile_dumps_the_function_after_every_tir_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--dump-code=tir", "--dump-dir", tmp_path, "--soc=siracusa", "-o", tmp_path / "n.tar"]
+    assert tvmc(capsys, "compile", "-q", "zoo:autoencoder", *arguments).status == 0
+    stages = {path.name.removesuffix(".tir.txt"): path.read_text() for path in tmp_path.glob("*.tir.txt")}
+    assert sorted(stages) == [
+        "0_layer_main",
+        "1_insert_tiled_dma",
+        "2_double_buffer",
+        "3_place_buffers",
+        "4_insert_barriers",
+        "main",
+    ]
+    assert "dma_load" not in stages["0_layer_main"] and '"buffer"' in stages["1_insert_tiled_dma"]
+    assert '"buffer"' not in stages["3_place_buffers"] and "barrier" not in stages["3_place_buffers"]
+    assert stages["4_insert_barriers"] == stages["main"] and "barrier" in stages["main"]
+
+
 def test_quiet_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     finished = tvmc(capsys, "compile", "--quiet", "zoo:autoencoder", "-o", tmp_path / "n.tar")
     assert (finished.status, finished.out, finished.err) == (0, "", "")

@@ -15,9 +15,9 @@ from tvm_pulp.codegen.run_function import members, signature
 from tvm_pulp.codegen.step_table import Record, TableBuilder, record_words
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.schedule import Bundle, Slot
-from tvm_pulp.tir import insert_barriers as sync
-from tvm_pulp.tir import tiled_main as tiled
-from tvm_pulp.tir.tiled_main import TiledMain, integer, statement_name
+from tvm_pulp.tir import statements as tir
+from tvm_pulp.tir.statements import integer, statement_name
+from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, Pointer
 
@@ -29,30 +29,32 @@ _WORDS_PER_LINE = 12
 class ClusterSource:
     """Prints `<name>_run.c` and `<name>_program.c`."""
 
-    def __init__(self, main: TiledMain, function: Any, kernels: Kernels, engines: Mapping[str, Codegen]) -> None:
-        self._main, self._plan, self._engines = main, main.plan, engines
+    def __init__(self, tables: Tables, function: Any, kernels: Kernels, engines: Mapping[str, Codegen]) -> None:
+        self._tables, self._plan, self._engines = tables, tables.plan, engines
         self._name = self._plan.network.name
         self._thunks: dict[str, list[str]] = {}
         self._kernels = {
             s.index: kernels.add(s.step, self._plan.layers[s.layer].layer.name)
-            for s in main.slots
+            for s in tables.slots
             if isinstance(s.step, Kernel)
         }
         # Pointers that only the caller knows, numbered.
         direct = {
             t.storage.name
-            for s in main.slots
+            for s in tables.slots
             if isinstance(s.step, Kernel)
             for t in s.step.operands
             if isinstance(t, Tensor)
         }
         outside = (*self._plan.network.inputs, *(t.storage for t in self._plan.network.outputs))
         used = [
-            t for t in dict.fromkeys(outside) if t.kind != "constant" and (t.name in main.pointers or t.name in direct)
+            t
+            for t in dict.fromkeys(outside)
+            if t.kind != "constant" and (t.name in tables.pointers or t.name in direct)
         ]
         self._bases = {t: i for i, t in enumerate(t for t in used if t not in self._plan.arena.offsets)}
-        self._table = TableBuilder(main, self._address, self._base, self._submit).build(function)
-        self._page_at = {m.source: m.place.address for m in main.moves if isinstance(m.source, Bundle)}
+        self._table = TableBuilder(tables, self._address, self._base, self._submit).build(function)
+        self._page_at = {m.source: m.place.address for m in tables.moves if isinstance(m.source, Bundle)}
         self._places = self._lay_records()
         self._bundle_constants: list[str] = []
 
@@ -60,9 +62,9 @@ class ClusterSource:
 
     def _address(self, place: Any) -> str:
         kind, *values = place.args
-        if str(kind.value) != tiled.AT:
-            return _at(_L1 if str(kind.value) == tiled.L1 else _L2, int(values[0].value))
-        tensor, offset = self._main.pointers[str(values[0].value)], int(values[1].value)
+        if str(kind.value) != tir.AT:
+            return _at(_L1 if str(kind.value) == tir.L1 else _L2, int(values[0].value))
+        tensor, offset = self._tables.pointers[str(values[0].value)], int(values[1].value)
         if tensor in self._bases:
             return f"{offset}u"
         return _at(f"(uint32_t){weights.symbol(self._name, tensor)}", offset)
@@ -70,12 +72,12 @@ class ClusterSource:
     def _base(self, place: Any) -> int:
         """Number of the pointer that a place counts from, plus one; 0 for a fixed address."""
         kind, *values = place.args
-        if str(kind.value) != tiled.AT:
+        if str(kind.value) != tir.AT:
             return 0
-        return self._bases.get(self._main.pointers[str(values[0].value)], -1) + 1
+        return self._bases.get(self._tables.pointers[str(values[0].value)], -1) + 1
 
     def _submit(self, made: Any) -> str:
-        step = self._main.slots[integer(made, 1)].step
+        step = self._tables.slots[integer(made, 1)].step
         assert isinstance(step, Job)
         return f"(uint32_t){self._engines[step.engine].submit}"
 
@@ -120,7 +122,7 @@ class ClusterSource:
         """Function and arguments of a record's call."""
         if record.call is None:
             return "0u", "0u"
-        slot = self._main.slots[integer(record.call, 1)]
+        slot = self._tables.slots[integer(record.call, 1)]
         name = slot.step.function if isinstance(slot.step, Call) else self._thunk(slot)
         return f"(uint32_t){name}", self._address(record.call.value.args[3])
 
@@ -157,7 +159,7 @@ class ClusterSource:
             words = records.get(bundle, [])
             words = [*words, *["0u"] * (bundle.record_bytes // 4 - len(words))]
             for slot in bundle.descriptors:
-                words += self._descriptor(self._main.slots[slot])
+                words += self._descriptor(self._tables.slots[slot])
             constants: list[str] = []
             for piece in bundle.pieces:
                 constants += ["0u"] * (piece.offset // 4 - len(words) - len(constants))
@@ -190,7 +192,7 @@ class ClusterSource:
         name, arena = self._name, self._plan.arena
         parts = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/executor.h"']
         parts += [f'#include "{codegen.header}"' for codegen in self._engines.values()]
-        if any(isinstance(s.step, Call) for s in self._main.slots):
+        if any(isinstance(s.step, Call) for s in self._tables.slots):
             parts += ['#include "tvm_pulp/kernels.h"']
         parts += [
             f'#include "{name}_kernels.h"',
@@ -265,16 +267,16 @@ class ClusterSource:
         lines = []
         for made in self._table.boot:
             name, arguments = statement_name(made), made.value.args[4:]
-            if name == tiled.FETCH:
+            if name == tir.FETCH:
                 place = f"(void *)(uintptr_t)({self._address(made.value.args[2])})"
                 lines.append(f"tvm_pulp_l3_load({place}, {integer(made, 2)}u, {integer(made, 3)}u);")
-            elif name == sync.WAIT_L3:
+            elif name == tir.WAIT_L3:
                 lines.append("tvm_pulp_l3_wait();")
-            elif name == sync.BEGIN:
+            elif name == tir.BEGIN:
                 lines.append("const uint32_t group = tvm_pulp_dma_begin();")
-            elif name == sync.WAIT_DMA:
+            elif name == tir.WAIT_DMA:
                 lines.append("tvm_pulp_dma_wait(group);")
-            elif name == tiled.BUNDLE:
+            elif name == tir.BUNDLE:
                 local, number, offset, size = arguments
                 source = f"(const uint8_t *)bundle_{int(number.value)} + {int(offset.value)}"
                 lines.append(f"tvm_pulp_dma_load({self._pointer(local)}, {source}, {int(size.value)});")

@@ -15,7 +15,7 @@ from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.tir.describe import describe
-from tvm_pulp.tir.tiled_main import TiledMain
+from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.recipe import Call, operands_of
 
@@ -30,11 +30,11 @@ def emit_cluster(
         codegen = backends[engine].codegen if engine in backends else None
         if codegen is not None:
             engines[engine] = codegen
-    main, function = plan.lowered.main, plan.lowered.function
+    tables, function = plan.lowered.tables, plan.lowered.function
     kernels = Kernels(name, shared_loops=True)
-    source = ClusterSource(main, function, kernels, engines)
+    source = ClusterSource(tables, function, kernels, engines)
     constants = plan.constants()
-    named = named_constants(main, constants)
+    named = named_constants(tables, constants)
     texts = {
         f"{SOURCES}/{name}_run.c": source.run_file(),
         f"{SOURCES}/{name}_program.c": source.program_file(),
@@ -50,7 +50,7 @@ def emit_cluster(
     }
     for codegen in engines.values():
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
-    if any(isinstance(slot.step, Call) for slot in main.slots):
+    if any(isinstance(slot.step, Call) for slot in tables.slots):
         texts |= kernel_sources()
     defines = [*defines, *(d for codegen in engines.values() for d in codegen.defines)]
     files = {path: text.encode() for path, text in texts.items()}
@@ -70,10 +70,10 @@ def emit_cluster(
     return files
 
 
-def named_constants(main: TiledMain, constants: list[Tensor]) -> list[Tensor]:
+def named_constants(tables: Tables, constants: list[Tensor]) -> list[Tensor]:
     """Constants that code refers to by name; the others exist only inside bundles."""
-    used = {t for t in main.pointers.values() if t.kind == "constant"}
-    for slot in main.slots:
+    used = {t for t in tables.pointers.values() if t.kind == "constant"}
+    for slot in tables.slots:
         used |= {o.storage for o in operands_of(slot.step) if isinstance(o, Tensor)}
     return [t for t in constants if t in used]
 

@@ -9,9 +9,9 @@ from typing import Any
 from tvm_pulp.tiling.build_schedule import page_at
 from tvm_pulp.tiling.bundles import AGENTS, RECORD_WORDS
 from tvm_pulp.tiling.schedule import BOOT, Bundle
-from tvm_pulp.tir import insert_barriers as sync
-from tvm_pulp.tir import tiled_main as tiled
-from tvm_pulp.tir.tiled_main import TiledMain, integer, statement_name
+from tvm_pulp.tir import statements as tir
+from tvm_pulp.tir.statements import integer, statement_name
+from tvm_pulp.tir.tables import Tables
 
 # The command word of the DMA: direction, increment, lines, event.
 _TO_L1, _INCREMENT, _TWO_D, _EVENT = 1 << 17, 1 << 18, 1 << 19, 1 << 20
@@ -52,18 +52,18 @@ class TableBuilder:
     """Turns statements into records. `address(place)` is the C expression of a place, `base` its pointer's number."""
 
     def __init__(
-        self, main: TiledMain, address: Callable[[Any], str], base: Callable[[Any], int], submit: Callable[[Any], str]
+        self, tables: Tables, address: Callable[[Any], str], base: Callable[[Any], int], submit: Callable[[Any], str]
     ) -> None:
-        self._main, self._address, self._base, self._submit = main, address, base, submit
+        self._tables, self._address, self._base, self._submit = tables, address, base, submit
 
     def build(self, function: Any) -> StepTable:
         table = StepTable([], [])
-        pages = dict(enumerate(self._main.plan.schedule.pages))
+        pages = dict(enumerate(self._tables.plan.schedule.pages))
         if not pages:
             return table
         for made in function.body.seq:
             name = statement_name(made)
-            if name == sync.STEP:
+            if name == tir.STEP:
                 position = integer(made, 0)
                 if position != BOOT:
                     table.records.append(Record(position, page_at(position, pages)))
@@ -74,26 +74,26 @@ class TableBuilder:
         return table
 
     def _add(self, record: Record, name: str, made: Any) -> None:
-        if name == sync.BARRIER:
+        if name == tir.BARRIER:
             record.barrier = True
-        elif name == sync.WAIT_DMA:
+        elif name == tir.WAIT_DMA:
             agent, group = integer(made, 0), integer(made, 1)
             record.waits[agent] = record.waits.get(agent, 0) | 1 << group
-        elif name == sync.WAIT_JOB:
+        elif name == tir.WAIT_JOB:
             # Jobs end in order, so the last of several is the one to wait for.
             record.ticket = integer(made, 0)
-        elif name == sync.WAIT_L3:
+        elif name == tir.WAIT_L3:
             record.waits[0] = record.waits.get(0, 0) | 1 << _L3_GROUP
-        elif name == tiled.FETCH:
+        elif name == tir.FETCH:
             words = [self._address(made.value.args[2]), f"{integer(made, 2)}u", f"{integer(made, 3)}u"]
             record.commands.setdefault(0, []).extend([f"{_CODE_FETCH}u", *words])
-        elif name == sync.BEGIN:
+        elif name == tir.BEGIN:
             record.commands.setdefault(integer(made, 0), []).append(f"{_CODE_BEGIN | integer(made, 1)}u")
-        elif name == tiled.LAYER:
+        elif name == tir.LAYER:
             record.mark = integer(made, 1)
-        elif name == tiled.CALL:
+        elif name == tir.CALL:
             record.call = made
-        elif name == tiled.SUBMIT:
+        elif name == tir.SUBMIT:
             words = [f"{_CODE_SUBMIT | integer(made, 3)}u", self._submit(made), self._address(made.value.args[3])]
             record.commands.setdefault(0, []).extend(words)
         elif name.startswith("dma_"):
@@ -102,14 +102,14 @@ class TableBuilder:
     def _transfer(self, name: str, made: Any) -> list[str]:
         arguments = made.value.args[4:]
         flags = _INCREMENT | _EVENT
-        if name == tiled.BUNDLE:
+        if name == tir.BUNDLE:
             local, number, offset, size = arguments
             external = f"(uint32_t)bundle_{int(number.value)}" + (
                 f" + {int(offset.value)}u" if int(offset.value) else ""
             )
             return [f"{flags | _TO_L1 | int(size.value)}u", self._address(local), external]
         target, source, size, *lines = arguments
-        outward = name.startswith(tiled.STORE)
+        outward = name.startswith(tir.STORE)
         local, place = (source, target) if outward else (target, source)
         flags |= (0 if outward else _TO_L1) | (_TWO_D if lines else 0)
         head = flags | int(size.value) | self._base(place) << _BASE_SHIFT | (_CODE_2D if lines else 0)

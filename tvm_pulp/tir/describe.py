@@ -13,10 +13,9 @@ from tvm_pulp.tiling.build_schedule import page_at
 from tvm_pulp.tiling.plan import LayerPlan, Plan
 from tvm_pulp.tiling.residency import contiguous_offset
 from tvm_pulp.tiling.schedule import BOOT, Bundle, Move, Slot
-from tvm_pulp.tir import insert_barriers as sync
-from tvm_pulp.tir import tiled_main as tiled
+from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.lower import Lowered
-from tvm_pulp.tir.tiled_main import integer, statement_name
+from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.uma.recipe import Job, Kernel, Load, Local, Store
 
 Record = dict[str, Any]
@@ -86,8 +85,8 @@ class _Program:
     """Steps with their waits, barriers and actions; every action with what it reads and writes."""
 
     def __init__(self, plan: Plan, lowered: Lowered) -> None:
-        self._plan, self._main, self._function = plan, lowered.main, lowered.function
-        self._page_at = {m.source: m.place.address for m in lowered.main.moves if isinstance(m.source, Bundle)}
+        self._plan, self._tables, self._function = plan, lowered.tables, lowered.function
+        self._page_at = {m.source: m.place.address for m in lowered.tables.moves if isinstance(m.source, Bundle)}
         self._pages = dict(enumerate(plan.schedule.pages))
         # What each Local of a tile is: part of a tensor, or made by the step that writes it first.
         self._content: dict[Local, tuple[str, int]] = {}
@@ -97,6 +96,9 @@ class _Program:
                     if isinstance(step, Load | Store):
                         pitch = f" every {step.pitch} bytes" if isinstance(step, Load) and step.pitch else ""
                         self._content[step.local] = (f"{step.tensor.storage.name}{step.box}{pitch}", 0)
+        self._slots: dict[tuple[int, int], list[Slot]] = {}
+        for slot in plan.schedule.slots:
+            self._slots.setdefault((slot.layer, slot.tile), []).append(slot)
         self._boxes = {
             s.local: (s.tensor, s.box)
             for layer in plan.layers
@@ -111,26 +113,26 @@ class _Program:
         barrier = False
         for made in self._function.body.seq:
             name = statement_name(made)
-            if name == sync.STEP:
+            if name == tir.STEP:
                 step: Record = {"position": integer(made, 0), "waits": waits, "barrier": barrier, "actions": []}
                 if integer(made, 0) != BOOT and self._pages:
                     page = page_at(integer(made, 0), self._pages)
                     step["page"] = {"bundle": page.name, "offset": self._page_at[page], "bytes": page.record_bytes}
                 found.append(step)
                 waits, barrier = [], False
-            elif name == sync.WAIT_DMA:
+            elif name == tir.WAIT_DMA:
                 waits.append({"agent": integer(made, 0), "group": integer(made, 1)})
-            elif name == sync.WAIT_JOB:
+            elif name == tir.WAIT_JOB:
                 waits.append({"agent": 0, "ticket": integer(made, 0)})
-            elif name == sync.WAIT_L3:
+            elif name == tir.WAIT_L3:
                 waits.append({"agent": 0, "l3": True})
-            elif name == tiled.FETCH:
+            elif name == tir.FETCH:
                 found[-1]["actions"].append(self._fetch(made))
-            elif name == sync.BARRIER:
+            elif name == tir.BARRIER:
                 barrier = True
-            elif name == sync.BEGIN:
+            elif name == tir.BEGIN:
                 found[-1]["actions"].append({"do": "begin", "agent": integer(made, 0), "group": integer(made, 1)})
-            elif name in (tiled.CALL, tiled.SUBMIT):
+            elif name in (tir.CALL, tir.SUBMIT):
                 found[-1]["actions"].append(self._compute(made, name))
             elif name.startswith("dma_"):
                 found[-1]["actions"].append(self._transfer(made, name))
@@ -139,11 +141,11 @@ class _Program:
         return found
 
     def _compute(self, made: Any, name: str) -> Record:
-        slot: Slot = self._main.slots[integer(made, 1)]
+        slot: Slot = self._tables.slots[integer(made, 1)]
         step = slot.step
         reads = step.inputs if isinstance(step, Kernel) else step.reads
         writes = (*step.outputs, *step.workspaces) if isinstance(step, Kernel) else step.writes
-        action: Record = {"do": "job" if name == tiled.SUBMIT else "kernel", "layer": slot.layer, "tile": slot.tile}
+        action: Record = {"do": "job" if name == tir.SUBMIT else "kernel", "layer": slot.layer, "tile": slot.tile}
         if isinstance(step, Job):
             action |= {"engine": step.engine, "ticket": integer(made, 3)}
         else:
@@ -185,16 +187,16 @@ class _Program:
         return {"do": "fetch", "layer": fetch.layer, "agent": 0, "reads": [], "writes": [access]}
 
     def _transfer(self, made: Any, name: str) -> Record:
-        move: Move = self._main.moves[integer(made, 2)]
+        move: Move = self._tables.moves[integer(made, 2)]
         arguments = made.value.args[4:]
         action: Record = {"layer": move.layer, "tile": move.tile, "agent": integer(made, 0), "ahead": move.ahead}
-        if name == tiled.BUNDLE:
+        if name == tir.BUNDLE:
             local, _, offset, size = arguments
             assert isinstance(move.source, Bundle)
             inside = {"space": "L1", "start": int(local.args[1].value), "bytes": int(size.value)}
             inside |= {"content": move.source.name, "from": int(offset.value)}
             return {"do": "load", **action, "reads": [], "writes": [inside]}
-        outward = name.startswith(tiled.STORE)
+        outward = name.startswith(tir.STORE)
         target, source, size, *lines = arguments
         local = source if outward else target
         assert isinstance(move.source, Tensor)
@@ -220,7 +222,7 @@ class _Program:
             assert isinstance(step, Load | Store)
             if step.tensor.storage is not getattr(move.source, "storage", None):
                 continue
-            slots = [s for s in self._main.slots if (s.layer, s.tile) == (move.layer, move.tile)]
+            slots = self._slots[move.layer, move.tile]
             if any(s.places.get(step.local) and s.places[step.local].block is move.place.block for s in slots):
                 return self._content[step.local][0], packed
         raise RuntimeError(f"layer {move.layer}: a transfer belongs to no step")

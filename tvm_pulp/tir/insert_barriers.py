@@ -1,8 +1,10 @@
 """Pass: synchronisation for many cores, the DMA and accelerators.
 
-Expects statements in the order of their positions (`double_buffer`), correct if executed one after the other. All cores
-run kernels together; one of up to three cores, the agents, issues a transfer and waits for it: streaming loads and jobs
-are core 0's, stores core 1's, what is fetched ahead core 2's, since the DMA takes only two commands of a core at once.
+Expects statements in the order of their positions (`double_buffer`) with addresses (`place_buffers`), correct if
+executed one after the other. All cores run kernels together; one of up to three cores, the agents, issues a transfer
+and waits for it: streaming loads and jobs are core 0's, stores core 1's, what is fetched ahead core 2's, since the DMA
+takes only two commands of a core at once.
+
 Statements of one position become a step, and a step is preceded by exactly the waits and the barrier that its
 statements need because they touch bytes of something that may still be under way:
 
@@ -10,7 +12,7 @@ statements need because they touch bytes of something that may still be under wa
     step; begin; load 1; call 0;   wait(load 1); barrier; step; begin; store 0; call 1
 
 The result is a flat list: `dma_wait(agent, group)`, `job_wait(ticket)`, `l3_wait()`, `barrier()`, `step(position)`,
-`dma_begin(agent, group)` and the statements of `tiled_main`, transfers with their agent in front, jobs with their
+`dma_begin(agent, group)` and the statements that were there, transfers with their agent in front, jobs with their
 ticket behind.
 """
 
@@ -24,23 +26,28 @@ from typing import Any
 from tvm import tirx
 
 from tvm_pulp.tiling.schedule import BOOT, Bundle
+from tvm_pulp.tir.accesses import access_of
 from tvm_pulp.tir.regions import Access
-from tvm_pulp.tir.tiled_main import (
+from tvm_pulp.tir.statements import (
+    BARRIER,
+    BEGIN,
     BUNDLE,
     CALL,
+    END,
     FETCH,
     LAYER,
+    STEP,
     SUBMIT,
-    TiledMain,
-    access_of,
+    WAIT_DMA,
+    WAIT_JOB,
+    WAIT_L3,
     call,
     integer,
     statement,
     statement_name,
 )
+from tvm_pulp.tir.tables import Tables
 
-BARRIER, BEGIN, WAIT_DMA, WAIT_JOB, WAIT_L3 = "barrier", "dma_begin", "dma_wait", "job_wait", "l3_wait"
-STEP, END = "step", "end"
 # Groups of transfers that each agent may have under way: the DMA has 16 counters, an agent numbers eight.
 GROUPS = (6, 4, 6)
 GROUPS_OF_ONE_AGENT = 7
@@ -73,14 +80,15 @@ class _Sync:
             self.waits.append(pending)
 
 
-def insert_barriers(main: TiledMain, function: Any, *, agents: int) -> Any:
+def insert_barriers(function: Any, tables: Tables) -> Any:
     """The function with agents, waits and barriers."""
-    return _Pass(main, agents).run(function)
+    agents = len(GROUPS) if tables.plan.cores >= len(GROUPS) else 1
+    return _Pass(tables, agents).run(function)
 
 
 class _Pass:
-    def __init__(self, main: TiledMain, agents: int) -> None:
-        self._main, self._agents = main, agents
+    def __init__(self, tables: Tables, agents: int) -> None:
+        self._tables, self._agents = tables, agents
         self._pending: list[_Pending] = []
         self._result: list[Any] = []
         self._count = 0
@@ -100,14 +108,14 @@ class _Pass:
         loads = [s for s in statements if statement_name(s) != FETCH]
         self._result += [statement(STEP, BOOT), *fetches]
         for made in fetches:
-            self._add("l3", [access_of(self._main, made)], 0, 0)
-        if any(self._conflicts(access_of(self._main, made)) for made in loads):
+            self._add("l3", [access_of(self._tables, made)], 0, 0)
+        if any(self._conflicts(access_of(self._tables, made)) for made in loads):
             self._result += [statement(WAIT_L3), statement(STEP, BOOT)]
             self._pending = []
         self._result.append(statement(BEGIN, 0, 0))
         self._result += [tirx.Evaluate(_with_agent(s.value, 0)) for s in loads]
         self._result += [statement(WAIT_DMA, 0, 0), statement(BARRIER)]
-        pages = self._main.plan.schedule.pages
+        pages = self._tables.plan.schedule.pages
         self._page = pages[0] if pages else None
 
     def _step(self, position: int, statements: list[Any]) -> None:
@@ -119,7 +127,7 @@ class _Pass:
         for made, name in zip(statements, names, strict=True):
             if name == LAYER:
                 continue
-            access = access_of(self._main, made)
+            access = access_of(self._tables, made)
             if name == FETCH:
                 fetches.append((made, access))
                 self._require(sync, access, 0, "l3")
@@ -127,11 +135,11 @@ class _Pass:
                 computes.append((made, access))
                 self._require(sync, access, _ALL_CORES if name == CALL else 0, "kernel" if name == CALL else "job")
             else:
-                move, agent = self._main.moves[integer(made, 1)], self._agent(made, beside_kernel=CALL in names)
+                move, agent = self._tables.moves[integer(made, 1)], self._agent(made, beside_kernel=CALL in names)
                 groups.setdefault((agent, move.needed, move.outward), []).append((made, access))
                 self._require(sync, access, agent, "dma")
         self._turn_page(position, sync)
-        if position > self._main.plan.schedule.end:
+        if position > self._tables.plan.schedule.end:
             # The network ends when everything has ended.
             sync.barrier = True
             for pending in self._pending:
@@ -165,7 +173,7 @@ class _Pass:
         """Who issues a transfer. Beside a job or alone it is core 0, which needs no barrier to know about the job."""
         if self._agents < len(GROUPS) or not beside_kernel:
             return 0
-        move = self._main.moves[integer(made, 1)]
+        move = self._tables.moves[integer(made, 1)]
         return 1 if move.outward else 2 if move.ahead else 0
 
     def _add(
@@ -192,7 +200,7 @@ class _Pass:
     def _turn_page(self, position: int, sync: _Sync) -> None:
         """All cores read the record of a step: the page that holds it must be there before the barrier."""
         slot, part = divmod(position, 3)
-        pages = self._main.plan.schedule.pages
+        pages = self._tables.plan.schedule.pages
         if part != 2 or slot >= len(pages) or pages[slot] is self._page:
             return
         self._page = pages[slot]

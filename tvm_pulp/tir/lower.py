@@ -2,33 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.tir.double_buffer import double_buffer
-from tvm_pulp.tir.insert_barriers import GROUPS, insert_barriers
-from tvm_pulp.tir.tiled_main import TiledMain, build_tiled_main
+from tvm_pulp.tir.insert_barriers import insert_barriers
+from tvm_pulp.tir.insert_tiled_dma import insert_tiled_dma
+from tvm_pulp.tir.layer_main import layer_main
+from tvm_pulp.tir.place_buffers import place_buffers
+from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import UMABackend
+
+PASSES: tuple[Callable[[Any, Tables], Any], ...] = (insert_tiled_dma, double_buffer, place_buffers, insert_barriers)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The function after a pass."""
+
+    name: str
+    function: Any
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """The tiled main with its tables, and the function after all passes."""
+    """The function after every pass, and the tables its numbers refer to."""
 
-    main: TiledMain
-    function: Any
+    tables: Tables
+    stages: tuple[Stage, ...]
+
+    @property
+    def function(self) -> Any:
+        return self.stages[-1].function
 
 
 def lower(plan: Plan, backends: Iterable[UMABackend] = ()) -> Lowered:
-    """Tile by tile, pipelined, synchronised; accelerators may add passes of their own."""
-    backends = list(backends)
-    main = build_tiled_main(plan)
-    function = double_buffer(main.function)
+    """Tile by tile, pipelined, placed, synchronised; accelerators may add passes of their own around the last."""
+    backends, tables = list(backends), Tables(plan)
+    function = layer_main(tables)
+    stages = [Stage("layer_main", function)]
+    for transform in PASSES:
+        if transform is insert_barriers:
+            function = _run_engine_passes("pre_barriers", function, backends)
+        function = transform(function, tables)
+        stages.append(Stage(transform.__name__, function))
+    function = _run_engine_passes("post_barriers", function, backends)
+    if function is not stages[-1].function:
+        stages.append(Stage("post_barriers", function))
+    return Lowered(tables, tuple(stages))
+
+
+def _run_engine_passes(phase: str, function: Any, backends: Iterable[UMABackend]) -> Any:
     for backend in backends:
-        function = backend.run_tir_passes("pre_barriers", function)
-    function = insert_barriers(main, function, agents=len(GROUPS) if plan.cores >= len(GROUPS) else 1)
-    for backend in backends:
-        function = backend.run_tir_passes("post_barriers", function)
-    return Lowered(main, function)
+        function = backend.run_tir_passes(phase, function)
+    return function

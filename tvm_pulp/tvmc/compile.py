@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of
+
+if TYPE_CHECKING:
+    from tvm_pulp.api import App
 
 _DUMPS = ("relax", "tir", "c")
 
@@ -43,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     app = compile_with(args.MODEL, options, progress)
     app.save(path)
     if dumps:
-        _dump(app.files, dumps, Path(args.dump_dir))
+        _dump(app, dumps, Path(args.dump_dir))
     memory = app.metadata["memory"]
     progress(
         f"wrote {path}: {len(app.metadata['tvm_pulp']['layers'])} layers, {app.metadata['tvm_pulp']['macs']} MAC, "
@@ -53,15 +57,21 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _dump(files: dict[str, bytes], dumps: list[str], folder: Path) -> None:
-    """Copy the wanted forms out of the archive."""
+def _dump(app: App, dumps: list[str], folder: Path) -> None:
+    """Copy the wanted forms out of the archive; the TIR after every pass as well."""
     suffixes = {"relax": ("main.relax.txt",), "tir": ("main.tir.txt",), "c": (".c", ".h")}
     wanted = tuple(s for d in dumps for s in suffixes[d])
+    written = {
+        Path(name).name: data
+        for name, data in app.files.items()
+        if name.endswith(wanted) and not name.startswith("runtime/")
+    }
+    if "tir" in dumps:
+        for number, stage in enumerate(app.tir_stages):
+            written[f"{number}_{stage.name}.tir.txt"] = stage.function.script().encode()
     try:
-        for name, data in files.items():
-            if name.endswith(wanted) and not name.startswith("runtime/"):
-                target = folder / Path(name).name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(data)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in written.items():
+            (folder / name).write_bytes(data)
     except OSError as error:
         raise UserError(f"--dump-dir: cannot write into '{folder}': {error.strerror}") from None
