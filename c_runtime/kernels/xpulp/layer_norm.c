@@ -59,9 +59,10 @@ TVM_PULP_KERNEL(layer_norm) {
     int32_t total;
     uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, &total)
                                                      : tvm_pulp_sums_unsigned(x, columns, &total);
-    int32_t mean = total / (int32_t)columns;
+    int32_t mean = (int32_t)tvm_pulp_mean((uint32_t)tvm_pulp_xp_abs(total), columns);
+    if (total < 0) mean = -mean;
     squares = squares + (uint32_t)(mean * mean) * columns - 2u * (uint32_t)(mean * total);
-    struct tvm_pulp_root root = tvm_pulp_root_of(squares / columns + 1u, 0);
+    struct tvm_pulp_root root = tvm_pulp_root_of(tvm_pulp_mean(squares, columns) + 1u, 0);
     uint8_t *y = (uint8_t *)args->y + w.row * columns + w.column;
     scale_piece(args, x + w.column, args->double_weight + w.column, args->bias + w.column, y, w.count, mean, root);
   }

@@ -33,9 +33,17 @@ static void pack_rows(const struct operands *o, const int8_t *b, uint32_t first)
     uint32_t column = first + j < args->columns ? first + j : args->columns - 1u;
     row[j] = b + column * args->b_stride;
   }
-  for (uint32_t k = 0; k < o->stride; k += 4u) {
-    for (uint32_t j = 0; j < 4u; ++j) o->packed[k + j] = tvm_pulp_xp_word(row[j] + k) ^ o->flip;
-  }
+  uint32_t n = o->stride >> 2;
+  int32_t w0, w1, w2, w3, *packed = o->packed;
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[w0]", 4, "%[r0]") XP_LW("%[w1]", 4, "%[r1]")
+                       XP_LW("%[w2]", 4, "%[r2]") XP_LW("%[w3]", 4, "%[r3]")
+                   "xor %[w0],%[w0],%[f]\nxor %[w1],%[w1],%[f]\nxor %[w2],%[w2],%[f]\nxor %[w3],%[w3],%[f]\n"
+                   XP_SW("%[w0]", 4, "%[y]") XP_SW("%[w1]", 4, "%[y]") XP_SW("%[w2]", 4, "%[y]") XP_LOOP_END
+                       XP_SW("%[w3]", 4, "%[y]") XP_END
+                   : [r0] "+r"(row[0]), [r1] "+r"(row[1]), [r2] "+r"(row[2]), [r3] "+r"(row[3]), [y] "+r"(packed),
+                     [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)
+                   : [n] "r"(n), [f] "r"(o->flip)
+                   : "memory");
 }
 
 static void pack_block(struct operands *o, const int8_t *b, uint32_t first) {

@@ -32,6 +32,11 @@ static inline uint32_t tvm_pulp_xp_isqrt(uint32_t value) {
   return root;
 }
 
+/* A division takes 30 cycles, and rows are often a power of two long. */
+static inline uint32_t tvm_pulp_mean(uint32_t sum, uint32_t count) {
+  return (count & (count - 1u)) == 0u ? sum >> tvm_pulp_xp_fl1((int32_t)count) : sum / count;
+}
+
 /* Of floor(sqrt(value)) < 2^15. */
 static inline struct tvm_pulp_root tvm_pulp_root_of(uint32_t value, int32_t shift) {
   struct tvm_pulp_root r;

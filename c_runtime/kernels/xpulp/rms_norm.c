@@ -46,7 +46,7 @@
     type *y = (type *)args->y + range.begin;                                                             \
     for (; left > 0u; ++row, column = 0) {                                                               \
       const type *x = (const type *)args->x + row * columns;                                             \
-      struct tvm_pulp_root r = tvm_pulp_root_of(SUMS(x, columns, 0) / columns + 1u, args->shift);        \
+      struct tvm_pulp_root r = tvm_pulp_root_of(tvm_pulp_mean(SUMS(x, columns, 0), columns) + 1u, args->shift); \
       const int32_t *weight = args->double_weight + column;                                              \
       uint32_t n = columns - column < left ? columns - column : left;                                    \
       int32_t v0, w0;                                                                                    \
@@ -59,7 +59,7 @@ FEW_ROWS(few_signed_rows, int8_t, tvm_pulp_sums_signed, XP_LB)
 FEW_ROWS(few_unsigned_rows, uint8_t, tvm_pulp_sums_unsigned, XP_LBU)
 
 static inline void scale_row(const struct tvm_pulp_rms_norm_args *args, const uint8_t *x, uint8_t *y, uint32_t squares) {
-  struct tvm_pulp_root r = tvm_pulp_root_of(squares / args->columns + 1u, args->shift);
+  struct tvm_pulp_root r = tvm_pulp_root_of(tvm_pulp_mean(squares, args->columns) + 1u, args->shift);
   const int32_t *weight = args->double_weight;
   int32_t high = (int32_t)(args->levels / 2u - 1u), v0, v1, v2, v3, w0, w1, w2, w3;
   uint32_t n = args->columns >> 2;
