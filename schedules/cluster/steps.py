@@ -13,7 +13,7 @@ from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
 
-_LEAST_ROW_BYTES = 16
+_LEAST_ROW_BYTES, _LEAST_TAPS_BYTES = 5, 16
 
 
 def step_call(kernel: Kernel) -> Call | None:
@@ -64,8 +64,9 @@ def _im2col(kernel: Kernel) -> Call | None:
     x, y = kernel.inputs[0], kernel.outputs[0]
     assert isinstance(x, Local) and isinstance(y, Local)
     a, (n, height, width, channels), (_, out_height, out_width, _) = kernel.attributes, x.spec.shape, y.spec.shape
-    # Short rows are better unrolled, which generated C does.
-    if n != 1 or a["kernel"][1] * channels < _LEAST_ROW_BYTES:
+    # Very short rows, and short ones with gaps, are better unrolled, which generated C does.
+    row_bytes = a["kernel"][1] * channels
+    if n != 1 or row_bytes < (_LEAST_ROW_BYTES if a["dilation"][1] == 1 else _LEAST_TAPS_BYTES):
         return None
     fields = {
         "x": Pointer(x), "y": Pointer(y), "height": height, "width": width, "channels": channels,

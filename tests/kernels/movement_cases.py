@@ -7,6 +7,7 @@ import numpy as np
 from tests.kernels.call import Call, Out
 from tests.kernels.matrix_cases import TYPE_CODES, Case, Window, random_bytes
 from tvm_pulp.qnn.avg_pool import AvgPool
+from tvm_pulp.qnn.im2col import Im2col
 from tvm_pulp.qnn.max_pool import MaxPool
 
 
@@ -30,6 +31,15 @@ def pool_case(
     }
     call = Call("avg_pool" if average else "max_pool", fields, structure="pool", misalign={"x": misalign})
     return Case(call, expected, expected.size * window.kernel[0] * window.kernel[1])
+
+
+def im2col_case(rng: np.random.Generator, size: tuple[int, int, int], window: Window, *, misalign: int = 0) -> Case:
+    x, pad_value = random_bytes(rng, (1, *size), "uint8"), int(rng.integers(256))
+    attributes = {"kernel": window.kernel, "zero_point": pad_value, **window.attributes}
+    expected = Im2col.reference(attributes, [x])
+    fields = {**window.fields(*size[:2]), "x": x, "y": Out(expected.shape, "uint8"), "channels": size[2]}
+    call = Call("im2col", {**fields, "pad_value": pad_value}, misalign={"x": misalign})
+    return Case(call, expected, expected.size)
 
 
 def transpose_case(

@@ -1,4 +1,4 @@
-"""Pooling, transposes and row copies: random shapes, odd sizes, 1 to 8 cores, both compilers."""
+"""Pooling, im2col, transposes and row copies: random shapes, odd sizes, 1 to 8 cores, both compilers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.matrix_cases import Window
-from tests.kernels.movement_cases import copy_rows_case, pool_case, transpose_case
+from tests.kernels.movement_cases import copy_rows_case, im2col_case, pool_case, transpose_case
 
 SEEDS = st.integers(0, 1 << 30)
 CORES = st.integers(1, 8)
@@ -31,6 +31,17 @@ def test_pool(seed, size, kernel, strides, pads, average, dtype, misalign, cores
     assume(min(window.output(*size[:2])) >= 1)
     case = pool_case(np.random.default_rng(seed), size, window, average=average, dtype=dtype, misalign=misalign)
     check(case, cores, tool)
+
+
+@settings(max_examples=60)
+@given(
+    SEEDS, IMAGES, KERNELS, st.tuples(st.integers(1, 3), st.integers(1, 3)), st.tuples(*[st.integers(0, 3)] * 4),
+    st.sampled_from([1, 1, 2]), MISALIGN, CORES, TOOLS,
+)  # fmt: skip
+def test_im2col(seed, size, kernel, strides, pads, dilation, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    window = Window(kernel, strides, (dilation, dilation), pads)
+    assume(min(window.output(*size[:2])) >= 1)
+    check(im2col_case(np.random.default_rng(seed), size, window, misalign=misalign), cores, tool)
 
 
 @EXAMPLES

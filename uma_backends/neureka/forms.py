@@ -32,9 +32,10 @@ JOB_WORDS = 25
 _JOB_CYCLES = 150
 # Cores: cycles per byte of a copy in L1 (plain C, one core), per element of a requantization.
 _COPY_CYCLES = 6
-# Laying out windows with the hand-written kernel: a call, a kernel row of a window; then a cycle per byte.
+# Laying out windows with the hand-written kernel: a call; a kernel row of a window, then a cycle per byte; a short row.
 _IM2COL_CALL = 700
 _IM2COL_ROW = 70
+_IM2COL_SHORT, _IM2COL_SHORT_ROW = 16, 20
 _REQUANTIZE_CYCLES = {"tflite": 12}
 _REQUANTIZE_SLOWLY = 42
 
@@ -405,7 +406,9 @@ class Im2colForm(NeurekaForm):
         job = self.array_job(h, w, depth, box.size[3])
         loads, step = self.job_steps(job, box.start[3], matrix, raw)
         if isinstance(step_call(unfold), Call):
-            core_cycles = _IM2COL_CALL + count * kh * (_IM2COL_ROW + kw * per_tap) // self.context.cores
+            row = kw * per_tap
+            each = _IM2COL_SHORT_ROW if row <= _IM2COL_SHORT and dw == 1 else _IM2COL_ROW + row
+            core_cycles = _IM2COL_CALL + count * kh * each // self.context.cores
         else:
             core_cycles = matrix.spec.bytes * _COPY_CYCLES // self.context.cores
         return self.assemble([Load(x, source_box, source), unfold, *loads], step, raw, box, core_cycles)

@@ -1,4 +1,83 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Short kernel rows are copied as words, the last of which reaches back over the one before; one kernel row after the
+ * other, for all windows of a line at once. */
 #include "tvm_pulp/plain/im2col.h"
 
-TVM_PULP_KERNEL(im2col) { tvm_pulp_im2col_share(args, core, cores); }
+/* Kernel rows of five to sixteen bytes: words at 0, 4, 8 and at the end, `last`. */
+#define COPY_LOOP(LOADS, STORES)                                                                        \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWX("%[v0]", "%[last]", "%[x]") LOADS                    \
+                   XP_LWR("%[v3]", "%[xs]", "%[x]") XP_SWX("%[v0]", "%[last]", "%[y]") STORES           \
+                   XP_LOOP_END XP_SWR("%[v3]", "%[ys]", "%[y]") XP_END                                  \
+                   : [x] "+r"(from), [y] "+r"(to), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3) \
+                   : [n] "r"(count), [last] "r"(bytes - 4u), [xs] "r"(x_step), [ys] "r"(y_step)         \
+                   : "memory")
+
+static void copy_rows(const uint8_t *from, uint8_t *to, uint32_t bytes, uint32_t count, uint32_t x_step,
+                      uint32_t y_step) {
+  int32_t v0, v1, v2, v3;
+  if (bytes <= 8u) {
+    COPY_LOOP("", "");
+  } else if (bytes <= 12u) {
+    COPY_LOOP("lw %[v1],4(%[x])\n", "sw %[v1],4(%[y])\n");
+  } else {
+    COPY_LOOP("lw %[v1],4(%[x])\nlw %[v2],8(%[x])\n", "sw %[v1],4(%[y])\nsw %[v2],8(%[y])\n");
+  }
+}
+
+/* Which windows of a line lie inside the image with all their columns. */
+struct inside {
+  uint32_t begin, end;
+};
+
+static struct inside find_inside(const struct tvm_pulp_im2col_args *a) {
+  int32_t room = (int32_t)(a->width + a->pad_left) - (int32_t)a->kernel_width;
+  struct inside found = {(a->pad_left + a->stride_x - 1u) / a->stride_x, 0};
+  if (room >= 0) found.end = (uint32_t)room / a->stride_x + 1u;
+  return found;
+}
+
+/* One kernel row of the windows [begin, end) of a line of windows. */
+static void lay_line(const struct tvm_pulp_im2col_args *a, const uint8_t *line, struct inside inside, uint32_t begin,
+                     uint32_t end, uint8_t *to) {
+  uint32_t bytes = a->kernel_width * a->channels, y_step = a->kernel_height * bytes;
+  while (begin < end) {
+    uint32_t last = inside.end < end ? inside.end : end;
+    if (begin >= inside.begin && begin < last) {
+      const uint8_t *from = line + (begin * a->stride_x - a->pad_left) * a->channels;
+      copy_rows(from, to, bytes, last - begin, a->stride_x * a->channels, y_step);
+      to += (last - begin) * y_step;
+      begin = last;
+    } else {
+      tvm_pulp_im2col_row(a, line, (int32_t)(begin * a->stride_x - a->pad_left), to);
+      to += y_step;
+      ++begin;
+    }
+  }
+}
+
+TVM_PULP_KERNEL(im2col) {
+  uint32_t bytes = args->kernel_width * args->channels, y_step = args->kernel_height * bytes;
+  if (args->dilation_x != 1u || bytes < 5u || bytes > 16u) {
+    tvm_pulp_im2col_share(args, core, cores);
+    return;
+  }
+  struct tvm_pulp_range range = tvm_pulp_share(args->out_height * args->out_width, core, cores);
+  struct inside inside = find_inside(args);
+  uint32_t oy = range.begin / args->out_width, ox = range.begin - oy * args->out_width;
+  uint8_t *to = args->y + range.begin * y_step;
+  for (uint32_t left = range.end - range.begin; left > 0u; ++oy, ox = 0) {
+    uint32_t count = args->out_width - ox < left ? args->out_width - ox : left;
+    for (uint32_t ky = 0; ky < args->kernel_height; ++ky) {
+      uint32_t iy = oy * args->stride_y + ky * args->dilation_y - args->pad_top;
+      uint8_t *row = to + ky * bytes;
+      if (iy < args->height) {
+        lay_line(args, args->x + iy * args->width * args->channels, inside, ox, ox + count, row);
+      } else {
+        for (uint32_t i = 0; i < count; ++i) tvm_pulp_fill_bytes(row + i * y_step, (uint32_t)args->pad_value, bytes);
+      }
+    }
+    to += count * y_step;
+    left -= count;
+  }
+}
