@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import resources
 
-from schedules.cluster import attention, concat, conv2d, dense, elementwise, matmul, rows
+from schedules.cluster import attention, concat, conv2d, dense, elementwise, matmul, rows, space_to_depth
 from schedules.cluster.base import KernelForm
 from tvm_pulp.qnn.network import Layer
 
@@ -22,6 +22,7 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     "matmul": [("rope", matmul.applies_rope, matmul.RopeKernel), ("matmul", matmul.applies, matmul.MatmulKernel)],
     "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],
     "attention": [("attention", attention.applies, attention.AttentionKernel)],
+    "space_to_depth": [("space_to_depth", space_to_depth.applies, space_to_depth.SpaceToDepthKernel)],
     **elementwise.TABLE,
     **rows.TABLE,
 }

@@ -9,6 +9,7 @@ from tests.kernels.matrix_cases import TYPE_CODES, Case, Window, random_bytes
 from tvm_pulp.qnn.avg_pool import AvgPool
 from tvm_pulp.qnn.im2col import Im2col
 from tvm_pulp.qnn.max_pool import MaxPool
+from tvm_pulp.qnn.space_to_depth import SpaceToDepth
 
 
 def pool_case(
@@ -40,6 +41,20 @@ def im2col_case(rng: np.random.Generator, size: tuple[int, int, int], window: Wi
     fields = {**window.fields(*size[:2]), "x": x, "y": Out(expected.shape, "uint8"), "channels": size[2]}
     call = Call("im2col", {**fields, "pad_value": pad_value}, misalign={"x": misalign})
     return Case(call, expected, expected.size)
+
+
+def space_to_depth_case(rng: np.random.Generator, size: tuple[int, int, int], *, planar: bool, unsigned: bool) -> Case:
+    """`size`: height, width and channels of the image."""
+    height, width, channels = size
+    shape = (1, channels, height, width) if planar else (1, *size)
+    x = random_bytes(rng, shape, "int8")
+    attributes = {"layout": "NCHW" if planar else "NHWC", "unsigned": int(unsigned)}
+    expected = SpaceToDepth.reference(attributes, [x])
+    fields = {
+        "x": x, "y": Out(expected.shape, str(expected.dtype)), "height": height // 2, "width": width // 2,
+        "channels": channels, "is_planar": int(planar), "flip": 0x80 if unsigned else 0,
+    }  # fmt: skip
+    return Case(Call("space_to_depth", fields), expected, x.size)
 
 
 def transpose_case(

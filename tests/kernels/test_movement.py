@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.matrix_cases import Window
-from tests.kernels.movement_cases import copy_rows_case, im2col_case, pool_case, transpose_case
+from tests.kernels.movement_cases import copy_rows_case, im2col_case, pool_case, space_to_depth_case, transpose_case
 
 SEEDS = st.integers(0, 1 << 30)
 CORES = st.integers(1, 8)
@@ -42,6 +42,16 @@ def test_im2col(seed, size, kernel, strides, pads, dilation, misalign, cores, to
     window = Window(kernel, strides, (dilation, dilation), pads)
     assume(min(window.output(*size[:2])) >= 1)
     check(im2col_case(np.random.default_rng(seed), size, window, misalign=misalign), cores, tool)
+
+
+@settings(max_examples=40)
+@given(
+    SEEDS, st.tuples(st.integers(1, 5), st.integers(1, 11), st.sampled_from([1, 2, 3, 3, 4])), st.booleans(),
+    st.booleans(), CORES, TOOLS,
+)  # fmt: skip
+def test_space_to_depth(seed, half, planar, unsigned, cores, tool):  # type: ignore[no-untyped-def]
+    size = (2 * half[0], 2 * half[1], half[2])
+    check(space_to_depth_case(np.random.default_rng(seed), size, planar=planar, unsigned=unsigned), cores, tool)
 
 
 @EXAMPLES

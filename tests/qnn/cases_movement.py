@@ -62,4 +62,21 @@ def dilate(rng: Rng) -> Case:
     return Case("dilate", {"strides": [int(s) for s in rng.integers(1, 4, x.ndim)], "value": 7}, [x])
 
 
-CASES = {"concat": concat, "pad": pad, "slice": slice_, "gather": gather, "transpose": transpose, "dilate": dilate}
+def space_to_depth(rng: Rng) -> Case:
+    height, width = (2 * int(n) for n in rng.integers(1, 5, 2))
+    batch, channels = int(rng.integers(1, 3)), int(rng.integers(1, 5))
+    layout, dtype = str(pick(rng, ("NHWC", "NCHW"))), byte_type(rng)
+    size = (height, width, channels) if layout == "NHWC" else (channels, height, width)
+    unsigned = int(dtype == "int8" and rng.random() < 0.5)
+    return Case("space_to_depth", {"layout": layout, "unsigned": unsigned}, [integers(rng, (batch, *size), dtype)])
+
+
+CASES = {
+    "space_to_depth": space_to_depth,
+    "concat": concat,
+    "pad": pad,
+    "slice": slice_,
+    "gather": gather,
+    "transpose": transpose,
+    "dilate": dilate,
+}

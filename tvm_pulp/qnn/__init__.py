@@ -31,6 +31,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     rms_norm,
     slice,
     softmax,
+    space_to_depth,
     sub,
     transpose,
 )

@@ -20,7 +20,7 @@ _CYCLES_PER_ELEMENT = 25
 _CYCLES_PER_CALL = 900
 # Operators that only move elements, and those that read many for one.
 _CYCLES_PER_MOVED_ELEMENT = 6
-_MOVES = frozenset({"transpose", "pad", "slice", "concat", "gather", "im2col", "dilate"})
+_MOVES = frozenset({"transpose", "pad", "slice", "concat", "gather", "im2col", "dilate", "space_to_depth"})
 _CYCLES_PER_REDUCED_ELEMENT = 4
 _REDUCES = frozenset({"max_pool", "avg_pool", "reduce"})
 # Operators whose rows are done by one core each: divisions and roots by software.

@@ -33,7 +33,7 @@ class NeurekaBackend(UMABackend):
             ("exact", "native"),
             "rounding as the framework does it, on the cores, or folded with a proven deviation",
         )
-        self._register_relax_pass("pre_partition", _unsigned_activations)
+        self._register_relax_pass("pre_partition", _prepare)
         self._register_operator_strategy("conv2d", conv2d_strategy)
         self._register_operator_strategy("dense", dense_strategy)
         self._register_codegen(
@@ -75,11 +75,12 @@ class NeurekaBackend(UMABackend):
         return super().partition(module)
 
 
-def _unsigned_activations(module: Any) -> Any:
-    """The pass of that name; it needs TVM, so it is loaded on demand."""
+def _prepare(module: Any) -> Any:
+    """What the array wants of a network; the passes need TVM, so they are loaded on demand."""
+    from uma_backends.neureka.space_to_depth import SpaceToDepth
     from uma_backends.neureka.unsigned_activations import UnsignedActivations
 
-    return UnsignedActivations().run(module)
+    return SpaceToDepth().run(UnsignedActivations().run(module))
 
 
 def job_words(description: Description, slot: str, address: Callable[[Any], str]) -> list[str]:

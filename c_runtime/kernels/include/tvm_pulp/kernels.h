@@ -438,6 +438,19 @@ struct tvm_pulp_im2col_args {
   int32_t pad_value;
 };
 
+/* Blocks of 2 x 2 pixels as channels: y[height][width][4 * channels]. From planes x[channels][2 * height][2 * width] the
+ * channels of y are ordered by plane, row, column; from pixels x[2 * height][2 * width][channels] by row, column,
+ * channel. `flip` is exclusive-ored to every byte: 0x80 makes int8 unsigned. */
+struct tvm_pulp_space_to_depth_args {
+  const uint8_t *x;
+  uint8_t *y;
+  uint32_t height; /* of the result */
+  uint32_t width;
+  uint32_t channels; /* of the input */
+  uint32_t is_planar;
+  uint32_t flip;
+};
+
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
 TVM_PULP_KERNEL(dense);
@@ -460,6 +473,7 @@ TVM_PULP_KERNEL(attention);
 TVM_PULP_KERNEL(transpose);
 TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);
+TVM_PULP_KERNEL(space_to_depth);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 

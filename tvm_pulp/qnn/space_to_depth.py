@@ -1,0 +1,70 @@
+"""Blocks of 2 x 2 pixels as channels of one pixel; the result is NHWC.
+
+From NHWC the channels are ordered by row, column, channel (TensorFlow's space_to_depth), from NCHW by channel, row,
+column (PyTorch's pixel_unshuffle). With `unsigned` int8 becomes uint8: 128 is added to every value.
+
+Internal: engines without strides use it; no frontend produces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.loops import Loops, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+def image_size(attributes: dict[str, Any], x: TensorSpec) -> tuple[int, int, int]:
+    """Height, width and channels of the input."""
+    _, *size = x.shape
+    height, width, channels = size if attributes["layout"] == "NHWC" else (*size[1:], size[0])
+    return height, width, channels
+
+
+@register
+class SpaceToDepth(Operator):
+    name = "space_to_depth"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        height, width, channels = image_size(attributes, inputs[0])
+        dtype = "uint8" if attributes["unsigned"] else inputs[0].dtype
+        return TensorSpec((inputs[0].shape[0], height // 2, width // 2, 4 * channels), dtype)
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        x = inputs[0]
+        if attributes["unsigned"]:
+            x = (x.astype(np.int16) + 128).astype(np.uint8)
+        if attributes["layout"] == "NHWC":
+            n, h, w, c = x.shape
+            blocks = x.reshape(n, h // 2, 2, w // 2, 2, c).transpose(0, 1, 3, 2, 4, 5)
+        else:
+            n, c, h, w = x.shape
+            blocks = x.reshape(n, c, h // 2, 2, w // 2, 2).transpose(0, 2, 4, 1, 3, 5)
+        return np.ascontiguousarray(blocks).reshape(n, h // 2, w // 2, 4 * c)
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, (_, _, channels) = Loops(), image_size(attributes, inputs[0])
+        x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)
+        n, height, width, _ = output.shape
+        interleaved = attributes["layout"] == "NHWC"
+        with loops.parallel("pixel", n * height * width) as pixel:
+            line = loops.bind("line", tirx.truncdiv(pixel, i32(width)))
+            ox = loops.bind("ox", tirx.truncmod(pixel, i32(width)))
+            batch = loops.bind("batch", tirx.truncdiv(line, i32(height))) if n > 1 else i32(0)
+            oy = loops.bind("oy", tirx.truncmod(line, i32(height))) if n > 1 else line
+            with loops.loop("row", 2) as row, loops.loop("column", 2) as column, loops.loop("c", channels) as c:
+                iy, ix = oy * 2 + row, ox * 2 + column
+                value = x[batch, iy, ix, c] if interleaved else x[batch, c, iy, ix]
+                if attributes["unsigned"]:
+                    value = (i32(value) + 128).astype("uint8")
+                to = (row * 2 + column) * channels + c if interleaved else c * 4 + row * 2 + column
+                loops.store(y, [batch, oy, ox, to], value)
+        return loops.finish("space_to_depth")
