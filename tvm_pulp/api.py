@@ -40,6 +40,8 @@ class CompileOptions:
     l1: int | None = None
     l2: int | None = None
     double_buffer: bool = True
+    # "solver", or the baseline "greedy"; None is the solver.
+    planner: str | None = None
     cores: int | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
 

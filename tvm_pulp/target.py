@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.tiling.plan import PLANNERS, Plan
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.registry import parse_targets
+
+if TYPE_CHECKING:
+    from tvm_pulp.tiling.judge import Judge
 
 # L1 that is not for tiles: a stack per core, and time stamps.
 _STACK_BYTES = 2048
 _HARDWARE_CORES = 8
 _SMALLEST_L1 = 1024
 _SMALLEST_L2 = 4096
-# Where L2 is too small, constants from this size on live in L3: what is tried, largest first.
-_L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
 # L2 that code and small data are expected to need.
 _L2_CODE_BYTES = 192 * 1024
 
@@ -34,6 +35,7 @@ class Target:
     pins: dict[str, str]
     double_buffer: bool = True
     l2_limit: int | None = None
+    planner: str = PLANNERS[0]
 
     def marks(self, layers: int) -> int:
         """Room for time stamps: one per layer and one for the end, in lines of 64 bytes."""
@@ -69,11 +71,26 @@ class Target:
 
     def plan(self, network: Network) -> Plan:
         """Plan the network and check the plan independently."""
-        from tvm_pulp.tiling.arrange import arranged
-        from tvm_pulp.tiling.choose import Chooser, check_pins, forms_of
-        from tvm_pulp.tiling.plan import with_estimate
-        from tvm_pulp.tiling.search import search
+        from tvm_pulp.tiling.find_plan import find_plan
         from tvm_pulp.tiling.verify import verify
+        from tvm_pulp.tir.describe import describe
+        from tvm_pulp.tir.lower import lower
+
+        best = find_plan(
+            self._judge(network), planner=self.planner, overlap=self.double_buffer, l2_bytes=self.l2_bytes()
+        )
+        best = replace(best, lowered=lower(best, [b for b, _ in self.engines]))
+        self._check_capacity(best)
+        faults = verify(describe(best), self.soc)
+        if faults:
+            raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
+        return best
+
+    def _judge(self, network: Network) -> Judge:
+        """What every engine offers for the network, and what plans made of it are expected to take."""
+        from tvm_pulp.tiling.choose import Chooser, check_pins, forms_of
+        from tvm_pulp.tiling.judge import Judge
+        from tvm_pulp.tiling.plan import with_estimate
         from tvm_pulp.tir.describe import describe
         from tvm_pulp.tir.estimate import estimate
         from tvm_pulp.tir.lower import lower
@@ -83,33 +100,16 @@ class Target:
         check_pins(network, contexts, self.pins)
         chooser = Chooser(forms_of(network, self.soc, contexts, self.cores), self.pins)
 
-        def judge(plan: Plan) -> Plan:
+        def timed(plan: Plan) -> Plan:
             plan = replace(plan, lowered=lower(plan))
             expected = estimate(describe(plan))
-            return with_estimate(plan, expected.cycles, expected.layer_cycles)
+            ends = [0] * len(plan.layers)
+            for span in expected.spans:
+                if span.resource not in ("load", "store", "l3"):
+                    ends[span.layer] = max(ends[span.layer], span.end)
+            return with_estimate(plan, expected.cycles, expected.layer_cycles, ends)
 
-        network, chooser = arranged(network, chooser, self.soc, judge, self.cores, budget, overlap=self.double_buffer)
-
-        def find(l3_from: int | None, *, overlap: bool) -> Plan:
-            sizes = {"cores": self.cores, "l1_bytes": budget}
-            return search(network, self.soc, chooser, judge, **sizes, overlap=overlap, l3_from=l3_from)
-
-        best: Plan | None = None
-        for l3_from in (None, *_L3_FROM):
-            if best is not None and self._l2_missing(find(l3_from, overlap=False)) > 0:
-                continue
-            best = find(l3_from, overlap=self.double_buffer)
-            if self._l2_missing(best) <= 0:
-                break
-        else:
-            # Nothing helped: the message speaks of the plan without L3.
-            best = find(None, overlap=self.double_buffer)
-        best = replace(best, lowered=lower(best, [b for b, _ in self.engines]))
-        self._check_capacity(best)
-        faults = verify(describe(best), self.soc)
-        if faults:
-            raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
-        return best
+        return Judge(network, self.soc, chooser, self.cores, budget, timed)
 
     def emit(self, plan: Plan, facts: dict[str, Any]) -> dict[str, bytes]:
         """Files of the archive."""
@@ -123,12 +123,6 @@ class Target:
             more["soc_description"] = description
         defines = [f"TVM_PULP_MARKS={self.marks(len(plan.layers))}"]
         return emit_cluster(plan, {**facts, **more}, {b.target_name: b for b, _ in self.engines}, defines)
-
-    def _l2_missing(self, plan: Plan) -> int:
-        """Bytes of L2 that a plan needs beyond what there is."""
-        constants = sum(t.spec.bytes for t in plan.constants() if t.level == "l2")
-        outside = sum(t.spec.bytes for t in (*plan.network.inputs, *plan.network.outputs))
-        return plan.arena.size + plan.table_bytes() + constants + outside - self.l2_bytes()
 
     def _check_capacity(self, plan: Plan) -> None:
         used = {"l2": plan.arena.size, "weight_sram": 0, "weight_mram": 0, "l3": 0}
@@ -193,6 +187,7 @@ def resolve_target(options: Any) -> Target:
             ("--l1", options.l1),
             ("--l2", options.l2),
             ("--no-double-buffer", None if options.double_buffer else True),
+            ("--planner", options.planner),
             ("--cores", options.cores),
             ("--pin", options.pins or None),
         )
@@ -202,4 +197,9 @@ def resolve_target(options: Any) -> Target:
     cores = options.cores if options.cores is not None else soc.cluster.cores
     if soc.simulated and not 1 <= cores <= soc.cluster.cores:
         raise UserError(f"--cores {cores}: SoC {soc.name} has 1 to {soc.cluster.cores} cores")
-    return Target(soc, engines, cores, options.l1, dict(options.pins), options.double_buffer, options.l2)
+    planner = options.planner or PLANNERS[0]
+    if planner not in PLANNERS:
+        raise UserError(f"--planner '{planner}' is unknown: choose {' or '.join(PLANNERS)}")
+    if planner == "greedy" and not options.double_buffer:
+        raise UserError("--no-double-buffer has no effect on --planner greedy, which never buffers twice: drop it")
+    return Target(soc, engines, cores, options.l1, dict(options.pins), options.double_buffer, options.l2, planner)

@@ -79,7 +79,7 @@ def test_too_little_l1_says_how_much_is_enough(capsys: pytest.CaptureFixture[str
 
 
 def test_a_network_larger_than_l2(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    text = complaint(capsys, tmp_path, "zoo:mobilenetv1_1.0_128", "--target=c", "--soc=siracusa")
+    text = complaint(capsys, tmp_path, "zoo:mobilenetv1_1.0_128", "--target=c", "--soc=siracusa", "--l2=100000")
     match = re.search(
         r"needs (\d+) bytes of L2 and (\d+) are available beside the code \((\d+) missing; .*\): keep", text
     )

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.tiling.choose import Chooser, make_plan
+from tvm_pulp.tiling.choose import Chooser
 from tvm_pulp.tiling.cluster import ENGINE as CLUSTER
-from tvm_pulp.tiling.fit import JUST_IN_TIME
+from tvm_pulp.tiling.decisions import nothing_in_l3
+from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.order_layers import Order, Work, layer_order
-from tvm_pulp.tiling.plan import Plan
-
-Judge = Callable[[Plan], Plan]
+from tvm_pulp.tiling.search import JUST_IN_TIME, wanted
 
 
-def arranged(
-    network: Network, chooser: Chooser, soc: Any, judge: Judge, cores: int, l1_bytes: int, *, overlap: bool
-) -> tuple[Network, Chooser]:
+def arranged(judge: Judge, *, overlap: bool) -> Judge:
     """The arrangement with the fewest expected cycles: as given, reordered, or with layers moved to the cores too."""
-    candidates = [(network, chooser)]
+    candidates = [judge]
     if overlap:
-        candidates += [_apply(network, chooser, order) for order in _orders(network, chooser, l1_bytes)]
+        orders = _orders(judge.network, judge.chooser, judge.l1_bytes)
+        candidates += [_apply(judge, order) for order in orders]
     if len(candidates) == 1:
-        return candidates[0]
+        return judge
     judged = []
-    for position, (changed, its_chooser) in enumerate(candidates):
-        caps = [l1_bytes] * len(changed.layers)
+    for position, changed in enumerate(candidates):
+        caps = [judge.l1_bytes] * len(changed.network.layers)
         # A layer that does not fit is named when the network is planned as it is.
         with suppress(UserError):
-            plan = make_plan(
-                changed, soc, its_chooser, cores=cores, l1_bytes=l1_bytes, lead=JUST_IN_TIME, caps=caps, l3_from=None
-            )
-            judged.append((judge(plan).estimated_cycles, position))
-    return candidates[min(judged)[1]] if judged else candidates[0]
+            plan = changed(wanted(changed.chooser, JUST_IN_TIME, caps, nothing_in_l3))
+            judged.append((plan.estimated_cycles, position))
+    return candidates[min(judged)[1]] if judged else judge
 
 
 def _orders(network: Network, chooser: Chooser, l1_bytes: int) -> Iterator[Order]:
@@ -51,10 +46,12 @@ def _orders(network: Network, chooser: Chooser, l1_bytes: int) -> Iterator[Order
                 yield order
 
 
-def _apply(network: Network, chooser: Chooser, order: Order) -> tuple[Network, Chooser]:
+def _apply(judge: Judge, order: Order) -> Judge:
+    network, chooser = judge.network, judge.chooser
     layers = [network.layers[i] for i in order.layers]
     pins = {**{network.layers[i].name: CLUSTER for i in order.on_cores}, **chooser.pins}
-    return replace(network, layers=layers), Chooser([chooser.forms[i] for i in order.layers], pins)
+    chooser = Chooser([chooser.forms[i] for i in order.layers], pins)
+    return replace(judge, network=replace(network, layers=layers), chooser=chooser)
 
 
 def _work(chooser: Chooser, index: int, l1_bytes: int) -> Work:

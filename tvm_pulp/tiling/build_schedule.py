@@ -29,7 +29,7 @@ from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, transfers
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, operands_of
 
 # Records and descriptors of a layer travel together unless they would take more than this part of L1.
-_PAGE_SHARE = 12
+PAGE_SHARE = 12
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ class _Builder:
     def _constants(self, index: int, work: LayerWork, places: dict[Local, Place]) -> None:
         """Bundles: one for what all tiles share, one per tile for what changes; records with the first or apart."""
         slots = sorted(s for t in range(len(work.recipes)) for s in self._slots_of[index, t])
-        small = _PAGE_SHARE * descriptor_bytes(work.recipes) <= self._l1_bytes
+        small = PAGE_SHARE * descriptor_bytes(work.recipes) <= self._l1_bytes
         shared, changing = self.bundles.divide(work.recipes)
         if shared or small:
             common = self.bundles.new(index)
@@ -265,7 +265,7 @@ class _Builder:
 
     def _pages(self, index: int, work: LayerWork, slots: Sequence[int]) -> None:
         """Records and descriptors of many steps: as few bundles as their share of L1 allows."""
-        count = min(len(slots), -(-_PAGE_SHARE * descriptor_bytes(work.recipes) // self._l1_bytes))
+        count = min(len(slots), -(-PAGE_SHARE * descriptor_bytes(work.recipes) // self._l1_bytes))
         for number in range(count):
             mine = slots[number * len(slots) // count : (number + 1) * len(slots) // count]
             page = self.bundles.new(index)

@@ -10,7 +10,8 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.tiling.cluster import ENGINE as CLUSTER
 from tvm_pulp.tiling.cluster import DirectForm, TiledForm
-from tvm_pulp.tiling.fit import fit
+from tvm_pulp.tiling.decisions import Decisions
+from tvm_pulp.tiling.fit import Fitted, fit
 from tvm_pulp.tiling.greedy import Cuts, Tiling, missing_l1
 from tvm_pulp.tiling.plan import LayerPlan, Offer, Plan, plan_l2
 from tvm_pulp.uma.backend import UMABackend
@@ -122,26 +123,18 @@ def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple
     return min(choices, key=lambda c: c.cycles), tuple(offers)
 
 
-def make_plan(
-    network: Network,
-    soc: Any,
-    chooser: Chooser,
-    *,
-    cores: int,
-    l1_bytes: int,
-    lead: int,
-    caps: Sequence[int],
-    l3_from: int | None,
-) -> Plan:
-    """Plan all layers: as few tiles as `caps` allow, as much as possible in L1, constants fetched `lead` steps ahead.
+def make_plan(network: Network, soc: Any, chooser: Chooser, wanted: Decisions, *, cores: int, l1_bytes: int) -> Plan:
+    """The plan that comes closest to what is wanted: what does not fit into L1 is weakened."""
+    return plan_of(network, soc, chooser, fit(network, chooser, l1_bytes, wanted), cores=cores, l1_bytes=l1_bytes)
 
-    No lead at all means no overlap of transfers with anything.
-    """
-    fitted = fit(network, chooser, l1_bytes, overlap=lead > 0, lead=lead, caps=caps, l3_from=l3_from)
+
+def plan_of(network: Network, soc: Any, chooser: Chooser, fitted: Fitted, *, cores: int, l1_bytes: int) -> Plan:
+    """The plan of decisions that fit."""
     layers = []
-    for index, (choice, work) in enumerate(zip(fitted.choices, fitted.works, strict=True)):
-        offers = chooser.offers(index, choice.budget)[1]
+    for index, (choice, work) in enumerate(zip(fitted.decisions.choices, fitted.works, strict=True)):
+        offers = chooser.offers(index, l1_bytes)[1]
         refusals = chooser.forms[index].refusals
         layers.append(LayerPlan(network.layers[index], choice.tiling, work.recipes, choice.overlap, offers, refusals))
-    arena = plan_l2(fitted.schedule)
-    return Plan(network, soc.name, cores, l1_bytes, tuple(layers), fitted.schedule, arena, fitted.l1_bytes, lead > 0)
+    schedule, decisions = fitted.schedule, fitted.decisions
+    found = (tuple(layers), schedule, plan_l2(schedule), fitted.l1_bytes)
+    return Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, decisions, fitted.policy)

@@ -1,20 +1,18 @@
-"""Make a schedule fit: begin with everything in L1 and fetched ahead, give up what the fullest moments can spare."""
+"""Make a schedule fit: begin with what is wanted, give up what the fullest moments can spare."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.qnn.network import Network, Tensor
+from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.arena import aligned
 from tvm_pulp.tiling.build_schedule import LayerWork, Policy, build_schedule
+from tvm_pulp.tiling.decisions import Choice, Decisions, layer_work, policy_of
 from tvm_pulp.tiling.greedy import Tiling, missing_l1
 from tvm_pulp.tiling.place_blocks import L1_ALIGNMENT, place_blocks
-from tvm_pulp.tiling.prefetch_leads import prefetch_leads
-from tvm_pulp.tiling.residency import find_uses
 from tvm_pulp.tiling.schedule import Block, Schedule
-from tvm_pulp.uma.recipe import Load
 
 # A tile budget shrinks at least to this part when a layer does not fit, and at most to that.
 _SHRINK, _COLLAPSE = 0.93, 0.5
@@ -22,110 +20,65 @@ _ROUNDS = 400
 # Part of L1 that packing may lose to gaps before something has to give way.
 _GAPS = 0.03
 
-# A lead that means: each layer's own.
-JUST_IN_TIME = 1000
-_MARGIN = 1.5
-
 Choose = Callable[[int, int], Tiling]
 
 
-@dataclass
-class Choice:
-    """What is decided about a layer."""
-
-    tiling: Tiling
-    overlap: bool
-    budget: int  # bytes that a single tile may take
-    alone: bool = False  # one buffer of each kind is all that fits
-
-
-@dataclass
+@dataclass(frozen=True)
 class Fitted:
     """Decisions that fit, and the schedule they make."""
 
-    choices: list[Choice]
+    decisions: Decisions
     works: list[LayerWork]
     policy: Policy
     schedule: Schedule
     l1_bytes: int
 
 
-@dataclass
-class Decisions:
-    """Decisions under change. `banned`: readers that take an activation from L2 although they could use L1."""
-
-    choices: list[Choice]
-    works: list[LayerWork]
-    leads: dict[int, int]
-    banned: dict[Tensor, set[int]] = field(default_factory=dict)
-
-
-def fit(
-    network: Network, choose: Choose, budget: int, *, overlap: bool, lead: int, caps: Sequence[int], l3_from: int | None
-) -> Fitted:
-    """Decisions for all layers. `choose(layer, bytes)` cuts a layer to fit; it raises when it cannot.
-
-    A tile takes at most its layer's cap. Constants from `l3_from` bytes on are kept in L3.
-    """
-    choices = []
-    for index in range(len(network.layers)):
-        cap = caps[index]
-        tiling = choose(index, cap)
-        choices.append(Choice(tiling, overlap and len(tiling.tiles) > 1, cap))
-    works = [_work(c, l3_from) for c in choices]
-    leads = dict.fromkeys(range(len(choices)), lead) if overlap else {}
-    if overlap and lead == JUST_IN_TIME:
-        leads = dict(enumerate(prefetch_leads(works, _MARGIN)))
-    state = Decisions(choices, works, leads)
+def fit(network: Network, choose: Choose, budget: int, wanted: Decisions) -> Fitted:
+    """The wanted decisions, weakened until they fit. `choose(layer, bytes)` cuts a layer; it raises when it cannot."""
+    state = wanted.copy()
+    works = [layer_work(c, state.in_l3) for c in state.choices]
     limits: dict[int, int] = {}
     for _ in range(_ROUNDS):
-        policy = _policy(network, state, overlap)
-        schedule = build_schedule(network, state.works, policy, budget)
+        policy = policy_of(network, state, works)
+        schedule = build_schedule(network, works, policy, budget)
         peaks = fullest_moments(schedule)
         crowded = {layer: peak for layer, peak in peaks.items() if peak[1] > limits.get(layer, budget)}
         if not crowded:
             needed = place_blocks(schedule.blocks, budget)
             if needed <= budget:
-                return Fitted(state.choices, state.works, policy, schedule, needed)
+                return Fitted(state, works, policy, schedule, needed)
             for layer in _fragmented_layers(schedule, peaks, budget):
-                step = max(64, min(needed - budget, int(_GAPS * budget)))
-                limits[layer] = min(peaks[layer][1], limits.get(layer, budget)) - step
+                limits[layer] = min(peaks[layer][1], limits.get(layer, budget)) - _gap(needed, budget)
             continue
         for layer, (position, needed) in crowded.items():
             limit = limits.get(layer, budget)
             if not _relieve(network, schedule, policy, state, layer, position):
                 largest = _largest_layer(schedule, position)
-                if not _shrink(largest, limit / needed, state, choose, overlap, l3_from):
+                if not _shrink(largest, limit / needed, state, choose):
                     raise missing_l1(network.layers[largest], needed + budget - limit, budget)
+                works[largest] = layer_work(state.choices[largest], state.in_l3)
     raise RuntimeError("no schedule fits although every layer does alone")
 
 
-def _work(choice: Choice, l3_from: int | None) -> LayerWork:
-    form = choice.tiling.form
-    recipes = tuple(form.recipe(box) for box in choice.tiling.tiles)
-    for recipe in recipes:
-        for step in recipe.steps:
-            if isinstance(step, Load) and step.tensor.storage.kind == "constant":
-                _set_level(step.tensor.storage, l3_from)
-    return LayerWork(recipes, choice.overlap)
+def excess(network: Network, decisions: Decisions, budget: int) -> dict[int, int]:
+    """Bytes by which decisions are too large, by the layer during which they are; empty where they fit as they are."""
+    works = [layer_work(c, decisions.in_l3) for c in decisions.choices]
+    schedule = build_schedule(network, works, policy_of(network, decisions, works), budget)
+    peaks = fullest_moments(schedule)
+    crowded = {layer: level - budget for layer, (_, level) in peaks.items() if level > budget}
+    if crowded:
+        return crowded
+    needed = place_blocks(schedule.blocks, budget)
+    if needed <= budget:
+        return {}
+    # Gaps between blocks: the fullest moments have to be less full.
+    return dict.fromkeys(_fragmented_layers(schedule, peaks, budget), _gap(needed, budget))
 
 
-def _set_level(tensor: Tensor, l3_from: int | None) -> None:
-    """Large constants come from L3 where L2 is too small for all of them."""
-    if tensor.level in ("l2", "l3"):
-        tensor.level = "l3" if l3_from is not None and tensor.spec.bytes >= l3_from else "l2"
-
-
-def _policy(network: Network, state: Decisions, overlap: bool) -> Policy:
-    resident = {}
-    for tensor, uses in find_uses(network, [w.recipes for w in state.works]).items():
-        readers = frozenset(r for r in uses.candidates() if r not in state.banned.get(tensor, ()))
-        # A network input that layers read in tiles streams better than it waits to be complete.
-        if uses.producer is None and all(len(state.works[r].recipes) > 1 for r in readers):
-            readers = frozenset()
-        if readers:
-            resident[tensor] = readers
-    return Policy(resident, dict(state.leads), overlap)
+def _gap(needed: int, budget: int) -> int:
+    """Bytes that have to be given up where gaps between blocks are too large."""
+    return max(64, min(needed - budget, int(_GAPS * budget)))
 
 
 def fullest_moments(schedule: Schedule) -> dict[int, tuple[int, int]]:
@@ -204,7 +157,7 @@ def policy_share(where: int, schedule: Schedule) -> int:
     return sum(b.bytes for b in schedule.blocks if b.first <= where <= b.last)
 
 
-def _shrink(layer: int, ratio: float, state: Decisions, choose: Choose, overlap: bool, l3_from: int | None) -> bool:
+def _shrink(layer: int, ratio: float, state: Decisions, choose: Choose) -> bool:
     """Cut a layer smaller, or do without overlap in it; False when neither is possible."""
     choice = state.choices[layer]
     budget = choice.budget
@@ -223,9 +176,8 @@ def _shrink(layer: int, ratio: float, state: Decisions, choose: Choose, overlap:
             break
         if tiling.size != choice.tiling.size or tiling.form is not choice.tiling.form:
             state.choices[layer] = Choice(
-                tiling, overlap and len(tiling.tiles) > 1 and not choice.alone, budget, choice.alone
+                tiling, state.overlap and len(tiling.tiles) > 1 and not choice.alone, budget, choice.alone
             )
             break
         ratio = _SHRINK
-    state.works[layer] = _work(state.choices[layer], l3_from)
     return True

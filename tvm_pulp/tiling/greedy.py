@@ -6,7 +6,7 @@ It is the baseline and the fallback of better planners.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 
 from tvm_pulp.errors import UserError
@@ -30,6 +30,13 @@ class Tiling:
     l1_bytes: int
     cycles: int  # compute and data movement, nothing overlapped
     tiles: tuple[Box, ...]
+    _recipes: list[Recipe] = field(default_factory=list, compare=False, repr=False)
+
+    def recipes(self) -> tuple[Recipe, ...]:
+        """How every tile is computed; made once."""
+        if not self._recipes:
+            self._recipes.extend(self.form.recipe(box) for box in self.tiles)
+        return tuple(self._recipes)
 
 
 def footprint(recipe: Recipe) -> int:
@@ -52,16 +59,27 @@ def _sizes(extent: int, step: int, limit: int | None) -> list[int]:
         count = max(count + 1, count * 5 // 4)
 
 
-def _largest(form: Form, shape: Sequence[int], size: Sequence[int]) -> int:
-    """Largest footprint over first, second and last tiles of each axis: borders and halos differ."""
-    parts = []
-    for extent, piece in zip(shape, size, strict=True):
-        pieces = split_axis(extent, piece)
-        parts.append(list(dict.fromkeys([pieces[0], pieces[min(1, len(pieces) - 1)], pieces[-1]])))
-    return max(
-        footprint(form.recipe(Box(tuple(p[0] for p in chosen), tuple(p[1] for p in chosen))))
-        for chosen in product(*parts)
-    )
+def _representative(extent: int, piece: int) -> list[tuple[int, int, int]]:
+    """Pieces of an axis that stand for all: start, size, and how many there are of the kind."""
+    pieces = split_axis(extent, piece)
+    if len(pieces) <= 4:
+        return [(start, size, 1) for start, size in pieces]
+    # Borders and halos differ at both ends; where padding spans several pieces, the middle is like none of them.
+    middle = len(pieces) // 2
+    return [(*pieces[0], 1), (*pieces[1], 1), (*pieces[middle], len(pieces) - 3), (*pieces[-1], 1)]
+
+
+def _kinds(shape: Sequence[int], size: Sequence[int]) -> list[tuple[Box, int]]:
+    """Tiles that stand for all, with how many there are of each; inner ones, which are the largest, first."""
+    axes = [_representative(e, s)[::-1] for e, s in zip(shape, size, strict=True)]
+    inner = [axis[min(1, len(axis) - 1) :] + axis[: min(1, len(axis) - 1)] for axis in axes]
+    found = []
+    for chosen in product(*inner):
+        count = 1
+        for _, _, number in chosen:
+            count *= number
+        found.append((Box(tuple(c[0] for c in chosen), tuple(c[1] for c in chosen)), count))
+    return found
 
 
 def _candidates(shape: Sequence[int], axes: Sequence[TileAxis]) -> Iterator[tuple[int, ...]]:
@@ -97,16 +115,16 @@ class Cuts:
     def __init__(self, form: Form, layer: Layer) -> None:
         self._form, self._shape = form, layer.outputs[0].spec.shape
         self._sizes = list(_candidates(self._shape, form.axes()))
-        self._needed: dict[tuple[int, ...], int] = {}
         self._measured: dict[tuple[int, ...], Tiling] = {}
+        # Bytes that a cut needs at least: those of one of its tiles.
+        self._at_least: dict[tuple[int, ...], int] = {}
 
     def within(self, l1_bytes: int) -> Tiling | int:
         """The first cut that fits, or the bytes that the smallest needs."""
         smallest: tuple[int, tuple[int, ...]] | None = None
         for size in self._sizes:
-            needed = self._largest(size)
+            needed = self._lower_bound(size)
             if needed <= l1_bytes:
-                # Where padding spans several tiles, the largest one is neither at the border nor next to it.
                 tiling = self.measure(size)
                 if tiling.l1_bytes <= l1_bytes:
                     return tiling
@@ -116,15 +134,29 @@ class Cuts:
         assert smallest is not None
         return self.measure(smallest[1]).l1_bytes
 
+    def _lower_bound(self, size: tuple[int, ...]) -> int:
+        if size not in self._at_least:
+            inner, _ = _kinds(self._shape, size)[0]
+            self._at_least[size] = footprint(self._form.recipe(inner))
+        return self._at_least[size]
+
+    def along_one_axis(self, pieces: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Cuts of a single axis into about so many pieces, the others as wide as allowed; favoured axes first."""
+        axes = self._form.axes()
+        widest = list(self._shape)
+        for axis in axes:
+            if self._shape[axis.axis] > 1:
+                widest[axis.axis] = _sizes(self._shape[axis.axis], axis.step, axis.limit)[0]
+        for axis in axes:
+            for count in pieces:
+                size = aligned(-(-self._shape[axis.axis] // count), axis.step)
+                if size < widest[axis.axis]:
+                    yield (*widest[: axis.axis], size, *widest[axis.axis + 1 :])
+
     def measure(self, size: tuple[int, ...]) -> Tiling:
         if size not in self._measured:
             self._measured[size] = _measure(self._form, self._shape, size)
         return self._measured[size]
-
-    def _largest(self, size: tuple[int, ...]) -> int:
-        if size not in self._needed:
-            self._needed[size] = _largest(self._form, self._shape, size)
-        return self._needed[size]
 
 
 def tile_form(form: Form, layer: Layer, l1_bytes: int) -> Tiling | int:
@@ -133,17 +165,16 @@ def tile_form(form: Form, layer: Layer, l1_bytes: int) -> Tiling | int:
 
 
 def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...]) -> Tiling:
-    boxes = tuple(tiles(shape, size))
     cycles = needed = 0
     known: dict[tuple[int, ...], int] = {}
-    for box in boxes:
+    for box, count in _kinds(shape, size):
         recipe = form.recipe(box)
         needed = max(needed, footprint(recipe))
         # Tiles of one size cost the same but for their borders.
         if box.size not in known:
             known[box.size] = recipe.cycles + recipe_dma_cycles(recipe)
-        cycles += known[box.size]
-    return Tiling(form, size, needed, cycles, boxes)
+        cycles += count * known[box.size]
+    return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)))
 
 
 def missing_l1(layer: Layer, needed: int, l1_bytes: int) -> UserError:

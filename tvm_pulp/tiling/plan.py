@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.tiling.arena import Arena, Buffer, aligned, plan_arena
+from tvm_pulp.tiling.build_schedule import Policy
+from tvm_pulp.tiling.decisions import Decisions
 from tvm_pulp.tiling.greedy import Tiling
 from tvm_pulp.tiling.schedule import Schedule
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
 from tvm_pulp.uma.strategy import Refusal
+
+# Ways to find a plan; the first unless the user says otherwise.
+PLANNERS = ("solver", "greedy")
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,8 @@ class LayerPlan:
     offers: tuple[Offer, ...]
     refusals: tuple[Refusal, ...]
     estimated_cycles: int = 0
+    # Expected cycles between the end of the layers before and its own: what it adds, wherever it waited.
+    added_cycles: int = 0
 
     @property
     def engine(self) -> str:
@@ -44,6 +51,27 @@ class LayerPlan:
     @property
     def tiles(self) -> tuple[Box, ...]:
         return self.tiling.tiles
+
+
+@dataclass(frozen=True)
+class Planner:
+    """How a plan was found, and what the solver says about its own problem; None where it did not run."""
+
+    name: str  # one of PLANNERS
+    chosen: str  # the attempt that was expected to be fastest
+    attempts: int
+    status: str | None = None
+    objective_cycles: int | None = None
+    bound_cycles: int | None = None
+    deterministic_time: float | None = None
+    seconds: float = 0.0  # of the solver, by the clock on the wall: not part of what is written to archives
+
+    @property
+    def gap(self) -> float | None:
+        """Part of the objective that a better solution could save at most."""
+        if self.objective_cycles is None or self.bound_cycles is None:
+            return None
+        return (self.objective_cycles - self.bound_cycles) / max(1, self.objective_cycles)
 
 
 @dataclass(frozen=True)
@@ -59,6 +87,10 @@ class Plan:
     arena: Arena  # activations in L2
     l1_peak: int
     overlap: bool = True
+    # What was decided, and how it was found.
+    decisions: Decisions = field(default_factory=Decisions)
+    policy: Policy = field(default_factory=Policy)
+    planner: Planner | None = None
     estimated_cycles: int = 0
     # The program that the passes of the next stage made of it.
     lowered: Any = None
@@ -76,6 +108,10 @@ class Plan:
         inside = {p.tensor.storage for b in self.schedule.bundles for p in b.pieces}
         return sum(b.bytes for b in self.schedule.bundles) - sum(t.spec.bytes for t in inside)
 
+    def constants_in(self, level: str) -> int:
+        """Bytes of constants at a level of memory."""
+        return sum(t.spec.bytes for t in self.constants() if t.level == level)
+
     def constants(self) -> list[Tensor]:
         """Constant tensors that some step reads, in order of first use."""
         found: dict[Tensor, None] = {}
@@ -88,10 +124,13 @@ class Plan:
         return list(found)
 
 
-def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int]) -> Plan:
-    """The plan with expected cycles of the network and of every layer."""
-    layers = tuple(replace(p, estimated_cycles=c) for p, c in zip(plan.layers, layer_cycles, strict=True))
-    return replace(plan, layers=layers, estimated_cycles=cycles)
+def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int], layer_ends: Sequence[int]) -> Plan:
+    """The plan with expected cycles of the network and of every layer, and when each layer's last step ends."""
+    layers, before = [], 0
+    for layer, taken, end in zip(plan.layers, layer_cycles, layer_ends, strict=True):
+        layers.append(replace(layer, estimated_cycles=taken, added_cycles=max(0, end - before)))
+        before = max(before, end)
+    return replace(plan, layers=tuple(layers), estimated_cycles=cycles)
 
 
 def _tensors(step: Any) -> list[Tensor]:

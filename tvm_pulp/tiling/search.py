@@ -7,81 +7,95 @@ every layer takes the cut that was best for it, and the result stands if it is f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.qnn.network import Network
-from tvm_pulp.tiling.choose import Chooser, make_plan
-from tvm_pulp.tiling.fit import JUST_IN_TIME
+from tvm_pulp.tiling.choose import Chooser
+from tvm_pulp.tiling.decisions import Choice, Decisions, InL3, layer_work
+from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.tiling.prefetch_leads import prefetch_leads
 
+# A lead that means: each layer's own, this many times as early as the transfer is expected to take.
+JUST_IN_TIME = 1000
+EARLY = 1.5
 # Steps by which constants are fetched ahead, and parts of L1 that a tile may take: what is tried.
 LEADS = (1, 2, 4, JUST_IN_TIME)
 PARTS = (2, 4, 8)
 # Networks of more steps are planned with fewer trials.
-_MANY_STEPS = 700
+MANY_STEPS = 700
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A plan with its expected cycles."""
+class Attempt:
+    """A plan with its expected cycles, and how it was made."""
 
+    name: str
     plan: Plan
-    lead: int
-    caps: tuple[int, ...]
+    lead: int = 0
+    caps: tuple[int, ...] = ()
 
     @property
     def cycles(self) -> int:
         return self.plan.estimated_cycles
 
 
-def search(
-    network: Network,
-    soc: Any,
-    chooser: Chooser,
-    judge: Callable[[Plan], Plan],
-    *,
-    cores: int,
-    l1_bytes: int,
-    overlap: bool,
-    l3_from: int | None = None,
-) -> Plan:
-    """The fastest plan found. `judge` lowers a plan and adds its expected cycles. Deterministic."""
-    count = len(network.layers)
+def wanted(chooser: Chooser, lead: int, caps: Sequence[int], in_l3: InL3) -> Decisions:
+    """As few tiles as the caps allow, as much as possible in L1, constants fetched `lead` steps ahead.
 
-    def attempt(lead: int, caps: Sequence[int]) -> Judged:
-        plan = make_plan(network, soc, chooser, cores=cores, l1_bytes=l1_bytes, lead=lead, caps=caps, l3_from=l3_from)
-        return Judged(judge(plan), lead, tuple(caps))
+    `JUST_IN_TIME` gives every layer its own lead. No lead at all means no overlap of transfers with anything.
+    """
+    choices = []
+    for index, cap in enumerate(caps):
+        tiling = chooser(index, cap)
+        choices.append(Choice(tiling, lead > 0 and len(tiling.tiles) > 1, cap))
+    leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
+    if lead == JUST_IN_TIME:
+        leads = dict(enumerate(prefetch_leads([layer_work(c, in_l3) for c in choices], EARLY)))
+    return Decisions(choices, leads, lead > 0, in_l3=in_l3)
 
-    whole = [l1_bytes] * count
-    # What does not fit without any overlap does not fit at all.
-    tried = [attempt(0, whole)]
-    if not overlap:
-        return tried[0].plan
 
-    def consider(lead: int, caps: Sequence[int]) -> None:
+def simplest(judge: Judge, in_l3: InL3) -> Attempt:
+    """Nothing overlaps. What does not fit like this does not fit at all."""
+    caps = (judge.l1_bytes,) * len(judge.chooser.forms)
+    return Attempt("no overlap", judge(wanted(judge.chooser, 0, caps, in_l3)), 0, caps)
+
+
+def search(judge: Judge, first: Attempt, in_l3: InL3) -> list[Attempt]:
+    """Attempts with overlap, after the `first` without. Deterministic."""
+    tried: list[Attempt] = []
+    chooser, l1_bytes = judge.chooser, judge.l1_bytes
+
+    def consider(name: str, lead: int, caps: Sequence[int]) -> None:
         # Two copies of everything may be too much where one is not.
-        with suppress(UserError):
-            tried.append(attempt(lead, caps))
+        try:
+            plan = judge(wanted(chooser, lead, caps, in_l3))
+        except UserError:
+            return
+        tried.append(Attempt(name, plan, lead, tuple(caps)))
 
     for lead in LEADS:
-        consider(lead, whole)
-    best = min(tried, key=lambda j: j.cycles)
-    if len(tried[0].plan.schedule.slots) > _MANY_STEPS or best.lead == 0:
-        return best.plan
+        consider(_name(lead), lead, first.caps)
+    best = min([first, *tried], key=lambda a: a.cycles)
+    if len(first.plan.schedule.slots) > MANY_STEPS or best.lead == 0:
+        return tried
     for part in PARTS:
-        consider(best.lead, [l1_bytes // part if chooser.fits(i, l1_bytes // part) else l1_bytes for i in range(count)])
-    consider(best.lead, _best_caps(tried[1:]))
-    return min(tried, key=lambda j: j.cycles).plan
+        cap = l1_bytes // part
+        caps = [cap if chooser.fits(i, cap) else l1_bytes for i in range(len(chooser.forms))]
+        consider(f"{_name(best.lead)}, L1 / {part}", best.lead, caps)
+    consider(f"{_name(best.lead)}, best cuts", best.lead, _best_caps(tried))
+    return tried
 
 
-def _best_caps(tried: Sequence[Judged]) -> list[int]:
+def _name(lead: int) -> str:
+    return "just in time" if lead == JUST_IN_TIME else f"{lead} ahead"
+
+
+def _best_caps(tried: Sequence[Attempt]) -> list[int]:
     """For every layer the cap with which it was fastest."""
     caps = []
     for index in range(len(tried[0].caps)):
-        best = min(tried, key=lambda j: (j.plan.layers[index].estimated_cycles, -j.caps[index]))
+        best = min(tried, key=lambda a: (a.plan.layers[index].estimated_cycles, -a.caps[index]))
         caps.append(best.caps[index])
     return caps

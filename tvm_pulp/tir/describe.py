@@ -10,7 +10,7 @@ from typing import Any
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.build_schedule import page_at
-from tvm_pulp.tiling.plan import LayerPlan, Plan
+from tvm_pulp.tiling.plan import LayerPlan, Plan, Planner
 from tvm_pulp.tiling.residency import contiguous_offset
 from tvm_pulp.tiling.schedule import BOOT, Bundle, Move, Slot
 from tvm_pulp.tir import statements as tir
@@ -30,6 +30,7 @@ def describe(plan: Plan) -> Record:
         "l1_bytes": plan.l1_bytes,
         "l1_peak": plan.l1_peak,
         "double_buffer": plan.overlap,
+        "planner": _planner(plan.planner),
         "l2": {
             "size": plan.arena.size,
             "largest_live_set": plan.arena.largest_live_set,
@@ -49,6 +50,22 @@ def describe(plan: Plan) -> Record:
         "outputs": [t.storage.name for t in plan.network.outputs],
         "layers": [_layer(p) for p in plan.layers],
         "program": _Program(plan, plan.lowered).steps(),
+    }
+
+
+def _planner(planner: Planner | None) -> Record | None:
+    """How the plan was found; seconds on the wall are left out, so that archives do not depend on them."""
+    if planner is None:
+        return None
+    return {
+        "name": planner.name,
+        "chosen": planner.chosen,
+        "attempts": planner.attempts,
+        "status": planner.status,
+        "objective_cycles": planner.objective_cycles,
+        "bound_cycles": planner.bound_cycles,
+        "gap": None if planner.gap is None else round(planner.gap, 6),
+        "deterministic_time": planner.deterministic_time,
     }
 
 

@@ -32,6 +32,11 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-double-buffer", action="store_true", help="nothing is fetched ahead: transfers and computation alternate"
     )
+    parser.add_argument(
+        "--planner",
+        metavar="NAME",
+        help="solver: constraint solver for the whole network (default); greedy: layer by layer, as a baseline",
+    )
     parser.add_argument("--cores", type=int, metavar="N", help="cluster cores that take part; default: all")
     parser.add_argument(
         "--pin", action="append", default=[], metavar="NODE=ENGINE", help="run a layer on an engine; repeat for more"
@@ -121,6 +126,7 @@ def options_of(args: argparse.Namespace) -> Any:
         l1=args.l1,
         l2=args.l2,
         double_buffer=not args.no_double_buffer,
+        planner=args.planner,
         cores=args.cores,
         pins=parse_pins(args.pin),
     )
