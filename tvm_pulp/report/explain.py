@@ -44,15 +44,15 @@ def explain_plan(plan: Plan, stream: TextIO) -> None:
         by_engine[layer.engine] = by_engine.get(layer.engine, 0) + layer.layer.macs
     total = max(1, plan.network.macs)
     shares = ", ".join(f"{engine} {100 * macs / total:.1f} %" for engine, macs in by_engine.items())
-    cycles = sum(layer.tiling.cycles for layer in plan.layers)
-    print(f"MACs by engine: {shares}; about {cycles:,} cycles in all", file=stream)
+    print(f"MACs by engine: {shares}; about {plan.estimated_cycles:,} cycles in all", file=stream)
 
 
 def _choice(plan: LayerPlan) -> list[str]:
     tiling = plan.tiling
     count = len(plan.tiles)
     tiles = f"{count} tile{'s' if count > 1 else ''} of {'x'.join(map(str, tiling.size))}"
-    cost = f"about {tiling.cycles:,} cycles, {tiles}, {tiling.l1_bytes:,} bytes of L1"
+    # What others offer is without any overlap; what is chosen is as it runs in the plan.
+    cost = f"about {plan.added_cycles:,} cycles in the plan, {tiles}, {tiling.l1_bytes:,} bytes of L1"
     lines = [f"-> {plan.engine}, {tiling.form.name}: {cost}"]
     note = getattr(getattr(tiling.form, "arithmetic", None), "why_not_native", "")
     if note:
@@ -63,7 +63,7 @@ def _choice(plan: LayerPlan) -> list[str]:
     for offer in plan.offers:
         if (offer.engine, offer.form) == (plan.engine, tiling.form.name):
             continue
-        cost = f"about {offer.cycles:,} cycles" if offer.cycles is not None else offer.reason
+        cost = f"about {offer.cycles:,} cycles alone" if offer.cycles is not None else offer.reason
         lines.append(f"not {offer.engine}, {offer.form}: {cost}")
     for refusal in plan.refusals:
         remedy = f"; {refusal.remedy} and it would run there" if refusal.remedy else ""
