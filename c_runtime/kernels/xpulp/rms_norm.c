@@ -34,29 +34,39 @@
                    : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high) \
                    : "memory")
 
-/* Few rows. */
+/* Elements [column, column + n) of a row; and the shares of few rows. One row, a token, is the usual case. */
 #define FEW_ROWS(name, type, SUMS, LOAD)                                                                 \
-  static __attribute__((noinline)) void name(const struct tvm_pulp_rms_norm_args *args, uint32_t core,   \
-                                             uint32_t cores) {                                           \
+  static inline __attribute__((always_inline)) void name##_piece(                                        \
+      const struct tvm_pulp_rms_norm_args *args, const type *x, uint32_t column, uint32_t n, type *y) {  \
+    uint32_t columns = args->columns;                                                                    \
+    struct tvm_pulp_root r = tvm_pulp_root_of(tvm_pulp_mean(SUMS(x, columns, 0), columns) + 1u, args->shift); \
+    const int32_t *weight = args->double_weight + column;                                                \
+    int32_t high = (int32_t)(args->levels / 2u - 1u), v0, w0;                                            \
+    x += column;                                                                                         \
+    SMALL_LOOP(LOAD);                                                                                    \
+  }                                                                                                      \
+  static __attribute__((noinline)) void name##_row(const struct tvm_pulp_rms_norm_args *args, uint32_t core, \
+                                                   uint32_t cores) {                                     \
+    struct tvm_pulp_range range = tvm_pulp_share_words(args->columns, core, cores);                      \
+    if (range.begin == range.end) return;                                                                \
+    type *y = (type *)args->y + range.begin;                                                             \
+    name##_piece(args, (const type *)args->x, range.begin, range.end - range.begin, y);                  \
+  }                                                                                                      \
+  static __attribute__((noinline)) void name##_rows(const struct tvm_pulp_rms_norm_args *args, uint32_t core, \
+                                                    uint32_t cores) {                                    \
     uint32_t columns = args->columns;                                                                    \
     struct tvm_pulp_range range = tvm_pulp_share_words(args->rows * columns, core, cores);               \
-    uint32_t left = range.end - range.begin, row = args->rows == 1u ? 0u : range.begin / columns;        \
+    uint32_t left = range.end - range.begin, row = range.begin / columns;                                \
     uint32_t column = range.begin - row * columns;                                                       \
-    const int32_t high = (int32_t)(args->levels / 2u - 1u);                                              \
-    type *y = (type *)args->y + range.begin;                                                             \
     for (; left > 0u; ++row, column = 0) {                                                               \
-      const type *x = (const type *)args->x + row * columns;                                             \
-      struct tvm_pulp_root r = tvm_pulp_root_of(tvm_pulp_mean(SUMS(x, columns, 0), columns) + 1u, args->shift); \
-      const int32_t *weight = args->double_weight + column;                                              \
       uint32_t n = columns - column < left ? columns - column : left;                                    \
-      int32_t v0, w0;                                                                                    \
-      x += column;                                                                                       \
+      type *y = (type *)args->y + row * columns + column;                                                \
+      name##_piece(args, (const type *)args->x + row * columns, column, n, y);                           \
       left -= n;                                                                                         \
-      SMALL_LOOP(LOAD);                                                                                  \
     }                                                                                                    \
   }
-FEW_ROWS(few_signed_rows, int8_t, tvm_pulp_sums_signed, XP_LB)
-FEW_ROWS(few_unsigned_rows, uint8_t, tvm_pulp_sums_unsigned, XP_LBU)
+FEW_ROWS(signed, int8_t, tvm_pulp_sums_signed, XP_LB)
+FEW_ROWS(unsigned, uint8_t, tvm_pulp_sums_unsigned, XP_LBU)
 
 static inline void scale_row(const struct tvm_pulp_rms_norm_args *args, const uint8_t *x, uint8_t *y, uint32_t squares) {
   struct tvm_pulp_root r = tvm_pulp_root_of(tvm_pulp_mean(squares, args->columns) + 1u, args->shift);
@@ -104,8 +114,14 @@ TVM_PULP_KERNEL(rms_norm) {
   } else if (args->rows >= cores) {
     many_rows(args, core, cores);
   } else if (args->x_type == TVM_PULP_INT8) {
-    few_signed_rows(args, core, cores);
+    if (args->rows == 1u) {
+      signed_row(args, core, cores);
+    } else {
+      signed_rows(args, core, cores);
+    }
+  } else if (args->rows == 1u) {
+    unsigned_row(args, core, cores);
   } else {
-    few_unsigned_rows(args, core, cores);
+    unsigned_rows(args, core, cores);
   }
 }

@@ -13,8 +13,8 @@
                    : "memory")
 
 /* Heads [head, head + n) of one position. */
-static __attribute__((noinline)) void rotate_heads(const struct tvm_pulp_rope_args *args, uint32_t position,
-                                                   uint32_t head, uint32_t n) {
+static inline __attribute__((always_inline)) void rotate_heads(const struct tvm_pulp_rope_args *args, uint32_t position,
+                                                               uint32_t head, uint32_t n) {
   const struct tvm_pulp_requant *r = &args->requant;
   const int8_t *rotation = args->rotation + 16u * position, *x = args->x + 4u * (position * args->heads + head);
   uint8_t *y = (uint8_t *)args->y + 4u * (position * args->heads + head);
@@ -29,20 +29,31 @@ static __attribute__((noinline)) void rotate_heads(const struct tvm_pulp_rope_ar
   }
 }
 
-TVM_PULP_KERNEL(rope) {
-  if (args->size != 4u || !tvm_pulp_is_four(&args->requant)) {
-    tvm_pulp_plain_rope(args, core, cores);
-    return;
-  }
+static __attribute__((noinline)) void many_positions(const struct tvm_pulp_rope_args *args, uint32_t core,
+                                                     uint32_t cores) {
   struct tvm_pulp_range range = tvm_pulp_share(args->positions * args->heads, core, cores);
-  uint32_t left = range.end - range.begin, position = 0, head = range.begin;
-  if (args->positions > 1u) {
-    position = range.begin / args->heads;
-    head -= position * args->heads;
-  }
+  uint32_t left = range.end - range.begin, position = range.begin / args->heads;
+  uint32_t head = range.begin - position * args->heads;
   for (; left > 0u; head = 0, ++position) {
     uint32_t n = args->heads - head < left ? args->heads - head : left;
     rotate_heads(args, position, head, n);
     left -= n;
+  }
+}
+
+static __attribute__((noinline)) void other_heads(const struct tvm_pulp_rope_args *args, uint32_t core,
+                                                  uint32_t cores) {
+  tvm_pulp_plain_rope(args, core, cores);
+}
+
+TVM_PULP_KERNEL(rope) {
+  if (args->size != 4u || !tvm_pulp_is_four(&args->requant)) {
+    other_heads(args, core, cores);
+  } else if (args->positions > 1u) {
+    many_positions(args, core, cores);
+  } else {
+    /* One token at a time is the usual case, and its code is cold: as little as possible. */
+    struct tvm_pulp_range range = tvm_pulp_share(args->heads, core, cores);
+    if (range.end > range.begin) rotate_heads(args, 0, range.begin, range.end - range.begin);
   }
 }
