@@ -17,7 +17,7 @@ TOOLS = st.sampled_from(TOOLCHAINS)
 EXAMPLES = settings(max_examples=30)
 MISALIGN = st.integers(0, 3)
 KERNELS = st.tuples(st.integers(1, 4), st.integers(1, 4))
-IMAGES = st.tuples(st.integers(4, 9), st.integers(4, 9), st.integers(1, 14))
+IMAGES = st.tuples(st.integers(4, 9), st.integers(4, 9), st.integers(1, 40))
 
 
 @EXAMPLES

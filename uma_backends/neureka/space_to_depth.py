@@ -10,6 +10,7 @@ a transpose before the convolution disappears. Expects canonical layers; guarant
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,29 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.operator import spec_of
 from uma_backends.neureka.geometry import SIRACUSA
+from uma_backends.neureka.job import MAX_PADDING
 
 _TO_NHWC = [0, 2, 3, 1]
 _LOWEST = -128
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One direction of a strided convolution, in blocks: the first block a window touches, and padding."""
+
+    first: int
+    before: int
+    after: int
+
+    @staticmethod
+    def of(size: int, kernel: int, before: int, after: int) -> Axis | None:
+        """None where a window touches more than three blocks, or the array could not pad."""
+        first, last = -before // 2, (kernel - 1 - before) // 2
+        outputs = (size + before + after - kernel) // 2 + 1
+        # Outputs of a 3-block window without stride: size / 2 + pads - 2.
+        axis = Axis(first, -first, outputs - size // 2 + 2 + first)
+        fits = last - first < 3 and 0 <= axis.before <= MAX_PADDING and 0 <= axis.after <= MAX_PADDING
+        return axis if fits and size % 2 == 0 else None
 
 
 class SpaceToDepth(Rewriter):
@@ -31,52 +52,56 @@ class SpaceToDepth(Rewriter):
         attributes, weights = qnn.attributes(value), constant(value.args[1])
         if weights is None or not _gains(attributes, spec_of(value.args[0]), weights.shape):
             return value
-        unsigned = spec_of(value.args[0]).dtype == "int8" and attributes["zero_point"] == _LOWEST
-        zero_point = 0 if unsigned else attributes["zero_point"]
-        if zero_point != 0:
+        source, pads = self._without_pad(value.args[0], attributes)
+        x = spec_of(source)
+        unsigned = x.dtype == "int8" and attributes["zero_point"] == _LOWEST
+        rows = Axis.of(x.shape[1], weights.shape[1], pads[0], pads[2])
+        columns = Axis.of(x.shape[2], weights.shape[2], pads[1], pads[3])
+        if rows is None or columns is None or not (unsigned or attributes["zero_point"] == 0):
             return value
-        source, layout = value.args[0], "NHWC"
-        inner = self.definition(source)
+        inner, layout = self.definition(source), "NHWC"
         if qnn.is_qnn(inner, "transpose") and qnn.attributes(inner)["axes"] == _TO_NHWC and self.uses(source) == 1:
             source, layout = inner.args[0], "NCHW"
         blocks = qnn.emit("space_to_depth", [source], {"layout": layout, "unsigned": int(unsigned)})
         attributes |= {"strides": [1, 1], "zero_point": 0, "macs_per_output": int(np.prod(weights.shape[1:]))}
-        top, left, *_ = attributes["pads"]
-        attributes["pads"] = [1, 1, 1, 1]
-        filters = relax.const(spread(weights, top, left, layout))
-        x = self.emit(blocks, f"{variable.name}_blocks")
-        return qnn.emit("conv2d", [x, filters, *value.args[2:]], attributes)
+        attributes["pads"] = [rows.before, columns.before, rows.after, columns.after]
+        offsets = (pads[0] + 2 * rows.first, pads[1] + 2 * columns.first)
+        filters = relax.const(spread(weights, offsets, layout))
+        laid_out = self.emit(blocks, f"{variable.name}_blocks")
+        return qnn.emit("conv2d", [laid_out, filters, *value.args[2:]], attributes)
+
+    def _without_pad(self, source: Any, attributes: dict[str, Any]) -> tuple[Any, list[int]]:
+        """What an explicit padding with the zero point pads, and the padding of both."""
+        inner, pads = self.definition(source), list(attributes["pads"])
+        if not qnn.is_qnn(inner, "pad") or self.uses(source) != 1:
+            return source, pads
+        border = qnn.attributes(inner)
+        sides = [border[side][axis] for side in ("before", "after") for axis in (0, 3)]
+        if border["value"] != attributes["zero_point"] or any(sides):
+            return source, pads
+        more = [*border["before"][1:3], *border["after"][1:3]]
+        return inner.args[0], [a + b for a, b in zip(pads, more, strict=True)]
 
 
 def _gains(attributes: dict[str, Any], x: qnn.TensorSpec, filters: tuple[int, ...]) -> bool:
-    """Stride 2, all blocks' channels in one subtile, taps within one block of the centre, as many outputs as blocks."""
-    _, height, width, channels = x.shape
-    (top, left, bottom, right), (kernel_height, kernel_width) = attributes["pads"], filters[1:3]
+    """Stride 2, more than one tap, all blocks' channels in one subtile."""
     if attributes["strides"] != [2, 2] or attributes["dilation"] != [1, 1] or attributes["groups"] != 1:
         return False
-    if (
-        4 * channels > SIRACUSA.channels_3x3
-        or x.dtype not in ("int8", "uint8")
-        or (kernel_height, kernel_width) == (1, 1)
-    ):
-        return False
-    return all(
-        size % 2 == 0
-        and before <= 2
-        and kernel - before <= 4
-        and (size + before + after - kernel) // 2 + 1 == size // 2
-        for size, kernel, before, after in ((height, kernel_height, top, bottom), (width, kernel_width, left, right))
-    )
+    narrow = 4 * x.shape[3] <= SIRACUSA.channels_3x3 and x.dtype in ("int8", "uint8")
+    return narrow and tuple(filters[1:3]) != (1, 1)
 
 
-def spread(weights: np.ndarray, top: int, left: int, layout: str) -> np.ndarray:
-    """Filters [outputs, rows, columns, channels] of stride 2 as 3x3 filters on blocks."""
+def spread(weights: np.ndarray, offsets: tuple[int, int], layout: str) -> np.ndarray:
+    """Filters [outputs, rows, columns, channels] of stride 2 as 3x3 filters on blocks.
+
+    `offsets` is by how much the first tap lies before the first pixel of the first block.
+    """
     outputs, rows, columns, channels = weights.shape
     blocks = np.zeros((outputs, 3, 3, 2, 2, channels), weights.dtype)
     for row in range(rows):
         for column in range(columns):
-            (dy, y), (dx, x) = divmod(row - top, 2), divmod(column - left, 2)
-            blocks[:, dy + 1, dx + 1, y, x] = weights[:, row, column]
+            (dy, y), (dx, x) = divmod(row - offsets[0], 2), divmod(column - offsets[1], 2)
+            blocks[:, dy, dx, y, x] = weights[:, row, column]
     if layout == "NCHW":
         blocks = blocks.transpose(0, 1, 2, 5, 3, 4)
     return np.ascontiguousarray(blocks).reshape(outputs, 3, 3, 4 * channels)

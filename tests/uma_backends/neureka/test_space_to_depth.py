@@ -43,11 +43,28 @@ def check(shape: tuple[int, ...], dtype: str, body: Any, expected: list[str]) ->
 
 @pytest.mark.parametrize(
     ("kernel", "pads"),
-    [((3, 3), [0, 0, 1, 1]), ((3, 3), [1, 1, 1, 1]), ((3, 3), [1, 1, 0, 0]), ((5, 5), [2, 2, 2, 2]), ((2, 2), [0] * 4)],
+    [
+        ((3, 3), [0, 0, 0, 0]),
+        ((3, 3), [0, 0, 1, 1]),
+        ((3, 3), [1, 1, 1, 1]),
+        ((3, 3), [1, 1, 0, 0]),
+        ((5, 5), [2, 2, 2, 2]),
+        ((2, 2), [0] * 4),
+    ],
 )
 @pytest.mark.parametrize(("dtype", "zero_point"), [("uint8", 0), ("int8", 0), ("int8", -128)])
 def test_stems_without_stride(kernel: tuple[int, int], pads: list[int], dtype: str, zero_point: int) -> None:
     check((1, 8, 6, 3), dtype, stem(3, kernel, pads, zero_point), ["space_to_depth", "conv2d"])
+
+
+def test_wide_padding_is_part_of_it() -> None:
+    """Padding as wide as the kernel is an operator of its own before the convolution."""
+    layer = stem(3, (3, 3), [0, 0, 0, 0])
+
+    def body(emit: Any, x: Any) -> Any:
+        return layer(emit, emit("pad", [x], {"before": [0, 3, 3, 0], "after": [0, 3, 3, 0], "value": 0}))
+
+    check((1, 8, 6, 3), "uint8", body, ["space_to_depth", "conv2d"])
 
 
 def test_planes_need_no_transpose() -> None:
@@ -65,7 +82,6 @@ def test_planes_need_no_transpose() -> None:
         (3, {"kernel": (3, 3), "pads": [1, 1, 1, 1], "zero_point": 5}),  # padding would be no zero
         (3, {"kernel": (7, 7), "pads": [3, 3, 3, 3]}),  # reaches beyond the neighbouring blocks
         (8, {"kernel": (3, 3), "pads": [1, 1, 1, 1]}),  # more channels than one subtile
-        (3, {"kernel": (3, 3), "pads": [0, 0, 0, 0]}),  # fewer outputs than blocks
         (3, {"kernel": (1, 1), "pads": [0, 0, 0, 0]}),  # the array strides over 1x1 by itself
         (3, {"kernel": (3, 3), "pads": [1, 1, 1, 1], "strides": (1, 1)}),
     ],
