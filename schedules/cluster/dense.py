@@ -17,6 +17,7 @@ from schedules.cluster.base import (
     uniform_requant,
 )
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Pointer, Recipe
@@ -34,6 +35,12 @@ def applies(layer: Layer) -> bool:
         if not plain or weight.spec.shape[1:3] != (1, 1):
             return False
     return uniform_requant(layer, accumulator_reach(layer))
+
+
+def _may_omit_bias(layer: Layer, rows: int, columns: int) -> bool:
+    """Whether the kernel takes no bias for zeros: one row in whole tiles, narrow requantization to bytes."""
+    rule = Requant.of(layer.attributes)
+    return rows == 1 and columns % 4 == 0 and rule.kind == "pulp" and not rule.wide and rule.out_dtype != "int32"
 
 
 @dataclass(frozen=True)
@@ -59,8 +66,11 @@ class DenseKernel(KernelForm):
         packed = self.derived.constant(f"{layer.name}_packed_{first}_{columns}", pack_columns(part))
         weight = arguments.load_whole("weight", packed)
         zero_point = layer.attributes["zero_point"]
-        bias = self.derived.constant(f"{layer.name}_folded_bias", folded_bias(layer, matrix, zero_point))
-        bias_at = arguments.load("bias", bias, Box((first,), (columns,)))
+        folded = folded_bias(layer, matrix, zero_point)
+        bias_at: Pointer | int = 0
+        if folded.any() or not _may_omit_bias(layer, rows, columns):
+            bias = self.derived.constant(f"{layer.name}_folded_bias", folded)
+            bias_at = arguments.load("bias", bias, Box((first,), (columns,)))
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
         unaligned = depth % 4 != 0 and rows > 1
         scratch, stride = self.scratch(4 * padded(depth) + 4 if unaligned else 4)

@@ -48,10 +48,11 @@ def dense_case(
     per_channel: bool = True,
     misalign: int = 0,
     rule: Rule | None = None,
+    without_bias: bool = False,
 ) -> Case:
     x, weight = random_bytes(rng, (rows, depth), dtype), random_bytes(rng, (columns, depth), "int8")
-    zero_point = int(rng.integers(-20, 20))
-    bias = rng.integers(-1000, 1000, columns).astype(np.int32)
+    zero_point = int(rng.integers(-20, 20)) * (not without_bias)
+    bias = rng.integers(-1000, 1000, columns).astype(np.int32) * (not without_bias)
     rule = rule or make_rule(rng, kind, depth, columns, per_channel)
     attributes = {"zero_point": zero_point, "has_bias": True, **rule.requant.attributes()}
     expected = Dense.reference(attributes, [x, weight, bias, *rule.operands])
@@ -60,7 +61,7 @@ def dense_case(
     fields = {
         "x": x,
         "weight": pack_weights(weight),
-        "bias": folded.astype(np.int32),
+        "bias": None if without_bias else folded.astype(np.int32),
         "y": Out((rows, columns), rule.requant.out_dtype),
         "scratch": Scratch(4 * stride + 4),
         "scratch_stride": 4 * stride + 4,

@@ -36,6 +36,17 @@ def test_dense(kind, seed, rows, columns, depth, dtype, per_channel, misalign, c
     check(case, cores, toolchain)
 
 
+@EXAMPLES
+@given(SEEDS, st.integers(1, 12), st.integers(1, 45), BYTES, st.booleans(), st.booleans(), MISALIGN, CORES)
+def test_dense_of_one_row(seed, tiles, depth, dtype, per_channel, without_bias, misalign, cores):  # type: ignore[no-untyped-def]
+    case = dense_case(
+        np.random.default_rng(seed), 1, 4 * tiles, depth, dtype=dtype, per_channel=per_channel, misalign=misalign,
+        without_bias=without_bias,
+    )  # fmt: skip
+    if case.call.arguments["requant"]["wide_result"] == 0:
+        check(case, cores)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @EXAMPLES
 @given(

@@ -17,8 +17,8 @@ static const int8_t *stage_rows(const struct tvm_pulp_dense_args *args, const in
 }
 
 static inline uint32_t is_simple_row(const struct tvm_pulp_dense_args *args) {
-  return args->rows == 1u && (args->columns & 3u) == 0u && ((uintptr_t)args->x & 3u) == 0u &&
-         args->requant.kind == TVM_PULP_REQUANT_PULP_NARROW && !args->requant.wide_result;
+  return args->rows == 1u && (args->columns & 3u) == 0u && args->requant.kind == TVM_PULP_REQUANT_PULP_NARROW &&
+         !args->requant.wide_result;
 }
 
 /* Four columns: w0 to w3 from the packed weights for every word of the row. */
@@ -43,13 +43,16 @@ static void run_row(const struct tvm_pulp_dense_args *args, uint32_t core, uint3
   struct tvm_pulp_range range = tvm_pulp_share(args->columns >> 2, core, cores);
   uint32_t words = args->depth_stride >> 2, first = 4u * range.begin;
   const int8_t *weight = args->weight + first * args->depth_stride;
-  const int32_t *bias = args->bias + first, *end = args->bias + 4u * range.end;
+  const int32_t *bias = args->bias;
   const int32_t *muls = r.mul + first, *adds = r.add + first;
   int32_t mul = *r.mul, add = *r.add, x, w0, w1, w2, w3;
   uint8_t *y = (uint8_t *)args->y + first;
-  for (; bias != end; bias += 4, muls += 4, adds += 4, y += 4) {
+  for (uint32_t column = first; column != 4u * range.end; column += 4u, muls += 4, adds += 4, y += 4) {
     const int8_t *a = args->x;
-    int32_t v[4] = {bias[0], bias[1], bias[2], bias[3]};
+    int32_t v[4] = {0, 0, 0, 0};
+    if (bias) {
+      for (uint32_t i = 0; i < 4u; ++i) v[i] = bias[column + i];
+    }
     if (args->x_type == TVM_PULP_INT8) {
       FOUR_COLUMNS(XP_SDOTSP);
     } else {

@@ -56,7 +56,8 @@ struct tvm_pulp_requant {
 struct tvm_pulp_dense_args {
   const int8_t *x;
   const int8_t *weight; /* packed, word aligned */
-  const int32_t *bias;  /* one per column */
+  const int32_t *bias;  /* one per column; null for zeros, allowed for one row of a multiple of four columns with narrow
+                           requantization to bytes */
   void *y;
   uint8_t *scratch; /* word aligned; scratch_stride >= 4 * depth_stride + 4; unused where x is word aligned and either
                        its rows are depth_stride apart or there is one row */

@@ -13,7 +13,7 @@ static inline void tvm_pulp_plain_dense(const struct tvm_pulp_dense_args *args, 
   for (uint32_t place = range.begin; place < range.end; ++place) {
     uint32_t row = place / args->columns, column = place % args->columns;
     const void *x = tvm_pulp_row(args->x, row, args->x_stride);
-    int32_t acc = args->bias[column];
+    int32_t acc = args->bias ? args->bias[column] : 0;
     for (uint32_t k = 0; k < args->depth; ++k) {
       uint32_t at = tvm_pulp_packed_at(column, k, args->columns, args->depth_stride);
       acc += tvm_pulp_load(x, k, args->x_type) * args->weight[at];
