@@ -42,6 +42,8 @@ class CompileOptions:
     double_buffer: bool = True
     # "solver", or the baseline "greedy"; None is the solver.
     planner: str | None = None
+    # An archive or a plan.json, whose decisions are taken instead of planning.
+    plan: str | Path | None = None
     cores: int | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
 
@@ -177,7 +179,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     facts = {"target": options.target, "soc": target.soc.name, "inferred_inputs": list(imported.inferred_inputs)}
     stages: Sequence[Any] = ()
     if target.soc.simulated:
-        progress(f"planning {len(network.layers)} layers")
+        progress(f"{'planning' if options.plan is None else 'placing'} {len(network.layers)} layers")
         plan = target.plan(network)
         progress("emitting C")
         files, stages = target.emit(plan, facts), plan.lowered.stages

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tvm_pulp import soc as socs
@@ -36,6 +38,7 @@ class Target:
     double_buffer: bool = True
     l2_limit: int | None = None
     planner: str = PLANNERS[0]
+    given_plan: dict[str, Any] | None = None
 
     def marks(self, layers: int) -> int:
         """Room for time stamps: one per layer and one for the end, in lines of 64 bytes."""
@@ -70,18 +73,23 @@ class Target:
         return module
 
     def plan(self, network: Network) -> Plan:
-        """Plan the network and check the plan independently."""
+        """Plan the network, or take the plan that was given, and check it independently."""
         from tvm_pulp.tiling.find_plan import find_plan
+        from tvm_pulp.tiling.read_plan import read_plan
         from tvm_pulp.tiling.verify import verify
         from tvm_pulp.tir.describe import describe
         from tvm_pulp.tir.lower import lower
 
-        best = find_plan(
-            self._judge(network), planner=self.planner, overlap=self.double_buffer, l2_bytes=self.l2_bytes()
-        )
+        judge = self._judge(network)
+        if self.given_plan is not None:
+            best = read_plan(self.given_plan, judge)
+        else:
+            best = find_plan(judge, planner=self.planner, overlap=self.double_buffer, l2_bytes=self.l2_bytes())
         best = replace(best, lowered=lower(best, [b for b, _ in self.engines]))
         self._check_capacity(best)
         faults = verify(describe(best), self.soc)
+        if faults and self.given_plan is not None:
+            raise UserError(f"--plan: the plan is wrong ({faults[0]}): compile without --plan")
         if faults:
             raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
         return best
@@ -182,18 +190,24 @@ def resolve_target(options: Any) -> Target:
         if backend.target_name not in soc.engines:
             raise UserError(f"--soc {soc.name} has no engine '{backend.target_name}': choose another --soc or --target")
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
-    if not soc.simulated:
-        given: tuple[tuple[str, Any], ...] = (
-            ("--l1", options.l1),
-            ("--l2", options.l2),
-            ("--no-double-buffer", None if options.double_buffer else True),
-            ("--planner", options.planner),
-            ("--cores", options.cores),
-            ("--pin", options.pins or None),
-        )
-        for option, value in given:
-            if value is not None:
-                raise UserError(f"{option} has no effect on --soc {soc.name}: drop it or choose a SoC with a cluster")
+    given: tuple[tuple[str, Any], ...] = (
+        ("--l1", options.l1),
+        ("--l2", options.l2),
+        ("--no-double-buffer", None if options.double_buffer else True),
+        ("--planner", options.planner),
+        ("--cores", options.cores),
+        ("--pin", options.pins or None),
+        ("--plan", options.plan),
+    )
+    for option, value in given:
+        if value is not None and not soc.simulated:
+            raise UserError(f"{option} has no effect on --soc {soc.name}: drop it or choose a SoC with a cluster")
+        if value is not None and options.plan is not None and option != "--plan":
+            raise UserError(f"{option} has no effect with --plan, which decides everything: drop one of them")
+    if options.plan is not None:
+        record = read_plan_file(Path(options.plan))
+        sizes = (_size(record, "cores"), _size(record, "l1_bytes"))
+        return Target(soc, engines, *sizes, {}, given_plan=record)
     cores = options.cores if options.cores is not None else soc.cluster.cores
     if soc.simulated and not 1 <= cores <= soc.cluster.cores:
         raise UserError(f"--cores {cores}: SoC {soc.name} has 1 to {soc.cluster.cores} cores")
@@ -203,3 +217,31 @@ def resolve_target(options: Any) -> Target:
     if planner == "greedy" and not options.double_buffer:
         raise UserError("--no-double-buffer has no effect on --planner greedy, which never buffers twice: drop it")
     return Target(soc, engines, cores, options.l1, dict(options.pins), options.double_buffer, options.l2, planner)
+
+
+def read_plan_file(path: Path) -> dict[str, Any]:
+    """The plan in an archive, or in a file of its own."""
+    from tvm_pulp.codegen import mlf
+
+    try:
+        if path.suffix == ".tar":
+            files = mlf.read(path)
+            if "plan.json" not in files:
+                raise UserError(f"--plan: '{path}' holds no plan; it was compiled for a SoC without a cluster")
+            record = json.loads(files["plan.json"])
+        else:
+            record = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"--plan: cannot read '{path}': {error.strerror}") from None
+    except ValueError:
+        raise UserError(f"--plan: '{path}' is neither an archive nor a plan.json of one") from None
+    if not isinstance(record, dict):
+        raise UserError(f"--plan: '{path}' is neither an archive nor a plan.json of one")
+    return record
+
+
+def _size(record: dict[str, Any], name: str) -> int:
+    value = record.get(name)
+    if not isinstance(value, int):
+        raise UserError(f"--plan: this is not a plan of this version ({name} is missing): compile without --plan")
+    return value

@@ -30,6 +30,12 @@ class Forms:
     cores: int
     cuts: tuple[Cuts, ...]
 
+    def from_l2(self) -> Tiling:
+        """The last resort."""
+        form = DirectForm(self.layer, self.cores)
+        whole = Box.whole(self.layer.outputs[0].spec.shape)
+        return Tiling(form, whole.size, 0, form.recipe(whole).cycles, (whole,))
+
 
 @dataclass
 class Chooser:
@@ -106,11 +112,8 @@ def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple
             offers.append(Offer(form.engine, form.name, None, f"needs {tiling} bytes of L1"))
     if not any(form.axes() for form in entry.tiled) and not choices:
         # A layer that cannot be cut works from L2; one that can be must fit: a silent cliff would help nobody.
-        form = DirectForm(layer, entry.cores)
-        whole = Box.whole(layer.outputs[0].spec.shape)
-        recipe = form.recipe(whole)
-        choices.append(Tiling(form, whole.size, 0, recipe.cycles, (whole,)))
-        offers.append(Offer(CLUSTER, form.name, recipe.cycles))
+        choices.append(entry.from_l2())
+        offers.append(Offer(CLUSTER, choices[0].form.name, choices[0].cycles))
     if pin is not None:
         choices = [c for c in choices if c.form.engine == pin]
         if not choices:

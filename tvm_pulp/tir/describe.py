@@ -48,7 +48,9 @@ def describe(plan: Plan) -> Record:
         "bundles": [_bundle(b) for b in plan.schedule.bundles],
         "inputs": [t.storage.name for t in plan.network.inputs],
         "outputs": [t.storage.name for t in plan.network.outputs],
-        "layers": [_layer(p) for p in plan.layers],
+        # Layers that find an activation in L1, by its name.
+        "resident": {t.name: sorted(readers) for t, readers in plan.policy.resident.items()},
+        "layers": [_layer(p, plan.policy.lead.get(index, 0)) for index, p in enumerate(plan.layers)],
         "program": _Program(plan, plan.lowered).steps(),
     }
 
@@ -69,7 +71,7 @@ def _planner(planner: Planner | None) -> Record | None:
     }
 
 
-def _layer(plan: LayerPlan) -> Record:
+def _layer(plan: LayerPlan, lead: int) -> Record:
     tiling = plan.tiling
     return {
         "name": plan.layer.name,
@@ -79,6 +81,7 @@ def _layer(plan: LayerPlan) -> Record:
         "tile": list(tiling.size),
         "tiles": [{"start": list(b.start), "size": list(b.size)} for b in tiling.tiles],
         "overlap": plan.overlap,
+        "lead": lead,
         "estimated_cycles": plan.estimated_cycles,
         "outputs": [
             {"name": t.storage.name, "shape": list(t.spec.shape), "bytes": t.spec.bytes} for t in plan.layer.outputs

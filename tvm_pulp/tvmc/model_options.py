@@ -37,6 +37,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="solver: constraint solver for the whole network (default); greedy: layer by layer, as a baseline",
     )
+    parser.add_argument(
+        "--plan", metavar="FILE", help="take all decisions from an archive, or from its plan.json, instead of planning"
+    )
     parser.add_argument("--cores", type=int, metavar="N", help="cluster cores that take part; default: all")
     parser.add_argument(
         "--pin", action="append", default=[], metavar="NODE=ENGINE", help="run a layer on an engine; repeat for more"
@@ -127,6 +130,7 @@ def options_of(args: argparse.Namespace) -> Any:
         l2=args.l2,
         double_buffer=not args.no_double_buffer,
         planner=args.planner,
+        plan=args.plan,
         cores=args.cores,
         pins=parse_pins(args.pin),
     )
