@@ -108,7 +108,7 @@ def test_a_spoilt_plan_is_refused(plan_file: Path, tmp_path: Path, spoil: Any) -
     spoil(plan)
     path = tmp_path / "spoilt.json"
     path.write_text(json.dumps(plan))
-    with pytest.raises(UserError, match="^--plan: "):
+    with pytest.raises(UserError, match=r"^--plan: "):
         tvm_pulp.compile("zoo:dscnn", "uma-neureka", plan=path)
 
 
