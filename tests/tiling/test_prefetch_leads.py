@@ -20,18 +20,22 @@ def work(cycles: int, constant_bytes: int) -> LayerWork:
 
 
 def test_small_constants_are_fetched_one_step_ahead() -> None:
-    assert prefetch_leads([work(1000, 64) for _ in range(4)], 1.0) == [1, 1, 1, 1]
+    assert prefetch_leads([work(1000, 64) for _ in range(4)], 0) == [1, 1, 1, 1]
 
 
 def test_large_constants_are_fetched_as_early_as_their_transfer_takes() -> None:
-    # 24,000 bytes take 3,000 cycles: three steps of 1,000 and a little.
-    leads = prefetch_leads([work(1000, 0), work(1000, 0), work(1000, 0), work(1000, 0), work(1000, 24000)], 1.0)
-    assert leads[-1] == 3
+    # 24,000 bytes take 3,000 cycles and a tenth more: four steps of 1,000.
+    leads = prefetch_leads([work(1000, 0), work(1000, 0), work(1000, 0), work(1000, 0), work(1000, 24000)], 0)
+    assert leads[-1] == 4
+
+
+def test_slack_fetches_earlier() -> None:
+    assert prefetch_leads([work(1000, 64) for _ in range(4)], 1500) == [1, 1, 2, 2]
 
 
 def test_transfers_wait_for_each_other() -> None:
-    # Both need three steps, and the DMA brings them one after the other.
+    # Both need more than three steps, and the DMA brings them one after the other.
     works = [work(1000, 0) for _ in range(8)] + [work(1000, 24000), work(1000, 24000)]
-    leads = prefetch_leads(works, 1.0)
-    assert leads[-1] == 3
-    assert leads[-2] == 5
+    leads = prefetch_leads(works, 0)
+    assert leads[-1] == 4
+    assert leads[-2] == 6

@@ -15,7 +15,7 @@ from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe
 PIECE_ALIGNMENT = 16
 # Words of a step record without its commands: see struct tvm_pulp_step; and the most that a command takes.
 RECORD_WORDS = 6
-AGENTS = 3
+AGENTS = 4
 _COMMAND_WORDS = 3
 _LINES_WORDS = 5
 _GROUP_WORDS = 1

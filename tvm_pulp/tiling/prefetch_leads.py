@@ -1,7 +1,8 @@
 """How early the operands of every layer are fetched: as late as hides the transfer, so that L1 is not taken in vain.
 
-Going backwards from the last layer: a transfer must end when its layer starts or, since the DMA works in order, when
-the next layer's transfer has to start. It is issued beside the latest compute step that starts before that.
+Going backwards from the last layer: a transfer must end some cycles before its layer starts and, since the DMA works
+in order, when the next layer's transfer has to start. It is issued beside the latest compute step that starts before
+that.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ from tvm_pulp.uma.recipe import Load, Recipe
 _STEP_CYCLES = 50
 
 
-def prefetch_leads(works: Sequence[LayerWork], margin: float) -> list[int]:
-    """Steps by which each layer's constants and network inputs are fetched ahead; `margin` times their cycles early."""
+# Transfers share L1 and the bus with others.
+_SLOWER = 1.1
+
+
+def prefetch_leads(works: Sequence[LayerWork], slack: int) -> list[int]:
+    """Steps by which each layer's constants and network inputs are fetched ahead, to be there `slack` cycles early."""
     starts: list[int] = []
     first: list[int] = []
     now = 0
@@ -33,7 +38,7 @@ def prefetch_leads(works: Sequence[LayerWork], margin: float) -> list[int]:
     deadline = now
     for index in reversed(range(len(works))):
         slot = first[index]
-        deadline = min(deadline, starts[slot]) - int(margin * _fetch_cycles(works[index].recipes[0]))
+        deadline = min(deadline, starts[slot] - slack) - int(_SLOWER * _fetch_cycles(works[index].recipes[0]))
         issued = bisect_right(starts, deadline) - 1
         leads[index] = max(1, slot - max(0, issued))
     return leads

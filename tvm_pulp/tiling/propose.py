@@ -15,7 +15,7 @@ from tvm_pulp.tiling.layer_cost import LARGE_CONSTANT, activations
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.tiling.prefetch_leads import prefetch_leads
 from tvm_pulp.tiling.repeats import find_repeats, wiring
-from tvm_pulp.tiling.search import EARLY, Attempt
+from tvm_pulp.tiling.search import IN_GOOD_TIME, SLACK, Attempt
 from tvm_pulp.tiling.solve import solve
 from tvm_pulp.tiling.solver_model import MOST_AHEAD, TURNAROUND_CYCLES, Problem, Solution
 from tvm_pulp.uma.recipe import Load
@@ -176,7 +176,7 @@ class _Rounds:
                     if isinstance(s, Load) and s.tensor.storage.kind == "constant"
                 }
         # The solver counts in layers. Within them a transfer starts as late as hides it: the DMA's queue is short.
-        latest = prefetch_leads([layer_work(c, nothing_in_l3) for c in choices], EARLY)
+        latest = prefetch_leads([layer_work(c, nothing_in_l3) for c in choices], SLACK[IN_GOOD_TIME])
         leads = {index: min(lead, latest[index]) for index, lead in leads.items()}
         in_l3 = (lambda t: t in from_l3 and t.spec.bytes >= LARGE_CONSTANT) if from_l3 else nothing_in_l3
         return Decisions(choices, leads if self._overlap else {}, self._overlap, {}, in_l3, solution.resident)

@@ -17,11 +17,11 @@ from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.tiling.prefetch_leads import prefetch_leads
 
-# A lead that means: each layer's own, this many times as early as the transfer is expected to take.
-JUST_IN_TIME = 1000
-EARLY = 1.5
+# Leads that mean: each layer's own, to have its operands so many cycles early.
+JUST_IN_TIME, IN_GOOD_TIME = 1000, 1001
+SLACK = {JUST_IN_TIME: 400, IN_GOOD_TIME: 2500}
 # Steps by which constants are fetched ahead, and parts of L1 that a tile may take: what is tried.
-LEADS = (1, 2, 4, JUST_IN_TIME)
+LEADS = (1, 2, 4, JUST_IN_TIME, IN_GOOD_TIME)
 PARTS = (2, 4, 8)
 # Networks of more steps are planned with fewer trials.
 MANY_STEPS = 700
@@ -44,15 +44,16 @@ class Attempt:
 def wanted(chooser: Chooser, lead: int, caps: Sequence[int], in_l3: InL3) -> Decisions:
     """As few tiles as the caps allow, as much as possible in L1, constants fetched `lead` steps ahead.
 
-    `JUST_IN_TIME` gives every layer its own lead. No lead at all means no overlap of transfers with anything.
+    `JUST_IN_TIME` and `IN_GOOD_TIME` give every layer its own lead. No lead at all means no overlap of transfers with
+    anything.
     """
     choices = []
     for index, cap in enumerate(caps):
         tiling = chooser(index, cap)
         choices.append(Choice(tiling, lead > 0 and len(tiling.tiles) > 1, cap))
     leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
-    if lead == JUST_IN_TIME:
-        leads = dict(enumerate(prefetch_leads([layer_work(c, in_l3) for c in choices], EARLY)))
+    if lead in SLACK:
+        leads = dict(enumerate(prefetch_leads([layer_work(c, in_l3) for c in choices], SLACK[lead])))
     return Decisions(choices, leads, lead > 0, in_l3=in_l3)
 
 
@@ -89,7 +90,7 @@ def search(judge: Judge, first: Attempt, in_l3: InL3) -> list[Attempt]:
 
 
 def _name(lead: int) -> str:
-    return "just in time" if lead == JUST_IN_TIME else f"{lead} ahead"
+    return {JUST_IN_TIME: "just in time", IN_GOOD_TIME: "in good time"}.get(lead, f"{lead} ahead")
 
 
 def _best_caps(tried: Sequence[Attempt]) -> list[int]:

@@ -1,9 +1,9 @@
 """Pass: synchronisation for many cores, the DMA and accelerators.
 
 Expects statements in the order of their positions (`double_buffer`) with addresses (`place_buffers`), correct if
-executed one after the other. All cores run kernels together; one of up to three cores, the agents, issues a transfer
-and waits for it: streaming loads and jobs are core 0's, stores core 1's, what is fetched ahead core 2's, since the DMA
-takes only two commands of a core at once.
+executed one after the other. All cores run kernels together; one of up to four cores, the agents, issues a transfer
+and waits for it: streaming loads and jobs are core 0's, stores core 1's, what is fetched ahead core 2's and core 3's,
+since the DMA takes only two commands of a core at once and holds the core up that issues a third.
 
 Statements of one position become a step, and a step is preceded by exactly the waits and the barrier that its
 statements need because they touch bytes of something that may still be under way:
@@ -49,7 +49,7 @@ from tvm_pulp.tir.statements import (
 from tvm_pulp.tir.tables import Tables
 
 # Groups of transfers that each agent may have under way: the DMA has 16 counters, an agent numbers eight.
-GROUPS = (6, 4, 6)
+GROUPS = (5, 3, 4, 4)
 GROUPS_OF_ONE_AGENT = 7
 TICKETS = 7
 _ALL_CORES = -1
@@ -174,7 +174,7 @@ class _Pass:
         if self._agents < len(GROUPS) or not beside_kernel:
             return 0
         move = self._tables.moves[integer(made, 1)]
-        return 1 if move.outward else 2 if move.ahead else 0
+        return 1 if move.outward else 2 + move.layer % 2 if move.ahead else 0
 
     def _add(
         self, kind: str, accesses: list[Access], agent: int, number: int, bundles: frozenset[int] = frozenset()

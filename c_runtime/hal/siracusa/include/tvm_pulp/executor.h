@@ -3,7 +3,7 @@
  * The executor: all cores walk through a list of step records together. A record and what it points to lie in L1, brought
  * there by the DMA before anyone needs them, so that a layer costs data and not code.
  *
- * A step: agents (cores 0 to 2) issue their commands, all cores call the function, agents wait, all meet at a barrier
+ * A step: agents (cores 0 to 3) issue their commands, all cores call the function, agents wait, all meet at a barrier
  * where one is needed. What follows the function prepares the next step, whose record may have arrived just then. */
 #ifndef TVM_PULP_EXECUTOR_H
 #define TVM_PULP_EXECUTOR_H
@@ -13,7 +13,7 @@
 #include "tvm_pulp/hal.h"
 
 enum {
-  TVM_PULP_AGENTS = 3,
+  TVM_PULP_AGENTS = 4,
   TVM_PULP_GROUPS = 8,  /* of transfers that an agent may have under way; core 0's last one is everything from L3 */
   TVM_PULP_L3_GROUP = 7,
   TVM_PULP_TICKETS = 8, /* of jobs */
