@@ -9,24 +9,16 @@ from typing import Any
 
 import pytest
 
+from tests.tiling.real_plans import Plan, plan_of
 from tvm_pulp import soc
-from tvm_pulp.api import CompileOptions, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.target import resolve_target
-from tvm_pulp.tiling.build_network import build_network
 from tvm_pulp.tiling.verify import verify
-from tvm_pulp.tir.describe import describe
 
 SIRACUSA = soc.load("siracusa")
-Plan = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    options = CompileOptions(target="uma-neureka", l1=16384)
-    target = resolve_target(options)
-    imported = import_model("zoo:resnet8", options)
-    return describe(target.plan(build_network(canonicalize(imported), imported, "net")))
+    return plan_of("resnet8")
 
 
 def tiled(plan: Plan) -> dict[str, Any]:

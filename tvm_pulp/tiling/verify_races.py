@@ -9,8 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tvm_pulp.tiling.verify_places import extent
+
 Record = dict[str, Any]
 _COUNTERS = 16
+# Numbers that an agent can give its groups of transfers, and that jobs can have.
+_GROUPS = 7
+_TICKETS = 7
 _ALL = "all cores"
 
 
@@ -23,17 +28,10 @@ class _Running:
     known: bool = False  # to its agent
 
 
-def _extent(access: Record) -> tuple[int, int]:
-    size = max(access["bytes"], access.get("reach", 0))
-    if "line" in access:
-        size = (access["bytes"] // access["line"] - 1) * access["stride"] + access["line"]
-    return access["start"], access["start"] + size
-
-
 def _meet(a: Record, b: Record) -> bool:
     if a["space"] != b["space"]:
         return False
-    (s1, e1), (s2, e2) = _extent(a), _extent(b)
+    (s1, e1), (s2, e2) = extent(a), extent(b)
     if s1 >= e2 or s2 >= e1:
         return False
     if "line" in a and "line" in b and a["stride"] == b["stride"]:
@@ -82,6 +80,7 @@ class Races:
             record = {"space": "L1", "start": page["offset"], "bytes": page["bytes"]}
             faults += self._clash(where, "the record's read", _ALL, [(record, False)], "kernel")
         for action in step["actions"]:
+            faults += _check_numbers(where, action)
             if action["do"] == "begin":
                 self._open[action["agent"]] = (action["agent"], action["group"])
                 if any(r.key == ("group", action["agent"], action["group"]) and not r.known for r in self._running):
@@ -128,4 +127,16 @@ class Races:
 
     def end(self) -> list[str]:
         left = [r for r in self._running if r.what != "kernel" and not r.known]
-        return [f"{len(left)} transfers or jobs are never waited for"] if left else []
+        if left:
+            return [f"{len(left)} transfers or jobs are never waited for"]
+        return (
+            ["the last barrier is missing: cores may still compute when the network returns"] if self._running else []
+        )
+
+
+def _check_numbers(where: str, action: Record) -> list[str]:
+    if action["do"] == "begin" and not 0 <= action["group"] < _GROUPS:
+        return [f"{where}: there is no group {action['group']} of transfers"]
+    if action["do"] == "job" and not 0 <= action["ticket"] < _TICKETS:
+        return [f"{where}: there is no ticket {action['ticket']}"]
+    return []
