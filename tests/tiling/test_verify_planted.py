@@ -231,13 +231,20 @@ def use_a_ticket_that_is_not(plan: Plan, source: random.Random) -> bool:
 
 
 def reuse_a_ticket_early(plan: Plan, source: random.Random) -> bool:
-    """A job takes the ticket of the one before, which somebody still waits for alone."""
-    jobs = actions(plan, "job")
-    different = [i for i in range(1, len(jobs)) if jobs[i][1]["ticket"] != jobs[i - 1][1]["ticket"]]
-    number = chosen(source, different)
-    if number is not None:
-        jobs[number][1]["ticket"] = jobs[number - 1][1]["ticket"]
-    return number is not None
+    """A job that somebody waits for takes the ticket of the one before."""
+    last: dict[int, Plan] = {}
+    waited, jobs = [], []
+    for step in plan["program"]:
+        waited += [last[w["ticket"]] for w in step["waits"] if w.get("ticket") in last]
+        for action in step["actions"]:
+            if action["do"] == "job":
+                last[action["ticket"]] = action
+                jobs.append(action)
+    pairs = zip(jobs, jobs[1:], strict=False)
+    pair = chosen(source, [(a, b) for a, b in pairs if a["ticket"] != b["ticket"] and any(b is w for w in waited)])
+    if pair is not None:
+        pair[1]["ticket"] = pair[0]["ticket"]
+    return pair is not None
 
 
 PLANTS: list[Plant] = [

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.tiling.verify_places import read_by
+
 Record = dict[str, Any]
 
 
@@ -68,7 +70,7 @@ class Contents:
             }
             faults += self._check(where, "its record", access)
         for action in step["actions"]:
-            for access in action.get("reads", []):
+            for access in read_by(action):
                 faults += self._check(where, action["do"], access)
             for access in action.get("writes", []):
                 faults += self._write(where, action["do"], access)
@@ -77,7 +79,8 @@ class Contents:
     def _check(self, where: str, who: str, access: Record) -> list[str]:
         space = access["space"]
         if space in self._given or space in self._constants:
-            return []
+            right = access["start"] == access["from"] and access["content"] == space
+            return [] if right else [f"{where}: {who} expects byte {access['from']} of {access['content']} at another"]
         memory, number = self._memory(space), self._number(access["content"])
         for start, size, place in self._runs(access):
             if start < 0 or start + size > len(memory.owner):

@@ -43,10 +43,15 @@ def _l2_bytes(plan: Record) -> int:
     outside = {"L1", "L2", "L3", *(c["name"] for c in plan["constants"] if c["level"].startswith("weight"))}
     for step in plan["program"]:
         for action in step["actions"]:
-            for access in (*action.get("reads", []), *action.get("writes", [])):
+            for access in (*read_by(action), *action.get("writes", [])):
                 if access["space"] not in outside:
                     reached[access["space"]] = max(reached.get(access["space"], 0), extent(access)[1])
     return int(plan["l2"]["size"] + sum(b["bytes"] for b in plan["bundles"]) + sum(reached.values()))
+
+
+def read_by(action: Record) -> list[Record]:
+    """What an action reads, its descriptor among it."""
+    return [*action.get("reads", []), *([action["descriptor"]] if "descriptor" in action else [])]
 
 
 def extent(access: Record) -> tuple[int, int]:
@@ -105,7 +110,7 @@ class Inside:
             return []
         position, faults = max(0, step["position"]), []
         for action in step["actions"]:
-            for access in (*action.get("reads", []), *action.get("writes", [])):
+            for access in (*read_by(action), *action.get("writes", [])):
                 if access["space"] in self._owners and access["bytes"] and not self._owned(access, position):
                     start, end = extent(access)
                     place = f"{access['space']} bytes {start} to {end}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tvm_pulp.tiling.verify_places import extent
+from tvm_pulp.tiling.verify_places import extent, read_by
 
 Record = dict[str, Any]
 _COUNTERS = 16
@@ -86,7 +86,7 @@ class Races:
                 if any(r.key == ("group", action["agent"], action["group"]) and not r.known for r in self._running):
                     faults.append(f"{where}: group {action['group']} of core {action['agent']} is still under way")
                 continue
-            accesses = [(a, False) for a in action["reads"]] + [(a, True) for a in action["writes"]]
+            accesses = [(a, False) for a in read_by(action)] + [(a, True) for a in action["writes"]]
             what: str
             agent: int | str
             key: Any

@@ -10,6 +10,7 @@ from typing import Any
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.build_schedule import page_at
+from tvm_pulp.tiling.bundles import step_words
 from tvm_pulp.tiling.plan import LayerPlan, Plan, Planner
 from tvm_pulp.tiling.residency import contiguous_offset
 from tvm_pulp.tiling.schedule import BOOT, Bundle, Move, Slot
@@ -171,6 +172,15 @@ class _Program:
         else:
             action["op"] = step.operator if isinstance(step, Kernel) else step.function
         action["cycles"] = slot.cycles
+        page = self._plan.schedule.pages[slot.index]
+        first = page.descriptors[slot.index]
+        action["descriptor"] = {
+            "space": "L1",
+            "start": self._page_at[page] + first,
+            "bytes": 4 * step_words(step),
+            "content": page.name,
+            "from": first,
+        }
         action["reads"] = [self._operand(slot, o, written=False) for o in reads]
         action["writes"] = [self._operand(slot, o, written=True) for o in writes]
         return action
