@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -240,8 +241,7 @@ def reuse_a_ticket_early(plan: Plan, source: random.Random) -> bool:
             if action["do"] == "job":
                 last[action["ticket"]] = action
                 jobs.append(action)
-    pairs = zip(jobs, jobs[1:], strict=False)
-    pair = chosen(source, [(a, b) for a, b in pairs if a["ticket"] != b["ticket"] and any(b is w for w in waited)])
+    pair = chosen(source, [(a, b) for a, b in pairwise(jobs) if a["ticket"] != b["ticket"] and any(b is w for w in waited)])
     if pair is not None:
         pair[1]["ticket"] = pair[0]["ticket"]
     return pair is not None
