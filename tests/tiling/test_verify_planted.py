@@ -241,7 +241,8 @@ def reuse_a_ticket_early(plan: Plan, source: random.Random) -> bool:
             if action["do"] == "job":
                 last[action["ticket"]] = action
                 jobs.append(action)
-    pair = chosen(source, [(a, b) for a, b in pairwise(jobs) if a["ticket"] != b["ticket"] and any(b is w for w in waited)])
+    different = [(a, b) for a, b in pairwise(jobs) if a["ticket"] != b["ticket"]]
+    pair = chosen(source, [(a, b) for a, b in different if any(b is w for w in waited)])
     if pair is not None:
         pair[1]["ticket"] = pair[0]["ticket"]
     return pair is not None
