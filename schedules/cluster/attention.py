@@ -86,9 +86,7 @@ class AttentionKernel(KernelForm):
             **requant_fields(arguments, "logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
             **requant_fields(arguments, "requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
         }  # fmt: skip
-        logits = heads[1] * queries[1] * keys
-        cycles = (logits * (22 + 2 * size) + heads[1] * queries[1] * 150) // self.cores
-        return arguments.finish("attention", "attention", fields, (y, layer.outputs[0], box), cycles, [scratch])
+        return arguments.finish("attention", "attention", fields, (y, layer.outputs[0], box), self.cores, [scratch])
 
     def tables(self, arguments: Arguments, of: dict[str, Tensor], keys: int, size: int) -> dict[str, Pointer | int]:
         """Tables of the softmax; those of the kernel's fastest path where it applies."""

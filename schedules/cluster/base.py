@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from schedules.cluster.structures import words_of
+from schedules.kernel_cycles import call_cost
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -24,20 +25,6 @@ KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5}
 PULP_WIDE = 2
 # Kernels may read this far behind an operand.
 SLACK = 4
-# Cycles of a call besides the arithmetic: barriers, argument loads, work split, and fetching code that other layers
-# have pushed out of the instruction caches.
-CALL_CYCLES = 1200
-
-
-# Cycles of one requantization on one core, by kind; the high word of a product takes five.
-REQUANT_CYCLES = {"none": 2, "pulp": 6, "tflite": 26, "half_up": 36, "half_even": 40}
-_WIDE_CYCLES = 16
-
-
-def requant_cycles(layer: Layer) -> int:
-    """Cycles per output element that requantization takes."""
-    rule = Requant.of(layer.attributes)
-    return _WIDE_CYCLES if rule.kind == "pulp" and rule.wide else REQUANT_CYCLES[rule.kind]
 
 
 def padded(size: int, multiple: int = 4) -> int:
@@ -102,14 +89,16 @@ class Arguments:
         structure: str,
         fields: dict[str, Any],
         output: tuple[Local, Tensor, Box],
-        cycles: int,
+        cores: int,
         scratch: Sequence[Local] = (),
     ) -> Recipe:
         """Loads, the call, stores."""
         name = f"tvm_pulp_{structure}_args"
         words = words_of(name, fields)
-        call = Call(f"tvm_pulp_kernel_{function}", f"struct {name}", words, tuple(self.reads), (output[0], *scratch))
-        return Recipe((*self.steps, call, Store(*output)), CALL_CYCLES + cycles)
+        cost = call_cost(function, fields, cores)
+        writes = (output[0], *scratch)
+        call = Call(f"tvm_pulp_kernel_{function}", f"struct {name}", words, tuple(self.reads), writes, cost)
+        return Recipe((*self.steps, call, Store(*output)))
 
 
 def requant_fields(

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedules.cluster.base import CALL_CYCLES, SLACK, KernelForm
+from schedules.cluster.base import SLACK, KernelForm
 from schedules.cluster.structures import words_of
+from schedules.kernel_cycles import call_cost
 from tvm_pulp.qnn.concat import divide
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -18,8 +19,6 @@ from tvm_pulp.uma.recipe import Call, Load, Local, Pointer, Recipe, Store
 from tvm_pulp.uma.strategy import TileAxis
 
 _STRUCTURE = "tvm_pulp_copy_rows_args"
-# A row costs a loop set-up; then a word every two cycles.
-_ROW_CYCLES = 20
 
 
 def applies(layer: Layer) -> bool:
@@ -67,7 +66,7 @@ class ConcatKernel(KernelForm):
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
         loads: list[Load] = []
         calls: list[Call] = []
-        position = cycles = 0
+        position = 0
         held = in_place_operand(layer)
         kept: tuple[Local, ...] = ()
         parts, tables = divide(layer.attributes, layer.inputs)
@@ -94,7 +93,7 @@ class ConcatKernel(KernelForm):
                 "rows": rows, "row_bytes": size, "x_stride": size, "y_stride": row_bytes,
             }  # fmt: skip
             words = words_of(_STRUCTURE, fields)
-            calls.append(Call("tvm_pulp_kernel_copy_rows", f"struct {_STRUCTURE}", words, (*reads, *kept), (y,)))
+            cost = call_cost("copy_rows", fields, self.cores)
+            calls.append(Call("tvm_pulp_kernel_copy_rows", f"struct {_STRUCTURE}", words, (*reads, *kept), (y,), cost))
             position += size
-            cycles += rows * (_ROW_CYCLES + size // 2) // self.cores
-        return Recipe((*loads, *calls, Store(y, out, box)), CALL_CYCLES + cycles)
+        return Recipe((*loads, *calls, Store(y, out, box)))

@@ -15,7 +15,6 @@ from schedules.cluster.base import (
     folded_bias,
     pack_columns,
     padded,
-    requant_cycles,
     uniform_requant,
 )
 from schedules.depthwise_conv2d import plane_stride, scratch_bytes
@@ -102,15 +101,7 @@ class Conv2dKernel(WindowKernel):
             "y_pixel_stride": count * itemsize, "depth_stride": padded(depth),
             **self.window(box, rows, columns), **requant,
         }  # fmt: skip
-        pixels = box.size[1] * box.size[2]
-        cycles = int(pixels * (count * depth / 1.95 + depth * 0.6 + count * requant_cycles(layer) + 40) / self.cores)
-        return arguments.finish("conv2d", "conv2d", fields, (y, out, box), cycles, [scratch])
-
-
-def _depthwise_requant(layer: Layer) -> int:
-    """The kernel requantizes what is not of the PULP form line by line."""
-    cycles = requant_cycles(layer)
-    return cycles if cycles < 10 else cycles + 100
+        return arguments.finish("conv2d", "conv2d", fields, (y, out, box), self.cores, [scratch])
 
 
 @dataclass(frozen=True)
@@ -148,5 +139,4 @@ class DepthwiseKernel(WindowKernel):
             "scratch_stride": stride, "plane_stride": plane, "plane_rows": turned, "channels": count,
             "x_pixel_stride": count, "y_pixel_stride": count * itemsize, **self.window(box, rows, columns), **requant,
         }  # fmt: skip
-        cycles = int(box.elements * (kh * kw * 1.6 + _depthwise_requant(layer)) / self.cores)
-        return arguments.finish("depthwise_conv2d", "depthwise_conv2d", fields, (y, out, box), cycles, [scratch])
+        return arguments.finish("depthwise_conv2d", "depthwise_conv2d", fields, (y, out, box), self.cores, [scratch])

@@ -13,7 +13,6 @@ from schedules.cluster.base import (
     folded_bias,
     pack_columns,
     padded,
-    requant_cycles,
     uniform_requant,
 )
 from tvm_pulp.qnn.network import Layer
@@ -82,7 +81,4 @@ class DenseKernel(KernelForm):
             "depth_stride": padded(depth), "y_stride": columns * itemsize,
             "x_type": TYPES[layer.inputs[0].spec.dtype], **requant,
         }  # fmt: skip
-        macs = rows * columns * depth
-        rate = 1.95 if rows >= self.cores else 1.3
-        cycles = int((macs / rate + rows * columns * requant_cycles(layer)) / self.cores)
-        return arguments.finish("dense", "dense", fields, (y, out, box), cycles, [scratch])
+        return arguments.finish("dense", "dense", fields, (y, out, box), self.cores, [scratch])

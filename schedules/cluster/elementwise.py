@@ -16,7 +16,6 @@ from schedules.cluster.base import (
     TYPES,
     Arguments,
     KernelForm,
-    requant_cycles,
     requant_fields,
     uniform_requant,
 )
@@ -32,8 +31,6 @@ from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
 _TYPES = ("int8", "uint8", "int32")
-# Element by element with every case decided at run time.
-_SLOW_CYCLES = 130
 # Every byte, in the order a table is indexed: as unsigned.
 _BYTES = np.arange(256, dtype=np.uint8)
 
@@ -222,9 +219,7 @@ class AddKernel(ElementwiseKernel):
             "b_type": TYPES[layer.inputs[1].spec.dtype], "mul_a": linear.mul_a if linear else 1,
             "mul_b": linear.mul_b if linear else 1, **requant,
         }  # fmt: skip
-        fast = linear is not None or (not any(wide) and requant_cycles(layer) < 10)
-        cycles = box.elements * ((9 if any(narrow) else 7) if fast else _SLOW_CYCLES) // self.cores
-        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), cycles)
+        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), self.cores)
 
 
 def _values(dtype: str) -> np.ndarray:
@@ -258,7 +253,7 @@ class MulKernel(ElementwiseKernel):
             "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"],
             **requant,
         }  # fmt: skip
-        return arguments.finish("mul", "mul", fields, (y, layer.outputs[0], box), box.elements * 10 // self.cores)
+        return arguments.finish("mul", "mul", fields, (y, layer.outputs[0], box), self.cores)
 
 
 def applies_unary(layer: Layer) -> bool:
@@ -272,7 +267,7 @@ def applies_requantize(layer: Layer) -> bool:
     return _bytes(layer, 1) and (last or layer.inputs[1].spec.elements == 1)
 
 
-def _unary(function: str, extra: Callable[[Layer], dict[str, int]], cost: int) -> type[KernelForm]:
+def _unary(function: str, extra: Callable[[Layer], dict[str, int]]) -> type[KernelForm]:
     """Form of a function of one tensor with the common argument layout."""
 
     @dataclass(frozen=True)
@@ -294,17 +289,14 @@ def _unary(function: str, extra: Callable[[Layer], dict[str, int]], cost: int) -
                 "y_stride": columns * _itemsize(layer.outputs[0]), "x_type": TYPES[layer.inputs[0].spec.dtype],
                 **extra(layer), **requant,
             }  # fmt: skip
-            cycles = box.elements * (cost - 6 + requant_cycles(layer)) // self.cores
-            return arguments.finish(function, function, fields, (y, layer.outputs[0], box), cycles)
+            return arguments.finish(function, function, fields, (y, layer.outputs[0], box), self.cores)
 
     return UnaryKernel
 
 
-RequantizeKernel = _unary("requantize", lambda layer: {"per_row": 0, "zero_point": layer.attributes["zero_point"]}, 8)
-HardswishKernel = _unary(
-    "hardswish", lambda layer: {k: layer.attributes[k] for k in ("three", "six", "one_over_six")}, 14
-)
-GeluKernel = _unary("gelu", lambda layer: {k: layer.attributes[k] for k in ("b", "one")}, 18)
+RequantizeKernel = _unary("requantize", lambda layer: {"per_row": 0, "zero_point": layer.attributes["zero_point"]})
+HardswishKernel = _unary("hardswish", lambda layer: {k: layer.attributes[k] for k in ("three", "six", "one_over_six")})
+GeluKernel = _unary("gelu", lambda layer: {k: layer.attributes[k] for k in ("b", "one")})
 
 
 def _function_of_byte(layer: Layer) -> bool:
@@ -351,7 +343,7 @@ class LookupKernel(KernelForm):
         table = arguments.load_whole("table", self.derived.constant(f"{layer.name}_table", self.table()))
         y = _out(self, box)
         fields = {"x": x, "y": Pointer(y), "table": table, "count": math.prod(box.size)}
-        return arguments.finish("lookup", "lookup", fields, (y, layer.outputs[0], box), box.elements * 3 // self.cores)
+        return arguments.finish("lookup", "lookup", fields, (y, layer.outputs[0], box), self.cores)
 
 
 TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {

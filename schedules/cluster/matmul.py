@@ -12,7 +12,6 @@ from schedules.cluster.base import (
     KernelForm,
     accumulator_reach,
     padded,
-    requant_cycles,
     uniform_requant,
 )
 from tvm_pulp.qnn.network import Layer
@@ -73,9 +72,7 @@ class MatmulKernel(KernelForm):
             "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"],
             **requant,
         }  # fmt: skip
-        macs = box.elements * depth
-        cycles = int((macs / 1.5 + box.elements * requant_cycles(layer) + batch * rows * 30) / self.cores)
-        return arguments.finish("matmul", "matmul", fields, (y, out, box), cycles, [scratch])
+        return arguments.finish("matmul", "matmul", fields, (y, out, box), self.cores, [scratch])
 
 
 def applies_rope(layer: Layer) -> bool:
@@ -106,5 +103,4 @@ class RopeKernel(KernelForm):
             "x": x, "rotation": rotation, "y": Pointer(y), "positions": positions, "heads": heads, "size": size,
             **arguments.requant(layer, None),
         }  # fmt: skip
-        cycles = box.elements * (4 + requant_cycles(layer)) // self.cores
-        return arguments.finish("rope", "rope", fields, (y, out, box), cycles)
+        return arguments.finish("rope", "rope", fields, (y, out, box), self.cores)

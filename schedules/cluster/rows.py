@@ -73,8 +73,7 @@ class ISoftmaxKernel(RowKernel):
             "rows": rows, "columns": columns, "x_type": TYPES[layer.inputs[0].spec.dtype],
             "levels": layer.attributes["levels"],
         }  # fmt: skip
-        cycles = (box.elements * 22 + rows * 60) // self.cores
-        return arguments.finish("i_softmax", "i_softmax", fields, (y, layer.outputs[0], box), cycles, [scratch])
+        return arguments.finish("i_softmax", "i_softmax", fields, (y, layer.outputs[0], box), self.cores, [scratch])
 
 
 def applies_ita(layer: Layer) -> bool:
@@ -96,8 +95,7 @@ class ItaSoftmaxKernel(RowKernel):
             "x": x, "y": Pointer(y), "rows": rows, "columns": columns, "x_type": TYPES[layer.inputs[0].spec.dtype],
             "levels": layer.attributes["levels"], "group": group,
         }  # fmt: skip
-        cycles = (box.elements * 20 + rows * 60) // self.cores
-        return arguments.finish("softmax_ita", "softmax_ita", fields, (y, layer.outputs[0], box), cycles)
+        return arguments.finish("softmax_ita", "softmax_ita", fields, (y, layer.outputs[0], box), self.cores)
 
 
 def applies_tflite(layer: Layer) -> bool:
@@ -121,8 +119,7 @@ class TfliteSoftmaxKernel(RowKernel):
         table = arguments.load_whole("table", self.derived.constant(f"{layer.name}_exponential", self.table()))
         y = self.out(box)
         fields = {"x": x, "y": Pointer(y), "table": table, "rows": rows, "columns": columns}
-        cycles = (box.elements * 40 + rows * 300) // self.cores
-        return arguments.finish("softmax_tflite", "softmax_tflite", fields, (y, layer.outputs[0], box), cycles)
+        return arguments.finish("softmax_tflite", "softmax_tflite", fields, (y, layer.outputs[0], box), self.cores)
 
 
 def applies_norm(layer: Layer) -> bool:
@@ -161,8 +158,7 @@ class RmsNormKernel(NormKernel):
             "x": x, "double_weight": weight_at, "y": Pointer(y), "rows": rows, "columns": columns,
             "x_type": TYPES[layer.inputs[0].spec.dtype], "levels": a["levels"], "shift": a["shift"], "wide": wide,
         }  # fmt: skip
-        cycles = rows * (columns * 12 + 200) // min(rows, self.cores)
-        return arguments.finish("rms_norm", "rms_norm", fields, (y, layer.outputs[0], box), cycles)
+        return arguments.finish("rms_norm", "rms_norm", fields, (y, layer.outputs[0], box), self.cores)
 
 
 @dataclass(frozen=True)
@@ -186,8 +182,7 @@ class LayerNormKernel(NormKernel):
             "x": x, "double_weight": weight_at, "bias": bias_at, "y": Pointer(y), "rows": rows, "columns": columns,
             "x_type": TYPES[layer.inputs[0].spec.dtype], "levels": a["levels"], "shift": a["shift"], "wide": wide,
         }  # fmt: skip
-        cycles = rows * (columns * 20 + 250) // min(rows, self.cores)
-        return arguments.finish("layer_norm", "layer_norm", fields, (y, layer.outputs[0], box), cycles)
+        return arguments.finish("layer_norm", "layer_norm", fields, (y, layer.outputs[0], box), self.cores)
 
 
 def applies_pool(layer: Layer) -> bool:
@@ -220,8 +215,7 @@ class PoolKernel(KernelForm):
             "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": pads[0], "pad_left": pads[1],
             "x_type": TYPES[layer.inputs[0].spec.dtype], "low": a.get("low", 0), "high": a.get("high", 0),
         }  # fmt: skip
-        cycles = box.elements * (a["kernel"][0] * a["kernel"][1] + 10) // self.cores
-        return arguments.finish(layer.operator, "pool", fields, (y, layer.outputs[0], box), cycles)
+        return arguments.finish(layer.operator, "pool", fields, (y, layer.outputs[0], box), self.cores)
 
 
 def applies_transpose(layer: Layer) -> bool:
@@ -278,10 +272,7 @@ class TransposeKernel(KernelForm):
         fields = {"x": x, "y": Pointer(y), "element_bytes": itemsize}
         fields |= {f"size{i}": size for i, (size, _) in enumerate(pairs)}
         fields |= {f"stride{i}": stride * itemsize for i, (_, stride) in enumerate(pairs)}
-        # Words and runs of them are copied quickly; single bytes cost an address each.
-        fast = itemsize == 4 or pairs[-1][1] == 1
-        cycles = box.elements * (4 if fast else 30) // self.cores
-        return arguments.finish("transpose", "transpose", fields, (y, layer.outputs[0], box), cycles)
+        return arguments.finish("transpose", "transpose", fields, (y, layer.outputs[0], box), self.cores)
 
 
 TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {

@@ -11,9 +11,6 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
-# Cycles a byte of the result: with word instructions, and one by one.
-_FAST_CYCLES, _SLOW_CYCLES = 1, 16
-
 
 def applies(layer: Layer) -> bool:
     return layer.inputs[0].spec.dtype in ("int8", "uint8")
@@ -43,6 +40,4 @@ class SpaceToDepthKernel(KernelForm):
             "x": x, "y": Pointer(y), "height": box.size[1], "width": box.size[2], "channels": channels,
             "is_planar": int(planar), "flip": 0x80 if a["unsigned"] else 0,
         }  # fmt: skip
-        each = _FAST_CYCLES if planar or channels == 3 else _SLOW_CYCLES
-        cycles = box.elements * each // min(self.cores, box.size[1])
-        return arguments.finish("space_to_depth", "space_to_depth", fields, (y, layer.outputs[0], box), cycles)
+        return arguments.finish("space_to_depth", "space_to_depth", fields, (y, layer.outputs[0], box), self.cores)

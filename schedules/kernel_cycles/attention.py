@@ -1,49 +1,45 @@
-"""Attention and rotary embedding."""
+"""Work of attention and rotary embedding."""
 
 from __future__ import annotations
 
-from schedules.kernel_cycles.model import Work, predict, share, words
+from schedules.kernel_cycles.model import Fields, Work, given, is_four, kind_of, share, words
 
 
-def attention_work(
-    heads: int, queries: int, keys: int, size: int, cores: int, *, covers: bool, mask: bool, batch: int
-) -> Work:
+def attention(f: Fields, cores: int) -> Work:
+    heads, queries, keys, size = (f[n] for n in ("heads", "queries", "keys", "size"))
     mine = share(heads * queries, cores)
-    logits = mine * 4 * words(keys)
-    if size > 4:
+    logits, batch = mine * 4 * words(keys), _queries_together(f)
+    if not given(f["small_exponential"]):
         packed = max(1, -(-mine // queries)) * words(keys) * size
         batches = -(-mine // min(batch, queries))
-        large = {"call": 1, "query": mine, "batch": batches, "logit": logits, "word": logits * words(size)}
-        return {f"large_{name}": value for name, value in large.items()} | {"large_value_word": packed}
-    work: dict[str, float] = {"call": 1, "query": mine, "logit": logits}
-    work["clip"], work["mask"] = logits * (not covers), logits * mask
-    if queries < 3 or batch == 1:
-        work["single"], work["single_query"] = logits, mine
-    else:
-        work["batch"] = -(-mine // min(batch, queries))
-        work["value_word"] = max(1, -(-mine // queries)) * words(keys) * size
+        work: Work = {"call": 1, "query": mine, "batch": batches, "logit": logits, "word": logits * words(size)}
+        return {f"large_{name}": count for name, count in work.items()} | {"large_value_word": packed}
+    work = {"call": 1, "query": mine, "logit": logits}
+    if not f["table_covers"]:
+        work["clip"] = logits
+    if given(f["mask"]):
+        work["mask"] = logits
     if keys % 4:
         work["rest"] = mine
+    if queries < 3:
+        # Code of its own: nothing is shared among queries.
+        return {f"few_{name}": count for name, count in work.items()}
+    work["batch"] = -(-mine // min(batch, queries))
+    work["value_word"] = max(1, -(-mine // queries)) * words(keys) * size
     return work
 
 
-def attention_cycles(
-    heads: int, queries: int, keys: int, size: int, cores: int = 8, *, covers: bool = True, mask: bool = True,
-    batch: int = 16,
-) -> int:  # fmt: skip
-    """`batch`: queries that the scratch area has room for; `covers`: as in the kernel; narrow requantization.
-
-    Heads of four elements have 16-bit exponentials, larger ones those of 32 bits.
-    """
-    work = attention_work(heads, queries, keys, size, cores, covers=covers, mask=mask, batch=batch)
-    return predict("attention", work)
+def _queries_together(f: Fields) -> int:
+    """Queries that the scratch area has room for."""
+    room = f["scratch_stride"] // (4 * words(f["keys"]))
+    each = 3 if given(f["small_exponential"]) else 5
+    return int(max(1, min(16, (room - f["size"]) // each)))
 
 
-def rope_work(positions: int, heads: int, cores: int) -> Work:
+def rope(f: Fields, cores: int) -> Work:
+    positions, heads, size = f["positions"], f["heads"], f["size"]
+    if size != 4 or not is_four(f):
+        outputs = share(positions * heads, cores) * size
+        return {"plain_call": 1, f"plain_output_{kind_of(f)}": outputs, "plain_tap": outputs * size}
     mine = share(positions * heads, cores)
     return {"call": 1, "position": -(-mine // heads) + (1 if positions > 1 else 0), "head": mine}
-
-
-def rope_cycles(positions: int, heads: int, cores: int = 8) -> int:
-    """Heads of four elements."""
-    return predict("rope", rope_work(positions, heads, cores))

@@ -1,22 +1,62 @@
-"""add, mul, requantize, hardswish, gelu, lookup."""
+"""Work of add, mul, requantize, hardswish, gelu, lookup."""
 
 from __future__ import annotations
 
-from schedules.kernel_cycles.model import Work, predict, share
+from schedules.kernel_cycles.model import Fields, Work, given, is_four, kind_of, share
 
 
-def elementwise_work(kernel: str, rows: int, columns: int, kind: str, cores: int, *, dense: bool) -> Work:
-    elements = share(rows * columns, cores)
-    pieces = 1 if dense else -(-elements // columns) + 1
-    return {f"{kernel}_call": 1, "piece": pieces, f"{kernel}_{kind}": 4 * -(-elements // 4)}
+def _work(f: Fields, name: str, cores: int, *, dense: bool) -> Work:
+    elements = share(f["rows"] * f["columns"], cores)
+    pieces = 1 if dense else -(-elements // f["columns"]) + 1
+    return {"call": 1, "piece": pieces, name: 4 * -(-elements // 4)}
 
 
-def elementwise_cycles(
-    kernel: str, rows: int, columns: int, kind: str = "pulp", cores: int = 8, *, dense: bool = True
-) -> int:
-    """`kernel`: add_tables, add, mul, requantize, requantize_int32, hardswish, gelu, lookup.
+def _plain(f: Fields, name: str, cores: int) -> Work:
+    """Element by element, every case decided at run time."""
+    return {"plain_call": 1, f"plain_{name}": share(f["rows"] * f["columns"], cores)}
 
-    `dense`: all operands without gaps or repeated rows. `kind` pulp is the narrow form with one rule for all elements
-    and a range that one instruction clips; the other kinds are known for requantize_int32 only.
-    """
-    return predict("elementwise", elementwise_work(kernel, rows, columns, kind, cores, dense=dense))
+
+def add(f: Fields, cores: int) -> Work:
+    tables = given(f["table_a"]) and given(f["table_b"])
+    one = given(f["table_a"]) != given(f["table_b"])
+    wide = given(f["wide_table_a"]) or given(f["wide_table_b"]) or f["a_type"] == 2 or f["b_type"] == 2
+    if wide or one or not is_four(f):
+        return _plain(f, kind_of(f), cores)
+    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
+    return _work(f, "tables" if tables else "plain", cores, dense=dense)
+
+
+def mul(f: Fields, cores: int) -> Work:
+    zero = f["zero_point_a"] == 0 and f["zero_point_b"] == 0
+    if not is_four(f) or not zero or f["a_type"] == 2 or f["b_type"] == 2:
+        return _plain(f, kind_of(f), cores)
+    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
+    return _work(f, "element", cores, dense=dense)
+
+
+def requantize(f: Fields, cores: int) -> Work:
+    kind, wide = kind_of(f), f["x_type"] == 2
+    if not is_four(f) and not (wide and f["zero_point"] == 0 and not f["per_row"]):
+        return _plain(f, kind, cores)
+    if wide and f["requant.per_channel"] and f["columns"] >= cores:
+        # Every core takes whole columns.
+        mine = share(f["columns"], cores)
+        return {"call": 1, "column": mine, f"column_{kind}": mine * f["rows"]}
+    itemsize = 4 if wide else 1
+    result = 4 if kind == "none" or f["requant.wide_result"] else 1
+    columns = f["columns"]
+    dense = f["x_stride"] == columns * itemsize and f["y_stride"] == columns * result
+    dense = dense and not f["requant.per_channel"]
+    channels = "_channels" if f["requant.per_channel"] else ""
+    return _work(f, f"{'int32' if wide else 'byte'}_{kind}{channels}", cores, dense=dense)
+
+
+def unary(f: Fields, cores: int) -> Work:
+    """Hardswish and gelu."""
+    if not is_four(f) or f["x_type"] == 2:
+        return _plain(f, kind_of(f), cores)
+    return _work(f, "element", cores, dense=f["x_stride"] == f["y_stride"] == f["columns"])
+
+
+def lookup(f: Fields, cores: int) -> Work:
+    return {"call": 1, "element": 4 * share(-(-f["count"] // 4), cores)}

@@ -1,8 +1,8 @@
-"""Dense, matmul, conv2d, depthwise_conv2d."""
+"""Work of dense, matmul, conv2d, depthwise_conv2d."""
 
 from __future__ import annotations
 
-from schedules.kernel_cycles.model import Work, predict, share, words
+from schedules.kernel_cycles.model import Fields, Work, kind_of, share, words
 
 # Instructions of the depth loop per word of depth: register tiles of 4, 3 (as 2 + 1), 2 and 1 rows.
 DEPTH_INSTRUCTIONS = {4: 24, 3: 23, 2: 14, 1: 9}
@@ -20,110 +20,100 @@ def slowest_share(tiles: int, partial: int, cores: int, few: int) -> tuple[int, 
     return max(shares, key=lambda s: 24 * s[0] + DEPTH_INSTRUCTIONS.get(few, 0) * s[1])
 
 
-def tile_work(rows: int, columns: int, depth: int, kind: str, cores: int, *, staged: bool) -> dict[str, float]:
+def tile_work(rows: int, columns: int, depth: int, kind: str, cores: int, *, staged: bool) -> Work:
     """Register tiles of the slowest core; `staged` counts row blocks that are copied to the scratch area first."""
     column_tiles, row_blocks = -(-columns // 4), -(-rows // 4)
     few = rows % 4
     whole, partial = slowest_share(row_blocks * column_tiles, column_tiles if few else 0, cores, few)
     blocks = -(-(whole + partial) // column_tiles)
-    work: dict[str, float] = {"call": 1, "block": blocks, "tile": whole, f"output_{kind}": 16 * whole}
-    work["depth"] = whole * DEPTH_INSTRUCTIONS[4] * words(depth)
+    work: Work = {"call": 1, "block": blocks}
+    if columns < 4:
+        outputs = columns * (4 * whole + few * partial)
+        return work | {f"narrow_output_{kind}": outputs, "narrow_word": outputs * words(depth)}
+    if whole:
+        work |= {"tile": whole, f"output_{kind}": 16 * whole, "depth": whole * DEPTH_INSTRUCTIONS[4] * words(depth)}
     if partial:
         # Fewer than four rows are requantized one by one.
-        work["few_tile"], work[f"few_output_{kind}"] = partial, 4 * few * partial
-        work["depth"] += partial * DEPTH_INSTRUCTIONS[few] * words(depth)
+        work |= {"few_tile": partial, f"few_output_{kind}": 4 * few * partial}
+        work["depth"] = work.get("depth", 0) + partial * DEPTH_INSTRUCTIONS[few] * words(depth)
     if staged:
-        work["staged_row"] = min(4, rows) * blocks
-        work["staged_word"] = min(4, rows) * blocks * words(depth)
+        work |= {"staged_row": min(4, rows) * blocks, "staged_word": min(4, rows) * blocks * words(depth)}
     return work
 
 
-def dense_work(rows: int, columns: int, depth: int, kind: str, cores: int) -> Work:
-    return tile_work(rows, columns, depth, kind, cores, staged=rows > 1 and depth % 4 != 0)
+def dense(f: Fields, cores: int) -> Work:
+    staged = f["rows"] > 1 and f["depth"] % 4 != 0
+    work = tile_work(f["rows"], f["columns"], f["depth"], kind_of(f), cores, staged=staged)
+    # One row of whole tiles has code of its own.
+    narrow = f["requant.kind"] == 1 and not f["requant.wide_result"]
+    own = f["rows"] == 1 and f["columns"] % 4 == 0 and narrow
+    return {f"single_{name}": count for name, count in work.items()} if own else work
 
 
-def dense_cycles(rows: int, columns: int, depth: int, kind: str = "pulp", cores: int = 8) -> int:
-    """`kind`: pulp, pulp_wide, tflite, half_up, half_even, none."""
-    return predict("dense", dense_work(rows, columns, depth, kind, cores))
-
-
-def matmul_work(
-    batch: int, rows: int, columns: int, depth: int, kind: str, cores: int, *, transposed: bool, row_bias: bool
-) -> Work:
+def matmul(f: Fields, cores: int) -> Work:
+    batch, rows, columns, depth = (f[n] for n in ("batch", "rows", "columns", "depth"))
+    row_bias = f["b_type"] == 1 or f["zero_point_b"] != 0
     column_tiles, row_blocks = -(-columns // 4), -(-rows // 4)
     tiles = share(batch * column_tiles * row_blocks, cores)
     packed = -(-tiles // row_blocks)
     few = rows % 4 if rows < 4 else 4
-    work: dict[str, float] = {"call": 1, "tile": tiles, "packed_block": packed}
+    work: Work = {"call": 1, "tile": tiles, "packed_block": packed}
     work["depth"] = tiles * DEPTH_INSTRUCTIONS[few] * words(depth)
-    work["packed_row" if transposed else "packed_column"] = packed * words(depth)
+    work["packed_row" if f["transpose_b"] else "packed_column"] = packed * words(depth)
     if depth % 4:
-        work["staged_row"], work["staged_word"] = tiles * few, tiles * few * words(depth)
+        work |= {"staged_row": tiles * few, "staged_word": tiles * few * words(depth)}
     if row_bias:
         work["summed_word"] = tiles * few * words(depth)
     prefix = "few_" if few < 4 else "biased_" if row_bias else ""
-    work[f"{prefix}output_{kind}"] = tiles * 4 * few
+    work[f"{prefix}output_{kind_of(f)}"] = tiles * 4 * few
     return work
 
 
-def matmul_cycles(
-    batch: int, rows: int, columns: int, depth: int, kind: str = "pulp", cores: int = 8, *, transposed: bool = True,
-    row_bias: bool = False,
-) -> int:  # fmt: skip
-    """`row_bias`: b is unsigned or has a zero point."""
-    return predict(
-        "matmul", matmul_work(batch, rows, columns, depth, kind, cores, transposed=transposed, row_bias=row_bias)
-    )
-
-
-def conv2d_work(
-    pixels: int, channels: int, out_channels: int, kernel: tuple[int, int], kind: str, cores: int, *, direct: bool
-) -> Work:
-    depth = kernel[0] * kernel[1] * channels
-    work = tile_work(pixels, out_channels, depth, kind, cores, staged=False)
-    # The last pixels are few beside the others.
-    work["tile"] += work.pop("few_tile", 0)
-    work[f"output_{kind}"] += work.pop(f"few_output_{kind}", 0)
+def conv2d(f: Fields, cores: int) -> Work:
+    pixels, channels, kernel = f["out_height"] * f["out_width"], f["channels"], (f["kernel_height"], f["kernel_width"])
+    kind, depth = kind_of(f), kernel[0] * kernel[1] * channels
+    work = tile_work(pixels, f["out_channels"], depth, kind, cores, staged=False)
+    if "few_tile" in work:
+        # The last pixels are few beside the others.
+        work["tile"] = work.get("tile", 0) + work.pop("few_tile")
+        work[f"output_{kind}"] = work.get(f"output_{kind}", 0) + work.pop(f"few_output_{kind}")
+    steps = (f["stride_y"], f["stride_x"], f["pad_top"], f["pad_left"])
+    direct = kernel == (1, 1) and steps == (1, 1, 0, 0) and f["out_width"] == f["width"] and channels % 4 == 0
     if not direct:
         windows = work["block"] * min(4, pixels)
-        work["window"], work["window_row"] = windows, windows * kernel[0]
+        work |= {"window": windows, "window_row": windows * kernel[0]}
         work["window_word"] = windows * kernel[0] * words(kernel[1] * channels)
+        # A window that leaves the picture is copied pixel by pixel.
+        outside = _columns_outside(f) / f["out_width"]
+        work["edge_pixel"] = windows * outside * kernel[0] * kernel[1]
     return work
 
 
-def conv2d_cycles(
-    pixels: int, channels: int, out_channels: int, kernel: tuple[int, int], kind: str = "pulp", cores: int = 8, *,
-    direct: bool = False,
-) -> int:  # fmt: skip
-    """`pixels` of the result; `direct`: 1 x 1, stride 1, no padding, channels a multiple of 4."""
-    return predict("conv2d", conv2d_work(pixels, channels, out_channels, kernel, kind, cores, direct=direct))
+def _columns_outside(f: Fields) -> int:
+    """Columns of the result whose window reaches beyond the picture."""
+    left = [x * f["stride_x"] - f["pad_left"] for x in range(f["out_width"])]
+    reach = (f["kernel_width"] - 1) * f["dilation_x"]
+    if f["dilation_x"] != 1:
+        return int(f["out_width"])
+    return sum(start < 0 or start + reach >= f["width"] for start in left)
 
 
-def depthwise_work(
-    out_size: tuple[int, int], channels: int, kernel: tuple[int, int], strides: tuple[int, int], kind: str,
-    plane_rows: int, cores: int,
-) -> Work:  # fmt: skip
-    out_height, out_width = out_size
-    lines = share(-(-channels // 4) * out_height, cores)
-    at_once = max(1, min((plane_rows - kernel[0]) // strides[0] + 1, out_height, lines))
+def depthwise_conv2d(f: Fields, cores: int) -> Work:
+    kernel, channels, out_width = (f["kernel_height"], f["kernel_width"]), f["channels"], f["out_width"]
+    kind = kind_of(f)
+    if channels < 4 or f["dilation_x"] != 1 or f["dilation_y"] != 1:
+        outputs = share(f["out_height"] * out_width, cores) * channels
+        return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_tap": outputs * kernel[0] * kernel[1]}
+    lines = share(-(-channels // 4) * f["out_height"], cores)
+    most = (f["plane_rows"] - kernel[0]) // f["stride_y"] + 1
+    at_once = max(1, min(most, f["out_height"], lines))
     chunks = -(-lines // at_once)
-    turned = chunks * ((at_once - 1) * strides[0] + kernel[0])
-    width = (out_width - 1) * strides[1] + kernel[1]
-    fused = kind == "pulp" and kernel[0] == 3 and kernel[1] <= 4
+    turned = chunks * ((at_once - 1) * f["stride_y"] + kernel[0])
+    width = (out_width - 1) * f["stride_x"] + kernel[1]
     outputs = 4 * lines * out_width
-    work: dict[str, float] = {"call": 1, "chunk": chunks, "turned_row": turned, "turned_word": turned * words(width)}
-    work["filled"] = plane_rows * width / 4
-    if fused:
-        work["fused_line"], work["fused_output"] = 4 * lines, outputs
-    else:
-        work["line"], work["tap_word"] = 4 * lines, outputs * kernel[0] * words(kernel[1])
-        work[f"output_{kind}"] = outputs
+    work: Work = {"call": 1, "chunk": chunks, "turned_row": turned, "turned_word": turned * words(width)}
+    work["filled"] = f["plane_rows"] * width / 4
+    if kind == "pulp" and kernel[0] == 3 and kernel[1] <= 4:
+        return work | {"fused_line": 4 * lines, "fused_output": outputs}
+    work |= {"line": 4 * lines, "tap_word": outputs * kernel[0] * words(kernel[1]), f"output_{kind}": outputs}
     return work
-
-
-def depthwise_cycles(
-    out_size: tuple[int, int], channels: int, kernel: tuple[int, int], strides: tuple[int, int], kind: str = "pulp",
-    *, plane_rows: int, cores: int = 8,
-) -> int:  # fmt: skip
-    """Dilation 1 and at least four channels."""
-    return predict("depthwise", depthwise_work(out_size, channels, kernel, strides, kind, plane_rows, cores))

@@ -1,13 +1,17 @@
-"""From counted work to cycles."""
+"""From the arguments of a call to its cost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from schedules.kernel_cycles.coefficients import COEFFICIENTS
+Fields = Mapping[str, Any]
+"""Arguments of a call by field name, members of members as `requant.kind`; a pointer is 0 or anything else."""
 
-Work = Mapping[str, float]
+Work = dict[str, float]
 """How often the slowest core does what: names of coefficients with counts."""
+
+_KINDS = {0: "none", 1: "pulp", 2: "pulp_wide", 3: "tflite", 4: "half_up", 5: "half_even"}
 
 
 def share(items: int, cores: int) -> int:
@@ -20,7 +24,24 @@ def words(size: int) -> int:
     return -(-size // 4)
 
 
-def predict(model: str, work: Work) -> int:
-    """Cycles of a call."""
-    coefficients = COEFFICIENTS[model].values
-    return max(1, round(sum(coefficients[name] * count for name, count in work.items() if count)))
+def given(pointer: Any) -> bool:
+    """Whether a pointer is not null."""
+    return pointer is not None and not (isinstance(pointer, int) and pointer == 0)
+
+
+def kind_of(fields: Fields, member: str = "requant") -> str:
+    """Kind of a requantization; `..._range`: its range cannot be clipped by one instruction."""
+    kind, low, high = (fields[f"{member}.{name}"] for name in ("kind", "low", "high"))
+    name = _KINDS[kind]
+    if name in ("pulp", "tflite"):
+        if fields[f"{member}.wide_result"] or not (low == 0 or low == ~high):
+            return f"{name}_range"
+        if name == "tflite" and low == 0 and fields[f"{member}.zero_point"] == 0:
+            # Nothing below zero survives: halves need no care.
+            return "tflite_positive"
+    return name
+
+
+def is_four(fields: Fields) -> bool:
+    """Whether the element-wise kernels requantize four elements at a time."""
+    return kind_of(fields) == "pulp" and not fields["requant.per_channel"]

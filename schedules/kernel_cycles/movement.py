@@ -1,48 +1,58 @@
-"""Pooling, transposes and row copies."""
+"""Work of pools, transposes, copies and im2col."""
 
 from __future__ import annotations
 
-from schedules.kernel_cycles.model import Work, predict, share, words
+from schedules.kernel_cycles.model import Fields, Work, given, share, words
 
 
-def pool_work(pixels: int, channels: int, kernel: tuple[int, int], cores: int, *, average: bool) -> Work:
-    groups = share(pixels * words(channels), cores)
-    name = "average" if average else "maximum"
-    touched = -(-groups // words(channels)) + (1 if pixels > 1 else 0)
-    return {
-        "call": 1,
-        f"{name}_pixel": touched,
-        f"{name}_group": groups,
-        f"{name}_row": groups * kernel[0],
-        f"{name}_tap": groups * kernel[0] * kernel[1],
-    }
+def pool(f: Fields, cores: int) -> Work:
+    pixels, kernel = f["out_height"] * f["out_width"], (f["kernel_height"], f["kernel_width"])
+    groups = share(pixels * words(f["channels"]), cores)
+    touched = -(-groups // words(f["channels"])) + (1 if pixels > 1 else 0)
+    taps = groups * kernel[0] * kernel[1]
+    return {"call": 1, "pixel": touched, "group": groups, "row": groups * kernel[0], "tap": taps}
 
 
-def pool_cycles(pixels: int, channels: int, kernel: tuple[int, int], cores: int = 8, *, average: bool = False) -> int:
-    """`pixels` of the result; at least four channels."""
-    return predict("pool", pool_work(pixels, channels, kernel, cores, average=average))
-
-
-def transpose_work(lines: int, line: int, cores: int, *, element_bytes: int, contiguous: bool) -> Work:
+def transpose(f: Fields, cores: int) -> Work:
+    line = f["size3"]
+    lines = f["size0"] * f["size1"] * f["size2"]
     mine = share(lines * line, cores)
-    kind = "word" if element_bytes == 4 else "copied" if contiguous and line >= 4 else "gathered"
+    kind = "word" if f["element_bytes"] == 4 else "copied" if f["stride3"] == 1 and line >= 4 else "gathered"
     return {"call": 1, f"{kind}_line": -(-mine // line) + (1 if lines > 1 else 0), kind: mine}
 
 
-def transpose_cycles(lines: int, line: int, cores: int = 8, *, element_bytes: int = 1, contiguous: bool = False) -> int:
-    """`lines` of `line` elements of the result; `contiguous`: a line lies without gaps in the operand too."""
-    return predict("transpose", transpose_work(lines, line, cores, element_bytes=element_bytes, contiguous=contiguous))
-
-
-def copy_rows_work(rows: int, row_bytes: int, cores: int) -> Work:
+def copy_rows(f: Fields, cores: int) -> Work:
+    rows, row_bytes = f["rows"], f["row_bytes"]
+    if f["x_stride"] == f["y_stride"] == row_bytes:
+        rows, row_bytes = 1, rows * row_bytes
     mine = share(rows * row_bytes, cores)
     touched = -(-mine // row_bytes) + (1 if rows > 1 else 0)
-    work: dict[str, float] = {"call": 1, "row": touched, "word": mine / 4}
+    if given(f["table"]):
+        return {"table_call": 1, "table_row": touched, "table_byte": mine}
+    work: Work = {"call": 1, "row": touched, "word": mine / 4}
     if row_bytes % 4:
         # Words cross word boundaries, and every row has bytes left over.
-        work["crossing_word"], work["rest"] = mine / 4, touched * (row_bytes % 4)
+        work |= {"crossing_word": mine / 4, "rest": touched * (row_bytes % 4)}
     return work
 
 
-def copy_rows_cycles(rows: int, row_bytes: int, cores: int = 8) -> int:
-    return predict("copy_rows", copy_rows_work(rows, row_bytes, cores))
+def space_to_depth(f: Fields, cores: int) -> Work:
+    lines, width, channels = share(f["height"], cores), f["width"], f["channels"]
+    if f["is_planar"]:
+        rest = lines * (width % 4) * channels if width % 4 else 0
+        return {"call": 1, "plane": lines * channels, "plane_word": lines * channels * (width // 4), "pixel": rest}
+    if channels == 3:
+        return {"call": 1, "line": lines, "triple": lines * width}
+    return {"call": 1, "line": lines, "pixel": lines * width * channels}
+
+
+def im2col(f: Fields, cores: int) -> Work:
+    windows, row_bytes = share(f["out_height"] * f["out_width"], cores), f["kernel_width"] * f["channels"]
+    rows = windows * f["kernel_height"]
+    if row_bytes <= 16 and f["dilation_x"] == 1:
+        return {"short_call": 1, "short_window": windows, "short_row": rows}
+    work: Work = {"call": 1, "window": windows, "row": rows, "word": rows * (row_bytes // 4)}
+    work["rest"] = rows * (row_bytes % 4)
+    if f["dilation_x"] != 1:
+        work["tap"] = rows * f["kernel_width"]
+    return work

@@ -1,25 +1,30 @@
-"""Softmax forms and normalizations."""
+"""Work of the softmax forms and the normalizations."""
 
 from __future__ import annotations
 
-from schedules.kernel_cycles.model import Work, predict, share
+from schedules.kernel_cycles.model import Fields, Work, share
 
 
-def row_work(kernel: str, rows: int, columns: int, cores: int) -> Work:
-    if rows >= cores or kernel in ("softmax_ita", "softmax_tflite"):
-        mine = share(rows, cores)
-        return {f"{kernel}_call": 1, f"{kernel}_row": mine, f"{kernel}_element": mine * columns}
-    # A row is shared: every core makes its statistics, then a part of its results.
-    part = share(rows * columns, cores)
+def whole_rows(f: Fields, cores: int) -> Work:
+    """Softmax forms whose rows are never shared."""
+    mine = share(f["rows"], cores)
+    return {"call": 1, "row": mine, "element": mine * f["columns"]}
+
+
+def shared_rows(f: Fields, cores: int) -> Work:
+    """Where there are fewer rows than cores, every core makes a row's statistics, then a part of its results."""
+    rows, columns = f["rows"], f["columns"]
+    if rows >= cores:
+        return whole_rows(f, cores)
+    part = 4 * share(-(-rows * columns // 4), cores)
     touched = -(-part // columns) + (1 if rows > 1 else 0)
-    return {
-        f"{kernel}_call": 1,
-        f"{kernel}_row": touched,
-        f"{kernel}_element": part,
-        f"{kernel}_statistic": max(0, touched * columns - part),
-    }
+    work = {"call": 1, "row": touched, "element": part, "statistic": max(0, touched * columns - part)}
+    return {f"single_{name}": count for name, count in work.items()} if rows == 1 else work
 
 
-def row_cycles(kernel: str, rows: int, columns: int, cores: int = 8) -> int:
-    """`kernel`: i_softmax, softmax_ita, softmax_tflite, rms_norm, layer_norm; bytes, not the wide forms."""
-    return predict("rows", row_work(kernel, rows, columns, cores))
+def norm(f: Fields, cores: int) -> Work:
+    """Normalizations have a general form beside the fast one."""
+    if f["wide"] or f["x_type"] == 2 or f["levels"] > 256:
+        mine = share(f["rows"], cores)
+        return {"plain_call": 1, "plain_row": mine, "plain_element": mine * f["columns"]}
+    return shared_rows(f, cores)

@@ -72,6 +72,8 @@ class Measured:
     """Of the second call, from a barrier to a barrier."""
     cold_cycles: int
     cores: tuple[dict[str, int], ...]
+    first_cycles: tuple[int, ...] = ()
+    """Own cycles of each core in the first call."""
 
     @property
     def instructions(self) -> int:
@@ -201,4 +203,5 @@ def run_on_cluster(
     counts = [struct.unpack("<6I", machine.read(machine.symbol("counts") + words * c, words)) for c in range(8)]
     (cold,) = struct.unpack("<I", machine.read(machine.symbol("tvm_pulp_cycles"), 4))
     per_core = tuple(dict(zip(COUNTERS, values, strict=True)) for values in counts[:cores])
-    return Measured(output, counts[0][0], cold, per_core)
+    first = struct.unpack("<8I", machine.read(machine.symbol("first_cycles"), 32))[:cores]
+    return Measured(output, counts[0][0], cold, per_core, first)

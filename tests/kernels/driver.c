@@ -16,6 +16,8 @@ enum { COUNTERS = 6 };
 TVM_PULP_IN_L2 volatile struct bench bench;
 /* Cycles including the closing barrier, then the counters below, per core. */
 TVM_PULP_IN_L2 volatile uint32_t counts[TVM_PULP_CORES][COUNTERS];
+/* Own cycles of the first call: nothing of the kernel is in the instruction caches. */
+volatile uint32_t first_cycles[TVM_PULP_CORES];
 const uint32_t tvm_pulp_mark_count = 0;
 
 /* -DKERNELS="X(dense) X(conv2d) ..." */
@@ -49,5 +51,6 @@ void tvm_pulp_network(void) {
   read_counters(after);
   tvm_pulp_barrier();
   counts[core][0] = tvm_pulp_cycle() - start;
+  if (first_cycles[core] == 0u) first_cycles[core] = after[1] - before[1];
   for (uint32_t i = 1; i < COUNTERS; ++i) counts[core][i] = after[i] - before[i];
 }

@@ -73,7 +73,7 @@ def random_rule(rng: np.random.Generator, kind: str, bound: int, channels: int) 
             mul = np.clip(mul, -max(1, 2**30 // max(bound, 1)), max(1, 2**30 // max(bound, 1)))
             assert narrow_enough(bound, mul, add) or bound > 2**30
         return Rule(Requant("pulp", shift, 0, low, high, wide), (mul.astype(np.int32), add.astype(np.int32)))
-    zero_point = int(rng.integers(low, high + 1))
+    zero_point = int(rng.integers(low, high + 1)) * int(rng.integers(3) > 0)
     if kind == "tflite":
         return Rule(Requant(kind, 0, zero_point, low, high), quantize_multipliers(scale))
     return Rule(Requant(kind, 0, zero_point, low, high), single_rounding_multipliers(scale))

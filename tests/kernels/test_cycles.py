@@ -1,35 +1,58 @@
-"""The cost models stay near the simulator, on shapes that the fit did not see."""
+"""The cost models stay near the simulator, on calls that the fit did not see."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from schedules.kernel_cycles import conv2d_cycles, dense_cycles, elementwise_cycles, row_cycles
+from schedules.kernel_cycles import WORKS, call_cost
 from schedules.kernel_cycles.coefficients import COEFFICIENTS
-from schedules.kernel_cycles.model import predict
-from tests.kernels.fit_cycles import MODELS, samples
+from tests.kernels.elementwise_cases import gelu_case, hardswish_case
+from tests.kernels.fit_cycles import MODELS, errors, flat, samples
+from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case
+from tests.kernels.row_cases import rms_norm_case
 
 SAMPLES = 16
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_prediction_is_as_good_as_stated(model: str) -> None:
-    found = [predict(model, work) / cycles - 1 for work, cycles in samples(model, 3, SAMPLES)]
-    stated = COEFFICIENTS[model]
-    # Sixteen shapes scatter around the median of many.
+@pytest.mark.parametrize("kernel", MODELS)
+def test_prediction_is_as_good_as_stated(kernel: str) -> None:
+    found = errors(COEFFICIENTS[kernel].cycles, list(samples(kernel, 3, SAMPLES)))
+    stated = COEFFICIENTS[kernel]
+    # Sixteen calls scatter around the median of many.
     assert np.median(np.abs(found)) <= 1.5 * stated.median_error + 0.04
-    assert np.abs(found).max() <= 1.5 * stated.largest_error + 0.1
+    assert np.abs(found).max() <= 1.5 * stated.largest_error + 0.15
+
+
+@pytest.mark.parametrize("kernel", ["lookup", "dense", "rms_norm"])
+def test_cold_code_costs_what_was_measured(kernel: str) -> None:
+    for sample in samples(kernel, 4, 6):
+        cold = sum(COEFFICIENTS[kernel].cold_cycles[n] for n, c in sample.work.items() if c)
+        assert 0.5 < cold / sample.cold_cycles < 2
+
+
+def test_every_kernel_has_a_model_and_coefficients() -> None:
+    assert set(WORKS) == set(MODELS) == set(COEFFICIENTS)
+
+
+def cost(case: Case, cores: int = 8) -> int:
+    return call_cost(case.call.kernel, flat(case.call.arguments), cores).cycles
 
 
 def test_more_work_costs_more() -> None:
-    assert dense_cycles(64, 64, 64) < dense_cycles(64, 64, 128) < dense_cycles(64, 64, 128, cores=1)
-    assert dense_cycles(64, 64, 64) < dense_cycles(64, 64, 64, "tflite")
-    assert conv2d_cycles(64, 32, 32, (1, 1), direct=True) < conv2d_cycles(64, 32, 32, (3, 3))
-    assert elementwise_cycles("hardswish", 1, 1000) < elementwise_cycles("gelu", 1, 1000)
-    assert row_cycles("rms_norm", 8, 64) < row_cycles("rms_norm", 16, 64) < row_cycles("rms_norm", 16, 128)
+    rng = np.random.default_rng(0)
+
+    def dense(depth: int, kind: str = "none", cores: int = 8) -> int:
+        return cost(dense_case(rng, 64, 64, depth, kind), cores)
+
+    assert dense(64) < dense(128) < dense(128, cores=1)
+    assert dense(64) < dense(64, "tflite")
+    pointwise = Window((1, 1), pads=(0, 0, 0, 0))
+    assert cost(conv2d_case(rng, (8, 8, 32), 32, pointwise)) < cost(conv2d_case(rng, (8, 8, 32), 32, Window()))
+    assert cost(hardswish_case(rng, 1, 1000, "tflite")) < cost(gelu_case(rng, 1, 2000, "tflite"))
+    assert cost(rms_norm_case(rng, 8, 64)) < cost(rms_norm_case(rng, 16, 64)) < cost(rms_norm_case(rng, 16, 128))
 
 
 def test_the_matrix_product_of_the_reference_is_near_its_bound() -> None:
-    macs_per_cycle = 64**3 / dense_cycles(64, 64, 64)
+    macs_per_cycle = 64**3 / cost(dense_case(np.random.default_rng(0), 64, 64, 64, "none"))
     assert 14 < macs_per_cycle < 64 / 24 * 8

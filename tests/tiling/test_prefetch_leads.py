@@ -7,7 +7,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.build_schedule import LayerWork
 from tvm_pulp.tiling.prefetch_leads import prefetch_leads
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Call, Load, Local, Recipe
+from tvm_pulp.uma.recipe import Call, CoreCost, Load, Local, Recipe
 
 
 def work(cycles: int, constant_bytes: int) -> LayerWork:
@@ -15,8 +15,8 @@ def work(cycles: int, constant_bytes: int) -> LayerWork:
     spec = TensorSpec((constant_bytes,), "uint8")
     tensor, local = Tensor("c", spec, "constant"), Local("c", spec)
     result = Local("y", TensorSpec((1,), "int8"))
-    call = Call("f", "struct f", (), (local,), (result,))
-    return LayerWork((Recipe((Load(tensor, Box.whole(spec.shape), local), call), cycles),), overlap=False)
+    call = Call("f", "struct f", (), (local,), (result,), CoreCost(cycles))
+    return LayerWork((Recipe((Load(tensor, Box.whole(spec.shape), local), call)),), overlap=False)
 
 
 def test_small_constants_are_fetched_one_step_ahead() -> None:

@@ -24,7 +24,7 @@ from tvm_pulp.tiling.schedule import (
     load_position,
     store_position,
 )
-from tvm_pulp.tiling.step_cycles import step_cycles
+from tvm_pulp.tiling.step_cost import step_cost
 from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, transfers
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, operands_of
 
@@ -108,10 +108,9 @@ class _Builder:
         fetches = self._fetches()
         self._reserve_records(fetches)
         slots = []
-        costs = {k: v for work in self._works for recipe in work.recipes for k, v in step_cycles(recipe).items()}
         for number, (index, tile, step) in enumerate(self._order):
             used = {o: places[index][o] for o in operands_of(step) if isinstance(o, Local)}
-            slots.append(Slot(number, index, tile, step, used, costs[id(step)]))
+            slots.append(Slot(number, index, tile, step, used, step_cost(step)))
         pages = tuple(self._page_of[s.index] for s in slots)
         kept = (tuple(self.bundles.made), pages, self.resident, self.l2_alive, tuple(fetches))
         return Schedule(tuple(slots), tuple(self.moves), tuple(self.blocks), *kept)

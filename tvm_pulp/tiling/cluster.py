@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.tiling.loop_cost import LoopWork, layer_work
 from tvm_pulp.tiling.tile_rules import RULES
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Kernel, Load, Local, Recipe, Store
@@ -14,17 +15,6 @@ from tvm_pulp.uma.strategy import TileAxis
 
 ENGINE = "cluster"
 
-# Cycles of plain compiled C on one core, measured on the simulator: per MAC, per element, per call.
-_CYCLES_PER_MAC = 10
-_CYCLES_PER_ELEMENT = 25
-_CYCLES_PER_CALL = 900
-# Operators that only move elements, and those that read many for one.
-_CYCLES_PER_MOVED_ELEMENT = 6
-_MOVES = frozenset({"transpose", "pad", "slice", "concat", "gather", "im2col", "dilate", "space_to_depth"})
-_CYCLES_PER_REDUCED_ELEMENT = 4
-_REDUCES = frozenset({"max_pool", "avg_pool", "reduce"})
-# Operators whose rows are done by one core each: divisions and roots by software.
-_ROW_CYCLES_PER_ELEMENT = {"softmax": 90, "rms_norm": 50, "layer_norm": 70}
 # MAC per cycle and core no kernel exceeds: 4 per dot-product instruction, loads in between.
 _PEAK_MACS_PER_CYCLE = 2.67
 # A load or store that leaves the cluster.
@@ -39,6 +29,10 @@ class TiledForm:
     cores: int
     name: str = "tiled"
     engine: str = ENGINE
+
+    @cached_property
+    def work(self) -> LoopWork:
+        return layer_work(self.layer)
 
     def axes(self) -> tuple[TileAxis, ...]:
         rule = RULES.get(self.layer.operator)
@@ -64,9 +58,11 @@ class TiledForm:
         spaces = tuple(Local(f"space{i}", t.spec) for i, t in enumerate(layer.workspaces))
         function = layer.function if layer.operator.startswith("tir.") else None
         loads = [Load(t, b, x) for t, b, x in zip(layer.inputs, boxes, inputs, strict=True)]
-        kernel = Kernel(layer.operator, attributes, inputs, outputs, function, spaces, layer.parallel)
+        cut = box.elements / max(1, layer.outputs[0].spec.elements) if rule else 1.0
+        cost = self.work.cost(self.cores if layer.parallel else 1, cut, str(box.size) if cut < 1 else "")
+        kernel = Kernel(layer.operator, attributes, inputs, outputs, function, spaces, layer.parallel, cost)
         stores = [Store(y, t, b) for y, t, b in zip(outputs, layer.outputs, targets, strict=True)]
-        return Recipe((*loads, kernel, *stores), kernel_cycles(kernel, self.cores))
+        return Recipe((*loads, kernel, *stores))
 
     def bound_cycles(self) -> int:
         return bound(self.layer, self.cores)
@@ -87,6 +83,10 @@ class DirectForm:
     def recipe(self, _box: Box) -> Recipe:
         layer = self.layer
         function = layer.function if layer.operator.startswith("tir.") else None
+        cores = self.cores if layer.parallel else 1
+        work = layer_work(layer)
+        cost = work.cost(cores)
+        accesses = (work.executed.get("load", 0) + work.executed.get("store", 0)) / cores
         kernel = Kernel(
             layer.operator,
             layer.attributes,
@@ -95,29 +95,12 @@ class DirectForm:
             function,
             tuple(layer.workspaces),
             layer.parallel,
+            replace(cost, cycles=cost.cycles + round(accesses * _L2_ACCESS_CYCLES)),
         )
-        moved = sum(t.spec.elements for t in (*layer.inputs, *layer.outputs))
-        return Recipe((kernel,), kernel_cycles(kernel, self.cores) + moved * _L2_ACCESS_CYCLES // self.cores)
+        return Recipe((kernel,))
 
     def bound_cycles(self) -> int:
         return bound(self.layer, self.cores)
-
-
-def kernel_cycles(kernel: Kernel, cores: int) -> int:
-    """Estimate for plain C shared by the cores."""
-    outputs = sum(o.spec.elements for o in kernel.outputs)
-    macs, rows = 0, outputs
-    if kernel.operator in OPERATORS:
-        specs = [i.spec for i in kernel.inputs]
-        macs = OPERATORS[kernel.operator].macs(kernel.attributes, specs, kernel.outputs[0].spec)
-    if kernel.operator in _ROW_CYCLES_PER_ELEMENT:
-        rows = outputs // kernel.outputs[0].spec.shape[-1]
-    each = _ROW_CYCLES_PER_ELEMENT.get(kernel.operator, _CYCLES_PER_ELEMENT)
-    work = macs * _CYCLES_PER_MAC + outputs * (_CYCLES_PER_MOVED_ELEMENT if kernel.operator in _MOVES else each)
-    if kernel.operator in _REDUCES:
-        work += sum(i.spec.elements for i in kernel.inputs) * _CYCLES_PER_REDUCED_ELEMENT
-    # Cores share rows or elements, never parts of them.
-    return _CYCLES_PER_CALL + work // (max(1, min(cores, rows)) if kernel.parallel else 1)
 
 
 def bound(layer: Layer, cores: int) -> int:

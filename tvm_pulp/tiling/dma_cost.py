@@ -13,10 +13,17 @@ BYTES_PER_CYCLE = 8
 BURST = 256
 
 
-def transfer_cycles(size: int, lines: int, *, outward: bool) -> int:
+def move_cycles(size: int, line: int, *, outward: bool) -> int:
+    """Beats of one command: none spans two lines; a burst towards L2 costs one cycle more."""
+    if not size:
+        return 0
+    beats, bursts = -(-line // BYTES_PER_CYCLE), -(-line // BURST) if outward else 0
+    return size // line * (beats + bursts)
+
+
+def transfer_cycles(size: int, line: int, *, outward: bool) -> int:
     """One command, from enqueueing to completion."""
-    bursts = max(lines, -(-size // BURST)) if outward else 0
-    return START_UP + -(-size // BYTES_PER_CYCLE) + bursts
+    return START_UP + move_cycles(size, line, outward=outward)
 
 
 def recipe_dma_cycles(recipe: Recipe) -> int:
@@ -26,7 +33,7 @@ def recipe_dma_cycles(recipe: Recipe) -> int:
         if isinstance(step, Load | Store):
             itemsize = np.dtype(step.tensor.spec.dtype).itemsize
             for t in transfers(step.box, step.tensor.spec.shape, itemsize):
-                total += transfer_cycles(t.bytes, t.bytes // t.line, outward=isinstance(step, Store))
+                total += transfer_cycles(t.bytes, t.line, outward=isinstance(step, Store))
     return total
 
 

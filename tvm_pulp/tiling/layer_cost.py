@@ -14,7 +14,7 @@ from tvm_pulp.tiling.bundles import descriptor_bytes
 from tvm_pulp.tiling.dma_cost import START_UP, transfer_cycles
 from tvm_pulp.tiling.greedy import L1_ALIGNMENT, Tiling
 from tvm_pulp.tiling.residency import contiguous_offset
-from tvm_pulp.tiling.step_cycles import step_cycles
+from tvm_pulp.tiling.step_cost import step_cost
 from tvm_pulp.tiling.tile_lifetimes import TileLifetimes
 from tvm_pulp.uma.box import Box, transfers
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store, operands_of
@@ -92,7 +92,7 @@ def layer_cost(layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, 
         records = 2 * each
     return LayerCost(
         slots=len(order),
-        compute=_compute_cycles(recipes, order, overlap),
+        compute=_compute_cycles(order, overlap),
         own=alive.intermediates(),
         constants=aligned(records + shared + changing * _copies(recipes[0], overlap, pipelined), L1_ALIGNMENT),
         constant_cycles=(records + shared + first) // 8 + START_UP,
@@ -108,7 +108,7 @@ def _box_cycles(tensor: Tensor, box: Box, *, outward: bool) -> int:
     if not box.elements:
         return 0
     moved = transfers(box, tensor.spec.shape, np.dtype(tensor.spec.dtype).itemsize)
-    return sum(transfer_cycles(t.bytes, t.bytes // t.line, outward=outward) for t in moved)
+    return sum(transfer_cycles(t.bytes, t.line, outward=outward) for t in moved)
 
 
 def _stream(recipes: Sequence[Recipe], storage: Tensor, size: int, overlap: bool, *, outward: bool) -> Stream:
@@ -174,9 +174,8 @@ def _levels(recipes: Sequence[Recipe]) -> tuple[int, int]:
     return large, sum(t.spec.bytes for t in found) - large
 
 
-def _compute_cycles(recipes: Sequence[Recipe], order: Sequence[tuple[int, Kernel | Call | Job]], overlap: bool) -> int:
+def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], overlap: bool) -> int:
     """Steps in order on cores and accelerators; a step waits for jobs whose results it touches."""
-    costs = {k: v for recipe in recipes for k, v in step_cycles(recipe).items()}
     now = engine = 0
     done: dict[object, int] = {}
     for _, step in order:
@@ -184,10 +183,10 @@ def _compute_cycles(recipes: Sequence[Recipe], order: Sequence[tuple[int, Kernel
             now = max(now, done.get(operand, 0)) if not isinstance(step, Job) else now
         if isinstance(step, Job):
             now += _JOB_CYCLES
-            engine = max(engine, now) + costs[id(step)]
+            engine = max(engine, now) + step_cost(step).cycles
             for operand in step.writes:
                 done[operand] = engine
             now = now if overlap else engine
         else:
-            now += _STEP_CYCLES + costs[id(step)]
+            now += _STEP_CYCLES + step_cost(step).cycles
     return max(now, engine)

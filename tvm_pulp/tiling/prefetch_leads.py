@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tvm_pulp.tiling.build_schedule import LayerWork, compute_order
 from tvm_pulp.tiling.dma_cost import transfer_cycles
-from tvm_pulp.tiling.step_cycles import step_cycles
+from tvm_pulp.tiling.step_cost import step_cost
 from tvm_pulp.uma.recipe import Load, Recipe
 
 # Synchronisation and reading the record of a step.
@@ -30,10 +30,9 @@ def prefetch_leads(works: Sequence[LayerWork], slack: int) -> list[int]:
     now = 0
     for work in works:
         first.append(len(starts))
-        costs = {k: v for recipe in work.recipes for k, v in step_cycles(recipe).items()}
         for _, step in compute_order(work):
             starts.append(now)
-            now += _STEP_CYCLES + costs[id(step)]
+            now += _STEP_CYCLES + step_cost(step).cycles
     leads = [0] * len(works)
     deadline = now
     for index in reversed(range(len(works))):
@@ -52,4 +51,4 @@ def _fetch_cycles(recipe: Recipe) -> int:
         if isinstance(step, Load) and step.tensor.storage.kind in ("constant", "input")
     ]
     # Constants travel together.
-    return transfer_cycles(sum(moved), 1, outward=False)
+    return transfer_cycles(sum(moved), sum(moved), outward=False)

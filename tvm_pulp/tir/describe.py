@@ -171,7 +171,9 @@ class _Program:
             action |= {"engine": step.engine, "ticket": integer(made, 3)}
         else:
             action["op"] = step.operator if isinstance(step, Kernel) else step.function
-        action["cycles"] = slot.cycles
+        action["cycles"] = slot.cost.cycles
+        if slot.cost.cold_cycles:
+            action |= {"cold_cycles": slot.cost.cold_cycles, "code": slot.cost.code}
         page = self._plan.schedule.pages[slot.index]
         first = page.descriptors[slot.index]
         action["descriptor"] = {

@@ -35,6 +35,19 @@ class Local:
 
 
 @dataclass(frozen=True)
+class CoreCost:
+    """What a step takes on the cores: cycles with its code at hand, and how much later all of that code arrives."""
+
+    cycles: int
+    # Cycles of fetching all of its code, and the name by which steps that run the same code know it.
+    cold_cycles: int = 0
+    code: str = ""
+
+
+FREE = CoreCost(0)
+
+
+@dataclass(frozen=True)
 class Load:
     """Bring a box of a tensor into L1. With a pitch its rows, the box being one run of `rows`, lie that far apart.
 
@@ -69,6 +82,7 @@ class Kernel:
     function: Any = None
     workspaces: tuple[Local | Tensor, ...] = ()
     parallel: bool = True
+    cost: CoreCost = FREE
 
     @property
     def operands(self) -> tuple[Local | Tensor, ...]:
@@ -92,6 +106,7 @@ class Call:
     arguments: tuple[int | Pointer, ...]
     reads: tuple[Local, ...]
     writes: tuple[Local, ...]
+    cost: CoreCost = FREE
 
     @property
     def words(self) -> int:
@@ -110,6 +125,7 @@ class Job:
     writes: tuple[Local, ...]
     weights: Tensor | Local
     macs: int = 0
+    cycles: int = 0  # of the engine, from its start to its event
 
 
 Step = Load | Store | Kernel | Call | Job
@@ -122,11 +138,19 @@ def descriptor_words(steps: Sequence[Any]) -> int:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Steps in order, and the compute cycles they are expected to take (data movement not counted)."""
+    """Steps in order."""
 
     steps: tuple[Step, ...]
-    cycles: int
-    engine_cycles: int = 0
+
+    @property
+    def engine_cycles(self) -> int:
+        """Cycles of an accelerator's jobs."""
+        return sum(s.cycles for s in self.steps if isinstance(s, Job))
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of all compute steps one after the other, their code at hand; data movement is not counted."""
+        return self.engine_cycles + sum(s.cost.cycles for s in self.steps if isinstance(s, Kernel | Call))
 
     def locals(self) -> list[Local]:
         """L1 buffers in the order of first use."""

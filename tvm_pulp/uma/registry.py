@@ -60,10 +60,10 @@ def core_schedules() -> tuple[Callable[[Layer, int], Sequence[Form]], ...]:
 
 
 @cache
-def _step_calls() -> tuple[Callable[[Kernel], Call | None], ...]:
+def _step_calls() -> tuple[Callable[[Kernel, int], Call | None], ...]:
     return tuple(entry.load() for entry in entry_points(group=STEP_CALLS))
 
 
-def step_call(kernel: Kernel) -> Kernel | Call:
+def step_call(kernel: Kernel, cores: int) -> Kernel | Call:
     """The hand-written kernel for a step on L1 buffers of cores with XpulpV2, or the step as it is."""
-    return next((call for offer in _step_calls() if (call := offer(kernel)) is not None), kernel)
+    return next((call for offer in _step_calls() if (call := offer(kernel, cores)) is not None), kernel)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.tiling.loop_cost import generated_cost
 from tvm_pulp.uma.box import Box, tiles
 from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
 from tvm_pulp.uma.registry import step_call
@@ -28,16 +29,6 @@ PARAMETER_SLACK = 128
 ACTIVATION_SLACK = 64
 # The driver's job structure: six pointers, the address of the shape, the shape's 18 words.
 JOB_WORDS = 25
-# Programming a job and waking up from its event, on core 0.
-_JOB_CYCLES = 150
-# Cores: cycles per byte of a copy in L1 (plain C, one core), per element of a requantization.
-_COPY_CYCLES = 6
-# Laying out windows with the hand-written kernel: a call; a kernel row of a window, then a cycle per byte; a short row.
-_IM2COL_CALL = 700
-_IM2COL_ROW = 70
-_IM2COL_SHORT, _IM2COL_SHORT_ROW = 16, 20
-_REQUANTIZE_CYCLES = {"tflite": 12}
-_REQUANTIZE_SLOWLY = 42
 
 
 @dataclass(frozen=True)
@@ -171,7 +162,7 @@ class NeurekaForm:
             steps.append(Load(shifts, part, shift_local))
         description = Description(job, source, target, weights, offset, scale_local, bias_local, shift_local)
         reads = tuple(o for o in (source, scale_local, bias_local, shift_local, weights) if isinstance(o, Local))
-        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs)
+        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, self.job_cycles(job))
 
     def job_cycles(self, job: ArrayJob) -> int:
         how = job.requantization
@@ -193,11 +184,11 @@ class NeurekaForm:
             timing=self.context.timing,
         )
 
-    def finish(self, raw: Local, box: Box) -> tuple[list[Step], int]:
+    def finish(self, raw: Local, box: Box) -> list[Step]:
         """From the array's output to the stored tile; requantize on the cores where the array cannot."""
         out = self.layer.outputs[0]
         if self.arithmetic.native or out.spec.dtype == "int32":
-            return [Store(raw, out, box)], 0
+            return [Store(raw, out, box)]
         first, channels = box.start[-1], box.size[-1]
         y = Local("y", TensorSpec(box.size, out.spec.dtype))
         steps: list[Step] = []
@@ -211,17 +202,21 @@ class NeurekaForm:
         attributes = {**rule, "zero_point": 0, "axis": len(raw.spec.shape) - 1, "reach": self.arithmetic.reach}
         steps.append(Kernel("requantize", attributes, (raw, *vectors), (y,)))
         steps.append(Store(y, out, box))
-        each = _REQUANTIZE_CYCLES.get(rule["requant"], _REQUANTIZE_SLOWLY)
-        return steps, box.elements * each // self.context.cores
+        return steps
 
-    def assemble(self, before: list[Step], job: Job, raw: Local, box: Box, core_cycles: int) -> Recipe:
-        after, after_cycles = self.finish(raw, box)
-        engine = self.job_cycles(job.description.job)
+    def assemble(self, before: list[Step], job: Job, raw: Local, box: Box) -> Recipe:
         # Loads first: one wait and one barrier serve them all.
-        steps = [step_call(s) if isinstance(s, Kernel) else s for s in (*before, job, *after)]
+        steps = [self.on_cores(s) if isinstance(s, Kernel) else s for s in (*before, job, *self.finish(raw, box))]
         loads = [s for s in steps if isinstance(s, Load)]
         rest = [s for s in steps if not isinstance(s, Load)]
-        return Recipe((*loads, *rest), engine + _JOB_CYCLES + core_cycles + after_cycles, engine)
+        return Recipe((*loads, *rest))
+
+    def on_cores(self, kernel: Kernel) -> Kernel | Call:
+        """A step that the cores take over, with its cost."""
+        found = step_call(kernel, self.context.cores)
+        if isinstance(found, Kernel):
+            return replace(found, cost=generated_cost(found, self.context.cores))
+        return found
 
 
 @lru_cache(maxsize=4096)
@@ -262,7 +257,7 @@ class DenseForm(NeurekaForm):
         raw = Local("raw", TensorSpec(box.size, dtype), extra * channels * size)
         job = self.array_job(h, w, depth, channels)
         loads, step = self.job_steps(job, box.start[-1], source, raw)
-        return self.assemble([Load(x, source_box, source), *loads], step, raw, box, 0)
+        return self.assemble([Load(x, source_box, source), *loads], step, raw, box)
 
 
 def _raw_dtype(form: NeurekaForm) -> str:
@@ -291,7 +286,7 @@ class PointwiseForm(NeurekaForm):
         strides = {"input_pixel_stride": sw * channels_in, "input_row_stride": sh * columns * channels_in}
         job = self.array_job(box.size[1], box.size[2], channels_in, box.size[3], **strides)
         loads, step = self.job_steps(job, box.start[3], source, raw)
-        return self.assemble([Load(x, source_box, source), *loads], step, raw, box, 0)
+        return self.assemble([Load(x, source_box, source), *loads], step, raw, box)
 
 
 @dataclass(frozen=True)
@@ -328,7 +323,6 @@ class Direct3x3Form(NeurekaForm):
         )
         source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK)
         before: list[Step] = [Load(x, source_box, source)]
-        core_cycles = 0
         pads = (rows.before, rows.after, columns.before, columns.after)
         by_cores = any(pads) and (a["zero_point"] != 0 or max(pads) > 2 or _breaks_last_subtile(full_h, full_w, pads))
         padding = Padding(rows.before, rows.after, columns.before, columns.after)
@@ -342,22 +336,20 @@ class Direct3x3Form(NeurekaForm):
             shape = (box.size[0], full_h + 2, full_w + 2, channels_in)
             padded = Local("padded", TensorSpec(shape, x.spec.dtype), ACTIVATION_SLACK)
             before.append(Kernel("pad", attributes, (source,), (padded,)))
-            core_cycles += padded.spec.bytes * _COPY_CYCLES // self.context.cores
             source = padded
         shape = (box.size[0], full_h, full_w, box.size[3])
         raw = Local("raw", TensorSpec(shape, _raw_dtype(self)))
         job = self.array_job(full_h, full_w, channels_in, box.size[3], padding=padding)
         loads, step = self.job_steps(job, box.start[3], source, raw)
         if (sh, sw) == (1, 1):
-            return self.assemble([*before, *loads], step, raw, box, core_cycles)
+            return self.assemble([*before, *loads], step, raw, box)
         kept = Local("kept", TensorSpec(box.size, raw.spec.dtype))
         keep = {"begin": [0] * 4, "stride": [1, sh, sw, 1], "size": list(box.size)}
-        core_cycles += kept.spec.bytes * _COPY_CYCLES // self.context.cores
-        recipe = self.assemble([*before, *loads], step, kept, box, core_cycles)
+        recipe = self.assemble([*before, *loads], step, kept, box)
         position = recipe.steps.index(step) + 1
-        discard = step_call(Kernel("slice", keep, (raw,), (kept,)))
+        discard = self.on_cores(Kernel("slice", keep, (raw,), (kept,)))
         steps = (*recipe.steps[:position], discard, *recipe.steps[position:])
-        return Recipe(steps, recipe.cycles, recipe.engine_cycles)
+        return Recipe(steps)
 
 
 def _breaks_last_subtile(height: int, width: int, pads: tuple[int, int, int, int]) -> bool:
@@ -405,10 +397,4 @@ class Im2colForm(NeurekaForm):
         raw = Local("raw", TensorSpec(box.size, _raw_dtype(self)), extra * box.size[3] * size)
         job = self.array_job(h, w, depth, box.size[3])
         loads, step = self.job_steps(job, box.start[3], matrix, raw)
-        if isinstance(step_call(unfold), Call):
-            row = kw * per_tap
-            each = _IM2COL_SHORT_ROW if row <= _IM2COL_SHORT and dw == 1 else _IM2COL_ROW + row
-            core_cycles = _IM2COL_CALL + count * kh * each // self.context.cores
-        else:
-            core_cycles = matrix.spec.bytes * _COPY_CYCLES // self.context.cores
-        return self.assemble([Load(x, source_box, source), unfold, *loads], step, raw, box, core_cycles)
+        return self.assemble([Load(x, source_box, source), unfold, *loads], step, raw, box)

@@ -1,0 +1,147 @@
+"""Fit the cycles of operations in generated kernels to the simulator; writes `tvm_pulp/tiling/operation_cycles.py`.
+
+    scripts/fit_kernel_cycles generated
+
+Networks are compiled without hand-written kernels. A layer of one tile costs what it was measured with, less what the
+estimate says about steps and transfers. Few layers tell operations apart that always come together, so the fit is
+drawn a little towards the instructions that an operation needs at least.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tests.kernels.call import REPOSITORY
+from tests.simulated.golden_cases import DATA, deeploy_cases
+from tvm_pulp.api import App, CompileOptions, import_model
+from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.target import resolve_target
+from tvm_pulp.tiling import choose
+from tvm_pulp.tiling.build_network import build_network
+from tvm_pulp.tiling.loop_cost import layer_work
+from tvm_pulp.tir.estimate import estimate
+
+TARGET = REPOSITORY / "tvm_pulp/tiling/operation_cycles.py"
+# What an operation needs at least; how much a deviation from it counts beside the measurements.
+LEAST = {
+    "call": 60.0, "iteration": 3.0, "short_iteration": 0.5, "load": 1.5, "store": 1.0, "index": 0.5, "integer": 1.0,
+    "multiply": 1.0, "constant_divide": 8.0, "divide": 34.0, "wide": 3.0, "wide_multiply": 8.0, "wide_divide": 200.0,
+    "branch": 2.0, "compare": 3.0, "float": 1.0, "float_compare": 3.0, "float_divide": 12.0, "convert": 1.0,
+}  # fmt: skip
+LEAST_CALL = 60.0
+WEIGHT = 0.05
+# Fetching the code of an operation, about half a line.
+CODE_CYCLES = 8.0
+ZOO = ("dscnn", "mobilenetv1", "resnet8", "autoencoder", "vit_block", "tinyllama", "qdq_encoder", "qdq_llama")
+HEAD = '''"""Cycles of operations of generated kernels on one core; made by `scripts/fit_kernel_cycles generated`."""
+
+from __future__ import annotations
+'''
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Operations of the slowest core, cycles of the kernel, and of the whole layer."""
+
+    operations: dict[str, float]
+    cycles: int
+    layer_cycles: int
+
+
+def networks() -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Model, options and inputs: the zoo, and golden networks where they are at hand."""
+    for name in ZOO:
+        yield f"zoo:{name}", {}, None
+    for case in deeploy_cases():
+        folder = DATA / "deeploy" / case
+        inputs = dict(np.load(folder / "inputs.npz"))
+        yield str(folder / "network.onnx"), {"sample_inputs": list(inputs.items())}, inputs
+    for path in sorted(DATA.glob("mlperf_tiny/*/model.tflite")):
+        yield str(path), {}, [np.load(path.parent / "golden.npz")["inputs"][0]]
+
+
+def samples(model: str, options: dict[str, Any], inputs: Any) -> Iterator[Sample]:
+    """Layers of one tile."""
+    chosen = CompileOptions(target="c", soc="siracusa", **options)
+    target, imported = resolve_target(chosen), import_model(model, chosen)
+    network = build_network(target.prepare(canonicalize(imported)), imported, "default")
+    plan = target.plan(network)
+    facts = {"target": "c", "soc": "siracusa", "inferred_inputs": list(imported.inferred_inputs)}
+    app = App(target.emit(plan, facts))
+    report, described = app.run(inputs).report, json.loads(app.files["plan.json"])
+    expected, kernels = estimate(described), [0] * len(plan.layers)
+    for step in described["program"]:
+        for action in step["actions"]:
+            if action["do"] == "kernel":
+                kernels[action["layer"]] += action["cycles"]
+    for index, (layer, measured) in enumerate(zip(plan.layers, report["layers"], strict=True)):
+        if layer.tiling.form.name != "tiled" or len(layer.recipes) > 1:
+            continue
+        work = layer_work(layer.layer)
+        iterations = max(1, work.shared_iterations)
+        share = -(-iterations // (plan.cores if layer.layer.parallel else 1)) / iterations
+        around = expected.layer_cycles[index] - kernels[index]
+        if measured["cycles"] > around:
+            operations = {name: count * share for name, count in work.executed.items()} | {"call": 1.0}
+            yield Sample(operations, measured["cycles"] - around, measured["cycles"])
+
+
+def fit(data: list[Sample]) -> dict[str, float]:
+    """Least squares of the error relative to the layer, without negative results."""
+    names = sorted({*LEAST, *(name for s in data for name in s.operations)})
+    least = np.array([LEAST.get(name, LEAST_CALL) for name in names])
+    matrix = np.array([[s.operations.get(name, 0) / s.layer_cycles for name in names] for s in data])
+    goals = np.array([s.cycles / s.layer_cycles for s in data])
+    active = list(range(len(names)))
+    while True:
+        drawn = np.diag(WEIGHT / least[active])
+        stacked = np.vstack([matrix[:, active], drawn])
+        solution = np.linalg.lstsq(stacked, np.concatenate([goals, np.full(len(active), WEIGHT)]), rcond=None)[0]
+        negative = [a for a, value in zip(active, solution, strict=True) if value < 0]
+        if not negative:
+            break
+        active.remove(min(negative, key=lambda a: solution[active.index(a)]))
+    values = dict.fromkeys(names, 0.0)
+    values.update({names[a]: round(float(v), 2) for a, v in zip(active, solution, strict=True)})
+    wrong = np.abs(matrix @ np.array([values[name] for name in names]) - goals)
+    sys.stderr.write(f"{len(data)} layers, median error {np.median(wrong):.1%}, mean {wrong.mean():.1%}\n")
+    return values
+
+
+def table(name: str, values: dict[str, float]) -> str:
+    lines = [f'    "{key}": {value},' for key, value in sorted(values.items())]
+    return "\n".join([f"{name} = {{", *lines, "}", ""])
+
+
+def main() -> int:
+    choose.core_schedules = lambda: ()  # type: ignore[attr-defined]
+    data: list[Sample] = []
+    for model, options, inputs in networks():
+        data += samples(model, options, inputs)
+        sys.stderr.write(f"{model}: {len(data)} layers\n")
+    values = fit(data)
+    functions = {n.removeprefix("call_"): v for n, v in values.items() if n.startswith("call_")}
+    operations = {n: v for n, v in values.items() if n in LEAST and n != "call"}
+    parts = [
+        HEAD,
+        "# Entering a kernel: loading its arguments, dividing the work.",
+        f"CALL_CYCLES = {values['call']}",
+        "# Fetching the code of one operation.",
+        f"CODE_CYCLES = {CODE_CYCLES}",
+        "",
+        table("OPERATION_CYCLES", operations),
+        "# Functions of the runtime.",
+        table("FUNCTION_CYCLES", {**functions, "other": LEAST_CALL}),
+    ]
+    TARGET.write_text("\n".join(parts).rstrip() + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
