@@ -19,8 +19,8 @@ from tvm_pulp.uma.recipe import Load, Recipe
 _STEP_CYCLES = 50
 
 
-# Transfers share L1 and the bus with others.
-_SLOWER = 1.1
+# Cores that work in L1 slow a transfer down by up to a half.
+_SLOWER = 1.4
 
 
 def prefetch_leads(works: Sequence[LayerWork], slack: int) -> list[int]:
