@@ -26,6 +26,7 @@ struct work {
   int32_t lift;       /* not 0: a mask value is positive */
   int32_t *values;    /* of one head, packed */
   const int8_t *probability; /* a copy of this core: most weights are 0, and all cores would wait for one bank */
+  uint32_t zero_counts; /* a weight of 0 becomes something else */
   uint8_t *logits;    /* of the queries, plus 128; `padded` apart */
   uint16_t *exponentials; /* of the queries, `padded` apart */
 };
@@ -122,17 +123,26 @@ static inline uint32_t factor(uint32_t top, uint32_t sum) {
   return ((quotient << 8 | digit) << 7) + (rest << 7) / sum + 1u;
 }
 
-/* Exponentials of the logits at `x`; returns the factor that makes them weights. */
-static inline uint32_t exponentials(const struct work *c, const uint8_t *x, uint32_t n, int32_t best, uint16_t *e) {
+/* Exponentials of the logits at `x`, `n` groups, and the factor that makes them weights. Returns the groups up to the
+ * last that may have a weight: e * (levels - 1) >= sum needs e > sum / 256. */
+static inline uint32_t exponentials(const struct work *c, const uint8_t *x, uint32_t n, int32_t best, uint16_t *e,
+                                    uint32_t *m) {
   const struct tvm_pulp_attention_args *args = c->args;
   uint32_t sum = 0, v0, v1, v2, v3, w;
-  const uint16_t *table = args->small_exponential + 255 - largest_byte(best);
+  const uint16_t *table = args->small_exponential + 255 - largest_byte(best), *end;
   EXPONENTIALS;
+  end = e;
   /* What fills up the last word does not count. */
   if (4u * n > args->keys) {
-    for (uint32_t over = 4u * n - args->keys; over != 0u; --over) sum -= *--e;
+    for (uint32_t over = 4u * n - args->keys; over != 0u; --over) sum -= *--end;
   }
-  return factor(args->levels - 1u, sum);
+  *m = factor(args->levels - 1u, sum);
+  if (c->zero_counts) return n;
+  for (uint32_t bound = (sum >> 8) << 16 | sum >> 8; n > 2u; n -= 2u, e -= 8) {
+    ANY_REACHES;
+    if (v0 != 0u) break;
+  }
+  return n;
 }
 
 /* Halves of a factor, both in both halves of a word. */
@@ -170,18 +180,19 @@ static __attribute__((noinline)) void pairs_of_queries(struct work *c, uint32_t 
   const int8_t *k = args->k + head * args->k_head_stride;
   uint8_t *y = (uint8_t *)args->y + head * args->y_head_stride + query * args->y_stride;
   int32_t best[BATCH];
-  uint32_t factors[BATCH], groups[BATCH / 2];
+  uint32_t factors[BATCH], groups[BATCH];
   for (uint32_t i = 0; i < count; i += 2u) {
-    groups[i >> 1] = logits_of_two(c, q, k, mask, c->logits + i * c->padded, best + i);
+    groups[i] = groups[i + 1u] = logits_of_two(c, q, k, mask, c->logits + i * c->padded, best + i);
     q += 2u * args->q_stride;
     if (mask) mask += 2u * args->mask_stride;
   }
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t row = i * c->padded;
-    factors[i] = exponentials(c, c->logits + row, groups[i >> 1], best[i], c->exponentials + row);
+    groups[i] = exponentials(c, c->logits + row, groups[i], best[i], c->exponentials + row, factors + i);
   }
   for (uint32_t i = 0; i < count; i += 2u) {
-    product_of_two(c, c->exponentials + i * c->padded, groups[i >> 1], factors + i, y);
+    uint32_t n = groups[i] > groups[i + 1u] ? groups[i] : groups[i + 1u];
+    product_of_two(c, c->exponentials + i * c->padded, n, factors + i, y);
     y += 2u * args->y_stride;
   }
 }
@@ -197,6 +208,7 @@ static __attribute__((noinline)) int32_t many_queries(const struct tvm_pulp_atte
   c.lift = 0;
   uint32_t room = args->scratch_stride;
   c.probability = args->probability;
+  c.zero_counts = c.probability && c.probability[0] != 0;
   if (c.probability && room >= 10u * c.padded + 256u) {
     room -= 256u;
     tvm_pulp_copy_words(scratch + room, args->probability, 64);

@@ -54,6 +54,15 @@
                      [c2] "r"(2 << 16), [c3] "r"(2 << 24)                                                   \
                    : "memory")
 
+/* Whether one of the eight exponentials before `e` reaches a bound, which both halves of `t` hold. */
+#define ANY_REACHES                                                                                         \
+  __asm__("lw %[v0],-4(%[e])\nlw %[v1],-8(%[e])\nlw %[v2],-12(%[e])\nlw %[v3],-16(%[e])\n"                  \
+          XP_MAXU2("%[v0]", "%[v0]", "%[v1]") XP_MAXU2("%[v2]", "%[v2]", "%[v3]")                           \
+          XP_MAXU2("%[v0]", "%[v0]", "%[v2]") XP_CMPGEU2("%[v0]", "%[v0]", "%[t]")                          \
+          : [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)                                  \
+          : [e] "r"(e), [t] "r"(bound)                                                                      \
+          : "memory")
+
 /* Weights of four keys in t0 .. t3: exponential times factor; f holds the factor's lower halves, h its upper ones. */
 #define WEIGHT(v) XP_LBUX(v, v, "%[p]")
 #define LOOKUP WEIGHT("%[t0]") WEIGHT("%[t1]") WEIGHT("%[t2]") WEIGHT("%[t3]")
