@@ -104,6 +104,10 @@ class Races:
                 what, agent = "transfer", action["agent"]
                 key = ("group", *self._open[agent]) if agent in self._open else None
             faults += self._clash(where, action["do"], agent, accesses, what)
+            if what == "job" and "descriptor" in action:
+                # A core reads it to submit the job, and is done with it when the cores meet again.
+                self._running.append(_Running("kernel", agent, [(action["descriptor"], False)], None))
+                accesses = [a for a in accesses if a[0] is not action["descriptor"]]
             self._running.append(_Running(what, agent, accesses, key))
         groups = {r.key for r in self._running if r.what == "transfer" and not r.known}
         if len(groups) > _COUNTERS:
