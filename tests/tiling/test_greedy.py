@@ -9,7 +9,7 @@ from tests.tiling.single_layers import NONE, layers, make_layer
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.cluster import TiledForm
-from tvm_pulp.tiling.greedy import Tiling, footprint, missing_l1, tile_form
+from tvm_pulp.tiling.greedy import MissingL1, Tiling, footprint, tile_form
 
 LAYERS = layers()
 
@@ -62,7 +62,7 @@ def test_the_largest_tile_may_lie_far_from_the_border() -> None:
 
 def test_the_message_says_what_is_missing() -> None:
     layer = LAYERS["dense"]
-    text = str(missing_l1(layer, 3000, 2000))
+    text = str(MissingL1(layer, 3000, 2000))
     assert text == (
         "layer 'layer' (dense) needs 3000 bytes of L1 for its smallest tile and 2000 are available (1000 missing): "
         "raise --l1 to at least 3000"

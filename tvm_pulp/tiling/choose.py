@@ -12,7 +12,7 @@ from tvm_pulp.tiling.cluster import ENGINE as CLUSTER
 from tvm_pulp.tiling.cluster import DirectForm, TiledForm
 from tvm_pulp.tiling.decisions import Decisions
 from tvm_pulp.tiling.fit import Fitted, fit
-from tvm_pulp.tiling.greedy import Cuts, Tiling, missing_l1
+from tvm_pulp.tiling.greedy import Cuts, MissingL1, Tiling
 from tvm_pulp.tiling.plan import LayerPlan, Offer, Plan, plan_l2
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
@@ -121,7 +121,7 @@ def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple
             raise UserError(f"--pin {layer.name}={pin}: {pin} cannot run this {layer.operator} because {why}")
     if not choices:
         assert smallest is not None
-        raise missing_l1(layer, smallest, l1_bytes)
+        raise MissingL1(layer, smallest, l1_bytes)
     # Equal cycles: the engine named first.
     return min(choices, key=lambda c: c.cycles), tuple(offers)
 

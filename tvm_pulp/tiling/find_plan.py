@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from tvm_pulp.tiling.arrange import arranged
 from tvm_pulp.tiling.decisions import InL3, in_l3_from
+from tvm_pulp.tiling.greedy import MissingL1
 from tvm_pulp.tiling.greedy_plan import greedy
 from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.plan import Plan, Planner
 from tvm_pulp.tiling.propose import Proposals, propose
-from tvm_pulp.tiling.search import MANY_STEPS, Attempt, search, simplest
+from tvm_pulp.tiling.search import MANY_STEPS, Attempt, enough_l1, search, simplest
 
 # By how much a plan of the solver has to be faster than the best heuristic one.
 _MARGIN = 0.002
@@ -26,7 +27,10 @@ def find_plan(judge: Judge, *, planner: str, overlap: bool, l2_bytes: int) -> Pl
     fallback: Plan | None = None
     for l3_from in (None, *_L3_FROM):
         in_l3 = in_l3_from(l3_from)
-        first = greedy(judge, in_l3) if planner == "greedy" else simplest(judge, in_l3)
+        try:
+            first = greedy(judge, in_l3) if planner == "greedy" else simplest(judge, in_l3)
+        except MissingL1 as error:
+            raise enough_l1(judge, error) from None
         fallback = fallback or first.plan
         if l2_missing(first.plan, l2_bytes) <= 0:
             if planner == "greedy":

@@ -10,7 +10,7 @@ from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.arena import aligned
 from tvm_pulp.tiling.build_schedule import LayerWork, Policy, build_schedule
 from tvm_pulp.tiling.decisions import Choice, Decisions, layer_work, policy_of
-from tvm_pulp.tiling.greedy import Tiling, missing_l1
+from tvm_pulp.tiling.greedy import MissingL1, Tiling
 from tvm_pulp.tiling.place_blocks import L1_ALIGNMENT, place_blocks
 from tvm_pulp.tiling.schedule import Block, Schedule
 
@@ -56,7 +56,7 @@ def fit(network: Network, choose: Choose, budget: int, wanted: Decisions) -> Fit
             if not _relieve(network, schedule, policy, state, layer, position):
                 largest = _largest_layer(schedule, position)
                 if not _shrink(largest, limit / needed, state, choose):
-                    raise missing_l1(network.layers[largest], needed + budget - limit, budget)
+                    raise MissingL1(network.layers[largest], needed + budget - limit, budget)
                 works[largest] = layer_work(state.choices[largest], state.in_l3)
     raise RuntimeError("no schedule fits although every layer does alone")
 

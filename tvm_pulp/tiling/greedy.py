@@ -177,9 +177,12 @@ def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...]) -> Tiling:
     return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)))
 
 
-def missing_l1(layer: Layer, needed: int, l1_bytes: int) -> UserError:
+class MissingL1(UserError):
     """A layer whose smallest tile does not fit."""
-    return UserError(
-        f"layer '{layer.name}' ({layer.operator}) needs {needed} bytes of L1 for its smallest tile and {l1_bytes} are "
-        f"available ({needed - l1_bytes} missing): raise --l1 to at least {needed}"
-    )
+
+    def __init__(self, layer: Layer, needed: int, l1_bytes: int) -> None:
+        self.layer, self.needed, self.l1_bytes = layer, needed, l1_bytes
+        super().__init__(
+            f"layer '{layer.name}' ({layer.operator}) needs {needed} bytes of L1 for its smallest tile and {l1_bytes} "
+            f"are available ({needed - l1_bytes} missing): raise --l1 to at least {needed}"
+        )

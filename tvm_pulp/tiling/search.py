@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.tiling.choose import Chooser
-from tvm_pulp.tiling.decisions import Choice, Decisions, InL3, layer_work
+from tvm_pulp.tiling.decisions import Choice, Decisions, InL3, layer_work, nothing_in_l3
+from tvm_pulp.tiling.fit import fit
+from tvm_pulp.tiling.greedy import MissingL1
 from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.tiling.prefetch_leads import prefetch_leads
@@ -23,6 +25,8 @@ SLACK = {JUST_IN_TIME: 400, IN_GOOD_TIME: 2500}
 # Steps by which constants are fetched ahead, and parts of L1 that a tile may take: what is tried.
 LEADS = (1, 2, 4, JUST_IN_TIME, IN_GOOD_TIME)
 PARTS = (2, 4, 8)
+# Bytes by which an L1 that is too small grows at least while one is sought that is enough.
+_LEAST_MORE = 256
 # Networks of more steps are planned with fewer trials.
 MANY_STEPS = 700
 
@@ -61,6 +65,18 @@ def simplest(judge: Judge, in_l3: InL3) -> Attempt:
     """Nothing overlaps. What does not fit like this does not fit at all."""
     caps = (judge.l1_bytes,) * len(judge.chooser.forms)
     return Attempt("no overlap", judge(wanted(judge.chooser, 0, caps, in_l3)), 0, caps)
+
+
+def enough_l1(judge: Judge, error: MissingL1) -> MissingL1:
+    """The error with the bytes that make the whole network fit: found by trying."""
+    needed, layers = error.needed, len(judge.chooser.forms)
+    while True:
+        try:
+            fit(judge.network, judge.chooser, needed, wanted(judge.chooser, 0, (needed,) * layers, nothing_in_l3))
+        except MissingL1 as more:
+            needed = max(more.needed, needed + _LEAST_MORE)
+        else:
+            return MissingL1(error.layer, needed, error.l1_bytes)
 
 
 def search(judge: Judge, first: Attempt, in_l3: InL3) -> list[Attempt]:
