@@ -9,6 +9,8 @@
   TILE_FUNCTION(name##4, 4, DOT, COLUMNS(COLUMN4, CLIP) BYTES4)  \
   TILE_FUNCTION(name##2, 2, DOT, COLUMNS(COLUMN2, CLIP) BYTES2)  \
   TILE_FUNCTION(name##1, 1, DOT, COLUMNS(COLUMN1, CLIP) BYTES1)
+/* Four rows are the usual case, so they have a shorter end where all columns have the same constants. */
+#define SAME_TILES(name, DOT, CLIP) TILE_FUNCTION(name##same_, 4, DOT, SAME_COLUMNS4(CLIP) BYTES4)
 #define RAW_TILES(name, DOT)            \
   TILE_FUNCTION(name##4, 4, DOT, WORDS4) \
   TILE_FUNCTION(name##2, 2, DOT, WORDS2) \
@@ -16,9 +18,13 @@
 
 TILES(signed_to_signed_, XP_SDOTSP, XP_CLIPR)
 TILES(signed_to_unsigned_, XP_SDOTSP, XP_CLIPUR)
+SAME_TILES(signed_to_signed_, XP_SDOTSP, XP_CLIPR)
+SAME_TILES(signed_to_unsigned_, XP_SDOTSP, XP_CLIPUR)
 RAW_TILES(signed_raw_, XP_SDOTSP)
 TILES(unsigned_to_signed_, XP_SDOTUSP, XP_CLIPR)
 TILES(unsigned_to_unsigned_, XP_SDOTUSP, XP_CLIPUR)
+SAME_TILES(unsigned_to_signed_, XP_SDOTUSP, XP_CLIPR)
+SAME_TILES(unsigned_to_unsigned_, XP_SDOTUSP, XP_CLIPUR)
 RAW_TILES(unsigned_raw_, XP_SDOTUSP)
 
 /* Direct calls: a table of functions would be in L2, 15 cycles away. */
@@ -43,6 +49,20 @@ RAW_TILES(unsigned_raw_, XP_SDOTUSP)
 PICK(4)
 PICK(2)
 PICK(1)
+
+static void run_same4(const struct tvm_pulp_tiles *tiles, struct tvm_pulp_tile_job *job) {
+  if (tiles->x_type == TVM_PULP_INT8) {
+    if (tiles->finish == TVM_PULP_TILE_TO_SIGNED) {
+      signed_to_signed_same_(job);
+    } else {
+      signed_to_unsigned_same_(job);
+    }
+  } else if (tiles->finish == TVM_PULP_TILE_TO_SIGNED) {
+    unsigned_to_signed_same_(job);
+  } else {
+    unsigned_to_unsigned_same_(job);
+  }
+}
 
 /* Tiles whose accumulators are kept in memory between product and requantization. */
 enum { BLOCK_TILES = TVM_PULP_BLOCK_COLUMNS / 4, BLOCK_COLUMNS = TVM_PULP_BLOCK_COLUMNS };
@@ -76,6 +96,8 @@ void tvm_pulp_tiles_prepare(struct tvm_pulp_tiles *tiles, const int8_t *weight, 
   const int32_t *mul = requant->mul, *add = requant->add;
   if (!requant->per_channel) {
     int32_t one_mul = mul[0], one_add = add[0];
+    job->same_mul = one_mul;
+    job->same_add = one_add;
     for (uint32_t i = 0; i < 4u; ++i) {
       tiles->same_mul[i] = one_mul;
       tiles->same_add[i] = one_add;
@@ -183,7 +205,11 @@ static inline void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint
     run_few_rows(tiles, rows);
   } else {
     tiles->job.blocks = rows >> 2;
-    run4(tiles, &tiles->job);
+    if (tiles->finish != TVM_PULP_TILE_RAW && tiles->job.channel_mask == 0u) {
+      run_same4(tiles, &tiles->job);
+    } else {
+      run4(tiles, &tiles->job);
+    }
   }
 }
 

@@ -25,6 +25,8 @@ struct tvm_pulp_tile_job {
   uint32_t y_stride;
   uint32_t end;    /* 16 * number of tiles */
   uint32_t blocks; /* of four rows; the functions for fewer rows take one */
+  int32_t same_mul; /* where all columns have the same constants */
+  int32_t same_add;
 };
 
 /* How a tile ends. */

@@ -58,6 +58,14 @@
   COLUMN(CLIP, "s2", "s6", "s10", "t5", XP_LW("a4", 4, "a2"))                             \
   COLUMN(CLIP, "s3", "s7", "s11", "t6", "")
 
+/* The same constants for all columns. */
+#define SAME4(CLIP, r0, r1, r2, r3)                                                       \
+  MUL(r0) MUL(r1) MUL(r2) MUL(r3) ADD(r0) ADD(r1) ADD(r2) ADD(r3)                         \
+  CLIP(r0, r0, "a7") CLIP(r1, r1, "a7") CLIP(r2, r2, "a7") CLIP(r3, r3, "a7")
+#define SAME_COLUMNS4(CLIP)                                                               \
+  "lw a4,56(a0)\nlw a5,60(a0)\nlw a6,32(a0)\nlw a7,36(a0)\n" SAME4(CLIP, "s0", "s4", "s8", "t3") \
+  SAME4(CLIP, "s1", "s5", "s9", "t4") SAME4(CLIP, "s2", "s6", "s10", "t5") SAME4(CLIP, "s3", "s7", "s11", "t6")
+
 /* Four bytes of a row as one word. */
 #define BYTES_(c0, c1, c2, c3) XP_PACKLO(c0, c1, c0) XP_PACKHI(c0, c3, c2) XP_SWR(c0, "a3", "a2")
 #define BYTES(...) APPLY(BYTES_, __VA_ARGS__)
