@@ -21,7 +21,7 @@ ENGINE = "cluster"
 # enum tvm_pulp_type
 TYPES = {"int8": 0, "uint8": 1, "int32": 2}
 # enum tvm_pulp_requant_kind
-KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5}
+KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6}
 PULP_WIDE = 2
 # Kernels may read this far behind an operand.
 SLACK = 4

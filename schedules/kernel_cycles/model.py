@@ -11,7 +11,7 @@ Fields = Mapping[str, Any]
 Work = dict[str, float]
 """How often the slowest core does what: names of coefficients with counts."""
 
-_KINDS = {0: "none", 1: "pulp", 2: "pulp_wide", 3: "tflite", 4: "half_up", 5: "half_even"}
+_KINDS = {0: "none", 1: "pulp", 2: "pulp_wide", 3: "tflite", 4: "half_up", 5: "half_even", 6: "shift"}
 
 
 def share(items: int, cores: int) -> int:
@@ -33,7 +33,7 @@ def kind_of(fields: Fields, member: str = "requant") -> str:
     """Kind of a requantization; `..._range`: its range cannot be clipped by one instruction."""
     kind, low, high = (fields[f"{member}.{name}"] for name in ("kind", "low", "high"))
     name = _KINDS[kind]
-    if name in ("pulp", "tflite"):
+    if name in ("pulp", "tflite", "shift"):
         if fields[f"{member}.wide_result"] or not (low == 0 or low == ~high):
             return f"{name}_range"
         if name == "tflite" and low == 0 and fields[f"{member}.zero_point"] == 0:

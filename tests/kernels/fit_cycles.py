@@ -135,7 +135,10 @@ def mul(s: Shapes) -> Case:
 
 
 def requantize(s: Shapes) -> Case:
-    kind, columns = s.pick("pulp", "tflite", *KINDS), s.pick(s.size(2, 7), *[s.size(8, 400)] * 4)
+    kind, columns = s.pick("pulp", "tflite", "shift", *KINDS), s.pick(s.size(2, 7), *[s.size(8, 400)] * 4)
+    if kind == "shift":
+        # What engines leave to the cores.
+        return requantize_case(s.rng, s.size(1, 200), 4 * s.size(1, 64), kind, dtype="int32", per_channel=True)
     return requantize_case(
         s.rng, s.size(1, 64), columns, kind, dtype=s.pick("int8", "int32", "int32"), per_channel=s.flag()
     )

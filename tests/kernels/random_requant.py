@@ -11,7 +11,7 @@ from tvm_pulp.qnn.fixed_point import quantize_multipliers, single_rounding_multi
 from tvm_pulp.qnn.requant import Requant, narrow_enough
 
 KINDS = ("none", "pulp", "pulp_wide", "tflite", "half_up", "half_even")
-_CODES = {"none": 0, "pulp": 1, "pulp_wide": 2, "tflite": 3, "half_up": 4, "half_even": 5}
+_CODES = {"none": 0, "pulp": 1, "pulp_wide": 2, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6}
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,10 @@ def random_rule(rng: np.random.Generator, kind: str, bound: int, channels: int) 
             assert narrow_enough(bound, mul, add) or bound > 2**30
         return Rule(Requant("pulp", shift, 0, low, high, wide), (mul.astype(np.int32), add.astype(np.int32)))
     zero_point = int(rng.integers(low, high + 1)) * int(rng.integers(3) > 0)
+    if kind == "shift":
+        shift = rng.integers(0, max(1, int(np.log2(bound / 32))), channels)
+        add = rng.integers(low, high + 1, channels) << shift
+        return Rule(Requant(kind, 0, 0, low, high), (shift.astype(np.int32), add.astype(np.int32)))
     if kind == "tflite":
         return Rule(Requant(kind, 0, zero_point, low, high), quantize_multipliers(scale))
     return Rule(Requant(kind, 0, zero_point, low, high), single_rounding_multipliers(scale))

@@ -60,7 +60,7 @@ def test_mul(kind, seed, rows, columns, types, broadcast, per_channel, misalign,
     check(case, cores, tool)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "shift"])
 @EXAMPLES
 @given(
     SEEDS, ROWS, COLUMNS, st.sampled_from(["int8", "uint8", "int32"]), st.sampled_from([0, 0, 7, -3]),
@@ -72,6 +72,14 @@ def test_requantize(kind, seed, rows, columns, dtype, zero_point, axis, per_chan
         per_channel=per_channel, misalign=misalign,
     )  # fmt: skip
     check(case, cores, tool)
+
+
+@EXAMPLES
+@given(SEEDS, st.integers(1, 40), st.integers(1, 20), CORES, TOOLS)
+def test_shift_of_four_channels(seed, rows, groups, cores, tool):  # type: ignore[no-untyped-def]
+    """What engines leave to the cores: 32-bit numbers, channels in fours, each with its summand and shift."""
+    rng = np.random.default_rng(seed)
+    check(requantize_case(rng, rows, 4 * groups, "shift", dtype="int32", per_channel=True), cores, tool)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,9 +7,10 @@ Frameworks round differently, so the rule is an attribute of each operator:
 * `tflite`  fixed-point multiplier with TFLite's two roundings, then the zero point, then clip.
 * `half_up`, `half_even`  `acc * mul / 2^shift` rounded once to nearest (ties up, ties to even), then the zero point,
   then clip. TFLite's reference fully connected kernel rounds half up; ONNX rounds half to even.
+* `shift`   `clip((acc + add) >> shift)`, what is left after an engine has multiplied; no frontend produces it.
 
-`mul` and `add` (`exponent` for `tflite`, `shift` for the last two) are constant tensors of one element or one per
-channel.
+`mul` and `add` (`exponent` for `tflite`, `shift` for the roundings) are constant tensors of one element or one per
+channel; for `shift` they are the shift and the summand.
 """
 
 from __future__ import annotations
@@ -92,6 +93,8 @@ class Requant:
         acc = acc.astype(np.int64)
         if self.kind == "pulp":
             value = (acc * first + second) >> self.shift
+        elif self.kind == "shift":
+            value = (acc + second) >> first
         elif self.kind in SINGLE_ROUNDINGS:
             value = SINGLE_ROUNDINGS[self.kind](acc, first, second) + self.zero_point
         else:
@@ -108,6 +111,8 @@ class Requant:
         if self.kind == "pulp":
             name = "requantize_wide" if self.wide else "requantize"
             value = call(name, acc, *picked, self.shift, self.low, self.high)
+        elif self.kind == "shift":
+            value = call("requantize", acc, 1, picked[1], picked[0], self.low, self.high)
         else:
             value = call(f"requantize_{self.kind}", acc, *picked, self.zero_point, self.low, self.high)
         return value.astype(self.out_dtype)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.loop_cost import generated_cost
 from tvm_pulp.uma.box import Box, tiles
@@ -41,7 +42,7 @@ class Description:
     weights: Tensor | Local
     weight_bytes: int  # offset of the tile's filters inside `weights`
     scale: Local
-    bias: Local
+    bias: Local | None
     shift: Local | None = None
 
 
@@ -137,7 +138,6 @@ class NeurekaForm:
         """Loads of filters, scale and bias for channels from `first` on, and the job."""
         packed, a = self.packed(), self.arithmetic
         scale = self.derived.constant(f"{self.layer.name}_scale", a.scale)
-        bias = self.derived.constant(f"{self.layer.name}_folded_bias", a.bias)
         channels = job.output_channels
         row, rows = first, channels
         if self.mode is Mode.DEPTHWISE_3X3:
@@ -153,9 +153,12 @@ class NeurekaForm:
             offset = 0
         part = Box((first,), (channels,))
         scale_local = Local("scale", TensorSpec((channels,), scale.spec.dtype), PARAMETER_SLACK)
-        bias_local = Local("bias", TensorSpec((channels,), "int32"), PARAMETER_SLACK)
-        steps += [Load(scale, part, scale_local), Load(bias, part, bias_local)]
-        shift_local = None
+        steps.append(Load(scale, part, scale_local))
+        bias_local = shift_local = None
+        if a.requantization.bias:
+            bias = self.derived.constant(f"{self.layer.name}_folded_bias", a.bias)
+            bias_local = Local("bias", TensorSpec((channels,), "int32"), PARAMETER_SLACK)
+            steps.append(Load(bias, part, bias_local))
         if a.shift is not None:
             shifts = self.derived.constant(f"{self.layer.name}_shift", a.shift)
             shift_local = Local("shift", TensorSpec((channels,), "uint8"), PARAMETER_SLACK)
@@ -184,6 +187,17 @@ class NeurekaForm:
             timing=self.context.timing,
         )
 
+    def rest(self) -> tuple[dict[str, Any], list[Tensor]]:
+        """Rule and constants of what the cores do with 32-bit results."""
+        rest, name = self.arithmetic.rest, self.layer.name
+        if rest is None:
+            rule = {k: v for k, v in self.layer.attributes.items() if k.startswith("requant")}
+            return rule, list(self.layer.inputs[-2:])
+        parts = (("shift", rest.shift), ("summand", rest.add))
+        constants = [self.derived.constant(f"{name}_rest_{part}", data.astype(np.int32)) for part, data in parts]
+        whole = Requant.of(self.layer.attributes)
+        return Requant("shift", 0, 0, whole.low, whole.high, dtype=whole.dtype).attributes(), constants
+
     def finish(self, raw: Local, box: Box) -> list[Step]:
         """From the array's output to the stored tile; requantize on the cores where the array cannot."""
         out = self.layer.outputs[0]
@@ -193,12 +207,12 @@ class NeurekaForm:
         y = Local("y", TensorSpec(box.size, out.spec.dtype))
         steps: list[Step] = []
         vectors = []
-        for index, tensor in enumerate(self.layer.inputs[-2:]):
+        rule, constants = self.rest()
+        for index, tensor in enumerate(constants):
             one = tensor.spec.elements == 1
             local = Local(f"requant{index}", TensorSpec((1 if one else channels,), tensor.spec.dtype))
             steps.append(Load(tensor, Box.whole((1,)) if one else Box((first,), (channels,)), local))
             vectors.append(local)
-        rule = {k: v for k, v in self.layer.attributes.items() if k.startswith("requant")}
         attributes = {**rule, "zero_point": 0, "axis": len(raw.spec.shape) - 1, "reach": self.arithmetic.reach}
         steps.append(Kernel("requantize", attributes, (raw, *vectors), (y,)))
         steps.append(Store(y, out, box))

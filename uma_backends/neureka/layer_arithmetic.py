@@ -1,8 +1,8 @@
 """How a layer's arithmetic maps onto the array: weight bits, folded bias, native or exact requantization.
 
 The array computes `(acc * scale + bias) >> shift` with one shift per layer and never rounds. A layer is native when
-its own rule is of that shape and provably stays inside 32 bits; otherwise the array delivers `acc + bias` as int32
-and the cores requantize.
+its own rule is of that shape and provably stays inside 32 bits. Otherwise the array multiplies and the cores add and
+shift, where that is exact, or the array delivers `acc + bias` as int32 and the cores do all of the requantization.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
+from uma_backends.neureka.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly
 from uma_backends.neureka.folded_rounding import ROUNDING_RULES, Folded, Reach, fold_rounding
 from uma_backends.neureka.job import Requantization
 
@@ -43,6 +44,8 @@ class Arithmetic:
     # Largest |accumulator|, with and without bias.
     reach: int
     why_not_native: str = ""
+    # Where the array multiplies and the cores only add and shift: their constants. There is no bias then.
+    rest: ExactFold | None = None
 
 
 def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
@@ -71,6 +74,10 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
     if largest >= _INT32 or np.abs(bias).max(initial=0) >= _INT32:
         return "its accumulator may exceed 32 bits"
     scale, folded, shifts, how, deviation, reason = _fold(layer, reach, bias, native_rounding)
+    rest = _rest(layer, reach, bias) if reason else None
+    if rest is not None:
+        scale = rest.scale.astype(np.uint32)
+        how = Requantization(scale_bits=32, shift=ARRAY_SHIFT, bias=False, relu=False)
     return Arithmetic(
         values.astype(np.int16),
         bits,
@@ -86,7 +93,17 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
         deviation,
         largest,
         reason,
+        rest,
     )
+
+
+def _rest(layer: Layer, reach: Reach, bias: np.ndarray) -> ExactFold | None:
+    """An exact split between array and cores, where their kernel is fast: channels in fours, a range of bytes."""
+    rule = Requant.of(layer.attributes)
+    if rule.kind not in ROUNDING_RULES or len(bias) % 4 or (rule.low != 0 and rule.low != ~rule.high):
+        return None
+    first, second = (np.broadcast_to(t.data.reshape(-1), bias.shape) for t in layer.inputs[-2:] if t.data is not None)
+    return fold_exactly(rule, first, second, reach, bias)
 
 
 def _fold(layer: Layer, reach: Reach, bias: np.ndarray, native_rounding: bool) -> tuple[Any, Any, Any, Any, int, str]:

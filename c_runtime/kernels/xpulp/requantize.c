@@ -35,11 +35,59 @@ static __attribute__((noinline)) void requantize_piece(const struct tvm_pulp_req
   for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = tvm_pulp_one(r, tvm_pulp_load(x, i, p->x_type), mul, add);
 }
 
+/* Four channels of some rows, whose summands and shifts stay in registers. */
+#define SHIFT_LOOP(CLIP)                                                                                   \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[v1],4(%[x])\nlw %[v2],8(%[x])\nlw %[v3],12(%[x])\n"      \
+                   XP_LWR("%[v0]", "%[xs]", "%[x]") XP_ADDNR("%[v1]", "%[a1]", "%[s1]")                    \
+                   XP_ADDNR("%[v2]", "%[a2]", "%[s2]") XP_ADDNR("%[v3]", "%[a3]", "%[s3]")                 \
+                   XP_ADDNR("%[v0]", "%[a0]", "%[s0]") FOUR(CLIP, "%[h]")                                  \
+                   XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END   \
+                   XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END                                                 \
+                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3) \
+                   : [n] "r"(rows), [xs] "r"(p->x_stride), [ys] "r"(p->y_stride), [h] "r"(r->high), [a0] "r"(add[0]), \
+                     [a1] "r"(add[1]), [a2] "r"(add[2]), [a3] "r"(add[3]), [s0] "r"(shift[0]), [s1] "r"(shift[1]), \
+                     [s2] "r"(shift[2]), [s3] "r"(shift[3])                                                \
+                   : "memory")
+
+static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantize_args *p, uint32_t row, uint32_t rows,
+                                                 uint32_t channel) {
+  const struct tvm_pulp_requant *r = &p->requant;
+  const int32_t *shift = r->mul + channel, *add = r->add + channel;
+  const uint8_t *x = (const uint8_t *)p->x + row * p->x_stride + 4u * channel;
+  uint8_t *y = (uint8_t *)p->y + row * p->y_stride + channel;
+  FOUR_LOCALS;
+  if (r->low == 0) {
+    SHIFT_LOOP(XP_CLIPUR);
+  } else {
+    SHIFT_LOOP(XP_CLIPR);
+  }
+}
+
+/* Shares groups of four channels where there are enough of them, else rows. */
+static void shift_share(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
+  uint32_t groups = p->columns >> 2, first = core, step = cores;
+  struct tvm_pulp_range rows = {0, p->rows};
+  if (groups < cores) {
+    rows = tvm_pulp_share(p->rows, core, cores);
+    first = 0;
+    step = 1;
+  }
+  if (rows.begin == rows.end) return;
+  for (; first < groups; first += step) shift_rows(p, rows.begin, rows.end - rows.begin, 4u * first);
+}
+
 TVM_PULP_KERNEL(requantize) {
   uint32_t columns = args->columns, x_bytes = tvm_pulp_type_bytes(args->x_type);
   uint32_t y_bytes = tvm_pulp_result_bytes(&args->requant), four = tvm_pulp_is_four(&args->requant);
   uint32_t block = args->x_type == TVM_PULP_INT32 && args->zero_point == 0 && !args->per_row;
-  if (!four && !block) {
+  const struct tvm_pulp_requant *r = &args->requant;
+  uint32_t clips = !r->wide_result && (r->low == 0 || r->low == ~r->high);
+  uint32_t shift = r->kind == TVM_PULP_REQUANT_SHIFT;
+  if (shift && block && r->per_channel && clips && (columns & 3u) == 0u) {
+    shift_share(args, core, cores);
+    return;
+  }
+  if (shift || (!four && !block)) {
     tvm_pulp_plain_requantize(args, core, cores);
     return;
   }

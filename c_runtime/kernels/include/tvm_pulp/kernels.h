@@ -28,15 +28,17 @@
 
 enum tvm_pulp_type { TVM_PULP_INT8 = 0, TVM_PULP_UINT8 = 1, TVM_PULP_INT32 = 2 };
 
-/* Meaning of `add`: pulp the summand, tflite the exponent, half_* the shift. The tflite multiplier is not negative and
- * its accumulator stays below 2^30. pulp_narrow promises that acc * mul + add fits 32 bits. */
+/* Meaning of `add`: pulp and shift the summand, tflite the exponent, half_* the shift. `mul` is the multiplier, for shift
+ * the shift. The tflite multiplier is not negative and its accumulator stays within 2^29. pulp_narrow promises that
+ * acc * mul + add fits 32 bits, shift that acc + add does; shift is for tvm_pulp_kernel_requantize only. */
 enum tvm_pulp_requant_kind {
   TVM_PULP_REQUANT_NONE = 0,
   TVM_PULP_REQUANT_PULP_NARROW = 1,
   TVM_PULP_REQUANT_PULP_WIDE = 2,
   TVM_PULP_REQUANT_TFLITE = 3,
   TVM_PULP_REQUANT_HALF_UP = 4,
-  TVM_PULP_REQUANT_HALF_EVEN = 5
+  TVM_PULP_REQUANT_HALF_EVEN = 5,
+  TVM_PULP_REQUANT_SHIFT = 6
 };
 
 struct tvm_pulp_requant {

@@ -1,0 +1,64 @@
+"""A product on the array, an addition and a shift on the cores: the framework's result for every accumulator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tvm_pulp.qnn.requant import Requant
+from uma_backends.neureka.exact_rounding import ARRAY_SHIFT, ExactFold, fold_exactly
+from uma_backends.neureka.folded_rounding import Reach
+
+RANGES = [(-128, 127), (0, 255)]
+CHANNELS = 6
+
+
+def random_layer(kind: str, seed: int, relu: bool) -> tuple[Requant, np.ndarray, np.ndarray, Reach, np.ndarray]:
+    """Rule, constants, accumulators' range and bias of a layer whose results cover the range of a byte."""
+    source = np.random.default_rng(seed)
+    low, high = RANGES[seed % 2]
+    rule = Requant(kind, 0, low if relu else int(source.integers(low, high + 1)), low, high)
+    first = source.integers(1 << 30, (1 << 31) - 1, CHANNELS)
+    exponent = -source.integers(5, 11, CHANNELS)
+    reach = source.integers(1 << 12, 1 << 18, (2, CHANNELS))
+    bias = source.integers(-20000, 20000, CHANNELS)
+    return rule, first, exponent if kind == "tflite" else 31 - exponent, Reach(-reach[0], reach[1]), bias
+
+
+def finished(fold: ExactFold, acc: np.ndarray, rule: Requant) -> np.ndarray:
+    """What array and cores make of accumulators without bias."""
+    product = acc * fold.scale
+    assert np.abs(product).max() < 1 << 47
+    total = (product >> ARRAY_SHIFT) + fold.add
+    assert max(np.abs(product >> ARRAY_SHIFT).max(), np.abs(total).max()) < 1 << 31
+    return np.clip(total >> fold.shift, rule.low, rule.high)
+
+
+@pytest.mark.parametrize(("kind", "relu"), [("tflite", True), ("half_up", False), ("half_even", False)])
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10_000))
+def test_every_accumulator_gives_the_exact_result(kind: str, relu: bool, seed: int) -> None:
+    rule, first, second, reach, bias = random_layer(kind, seed, relu)
+    fold = fold_exactly(rule, first, second, reach, bias)
+    assert fold is not None and fold.scale.min() >= 0 and fold.scale.max() < 1 << 32
+    for channel in range(CHANNELS):
+        acc = np.arange(reach.low[channel], reach.high[channel] + 1)[:, None]
+        one = slice(channel, channel + 1)
+        expected = rule.apply(acc + bias[channel], [first[one], second[one]])
+        part = ExactFold(fold.scale[one], fold.add[one], fold.shift[one])
+        np.testing.assert_array_equal(finished(part, acc, rule), expected)
+
+
+def test_halves_away_from_zero_on_both_sides_are_refused() -> None:
+    """TFLite rounds -0.5 down and 0.5 up: no single summand does both."""
+    _, first, second, reach, bias = random_layer("tflite", 2, relu=True)
+    around_zero = Requant("tflite", 0, 0, -128, 127)
+    assert fold_exactly(around_zero, first, second, reach, bias) is None
+
+
+def test_accumulators_too_large_for_the_product_are_refused() -> None:
+    rule, first, second, _, bias = random_layer("tflite", 2, relu=True)
+    huge = np.full(CHANNELS, 1 << 30)
+    assert fold_exactly(rule, first, second, Reach(-huge, huge), bias) is None

@@ -1,0 +1,103 @@
+"""Rounding rules of frameworks, exactly, as a 48-bit product on the array and an addition and a shift on the cores.
+
+Without a bias the array keeps 48 bits of the product. It delivers `p = acc * scale >> 16` as 32 bits, and the cores
+finish with `(p + add) >> shift`. A rule is a staircase: it is known by the at most 255 accumulators at which the
+result steps up. A scale and a summand are accepted when they step at exactly these, so the result is the framework's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tvm_pulp.qnn import fixed_point
+from tvm_pulp.qnn.requant import SINGLE_ROUNDINGS, Requant
+from uma_backends.neureka.folded_rounding import Reach
+
+# What the array shifts out: with 31 bits of result the product stays inside 48.
+ARRAY_SHIFT = 16
+# Bits of |p|, so that p plus the summand stays inside 32.
+_REACH_BITS = 30
+_LARGEST_SCALE = 1 << 32
+# The zero point and the range above it need room beside the fraction.
+_LARGEST_SHIFT = 21
+# Scales are tried this far from the nearest one.
+_NEAR = sorted(range(-24, 25), key=abs)
+# How far from its estimate a step is looked for.
+_STEPS = range(-6, 9)
+_FREE = 1 << 60
+
+
+@dataclass(frozen=True)
+class ExactFold:
+    """Per channel: what the array multiplies by, what the cores add, and their shift."""
+
+    scale: np.ndarray
+    add: np.ndarray
+    shift: np.ndarray
+
+
+def fold_exactly(
+    rule: Requant, first: np.ndarray, second: np.ndarray, reach: Reach, bias: np.ndarray
+) -> ExactFold | None:
+    """Constants for every channel, or None where one has none: TFLite rounds halves away from zero on both sides."""
+    first, second = first.astype(np.int64), second.astype(np.int64)
+    exponent = second - 31 if rule.kind == "tflite" else -second
+    real = first * np.exp2(exponent.astype(np.float64))
+    if (real <= 0).any():
+        return None
+    results = np.arange(rule.low + 1, rule.high + 1)
+    steps = _find_steps(_rounding(rule, first, second), (results - rule.zero_point)[None], real[:, None])
+    if steps is None:
+        return None
+    shift = _shifts(real, reach)
+    return _fit(results[None] << shift[:, None], steps - bias[:, None], real, reach, shift)
+
+
+def _rounding(rule: Requant, first: np.ndarray, second: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    if rule.kind == "tflite":
+        return lambda total: fixed_point.multiply(total, first[:, None], second[:, None])
+    return lambda total: SINGLE_ROUNDINGS[rule.kind](total, first[:, None], second[:, None])
+
+
+def _find_steps(rounded: Callable[[np.ndarray], np.ndarray], wanted: np.ndarray, real: np.ndarray) -> np.ndarray | None:
+    """The least total, of accumulator and bias, whose rounded value reaches each wanted one."""
+    guess = np.floor((wanted - 0.5) / real).astype(np.int64)
+    if np.abs(guess).max(initial=0) >= 1 << 40:
+        return None
+    steps = np.full(guess.shape, _FREE)
+    for offset in _STEPS:
+        steps = np.where((steps == _FREE) & (rounded(guess + offset) >= wanted), guess + offset, steps)
+    # A step at the first offset may lie lower still.
+    return None if (steps == _FREE).any() or (steps == guess + _STEPS[0]).any() else steps
+
+
+def _shifts(real: np.ndarray, reach: Reach) -> np.ndarray:
+    """As many fraction bits as the result and the scale have room for."""
+    room = _REACH_BITS - np.ceil(np.log2(np.maximum(reach.magnitudes * real, 1.0)))
+    narrow = np.floor(np.log2((_LARGEST_SCALE - 64) / real)) - ARRAY_SHIFT
+    return np.asarray(np.clip(np.minimum(room, narrow), 0, _LARGEST_SHIFT), np.int64)
+
+
+def _fit(targets: np.ndarray, steps: np.ndarray, real: np.ndarray, reach: Reach, shift: np.ndarray) -> ExactFold | None:
+    """Search the scale of all channels at once; every step confines the summand from both sides."""
+    low, high = reach.low[:, None], reach.high[:, None]
+    nearest = np.round(real * np.exp2(shift + ARRAY_SHIFT)).astype(np.int64)
+    scales, summands, open_ = nearest.copy(), np.zeros_like(nearest), np.ones(len(real), bool)
+    for offset in _NEAR:
+        scale = nearest + offset
+        at, before = (np.clip(s, low, high) * scale[:, None] >> ARRAY_SHIFT for s in (steps, steps - 1))
+        # Steps that no accumulator reaches ask only for one side.
+        least = np.where(steps <= high, targets - at, -_FREE).max(axis=1)
+        most = np.where(steps > low, targets - 1 - before, _FREE).min(axis=1)
+        middle = (np.maximum(least, -(1 << 31)) + np.minimum(most, 1 << 31)) // 2
+        fits = (least <= most) & (scale > 0) & (scale < _LARGEST_SCALE)
+        product = reach.magnitudes * scale
+        fits &= ((product >> ARRAY_SHIFT) + np.abs(middle) < 1 << 31) & (product < 1 << 47)
+        take = open_ & fits
+        scales, summands, open_ = np.where(take, scale, scales), np.where(take, middle, summands), open_ & ~take
+        if not open_.any():
+            return ExactFold(scales, summands, shift)
+    return None
