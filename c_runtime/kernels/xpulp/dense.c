@@ -38,7 +38,7 @@ static inline int32_t requantized(int32_t value, int32_t mul, int32_t add, const
   return tvm_pulp_xp_min(tvm_pulp_xp_max(value, r->low), r->high);
 }
 
-static void run_row(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t cores) {
+static __attribute__((noinline)) void run_row(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t cores) {
   const struct tvm_pulp_requant r = args->requant;
   struct tvm_pulp_range range = tvm_pulp_share(args->columns >> 2, core, cores);
   uint32_t words = args->depth_stride >> 2, first = 4u * range.begin;
@@ -67,11 +67,7 @@ static void run_row(const struct tvm_pulp_dense_args *args, uint32_t core, uint3
   }
 }
 
-TVM_PULP_KERNEL(dense) {
-  if (is_simple_row(args)) {
-    run_row(args, core, cores);
-    return;
-  }
+static __attribute__((noinline)) void run_rows(const struct tvm_pulp_dense_args *args, uint32_t core, uint32_t cores) {
   uint32_t column_tiles = (args->columns + 3u) >> 2;
   struct tvm_pulp_range range = tvm_pulp_share(((args->rows + 3u) >> 2) * column_tiles, core, cores);
   uint32_t left = range.end - range.begin, first = 0, begin = range.begin;
@@ -102,5 +98,13 @@ TVM_PULP_KERNEL(dense) {
     first += rows;
     x += rows * args->x_stride;
     y += rows * args->y_stride;
+  }
+}
+
+TVM_PULP_KERNEL(dense) {
+  if (is_simple_row(args)) {
+    run_row(args, core, cores);
+  } else {
+    run_rows(args, core, cores);
   }
 }
