@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TextIO
 
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.tiling.plan import LayerPlan, Plan
 
 
 def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
@@ -32,12 +32,34 @@ def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
                 f"{moved[index]:,}",
                 f"{layer.estimated_cycles:,}",
                 f"{layer.tiling.form.bound_cycles():,}",
+                _offers(layer),
             )
         )
     return rows
 
 
-_COLUMNS = ("layer", "op", "engine", "form", "tiles", "buffers", "output in", "DMA bytes", "estimate", "bound")
+def _offers(layer: LayerPlan) -> str:
+    """Best offers of the other engines, without any overlap."""
+    best: dict[str, int] = {}
+    for offer in layer.offers:
+        if offer.cycles is not None and offer.engine != layer.engine:
+            best[offer.engine] = min(offer.cycles, best.get(offer.engine, offer.cycles))
+    return ", ".join(f"{engine} {cycles:,}" for engine, cycles in best.items()) or "-"
+
+
+_COLUMNS = (
+    "layer",
+    "op",
+    "engine",
+    "form",
+    "tiles",
+    "buffers",
+    "output in",
+    "DMA bytes",
+    "estimate",
+    "bound",
+    "others",
+)
 
 
 def print_plan(plan: Plan, stream: TextIO, described: dict[str, Any]) -> None:
@@ -50,7 +72,7 @@ def print_plan(plan: Plan, stream: TextIO, described: dict[str, Any]) -> None:
         table.add_column(column, justify="left" if number < 7 else "right", no_wrap=number > 0)
     for row in plan_rows(plan):
         table.add_row(*row)
-    Console(file=stream, width=None if stream.isatty() else 160).print(table)
+    Console(file=stream, width=None if stream.isatty() else 180).print(table)
     constants: dict[str, int] = {}
     for constant in described["constants"]:
         constants[constant["level"]] = constants.get(constant["level"], 0) + constant["bytes"]
@@ -60,3 +82,19 @@ def print_plan(plan: Plan, stream: TextIO, described: dict[str, Any]) -> None:
         f"(largest live set {plan.arena.largest_live_set:,}); {levels or 'no constants'}",
         file=stream,
     )
+    for line in _planner_lines(plan):
+        print(line, file=stream)
+
+
+def _planner_lines(plan: Plan) -> list[str]:
+    """How the plan was found."""
+    found = plan.planner
+    if found is None:
+        return []
+    lines = [f"planner {found.name}: '{found.chosen}' is the fastest of {found.attempts} plans by estimate"]
+    if found.gap is not None:
+        lines.append(
+            f"solver: {found.status}, objective {found.objective_cycles:,} cycles, bound {found.bound_cycles:,}, "
+            f"gap {100 * found.gap:.2f} %, {found.deterministic_time} deterministic seconds, {found.seconds:.1f} s"
+        )
+    return lines

@@ -140,4 +140,5 @@ def plan_of(network: Network, soc: Any, chooser: Chooser, fitted: Fitted, *, cor
         layers.append(LayerPlan(network.layers[index], choice.tiling, work.recipes, choice.overlap, offers, refusals))
     schedule, decisions = fitted.schedule, fitted.decisions
     found = (tuple(layers), schedule, plan_l2(schedule), fitted.l1_bytes)
-    return Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, decisions, fitted.policy)
+    plan = Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, decisions, fitted.policy)
+    return plan.with_l2_needed()

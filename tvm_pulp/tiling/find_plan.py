@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tvm_pulp.tiling.arrange import arranged
-from tvm_pulp.tiling.decisions import InL3, in_l3_from
+from tvm_pulp.tiling.decisions import in_l3_from
 from tvm_pulp.tiling.greedy import MissingL1
 from tvm_pulp.tiling.greedy_plan import greedy
 from tvm_pulp.tiling.judge import Judge
@@ -22,28 +22,41 @@ _L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
 
 def find_plan(judge: Judge, *, planner: str, overlap: bool, l2_bytes: int) -> Plan:
     """The fastest plan found that fits L2, by its expected cycles. One that fits nowhere is returned as it is."""
-    if planner != "greedy":
+    try:
+        if planner == "greedy":
+            return _find_greedy(judge, l2_bytes)
         judge = arranged(judge, overlap=overlap)
-    fallback: Plan | None = None
+        return _find(judge, overlap=overlap, l2_bytes=l2_bytes)
+    except MissingL1 as error:
+        raise enough_l1(judge, error) from None
+
+
+def _find(judge: Judge, *, overlap: bool, l2_bytes: int) -> Plan:
+    tried: list[Attempt] = []
+    fallback: Attempt | None = None
     for l3_from in (None, *_L3_FROM):
         in_l3 = in_l3_from(l3_from)
-        try:
-            first = greedy(judge, in_l3) if planner == "greedy" else simplest(judge, in_l3)
-        except MissingL1 as error:
-            raise enough_l1(judge, error) from None
-        fallback = fallback or first.plan
-        if l2_missing(first.plan, l2_bytes) <= 0:
-            if planner == "greedy":
-                return replace(first.plan, planner=Planner("greedy", first.name, 1))
-            return _best(judge, first, in_l3, overlap=overlap, l2_bytes=l2_bytes)
-    assert fallback is not None
-    return fallback
+        first = simplest(judge, in_l3)
+        fallback = fallback or first
+        if first.plan.l2_needed > l2_bytes:
+            continue
+        more = search(judge, first, in_l3) if overlap else []
+        tried += [a for a in (first, *more) if a.plan.l2_needed <= l2_bytes]
+        # What is fetched while something else is used needs places for both: with more in L3 there may be room.
+        if not overlap or any(a.plan.overlap for a in tried):
+            break
+    if not tried:
+        assert fallback is not None
+        return fallback.plan
+    return _best(judge, tried, overlap=overlap, l2_bytes=l2_bytes)
 
 
-def l2_missing(plan: Plan, l2_bytes: int) -> int:
-    """Bytes of L2 that a plan needs beyond what there is."""
-    outside = sum(t.spec.bytes for t in (*plan.network.inputs, *plan.network.outputs))
-    return plan.arena.size + plan.table_bytes() + plan.constants_in("l2") + outside - l2_bytes
+def _find_greedy(judge: Judge, l2_bytes: int) -> Plan:
+    attempts = (greedy(judge, in_l3_from(size)) for size in (None, *_L3_FROM))
+    first = next(attempts)
+    fitting = (a for a in (first, *attempts) if a.plan.l2_needed <= l2_bytes)
+    chosen = next(fitting, first)
+    return replace(judge(chosen.plan.decisions), planner=Planner("greedy", chosen.name, 1))
 
 
 def _fastest(tried: Sequence[Attempt]) -> Attempt:
@@ -55,17 +68,14 @@ def _fastest(tried: Sequence[Attempt]) -> Attempt:
     return best
 
 
-def _best(judge: Judge, first: Attempt, in_l3: InL3, *, overlap: bool, l2_bytes: int) -> Plan:
-    tried = [first, *(search(judge, first, in_l3) if overlap else ())]
-    tried = [a for a in tried if l2_missing(a.plan, l2_bytes) <= 0]
+def _best(judge: Judge, tried: list[Attempt], *, overlap: bool, l2_bytes: int) -> Plan:
+    """What the solver makes of the attempts so far, if it is faster than they are."""
     proposals = Proposals()
-    if len(first.plan.schedule.slots) <= MANY_STEPS:
-        best = min(tried, key=lambda a: a.cycles)
-        # What is not a constant stays in L2 whatever the solver says.
-        others = l2_bytes + l2_missing(best.plan, l2_bytes) - best.plan.constants_in("l2")
-        tight = first.plan.constants_in("l3") > 0
-        proposals = propose(judge, tried, overlap=overlap, l2_bytes=l2_bytes - others if tight else None)
-        tried += [a for a in proposals.attempts if l2_missing(a.plan, l2_bytes) <= 0]
+    best = min(tried, key=lambda a: a.cycles)
+    tight = any(a.plan.schedule.fetches for a in tried)
+    if len(best.plan.schedule.slots) <= MANY_STEPS:
+        proposals = propose(judge, tried, overlap=overlap, l2_bytes=l2_bytes if tight else None)
+        tried = [*tried, *(a for a in proposals.attempts if a.plan.l2_needed <= l2_bytes)]
     best = _fastest(tried)
     found = Planner("solver", best.name, len(tried))
     if proposals.solutions:
@@ -81,4 +91,4 @@ def _best(judge: Judge, first: Attempt, in_l3: InL3, *, overlap: bool, l2_bytes:
             seconds=sum(s.seconds for s in proposals.solutions),
         )
     # Levels of constants are kept in the tensors: as the chosen plan wants them, not as the last one tried.
-    return replace(judge(best.plan.decisions), planner=found)
+    return replace(judge(best.plan.decisions) if tight else best.plan, planner=found)

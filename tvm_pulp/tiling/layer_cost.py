@@ -50,8 +50,9 @@ class LayerCost:
     constant_stream: int  # of the DMA for later tiles
     inputs: tuple[Stream, ...]
     outputs: tuple[Stream, ...]
-    # Constants in L2 that could be in L3, by bytes; all other constants in L2.
+    # Constants in L2 that could be in L3, all and the largest of them; all other constants in L2.
     large_bytes: int
+    largest_bytes: int
     small_bytes: int
 
     @property
@@ -83,7 +84,7 @@ def layer_cost(layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, 
     streams_in = tuple(_stream(recipes, t, alive.loads(t), overlap, outward=False) for t in inputs)
     streams_out = tuple(_stream(recipes, t, alive.stores(t), overlap, outward=True) for t in outputs)
     shared, first, changing, stream = _constants(recipes)
-    large, small = _levels(recipes)
+    large, largest, small = _levels(recipes)
     records = descriptor_bytes(recipes)
     if PAGE_SHARE * records > l1_bytes:
         # They travel in parts, and the next part arrives while one is read.
@@ -100,6 +101,7 @@ def layer_cost(layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, 
         inputs=streams_in,
         outputs=streams_out,
         large_bytes=large,
+        largest_bytes=largest,
         small_bytes=small,
     )
 
@@ -162,16 +164,16 @@ def _copies(recipe: Recipe, overlap: bool, pipelined: bool) -> int:
     return 1 + overlap + (pipelined and isinstance(last, Job))
 
 
-def _levels(recipes: Sequence[Recipe]) -> tuple[int, int]:
-    """Bytes of the layer's constants in L2: large ones, small ones."""
+def _levels(recipes: Sequence[Recipe]) -> tuple[int, int, int]:
+    """Bytes of the layer's constants in L2: large ones, the largest, small ones."""
     found = {
         s.tensor.storage
         for r in recipes
         for s in r.steps
         if isinstance(s, Load) and s.tensor.storage.kind == "constant" and s.tensor.storage.level in ("l2", "l3")
     }
-    large = sum(t.spec.bytes for t in found if t.spec.bytes >= LARGE_CONSTANT)
-    return large, sum(t.spec.bytes for t in found) - large
+    large = [t.spec.bytes for t in found if t.spec.bytes >= LARGE_CONSTANT]
+    return sum(large), max(large, default=0), sum(t.spec.bytes for t in found) - sum(large)
 
 
 def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], overlap: bool) -> int:

@@ -92,6 +92,8 @@ class Plan:
     policy: Policy = field(default_factory=Policy)
     planner: Planner | None = None
     estimated_cycles: int = 0
+    # All of L2 that it takes: activations, constants, bundles, inputs and outputs.
+    l2_needed: int = 0
     # The program that the passes of the next stage made of it.
     lowered: Any = None
 
@@ -107,6 +109,11 @@ class Plan:
         """Bytes that bundles take in L2 beyond the constants of which they hold parts: records, descriptors, copies."""
         inside = {p.tensor.storage for b in self.schedule.bundles for p in b.pieces}
         return sum(b.bytes for b in self.schedule.bundles) - sum(t.spec.bytes for t in inside)
+
+    def with_l2_needed(self) -> Plan:
+        """Counts L2 now: levels of constants change when other plans are tried."""
+        outside = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs))
+        return replace(self, l2_needed=self.arena.size + self.table_bytes() + self.constants_in("l2") + outside)
 
     def constants_in(self, level: str) -> int:
         """Bytes of constants at a level of memory."""

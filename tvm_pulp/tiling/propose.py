@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.tiling.arena import Buffer, largest_live_set
 from tvm_pulp.tiling.candidates import Candidate, Candidates
 from tvm_pulp.tiling.decisions import Choice, Decisions, layer_work, nothing_in_l3
 from tvm_pulp.tiling.fit import excess
@@ -39,13 +40,18 @@ class Proposals:
 
 
 def propose(judge: Judge, tried: Sequence[Attempt], *, overlap: bool, l2_bytes: int | None) -> Proposals:
-    """Ask the solver, judge what it says, correct its costs, ask again. The best of `tried` is its first hint."""
+    """Ask the solver, judge what it says, correct its costs, ask again. The best of `tried` is its first hint.
+
+    `l2_bytes`: what there is, where some constants have to come from L3.
+    """
     return _Rounds(judge, overlap=overlap, l2_bytes=l2_bytes).run(tried)
 
 
 class _Rounds:
     def __init__(self, judge: Judge, *, overlap: bool, l2_bytes: int | None) -> None:
-        self._judge, self._chooser, self._overlap, self._l2_bytes = judge, judge.chooser, overlap, l2_bytes
+        self._judge, self._chooser, self._overlap = judge, judge.chooser, overlap
+        # L2 for everything, and for constants.
+        self._l2_limit, self._l2_bytes = l2_bytes, l2_bytes
         self._network = judge.network
         self._candidates = Candidates(self._chooser, int(judge.l1_bytes * _SHARE), overlap=overlap)
         # Differences of judged plans to the model, by layer and candidate.
@@ -65,6 +71,8 @@ class _Rounds:
             if attempt.plan.overlap == self._overlap or len(tried) == 1:
                 self._learn(attempt.plan)
         best = min(tried, key=lambda a: a.cycles)
+        if self._l2_limit is not None:
+            self._l2_bytes = self._l2_limit - _not_constant(best.plan)
         rounds = max(1, min(_ROUNDS, _STEPS_OF_ALL_ROUNDS // max(1, len(best.plan.schedule.slots))))
         for number in range(rounds):
             for index, choice in enumerate(best.plan.decisions.choices):
@@ -82,8 +90,11 @@ class _Rounds:
             except UserError:
                 break
             result.attempts.append(Attempt(f"solver, round {number + 1}", plan))
+            if self._l2_limit is not None and self._l2_bytes is not None and plan.l2_needed > self._l2_limit:
+                self._l2_bytes -= plan.l2_needed - self._l2_limit + self._l2_limit // 64
+                continue
             self._learn(plan)
-            best = min([best, *result.attempts], key=lambda a: a.cycles)
+            best = min(best, result.attempts[-1], key=lambda a: a.cycles)
         return result
 
     def _solve(
@@ -125,6 +136,8 @@ class _Rounds:
 
     def _learn(self, plan: Plan) -> None:
         """Compare what the model says about a judged plan with its expected cycles."""
+        if self._l2_bytes is not None:
+            return  # Waiting for L3 would be taken for a property of the layers.
         made_before: dict[Tensor, int] = {}
         for index, (choice, layer) in enumerate(zip(plan.decisions.choices, plan.layers, strict=True)):
             candidate = self._entered(index, choice)
@@ -180,3 +193,15 @@ class _Rounds:
         leads = {index: min(lead, latest[index]) for index, lead in leads.items()}
         in_l3 = (lambda t: t in from_l3 and t.spec.bytes >= LARGE_CONSTANT) if from_l3 else nothing_in_l3
         return Decisions(choices, leads if self._overlap else {}, self._overlap, {}, in_l3, solution.resident)
+
+
+def _not_constant(plan: Plan) -> int:
+    """Bytes of L2 for all but constants and places for those that come from L3."""
+    from_l3 = {fetch.tensor for fetch in plan.schedule.fetches}
+    buffers = [
+        Buffer(tensor, tensor.spec.bytes, *alive)
+        for tensor, alive in plan.schedule.l2_alive.items()
+        if tensor in plan.arena.offsets and tensor not in from_l3
+    ]
+    constants = sum(t.spec.bytes for t in plan.constants() if t.level in ("l2", "l3") and t not in from_l3)
+    return plan.l2_needed - plan.arena.size + largest_live_set(buffers) - constants

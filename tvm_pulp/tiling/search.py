@@ -84,10 +84,17 @@ def search(judge: Judge, first: Attempt, in_l3: InL3) -> list[Attempt]:
     tried: list[Attempt] = []
     chooser, l1_bytes = judge.chooser, judge.l1_bytes
 
+    known: set[object] = set()
+
     def consider(name: str, lead: int, caps: Sequence[int]) -> None:
         # Two copies of everything may be too much where one is not.
         try:
-            plan = judge(wanted(chooser, lead, caps, in_l3))
+            decisions = wanted(chooser, lead, caps, in_l3)
+            key = (tuple(id(c.tiling) for c in decisions.choices), tuple(decisions.leads.items()))
+            if key in known:
+                return
+            known.add(key)
+            plan = judge(decisions)
         except UserError:
             return
         tried.append(Attempt(name, plan, lead, tuple(caps)))

@@ -21,6 +21,9 @@ from tvm_pulp.tiling.candidates import Candidate
 from tvm_pulp.tiling.greedy import L1_ALIGNMENT
 from tvm_pulp.tiling.layer_cost import Stream, activations
 
+# Weight of a cycle in the objective, and hidden cycles of the DMA that weigh one.
+CYCLE_WEIGHT = 16
+_HIDDEN_SHARE = 8
 # Layers ahead of which constants may be fetched.
 MOST_AHEAD = 4
 # Reading back what the layer before has just stored: a wait and a first transfer that nothing hides.
@@ -28,6 +31,8 @@ TURNAROUND_CYCLES = 60
 # L3: set-up of a transfer, one byte a cycle.
 _L3_SETUP_CYCLES = 230
 _L3_AHEAD = 3
+# Constants from L3 that may follow each other: how many layers with large constants can lie between.
+_L3_PAIRS = 6
 # Commands of one core that the DMA takes at once.
 _MOST_ISSUED = 2
 
@@ -109,7 +114,13 @@ class SolverModel:
             self._layer(index, heads[index], loads[index], demand[index], fetched_l3[index])
         if problem.l2_bytes is not None:
             self._limit_l2(problem.l2_bytes)
-        self.cp.minimize(sum(self.cycles))
+        # Among equally fast plans the one that moves less.
+        kept = [self._moved(tensor, reader) * literal for (tensor, reader), literal in self._stays.items()]
+        self.cp.minimize(CYCLE_WEIGHT * sum(self.cycles) - sum(kept))
+
+    def _moved(self, tensor: Tensor, reader: int) -> int:
+        """What keeping a tensor in L1 for a reader is worth where its transfers are hidden."""
+        return max(1, max(s.cycles for s in self._streams(reader, tensor, outward=False)) // _HIDDEN_SHARE)
 
     def _choose(self, index: int, options: Sequence[Candidate]) -> None:
         shared = self._problem.same_as.get(index)
@@ -295,15 +306,28 @@ class SolverModel:
         return literal
 
     def _limit_l2(self, room: int) -> None:
-        """Large constants beside each other in L2, and places for two of those that come from L3."""
-        largest = self.cp.new_int_var(0, room, "largest_from_l3")
-        taken = [2 * largest]
+        """Large constants beside each other in L2, and places for what comes from L3: one in use, the next arriving."""
+        places = self.cp.new_int_var(0, room, "places_from_l3")
+        taken: list[Any] = [places]
+        fetched: dict[int, Any] = {}
         for index, options in enumerate(self._problem.candidates):
             sizes = [c.cost.large_bytes for c in options]
-            if max(sizes):
-                taken.append(self._unless(index, sizes, self._l3[index], "large"))
-                self.cp.add(largest >= self._sum(index, sizes) - max(sizes) * self._l3[index].negated())
             taken.append(self._sum(index, [c.cost.small_bytes for c in options]))
+            if max(sizes) == 0:
+                self.cp.add(self._l3[index] == 0)
+                continue
+            taken.append(self._unless(index, sizes, self._l3[index], "large"))
+            largest = [c.cost.largest_bytes for c in options]
+            fetched[index] = self._unless(index, largest, self._l3[index].negated(), "fetched_large")
+            both = [min(c.cost.large_bytes, 2 * c.cost.largest_bytes) for c in options]
+            self.cp.add(places >= self._unless(index, both, self._l3[index].negated(), "fetched_both"))
+        order = list(fetched)
+        for number, index in enumerate(order):
+            between: list[Any] = []
+            for later in order[number + 1 : number + 1 + _L3_PAIRS]:
+                # The two are neighbours unless one between them comes from L3 too.
+                self.cp.add(places >= fetched[index] + fetched[later] - 2 * room * sum(between))
+                between.append(self._l3[later])
         self.cp.add(sum(taken) <= room)
 
     # --- hints and results -----------------------------------------------------------------------------------
@@ -319,6 +343,13 @@ class SolverModel:
         for (tensor, reader), literal in self._stays.items():
             if reader not in self._problem.same_as:
                 self.cp.add_hint(literal, reader in hint.resident.get(tensor, ()))
+
+    def hint_everything(self, solver: Any) -> None:
+        """The values of a solved model as hints of this one."""
+        self.cp.clear_hints()
+        for number in range(len(self.cp.proto.variables)):
+            variable = self.cp.get_int_var_from_proto_index(number)
+            self.cp.add_hint(variable, solver.value(variable))
 
     def read(self, solver: Any) -> Solution:
         """The values of a solved model."""

@@ -12,7 +12,12 @@ from tvm_pulp.tvmc.model_options import add_model_arguments, options_of
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_arguments(parser)
-    parser.add_argument("-o", "--output", metavar="DIR", help="folder for plan.json, l1.svg, l2.svg and timeline.svg")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        help="folder for plan.json, l1.svg and l2.svg (memories over time) and timeline.svg; made if it is absent",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
