@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
@@ -14,24 +15,65 @@ from tvm_pulp.tiling.decisions import nothing_in_l3
 from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.order_layers import Order, Work, layer_order
 from tvm_pulp.tiling.search import JUST_IN_TIME, wanted
+from tvm_pulp.tiling.split_form import SplitForm, pin_of
+
+# By how much a split has to make the network faster: all figures are estimates.
+_LEAST_GAIN = 0.003
+# Kinds of layers that are tried.
+_MOST_KINDS = 8
 
 
 def arranged(judge: Judge, *, overlap: bool) -> Judge:
-    """The arrangement with the fewest expected cycles: as given, reordered, or with layers moved to the cores too."""
-    candidates = [judge]
-    if overlap:
-        orders = _orders(judge.network, judge.chooser, judge.l1_bytes)
-        candidates += [_apply(judge, order) for order in orders]
-    if len(candidates) == 1:
+    """The arrangement with the fewest expected cycles.
+
+    As given, reordered, or with layers moved to the cores too; then with layers on two engines at once.
+    """
+    if not overlap:
         return judge
-    judged = []
-    for position, changed in enumerate(candidates):
-        caps = [judge.l1_bytes] * len(changed.network.layers)
-        # A layer that does not fit is named when the network is planned as it is.
-        with suppress(UserError):
-            plan = changed(wanted(changed.chooser, JUST_IN_TIME, caps, nothing_in_l3))
-            judged.append((plan.estimated_cycles, position))
-    return candidates[min(judged)[1]] if judged else judge
+    candidates = [judge]
+    orders = _orders(judge.network, judge.chooser, judge.l1_bytes)
+    candidates += [_apply(judge, order) for order in orders]
+    groups = _splittable(judge.chooser)
+    if len(candidates) == 1 and not groups:
+        return judge
+    judged = [(_cycles(changed), position) for position, changed in enumerate(candidates)]
+    known = [entry for entry in judged if entry[0] is not None]
+    if not known:
+        return judge
+    cycles, position = min(known)
+    return _with_splits(candidates[position], groups, cycles)
+
+
+def _cycles(judge: Judge) -> Any:
+    """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
+    caps = [judge.l1_bytes] * len(judge.network.layers)
+    try:
+        return judge(wanted(judge.chooser, JUST_IN_TIME, caps, nothing_in_l3)).estimated_cycles
+    except UserError:
+        return None
+
+
+def _splittable(chooser: Chooser) -> list[dict[str, str]]:
+    """Pins of layers of one kind that could run on two engines, kinds with most layers first."""
+    kinds: dict[object, dict[str, str]] = {}
+    for entry in chooser.forms:
+        layer = entry.layer
+        split = next((f for f in entry.tiled if isinstance(f, SplitForm)), None)
+        if split is not None and layer.name not in chooser.pins:
+            kind = (layer.operator, tuple(t.spec.shape for t in (*layer.inputs[:2], *layer.outputs)))
+            kinds.setdefault(kind, {})[layer.name] = pin_of(split)
+    return sorted(kinds.values(), key=lambda pins: -len(pins))[:_MOST_KINDS]
+
+
+def _with_splits(judge: Judge, groups: Sequence[Mapping[str, str]], cycles: int) -> Judge:
+    """Kinds of layers on two engines, one kind after the other, as long as that helps."""
+    for pins in groups:
+        chooser = Chooser(judge.chooser.forms, {**pins, **judge.chooser.pins})
+        changed = replace(judge, chooser=chooser)
+        found = _cycles(changed)
+        if found is not None and found < (1 - _LEAST_GAIN) * cycles:
+            judge, cycles = changed, found
+    return judge
 
 
 def _orders(network: Network, chooser: Chooser, l1_bytes: int) -> Iterator[Order]:

@@ -13,6 +13,7 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.tiling.choose import Chooser, Forms
 from tvm_pulp.tiling.greedy import Cuts, Tiling
 from tvm_pulp.tiling.layer_cost import LayerCost, Stream, layer_cost
+from tvm_pulp.tiling.split_form import pin_of
 from tvm_pulp.uma.box import Box
 
 MOST_PER_ENGINE = 16
@@ -101,7 +102,7 @@ class Candidates:
         best: dict[int, int] = {}
         for number, (form, cuts) in enumerate(zip(entry.tiled, entry.cuts, strict=True)):
             widest = cuts.within(self._l1_bytes)
-            if isinstance(widest, Tiling) and pin in (None, form.engine):
+            if isinstance(widest, Tiling) and pin in (None, pin_of(form)):
                 best[number] = widest.cycles
         limit = _TOO_SLOW * min(best.values(), default=0)
         found: list[Candidate] = []

@@ -14,6 +14,7 @@ from tvm_pulp.tiling.decisions import Decisions
 from tvm_pulp.tiling.fit import Fitted, fit
 from tvm_pulp.tiling.greedy import Cuts, MissingL1, Tiling
 from tvm_pulp.tiling.plan import LayerPlan, Offer, Plan, plan_l2
+from tvm_pulp.tiling.split_form import SplitForm, pin_of, split_form
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.registry import core_schedules
@@ -67,7 +68,7 @@ class Chooser:
 def check_pins(network: Network, engines: Sequence[tuple[UMABackend, Any]], pins: Mapping[str, str]) -> None:
     """Pins name layers and engines that exist."""
     known = {layer.name for layer in network.layers}
-    names = {CLUSTER, *(b.target_name for b, _ in engines)}
+    names = {CLUSTER, *(name for b, _ in engines for name in (b.target_name, f"{b.target_name}+{CLUSTER}"))}
     for node, engine in pins.items():
         if node not in known:
             raise UserError(f"--pin {node}={engine}: there is no layer '{node}'; `tvmc explain` lists them")
@@ -91,9 +92,9 @@ def forms_of(network: Network, soc: Any, engines: Sequence[tuple[UMABackend, Any
                 refusals.append(answer)
             else:
                 forms += answer
-        for schedule in schedules:
-            forms += schedule(layer, cores)
-        forms.append(TiledForm(layer, cores))
+        on_cores = [form for schedule in schedules for form in schedule(layer, cores)]
+        both = split_form(layer, forms, on_cores)
+        forms += [*on_cores, TiledForm(layer, cores), *([both] if both else [])]
         cuts = tuple(Cuts(form, layer) for form in forms)
         found.append(Forms(layer, tuple(forms), tuple(refusals), cores, cuts))
     return found
@@ -103,6 +104,9 @@ def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple
     layer, offers, choices = entry.layer, [], []
     smallest: int | None = None
     for form, cuts in zip(entry.tiled, entry.cuts, strict=True):
+        # Whether two engines for one layer pay shows in the whole network only.
+        if isinstance(form, SplitForm) and pin != pin_of(form):
+            continue
         tiling = cuts.within(l1_bytes)
         if isinstance(tiling, Tiling):
             choices.append(tiling)
@@ -115,9 +119,11 @@ def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple
         choices.append(entry.from_l2())
         offers.append(Offer(CLUSTER, choices[0].form.name, choices[0].cycles))
     if pin is not None:
-        choices = [c for c in choices if c.form.engine == pin]
+        choices = [c for c in choices if pin_of(c.form) == pin]
         if not choices:
-            why = next((r.reason for r in entry.refusals if r.engine == pin), "it does not fit")
+            why = next((r.reason for r in entry.refusals if r.engine == pin.split("+")[0]), "it does not fit")
+            if "+" in pin and not any(pin_of(form) == pin for form in entry.tiled):
+                why = "dividing it between them would not be faster"
             raise UserError(f"--pin {layer.name}={pin}: {pin} cannot run this {layer.operator} because {why}")
     if not choices:
         assert smallest is not None

@@ -42,7 +42,11 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--cores", type=int, metavar="N", help="cluster cores that take part; default: all")
     parser.add_argument(
-        "--pin", action="append", default=[], metavar="NODE=ENGINE", help="run a layer on an engine; repeat for more"
+        "--pin",
+        action="append",
+        default=[],
+        metavar="NODE=ENGINE",
+        help="run a layer on an engine, or on two (neureka+cluster); repeat for more",
     )
     parser.epilog = "Engines have options of their own: --target-uma-<engine>-<option> VALUE (see `tvmc targets`)."
     parser.allow_engine_options = True  # type: ignore[attr-defined]

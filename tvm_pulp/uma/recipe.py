@@ -138,9 +138,10 @@ def descriptor_words(steps: Sequence[Any]) -> int:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Steps in order."""
+    """Steps in order. `together`: cores and accelerator work on different parts at the same time."""
 
     steps: tuple[Step, ...]
+    together: bool = False
 
     @property
     def engine_cycles(self) -> int:
@@ -149,8 +150,9 @@ class Recipe:
 
     @property
     def cycles(self) -> int:
-        """Cycles of all compute steps one after the other, their code at hand; data movement is not counted."""
-        return self.engine_cycles + sum(s.cost.cycles for s in self.steps if isinstance(s, Kernel | Call))
+        """Cycles of the compute steps, one after the other, their code at hand; data movement is not counted."""
+        cores = sum(s.cost.cycles for s in self.steps if isinstance(s, Kernel | Call))
+        return max(self.engine_cycles, cores) if self.together else self.engine_cycles + cores
 
     def locals(self) -> list[Local]:
         """L1 buffers in the order of first use."""
