@@ -1,0 +1,66 @@
+"""Random networks in a random L1: results equal numpy, or the message names the layer and an L1 that is enough."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.simulated.random_chain import random_chain, random_inputs
+from tvm_pulp import soc
+from tvm_pulp.conformance.layer_network import simulate
+from tvm_pulp.errors import UserError
+from tvm_pulp.target import Target
+from tvm_pulp.tiling.verify import verify
+from tvm_pulp.tir.describe import describe
+from tvm_pulp.uma.registry import backend
+
+SIRACUSA = soc.load("siracusa")
+QUIET = {"deadline": None, "derandomize": True, "suppress_health_check": list(HealthCheck), "database": None}
+# Small budgets more often than large ones: what is tight breaks.
+L1_BYTES = st.one_of(st.integers(1024, 6000), st.integers(2048, 16384), st.integers(8192, 131072))
+
+
+@st.composite
+def machines(draw: Any) -> Target:
+    """Cores, an accelerator or none, memory, overlap or none."""
+    options = draw(st.sampled_from([None, {"weight_memory": "none"}, {"weight_memory": "sram"}]))
+    neureka = backend("neureka")
+    engines = ((neureka, neureka.options(options)),) if options is not None else ()
+    return Target(SIRACUSA, engines, draw(st.integers(1, 8)), draw(L1_BYTES), {}, draw(st.booleans()))
+
+
+def check(seed: int, target: Target) -> None:
+    source = np.random.default_rng(seed)
+    chain = random_chain(source)
+    inputs = random_inputs(source, chain)
+    try:
+        plan = target.plan(chain.network())
+    except UserError as error:
+        match = re.search(r"layer '\w+' \(\w+\) needs (\d+) bytes of L1 .* \((\d+) missing\): raise", str(error))
+        assert match is not None, str(error)
+        assert target.l1_limit is not None and int(match[1]) - int(match[2]) == target.l1_limit
+        target = replace(target, l1_limit=int(match[1]))
+        plan = target.plan(chain.network())
+    assert verify(json.loads(json.dumps(describe(plan))), SIRACUSA) == []
+    (result,) = simulate(target, plan, inputs).outputs
+    np.testing.assert_array_equal(result, chain.reference(inputs), err_msg=str(chain))
+
+
+@settings(max_examples=8, **QUIET)
+@given(st.integers(0, 1 << 20), machines())
+def test_random_networks(seed: int, target: Target) -> None:
+    check(seed, target)
+
+
+@pytest.mark.slow
+@settings(max_examples=150, **QUIET)
+@given(st.integers(1 << 20, 1 << 30), machines())
+def test_many_random_networks(seed: int, target: Target) -> None:
+    check(seed, target)
