@@ -60,7 +60,11 @@ class App:
     """A compiled network: the archive's files, its metadata, and how to run it."""
 
     def __init__(
-        self, files: dict[str, bytes], compile_seconds: float | None = None, tir_stages: Sequence[Any] = ()
+        self,
+        files: dict[str, bytes],
+        compile_seconds: float | None = None,
+        tir_stages: Sequence[Any] = (),
+        solver_seconds: float | None = None,
     ) -> None:
         from tvm_pulp.codegen import mlf
 
@@ -68,7 +72,7 @@ class App:
         # The main function after every TIR pass; a loaded archive has only the last, as text.
         self.tir_stages = tuple(tir_stages)
         self.metadata = mlf.metadata(files)
-        self._compile_seconds = compile_seconds
+        self._compile_seconds, self._solver_seconds = compile_seconds, solver_seconds
         self._devices: dict[str, Any] = {}
 
     @staticmethod
@@ -140,7 +144,11 @@ class App:
         from tvm_pulp.report import report
 
         make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
-        return make(self.metadata, run, self._compile_seconds)
+        made = make(self.metadata, run, self._compile_seconds)
+        if "plan.json" in self.files:
+            made["planner"] = json.loads(self.files["plan.json"])["planner"]
+            made["host"]["solver_s"] = self._solver_seconds
+        return made
 
 
 def _write_trace(path: Path, facts: Mapping[str, Any], statistics: Any) -> None:
@@ -176,11 +184,13 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     module = target.prepare(canonicalize(imported))
     progress("lowering")
     network = build_network(module, imported, name)
+    solver_seconds: float | None = None
     facts = {"target": options.target, "soc": target.soc.name, "inferred_inputs": list(imported.inferred_inputs)}
     stages: Sequence[Any] = ()
     if target.soc.simulated:
         progress(f"{'planning' if options.plan is None else 'placing'} {len(network.layers)} layers")
         plan = target.plan(network)
+        solver_seconds = plan.planner.seconds if plan.planner is not None else None
         progress("emitting C")
         files, stages = target.emit(plan, facts), plan.lowered.stages
     else:
@@ -189,7 +199,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
         progress(f"emitting C for {len(network.layers)} layers")
         files = emit(network, facts).files
     files["src/main.relax.txt"] = module.script().encode()
-    return App(files, time.perf_counter() - started, stages)
+    return App(files, time.perf_counter() - started, stages, solver_seconds)
 
 
 def import_model(model: str | Path, options: CompileOptions) -> Any:
