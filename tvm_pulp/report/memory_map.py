@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 Record = dict[str, Any]
 
 _WIDTH, _HEIGHT, _LEFT, _TOP = 1200, 420, 90, 40
+_NAME_SIZE, _TICKS = 10, 6
 _COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#bab0ac")
 
 
@@ -25,6 +26,28 @@ def _rectangle(x: float, y: float, width: float, height: float, colour: str, lab
     return f'<rect {shape} fill={quoteattr(colour)} stroke="white" stroke-width="0.3">{tip}</rect>'
 
 
+def _text(x: float, y: float, text: str, *, size: int = 11, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _name(x: float, y: float, width: float, height: float, name: str) -> list[str]:
+    """A name inside a rectangle that has room for it."""
+    if height < _NAME_SIZE + 2 or width < 0.62 * _NAME_SIZE * len(name) + 4:
+        return []
+    return [_text(x + width / 2, y + height / 2 + _NAME_SIZE / 3, name, size=_NAME_SIZE, anchor="middle")]
+
+
+def _across(y: float, most: int, unit: str) -> list[str]:
+    """Ticks with figures below a picture."""
+    found = []
+    for part in range(_TICKS + 1):
+        x = _LEFT + part * _WIDTH / _TICKS
+        figure = f"{most * part // _TICKS:,}" + (f" {unit}" if part == _TICKS else "")
+        found.append(f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{x:.1f}" y2="{y + 4:.1f}" stroke="#888"/>')
+        found.append(_text(x, y + 16, figure, anchor="middle" if 0 < part < _TICKS else "end" if part else "start"))
+    return found
+
+
 def memory_map(title: str, blocks: Sequence[Record], size: int, last: int) -> str:
     """An SVG: time in steps to the right, addresses upwards, one rectangle per block."""
     body = [f'<rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH}" height="{_HEIGHT}" fill="#f4f4f4"/>']
@@ -33,14 +56,16 @@ def memory_map(title: str, blocks: Sequence[Record], size: int, last: int) -> st
     for block in blocks:
         first, end = block["alive"]
         x, width = _LEFT + first * across, (end - first + 1) * across
-        y = _TOP + _HEIGHT - (block["offset"] + block["bytes"]) * up
+        y, height = _TOP + _HEIGHT - (block["offset"] + block["bytes"]) * up, block["bytes"] * up
         label = f"{block['name']}: {block['bytes']} bytes at {block['offset']}, steps {first // 3} to {end // 3}"
-        body.append(_rectangle(x, y, width, block["bytes"] * up, colours[block["name"]], label))
+        body.append(_rectangle(x, y, width, height, colours[block["name"]], label))
+        body += _name(x, y, width, height, block["name"])
     for part in range(5):
         y = _TOP + _HEIGHT - part * _HEIGHT / 4
-        body.append(f'<text x="{_LEFT - 6}" y="{y + 4:.0f}" font-size="11" text-anchor="end">{size * part // 4}</text>')
-    y = _TOP + _HEIGHT + 18
-    body.append(f'<text x="{_LEFT + _WIDTH}" y="{y}" font-size="11" text-anchor="end">{last // 3} steps</text>')
+        body.append(f'<line x1="{_LEFT - 4}" y1="{y:.1f}" x2="{_LEFT}" y2="{y:.1f}" stroke="#888"/>')
+        body.append(_text(_LEFT - 6, y + 4, f"{size * part // 4:,}", anchor="end"))
+    body.append(_text(_LEFT - 6, _TOP - 6, "bytes", anchor="end"))
+    body += _across(_TOP + _HEIGHT, last // 3, "steps")
     return _svg(title, _TOP + _HEIGHT + 30, body)
 
 
@@ -66,10 +91,10 @@ def timeline(plan: Record, spans: Sequence[Any], cycles: int) -> str:
         y = _TOP + lanes.index(span.resource) * lane
         layer = plan["layers"][span.layer]["name"]
         label = f"{layer}: {span.name}, cycles {span.start} to {span.end}"
-        colour = _COLOURS[span.layer % len(_COLOURS)]
-        body.append(
-            _rectangle(_LEFT + span.start * across, y, (span.end - span.start) * across, lane - 8, colour, label)
-        )
+        x, width, height = _LEFT + span.start * across, (span.end - span.start) * across, lane - 8
+        body.append(_rectangle(x, y, width, height, _COLOURS[span.layer % len(_COLOURS)], label))
+        body += _name(x, y, width, height, layer)
     bottom = _TOP + len(lanes) * lane
-    body.append(f'<text x="{_LEFT + _WIDTH}" y="{bottom + 14}" font-size="11" text-anchor="end">{cycles} cycles</text>')
-    return _svg("Expected schedule", bottom + 30, body)
+    body += _across(bottom, cycles, "cycles")
+    body.append(_text(_LEFT, bottom + 34, "one colour per layer; point at a bar for its name, what it does and when"))
+    return _svg("Expected schedule", bottom + 44, body)
