@@ -21,6 +21,7 @@ def host_report(metadata: dict[str, Any], run: Any, compile_seconds: float | Non
             "bound_cycles": None,
             "macs": layer["macs"],
             "dma_bytes": None,
+            "dma_busy_cycles": None,
             "dma_stall_cycles": None,
             "tiles": None,
             "deviation_lsb": 0,
@@ -34,7 +35,9 @@ def host_report(metadata: dict[str, Any], run: Any, compile_seconds: float | Non
         "instructions": None,
         "macs": facts["macs"],
         "macs_per_cycle": None,
+        "estimated_cycles": None,
         "bound_cycles": None,
+        "dma": None,
         "energy_uj": None,
         "energy_model": None,
         "memory": {
@@ -59,7 +62,7 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
     facts, levels = metadata["tvm_pulp"], metadata["memory"]["levels"]
     soc = socs.recorded(facts)
     layers = []
-    measured = _layer_cycles(run)
+    measured, moved = _layer_cycles(run), run.dma_times
     for index, layer in enumerate(facts["layers"]):
         layers.append(
             {
@@ -72,7 +75,8 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
                 "bound_cycles": layer["bound_cycles"],
                 "macs": layer["macs"],
                 "dma_bytes": layer["dma_bytes"],
-                "dma_stall_cycles": None,
+                "dma_busy_cycles": moved[index].busy_cycles if moved else None,
+                "dma_stall_cycles": moved[index].stall_cycles if moved else None,
                 "tiles": layer["tiles"],
                 "deviation_lsb": layer["deviation_lsb"],
             }
@@ -93,7 +97,9 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
         "instructions": run.statistics.instructions,
         "macs": facts["macs"],
         "macs_per_cycle": facts["macs"] / run.cycles,
+        "estimated_cycles": sum(layer["estimated_cycles"] for layer in facts["layers"]),
         "bound_cycles": _bound(facts["layers"]),
+        "dma": _dma(moved),
         "energy_uj": energy_uj,
         "energy_model": energy_model,
         "memory": {level: {"peak": levels[level], "capacity": capacities[level]} for level in capacities},
@@ -106,6 +112,14 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
             "mips": run.statistics.mips,
         },
     }
+
+
+def _dma(moved: Any) -> dict[str, Any] | None:
+    """Cycles in which the DMA works and in which everything waits for it; the share that is hidden behind work."""
+    if not moved:
+        return None
+    busy, stall = sum(m.busy_cycles for m in moved), sum(m.stall_cycles for m in moved)
+    return {"busy_cycles": busy, "stall_cycles": stall, "hidden_share": 1 - stall / busy if busy else None}
 
 
 def _layer_cycles(run: Any) -> list[int] | None:

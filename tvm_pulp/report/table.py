@@ -6,7 +6,19 @@ from typing import Any, TextIO
 
 import numpy as np
 
-_COLUMNS = ("layer", "op", "engine", "MAC", "cycles", "MAC/cycle", "estimate", "bound", "DMA bytes", "tiles")
+_COLUMNS = (
+    "layer",
+    "op",
+    "engine",
+    "MAC",
+    "cycles",
+    "MAC/cycle",
+    "estimate",
+    "bound",
+    "DMA bytes",
+    "DMA stall",
+    "tiles",
+)
 
 
 def _text(value: Any) -> str:
@@ -25,7 +37,8 @@ def layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
         cycles, macs = layer["cycles"], layer["macs"]
         rate = macs / cycles if cycles and macs else None
         values: tuple[Any, ...] = (layer["name"], layer["op"], layer["engine"], macs or None, cycles, rate)
-        values += (layer["estimated_cycles"], layer["bound_cycles"], layer["dma_bytes"], layer["tiles"])
+        values += (layer["estimated_cycles"], layer["bound_cycles"], layer["dma_bytes"])
+        values += (layer["dma_stall_cycles"], layer["tiles"])
         rows.append(tuple(_text(v) for v in values))
     return rows
 
@@ -56,7 +69,10 @@ def print_report(report: dict[str, Any], outputs: dict[str, np.ndarray], stream:
 def _summary(report: dict[str, Any]) -> str:
     parts = [f"{_text(report['macs'])} MAC"]
     if report["cycles"] is not None:
-        parts += [f"{_text(report['cycles'])} cycles", f"{_text(report['macs_per_cycle'])} MAC/cycle"]
+        parts.append(f"{_text(report['cycles'])} cycles (estimated {_text(report['estimated_cycles'])})")
+        parts.append(f"{_text(report['macs_per_cycle'])} MAC/cycle")
+        if report["dma"] and report["dma"]["hidden_share"] is not None:
+            parts.append(f"{100 * report['dma']['hidden_share']:.0f} % of the DMA's time hidden")
         parts += [f"{engine} {100 * share:.1f} % of the MACs" for engine, share in engine_shares(report).items()]
     if report["energy_uj"] is not None:
         parts.append(f"about {report['energy_uj']:.1f} uJ")

@@ -16,6 +16,7 @@ import numpy as np
 from tvm_pulp import soc
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.host import unpack
+from tvm_pulp.sim.iss.dma_overlap import DmaTime, dma_times
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.toolchain import RiscvToolchain, build_riscv_elf
@@ -46,6 +47,8 @@ class IssRun:
     """Cluster cycles of the first inference: nothing in the instruction caches."""
     layer_cycles: list[int] | None
     """Cycles between neighbouring marks of the second inference; None without profiling."""
+    dma_times: list[DmaTime] | None
+    """Of each layer of the second inference; what comes before the first mark belongs to the first layer."""
     code_bytes: int
     statistics: RunResult
 
@@ -111,7 +114,7 @@ class IssDevice:
     def run(self, inputs: list[np.ndarray], *, max_cycles: int | None = None, trace: bool = False) -> IssRun:
         """Two inferences of the same inputs; RunFault unless the program ends well."""
         started = time.perf_counter()
-        machine = Machine(self._soc, models=self._models, trace=trace)
+        machine = Machine(self._soc, models=self._models, trace=trace, timeline=self._profile)
         machine.load_elf(self.elf)
         if self._l3 is not None:
             machine.load_l3(0, self._l3)
@@ -129,9 +132,23 @@ class IssDevice:
             cycles=cycles,
             cold_cycles=cold_cycles,
             layer_cycles=_read_layer_cycles(machine) if self._profile else None,
+            dma_times=self._dma_times(machine, cycles) if self._profile else None,
             code_bytes=machine.symbol("tvm_pulp_code_end") - machine.symbol("tvm_pulp_code_begin"),
             statistics=statistics,
         )
+
+    def _dma_times(self, machine: Machine, cycles: int) -> list[DmaTime]:
+        """Marks are absolute, and so is the timeline."""
+        count = _mark_count(machine)
+        if count < 2:
+            return []
+        marks, since = (
+            np.frombuffer(machine.read(machine.symbol(name), 4 * count), np.uint32).astype(np.int64)
+            for name in ("tvm_pulp_marks", "tvm_pulp_layer_cycles")
+        )
+        start = int(marks[0] - since[0])
+        boundaries = [start, *marks[1:-1].tolist(), start + cycles]
+        return dma_times(machine.timeline(), self._soc.cluster.cores, boundaries)
 
     def _cycle_limit(self) -> int:
         """Far more than two inferences can take; a program that runs longer hangs."""
@@ -168,8 +185,13 @@ def _read_array(machine: Machine, tensor: dict[str, Any]) -> np.ndarray:
     return np.frombuffer(data, tensor["dtype"]).reshape(tensor["shape"]).copy()
 
 
-def _read_layer_cycles(machine: Machine) -> list[int]:
+def _mark_count(machine: Machine) -> int:
     (count,) = struct.unpack("<I", machine.read(machine.symbol("tvm_pulp_mark_count"), 4))
+    return int(count)
+
+
+def _read_layer_cycles(machine: Machine) -> list[int]:
+    count = _mark_count(machine)
     if count < 2:
         return []
     data = machine.read(machine.symbol("tvm_pulp_layer_cycles"), 4 * count)

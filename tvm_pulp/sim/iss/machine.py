@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+import numpy as np
+
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.iss.elf import Elf, read_elf
 from tvm_pulp.sim.iss.library import Fault, Span, Statistics, library
@@ -71,10 +73,18 @@ class Registers:
 class Machine:
     """A SoC with memories, cores and accelerators, at reset.
 
-    Accelerators of the description are added when a model is found; `models` names one explicitly.
+    Accelerators of the description are added when a model is found; `models` names one explicitly. `trace` puts the
+    timeline into the result of a run; `timeline` only keeps it for the method of that name, which is much faster.
     """
 
-    def __init__(self, soc: Soc, *, models: Mapping[str, str | Path] | None = None, trace: bool = False) -> None:
+    def __init__(
+        self,
+        soc: Soc,
+        *,
+        models: Mapping[str, str | Path] | None = None,
+        trace: bool = False,
+        timeline: bool = False,
+    ) -> None:
         if not soc.simulated:
             raise UserError(f"SoC '{soc.name}' is not simulated: choose another with --soc, siracusa for example")
         self.soc = soc
@@ -82,7 +92,7 @@ class Machine:
         self._elf: Elf | None = None
         self._started = False
         self._trace = trace
-        names, values = _named_values(simulator_settings(soc, trace))
+        names, values = _named_values(simulator_settings(soc, trace or timeline))
         error = ctypes.create_string_buffer(300)
         self.handle = library().iss_create(names, values, len(values), error, len(error))
         if not self.handle:
@@ -221,6 +231,14 @@ class Machine:
             counts = Statistics()
             name = library().iss_peripheral(self.handle, number, ctypes.byref(counts)).decode()
             yield Peripheral(name, counts.jobs, counts.busy_cycles, counts.macs, counts.l1_bytes, counts.weight_bytes)
+
+    def timeline(self) -> np.ndarray:
+        """What every actor did from when to when: start, end, kind, track, amount; needs `timeline` or `trace`."""
+        spans = ctypes.POINTER(Span)()
+        count = library().iss_trace(self.handle, ctypes.byref(spans))
+        if not count:
+            return np.zeros(0, np.dtype(Span))
+        return np.ctypeslib.as_array(spans, (count,)).copy()
 
     def _spans(self) -> Iterable[TraceSpan]:
         spans = ctypes.POINTER(Span)()

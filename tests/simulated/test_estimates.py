@@ -1,0 +1,62 @@
+"""Estimated cycles are close to measured ones: each network, and its layers on average."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tvm_pulp
+from tests.simulated.golden_cases import CONFIGURATIONS, DATA, deeploy_cases, read_arrays
+from tvm_pulp.report.accuracy import Accuracy, accuracy_of
+
+NETWORK_LIMIT, LAYER_LIMIT = 0.15, 0.25
+# Of one network; networks of one small layer scatter more than their average.
+WORST_LAYERS = 0.6
+ZOO = ("dscnn", "resnet8", "vit_block", "tinyllama")
+DEFAULT_CASES = ("Models/CCT/Int/ICCT", "Models/MLPerf/KeywordSpotting", "Models/microLlama/INT8/microLlama64")
+
+
+def measure(model: str, inputs: Any, options: dict[str, Any]) -> Accuracy:
+    return accuracy_of(tvm_pulp.compile(model, **options).run(inputs).report)
+
+
+@pytest.mark.parametrize("configuration", ["cluster", "neureka-sram"])
+@pytest.mark.parametrize("name", ZOO)
+def test_zoo(name: str, configuration: str) -> None:
+    found = measure(f"zoo:{name}", None, CONFIGURATIONS[configuration])
+    assert abs(found.network_error) <= NETWORK_LIMIT, found
+    assert found.layer_error <= LAYER_LIMIT, found
+
+
+def golden(case: str, configuration: str) -> Accuracy:
+    if case.startswith("mlperf_tiny"):
+        return measure(str(DATA / case / "model.tflite"), None, CONFIGURATIONS[configuration])
+    folder = DATA / "deeploy" / case
+    if not folder.is_dir():
+        pytest.skip(f"golden data not found at {DATA}: set TVM_PULP_DATA to its folder")
+    inputs = read_arrays(folder / "inputs.npz")
+    options = {**CONFIGURATIONS[configuration], "sample_inputs": inputs}
+    return measure(str(folder / "network.onnx"), dict(inputs), options)
+
+
+@pytest.mark.parametrize("configuration", ["cluster", "neureka-sram"])
+@pytest.mark.parametrize("case", DEFAULT_CASES)
+def test_golden_networks(case: str, configuration: str) -> None:
+    found = golden(case, configuration)
+    assert abs(found.network_error) <= NETWORK_LIMIT, found
+    assert found.layer_error <= LAYER_LIMIT, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+def test_all_golden_networks(configuration: str) -> None:
+    """All models within the limit of a network; layers within theirs on average."""
+    cases = [c for c in deeploy_cases() if c.startswith("Models/")]
+    cases += sorted(path.parent.relative_to(DATA).as_posix() for path in DATA.glob("mlperf_tiny/*/model.tflite"))
+    if not cases:
+        pytest.skip(f"golden data not found at {DATA}: set TVM_PULP_DATA to its folder")
+    found = {case: golden(case, configuration) for case in cases}
+    far = {case: a for case, a in found.items() if abs(a.network_error) > NETWORK_LIMIT or a.layer_error > WORST_LAYERS}
+    assert not far
+    assert sum(a.layer_error for a in found.values()) / len(found) <= LAYER_LIMIT
