@@ -86,7 +86,16 @@ class AttentionKernel(KernelForm):
             **requant_fields(arguments, "logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
             **requant_fields(arguments, "requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
         }  # fmt: skip
-        return arguments.finish("attention", "attention", fields, (y, layer.outputs[0], box), self.cores, [scratch])
+        expected = {"keys": self.visible_keys(of, queries, keys)} if tables["skips_from"] in range(256) else {}
+        target = (y, layer.outputs[0], box)
+        return arguments.finish("attention", "attention", fields, target, self.cores, [scratch], expected)
+
+    def visible_keys(self, of: dict[str, Tensor], queries: tuple[int, int], keys: int) -> int:
+        """Keys that the kernel looks at on average: a mask with a row per query hides what comes after the query."""
+        every = dimensions(self.layer.attributes, of["q"].spec, of["k"].spec)[1]
+        if "mask" not in of or every < 3 or every > keys:
+            return keys
+        return keys - every + queries[0] + (queries[1] + 1) // 2
 
     def tables(self, arguments: Arguments, of: dict[str, Tensor], keys: int, size: int) -> dict[str, Pointer | int]:
         """Tables of the softmax; those of the kernel's fastest path where it applies."""

@@ -91,11 +91,12 @@ class Arguments:
         output: tuple[Local, Tensor, Box],
         cores: int,
         scratch: Sequence[Local] = (),
+        expected: dict[str, Any] | None = None,
     ) -> Recipe:
-        """Loads, the call, stores."""
+        """Loads, the call, stores. `expected`: fields that the cost is made from instead of those of the call."""
         name = f"tvm_pulp_{structure}_args"
         words = words_of(name, fields)
-        cost = call_cost(function, fields, cores)
+        cost = call_cost(function, {**fields, **(expected or {})}, cores)
         writes = (output[0], *scratch)
         call = Call(f"tvm_pulp_kernel_{function}", f"struct {name}", words, tuple(self.reads), writes, cost)
         return Recipe((*self.steps, call, Store(*output)))
