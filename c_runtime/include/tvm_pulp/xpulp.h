@@ -15,13 +15,6 @@
 
 #define TVM_PULP_XP static inline __attribute__((always_inline, unused))
 
-/* For code that runs once per call: fetching it costs more than executing it. */
-#ifdef __clang__
-#define TVM_PULP_SMALL_CODE __attribute__((minsize))
-#else
-#define TVM_PULP_SMALL_CODE __attribute__((optimize("Os")))
-#endif
-
 #if defined(__riscv) && !defined(TVM_PULP_XPULP_MODEL)
 #define TVM_PULP_XPULP_NATIVE 1
 

@@ -14,7 +14,8 @@
 
 #define FOUR(OP) OP("t0") OP("t1") OP("t2") OP("t3")
 
-/* Logits. t4 query, t5 stride, t6 multiplier, a6 summand, a7 shift, a1 table, s2 largest, s3 mask's largest, s4 result. */
+/* Logits. t4 query, t5 stride, t6 multiplier, a6 summand, a7 shift, a1 table, s2 largest, s3 mask's largest, s4
+ * result. */
 #define KEY(v) XP_LWR(v, "t5", "a2")
 #define DOT(v) XP_DOTSP(v, v, "t4")
 #define SCALE(v) "mul " v "," v ",t6\n"
@@ -22,7 +23,8 @@
 #define CLIP(v) XP_CLIP8(v, v)
 #define LOOK(v) XP_LBUX(v, v, "a1")
 #define LOAD_MASK XP_LW("t1", 4, "a4")
-#define APPLY_MASK XP_MAX4("s3", "s3", "t1") XP_SUB4("t1", "x0", "t1") XP_MINU4("t1", "t1", "t0") XP_SUB4("t0", "t0", "t1")
+#define APPLY_MASK \
+  XP_MAX4("s3", "s3", "t1") XP_SUB4("t1", "x0", "t1") XP_MINU4("t1", "t1", "t0") XP_SUB4("t0", "t0", "t1")
 #define LOGITS(CLIPS, LOAD, APPLY)                                                                       \
   XP_BEGIN XP_LOOP("s0") FOUR(KEY) FOUR(DOT) FOUR(SCALE) FOUR(ADD) CLIPS FOUR(LOOK) XP_PACKLO("t0", "t1", "t0") LOAD \
   XP_PACKHI("t0", "t3", "t2") APPLY XP_MAXU4("s2", "s2", "t0") XP_LOOP_END XP_SW("t0", 4, "s4") XP_END
@@ -72,7 +74,8 @@
   DOT4("s3", "t3", "t1") DOT4("s5", "t3", "t4") XP_LWR("t4", "t6", "a3") XP_LWR("t5", "t6", "a3")        \
   "slli t3,t2,8\n" XP_PACK_H("t1", "t5", "t4") XP_SHUFFLE2_H("t4", "t5", "a2") DOT4("s2", "t2", "t1")    \
   DOT4("s4", "t2", "t4") DOT4("s3", "t3", "t1") XP_LOOP_END DOT4("s5", "t3", "t4") XP_END
-#define START_PRODUCTS "li a2,0x30001\nlw a1,%[probability](a0)\nlw t6,%[v_stride](a0)\nli s2,0\nli s3,0\nli s4,0\nli s5,0\n"
+#define START_PRODUCTS \
+  "li a2,0x30001\nlw a1,%[probability](a0)\nlw t6,%[v_stride](a0)\nli s2,0\nli s3,0\nli s4,0\nli s5,0\n"
 /* Values left over, and zeros behind them. */
 #define STAGE_VALUES                                                                                     \
   "sw x0,4(a5)\nsw x0,8(a5)\nsw x0,12(a5)\nmv t0,a5\n32:\n" XP_LWR("t1", "t6", "a3") "addi s1,s1,-1\n"    \
@@ -103,7 +106,8 @@ static __attribute__((noinline)) void finish_slowly(const struct tvm_pulp_requan
   for (uint32_t i = 0; i < 4u; ++i) tvm_pulp_finish(r, y, i, acc[i], 0);
 }
 
-static inline void finish(const struct tvm_pulp_requant *r, uint8_t *y, int32_t a0, int32_t a1, int32_t a2, int32_t a3) {
+static inline void finish(const struct tvm_pulp_requant *r, uint8_t *y, int32_t a0, int32_t a1, int32_t a2,
+                          int32_t a3) {
   if (r->kind != TVM_PULP_REQUANT_PULP_NARROW || r->wide_result) {
     finish_slowly(r, y, a0, a1, a2, a3);
     return;

@@ -7,8 +7,8 @@
 #include "tvm_pulp/kernels.h"
 
 /* Some queries of heads of four elements; [begin, end) counts all queries of the first head, then those of the second,
- * and so on. `scratch`: 20 bytes and 3 * (keys rounded up to 4), word aligned. Returns 0 or, where the mask lifts a logit,
- * something else; the result is wrong then. */
+ * and so on. `scratch`: 20 bytes and 3 * (keys rounded up to 4), word aligned. Returns 0 or, where the mask lifts a
+ * logit, something else; the result is wrong then. */
 int32_t tvm_pulp_attention_few(const struct tvm_pulp_attention_args *args, uint32_t begin, uint32_t end,
                                uint8_t *scratch);
 

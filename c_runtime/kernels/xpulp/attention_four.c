@@ -11,8 +11,8 @@
  * 32 bits, and two products of 16 bits make e * m >> 39. */
 #include "attention_four.h"
 
-#include "attention_four_code.h"
 #include "attention_few.h"
+#include "attention_four_code.h"
 #include "pack_columns.h"
 #include "tile.h"
 #include "tvm_pulp/elements.h"
@@ -22,16 +22,17 @@ enum { BATCH = 16 };
 
 struct work {
   const struct tvm_pulp_attention_args *args;
-  uint32_t padded;    /* keys rounded up to 4 */
-  int32_t lift;       /* not 0: a mask value is positive */
-  int32_t *values;    /* of one head, packed */
+  uint32_t padded;           /* keys rounded up to 4 */
+  int32_t lift;              /* not 0: a mask value is positive */
+  int32_t *values;           /* of one head, packed */
   const int8_t *probability; /* a copy of this core: most weights are 0, and all cores would wait for one bank */
-  uint32_t zero_counts; /* a weight of 0 becomes something else */
-  uint8_t *logits;    /* of the queries, plus 128; `padded` apart */
-  uint16_t *exponentials; /* of the queries, `padded` apart */
+  uint32_t zero_counts;      /* a weight of 0 becomes something else */
+  uint8_t *logits;           /* of the queries, plus 128; `padded` apart */
+  uint16_t *exponentials;    /* of the queries, `padded` apart */
 };
 
-/* The compiler must not know that a loop runs once or twice: it would write it out twice, and the second copy is cold. */
+/* The compiler must not know that a loop runs once or twice: it would write it out twice, and the second copy is
+ * cold. */
 #define ONE_COPY(rest) __asm__("" : "+r"(rest))
 
 static uint32_t largest_byte(int32_t word) {

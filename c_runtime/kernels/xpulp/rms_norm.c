@@ -68,7 +68,8 @@
 FEW_ROWS(signed, int8_t, tvm_pulp_sums_signed, XP_LB)
 FEW_ROWS(unsigned, uint8_t, tvm_pulp_sums_unsigned, XP_LBU)
 
-static inline void scale_row(const struct tvm_pulp_rms_norm_args *args, const uint8_t *x, uint8_t *y, uint32_t squares) {
+static inline void scale_row(const struct tvm_pulp_rms_norm_args *args, const uint8_t *x, uint8_t *y,
+                             uint32_t squares) {
   struct tvm_pulp_root r = tvm_pulp_root_of(tvm_pulp_mean(squares, args->columns) + 1u, args->shift);
   const int32_t *weight = args->double_weight;
   int32_t high = (int32_t)(args->levels / 2u - 1u), v0, v1, v2, v3, w0, w1, w2, w3;

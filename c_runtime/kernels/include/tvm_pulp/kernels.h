@@ -341,14 +341,16 @@ struct tvm_pulp_attention_args {
   const int8_t *mask;          /* [queries or 1][keys] or null */
   const uint8_t *table;        /* what a requantized product becomes, plus 128, from logit_requant.low to high; or null
                                   for itself, where that range is within int8 */
-  uint32_t table_covers;       /* 1 promises that no product needs to be clipped to that range; else it is that of int8 */
+  uint32_t table_covers;       /* 1 promises that no product needs to be clipped to that range; 0: it is that of int8 */
   const uint32_t *exponential; /* as in i_softmax; null where the next is given */
-  const uint16_t *small_exponential; /* 256 exponentials, the one of distance d at 255 - d, all shifted left by s so that
-                                        the last, which is the largest, has 16 bits. Only with heads of four elements,
-                                        four keys or more, a table and narrow requantization of the logits, where keys
-                                        times the last is below 2^24 and keys times its square below 2^(39 + s) */
-  uint32_t skips_from; /* promises, with a small exponential: a query whose largest logit plus 128 is at least this gives
-                          weight 0, and probability[0] is 0, to all keys with a mask value of -128; 256: no promise */
+  const uint16_t *small_exponential; /* 256 exponentials, the one of distance d at 255 - d, all shifted left by s so
+                                        that the last, which is the largest, has 16 bits. Only with heads of four
+                                        elements, four keys or more, a table and narrow requantization of the logits,
+                                        where keys times the last is below 2^24 and keys times its square below
+                                        2^(39 + s) */
+  uint32_t skips_from; /* promises, with a small exponential: a query whose largest logit plus 128 is at least this
+                          gives weight 0, and probability[0] is 0, to all keys with a mask value of -128; 256: no
+                          promise */
   const int8_t *probability;   /* 256 entries: what a softmax weight becomes before the product with v; null: itself */
   void *y;
   uint8_t *scratch; /* word aligned; scratch_stride >= (size + 5 n) * (keys rounded up to 4) for n queries at a time:
