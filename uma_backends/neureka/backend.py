@@ -77,10 +77,13 @@ class NeurekaBackend(UMABackend):
 
 def _prepare(module: Any) -> Any:
     """What the array wants of a network; the passes need TVM, so they are loaded on demand."""
+    from uma_backends.neureka.neighbouring_pixels import NeighbouringPixels
     from uma_backends.neureka.space_to_depth import SpaceToDepth
     from uma_backends.neureka.unsigned_activations import UnsignedActivations
 
-    return SpaceToDepth().run(UnsignedActivations().run(module))
+    for step in (UnsignedActivations(), SpaceToDepth(), NeighbouringPixels()):
+        module = step.run(module)
+    return module
 
 
 def job_words(description: Description, slot: str, address: Callable[[Any], str]) -> list[str]:

@@ -37,12 +37,12 @@ class Axis:
     @staticmethod
     def of(size: int, kernel: int, before: int, after: int) -> Axis | None:
         """None where a window touches more than three blocks, or the array could not pad."""
-        first, last = -before // 2, (kernel - 1 - before) // 2
+        touched, last = -before // 2, (kernel - 1 - before) // 2
         outputs = (size + before + after - kernel) // 2 + 1
-        # Outputs of a 3-block window without stride: size / 2 + pads - 2.
-        axis = Axis(first, -first, outputs - size // 2 + 2 + first)
-        fits = last - first < 3 and 0 <= axis.before <= MAX_PADDING and 0 <= axis.after <= MAX_PADDING
-        return axis if fits and size % 2 == 0 else None
+        # Outputs of a 3-block window without stride: size / 2 + pads - 2. A window of two blocks may begin one earlier.
+        axes = [Axis(f, -f, outputs - size // 2 + 2 + f) for f in (touched, touched - 1) if last - f < 3]
+        fitting = [a for a in axes if 0 <= a.before <= MAX_PADDING and 0 <= a.after <= MAX_PADDING]
+        return min(fitting, key=lambda a: max(a.before, a.after), default=None) if size % 2 == 0 else None
 
 
 class SpaceToDepth(Rewriter):

@@ -1,0 +1,82 @@
+"""Pass: convolutions of few channels work on several neighbouring pixels at once.
+
+The array takes 32 input channels a step (28 in 3x3) to 32 outputs, whether there are as many or not. Pixels that lie
+next to each other in memory are one pixel with all their channels, and each of them gets its own outputs. Nothing is
+moved: the tensors before and after are only seen differently. Expects canonical layers; guarantees the same values.
+
+    conv2d 1x1 [h, w, 8] -> [h, w, 16]
+    becomes   reshape -> conv2d 1x1 [h, w / 2, 16] -> [h, w / 2, 32] -> reshape
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant
+from tvm_pulp.qnn.operator import spec_of
+from uma_backends.neureka.geometry import SIRACUSA, Mode
+from uma_backends.neureka.timing import tile_cycles
+
+
+class NeighbouringPixels(Rewriter):
+    def visit(self, variable: Any, value: Any) -> Any:
+        if not qnn.is_qnn(value, "conv2d"):
+            return value
+        attributes, constants = qnn.attributes(value), [constant(a) for a in value.args[1:]]
+        if any(c is None for c in constants):
+            return value
+        weights = constants[0]
+        mode = _mode(attributes, weights.shape)
+        if mode is None:
+            return value
+        outputs, channels = weights.shape[0], weights.shape[3]
+        batch, height, width, _ = spec_of(value.args[0]).shape
+        result = spec_of(variable).shape
+        count = best_count(mode, (result[1], width), channels, outputs)
+        if count == 1:
+            return value
+        # Constants of the whole layer have one element; the others one for each output.
+        repeated = [np.tile(c, count) if c.size == outputs > 1 else c for c in constants[1:]]
+        seen = self.emit(relax.op.reshape(value.args[0], (batch, height, width // count, count * channels)))
+        attributes.setdefault("macs_per_output", int(np.prod(weights.shape[1:])))
+        operands = [seen, *(relax.const(c) for c in (block_filters(weights, count), *repeated))]
+        layer = self.emit(qnn.emit("conv2d", operands, attributes), variable.name)
+        return relax.op.reshape(layer, result)
+
+
+def _mode(attributes: dict[str, Any], filters: tuple[int, ...]) -> Mode | None:
+    """How the array would run it: 1x1, or 3x3 with as many columns after as before."""
+    if attributes["strides"] != [1, 1] or attributes["dilation"] != [1, 1] or attributes["groups"] != 1:
+        return None
+    _, left, _, right = attributes["pads"]
+    if filters[1:3] == (1, 1) and not any(attributes["pads"]):
+        return Mode.POINTWISE
+    return Mode.DENSE_3X3 if filters[1:3] == (3, 3) and left == right == 1 else None
+
+
+def best_count(mode: Mode, size: tuple[int, int], channels: int, outputs: int) -> int:
+    """How many pixels at once take the fewest cycles; one where nothing is gained."""
+    most = SIRACUSA.input_subtile(mode) // channels
+    counts = [n for n in range(1, most + 1) if size[1] % n == 0]
+
+    def cycles(count: int) -> int:
+        sizes = (count * channels, count * outputs, size[0], size[1] // count)
+        return tile_cycles(mode, *sizes, scale_bits=32, weight_memory=True, prefetch=True)
+
+    return min(counts, key=lambda n: (cycles(n), n), default=1)
+
+
+def block_filters(weights: np.ndarray, count: int) -> np.ndarray:
+    """Filters of `count` pixels [pixels and outputs, rows, columns, pixels and channels]."""
+    outputs, rows, columns, channels = weights.shape
+    middle = columns // 2
+    blocks = np.zeros((count, outputs, rows, columns, count, channels), weights.dtype)
+    for target in range(count):
+        for column in range(columns):
+            step, source = divmod(target + column - middle, count)
+            blocks[target, :, :, step + middle, source] = weights[:, :, column]
+    return blocks.reshape(count * outputs, rows, columns, count * channels)
