@@ -23,7 +23,11 @@ DEFAULT = {
 }
 
 
-def check(model: str, inputs: dict[str, np.ndarray], options: dict[str, Any]) -> None:
+# Seconds that the solver may take.
+MOST_SECONDS = {"Models/MLPerf/": 5, "Models/microLlama/": 20}
+
+
+def check(model: str, inputs: dict[str, np.ndarray], options: dict[str, Any], seconds: float = 20) -> None:
     planned = tvm_pulp.compile(model, **options)
     memory = planned.metadata["memory"]
     assert memory["arena_bytes"] <= MOST_ABOVE_LIVE_SET * memory["largest_live_set_bytes"]
@@ -32,7 +36,7 @@ def check(model: str, inputs: dict[str, np.ndarray], options: dict[str, Any]) ->
         np.testing.assert_array_equal(result.outputs[name], array)
     assert result.report["cycles"] <= MOST_SLOWER * baseline.report["cycles"]
     assert result.report["planner"]["name"] == "solver" and baseline.report["planner"]["name"] == "greedy"
-    assert result.report["host"]["solver_s"] is not None
+    assert 0 < result.report["host"]["solver_s"] <= seconds
 
 
 def golden() -> list[Any]:
@@ -52,7 +56,8 @@ def test_golden(golden_data: Path, case: str, configuration: str) -> None:
     folder = golden_data / "deeploy" / case
     inputs = dict(read_arrays(folder / "inputs.npz"))
     options = {**CONFIGURATIONS[configuration], "sample_inputs": list(inputs.items())}
-    check(str(folder / "network.onnx"), inputs, options)
+    limits = [most for start, most in MOST_SECONDS.items() if case.startswith(start)]
+    check(str(folder / "network.onnx"), inputs, options, *limits)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from tvm_pulp.tiling.prefetch_leads import prefetch_leads
 from tvm_pulp.tiling.repeats import find_repeats, wiring
 from tvm_pulp.tiling.search import IN_GOOD_TIME, SLACK, Attempt
 from tvm_pulp.tiling.solve import solve
-from tvm_pulp.tiling.solver_model import MOST_AHEAD, TURNAROUND_CYCLES, Problem, Solution
+from tvm_pulp.tiling.solver_model import MOST_AHEAD, MOST_ISSUED, TURNAROUND_CYCLES, Problem, Solution
 from tvm_pulp.uma.recipe import Load
 
 # Deterministic time of the solver, first and later; how often it is asked. Large networks are asked less often.
@@ -101,12 +101,7 @@ class _Rounds:
         self, options: Sequence[Sequence[Candidate]], hint: Plan, time: float
     ) -> tuple[Solution, Decisions] | None:
         """Decisions whose blocks have room in L1; where they do not, the solver gets less and is asked again."""
-        corrections = {
-            (index, n): sum(self._seen[index, c]) // len(self._seen[index, c])
-            for index, candidates in enumerate(options)
-            for n, c in enumerate(candidates)
-            if (index, c) in self._seen
-        }
+        corrections = self._corrections(options)
         hints = self._hint(hint, options)
         answer = None
         for _ in range(_REPAIRS):
@@ -123,6 +118,19 @@ class _Rounds:
             for layer, size in missing.items():
                 self._limits[layer] -= size
         return answer
+
+    def _corrections(self, options: Sequence[Sequence[Candidate]]) -> dict[tuple[int, int], int]:
+        """What judged plans say about the model: by candidate, and in doubt by layer, if it is no praise."""
+        found = {}
+        for index, candidates in enumerate(options):
+            seen = {
+                n: sum(self._seen[index, c]) // len(self._seen[index, c])
+                for n, c in enumerate(candidates)
+                if (index, c) in self._seen
+            }
+            least = max(0, min(seen.values(), default=0))
+            found.update({(index, n): seen.get(n, least) for n in range(len(candidates))})
+        return found
 
     def _options(self, index: int) -> tuple[Candidate, ...]:
         return self._candidates.of(index) or (self._fixed[index],)
@@ -162,11 +170,17 @@ class _Rounds:
         entered = [self._entered(index, choice) for index, choice in enumerate(choices)]
         chosen = tuple(options[index].index(candidate) for index, candidate in enumerate(entered))
         ahead = []
+        issued: dict[int, int] = {}
         for index in range(len(entered)):
             steps, depth = plan.decisions.leads.get(index, 0), 0
             while steps > 0 and depth < min(index, MOST_AHEAD):
                 depth += 1
                 steps -= entered[index - depth].cost.slots
+            # A plan spreads commands over the steps of a layer; the solver counts them by layer.
+            while depth and issued.get(index - depth, 0) >= MOST_ISSUED:
+                depth -= 1
+            if depth:
+                issued[index - depth] = issued.get(index - depth, 0) + 1
             ahead.append(depth)
         return Solution(chosen, dict(plan.policy.resident), tuple(ahead), (False,) * len(chosen))
 

@@ -34,7 +34,7 @@ _L3_AHEAD = 3
 # Constants from L3 that may follow each other: how many layers with large constants can lie between.
 _L3_PAIRS = 6
 # Commands of one core that the DMA takes at once.
-_MOST_ISSUED = 2
+MOST_ISSUED = 2
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class SolverModel:
                 farther = ahead[depth + 1] if depth + 1 < len(ahead) else 0
                 issued.setdefault(index - 1 - depth, []).append(literal - farther)
         for literals in issued.values():
-            self.cp.add(sum(literals) <= _MOST_ISSUED)
+            self.cp.add(sum(literals) <= MOST_ISSUED)
 
     def _from_l3(self, index: int, fetched_l3: list[list[Any]]) -> Any:
         """The part of a transfer from L3 that earlier layers do not hide."""
