@@ -16,6 +16,8 @@ from tvm_pulp.tiling.schedule import Block, Schedule
 
 # A tile budget shrinks at least to this part when a layer does not fit, and at most to that.
 _SHRINK, _COLLAPSE = 0.93, 0.5
+# A cut that takes this many times the cycles costs more than overlap wins: the layer does without overlap instead.
+_COSTLY = 1.25
 _ROUNDS = 400
 # Part of L1 that packing may lose to gaps before something has to give way.
 _GAPS = 0.03
@@ -172,6 +174,9 @@ def _shrink(layer: int, ratio: float, state: Decisions, choose: Choose) -> bool:
                 continue
             if not choice.overlap:
                 return False
+            state.choices[layer] = Choice(choice.tiling, False, choice.budget, alone=True)
+            break
+        if choice.overlap and tiling.cycles > _COSTLY * choice.tiling.cycles:
             state.choices[layer] = Choice(choice.tiling, False, choice.budget, alone=True)
             break
         if tiling.size != choice.tiling.size or tiling.form is not choice.tiling.form:
