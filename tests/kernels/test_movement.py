@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -64,8 +65,9 @@ def test_transpose(seed, shape, axes, dtype, misalign, cores, tool):  # type: ig
     check(case, cores, tool)
 
 
+@pytest.mark.parametrize("with_table", [False, True])
 @EXAMPLES
-@given(SEEDS, st.integers(1, 9), st.integers(1, 60), st.integers(0, 9), MISALIGN, st.booleans(), CORES, TOOLS)
-def test_copy_rows(seed, rows, row_bytes, gap, misalign, with_table, cores, tool):  # type: ignore[no-untyped-def]
+@given(SEEDS, st.integers(1, 9), st.integers(1, 60), st.integers(0, 9), MISALIGN, CORES, TOOLS)
+def test_copy_rows(with_table, seed, rows, row_bytes, gap, misalign, cores, tool):  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(seed)
     check(copy_rows_case(rng, rows, row_bytes, gap, misalign=misalign, with_table=with_table), cores, tool)

@@ -1,26 +1,62 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * With at least as many rows as cores, rows are shared; the code is small, since a step that appends one token to a
+ * cache runs it cold. Else all bytes are shared. */
 #include "four_elements.h"
-#include "tile.h"
 
-static void copy_piece(const uint8_t *x, uint8_t *y, uint32_t bytes) {
-  uint32_t whole = bytes & ~3u;
-  tvm_pulp_copy_words(y, x, whole >> 2);
-  for (uint32_t i = whole; i < bytes; ++i) y[i] = x[i];
+static inline void copy_piece(const uint8_t *x, uint8_t *y, uint32_t bytes) {
+  uint32_t pairs = bytes >> 3, rest = bytes & 3u, first, second;
+  if (pairs) {
+    __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[f]", 4, "%[x]") XP_LW("%[g]", 4, "%[x]") XP_SW("%[f]", 4, "%[y]")
+                         XP_LOOP_END XP_SW("%[g]", 4, "%[y]") XP_END
+                     : [y] "+r"(y), [x] "+r"(x), [f] "=&r"(first), [g] "=&r"(second)
+                     : [n] "r"(pairs)
+                     : "memory");
+  }
+  if (bytes & 4u) {
+    tvm_pulp_xp_put_word(y, tvm_pulp_xp_word(x));
+    x += 4;
+    y += 4;
+  }
+  for (; rest != 0u; --rest) *y++ = *x++;
 }
 
-static void look_up_piece(const uint8_t *x, uint8_t *y, const uint8_t *table, uint32_t bytes) {
-  for (uint32_t i = 0; i < bytes; ++i) y[i] = table[x[i]];
+static inline void look_up_piece(const uint8_t *x, uint8_t *y, const uint8_t *table, uint32_t bytes) {
+  uint32_t value;
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[v]", 1, "%[x]") XP_LBUX("%[v]", "%[v]", "%[t]") XP_LOOP_END
+                       XP_SB("%[v]", 1, "%[y]") XP_END
+                   : [y] "+r"(y), [x] "+r"(x), [v] "=&r"(value)
+                   : [n] "r"(bytes), [t] "r"(table)
+                   : "memory");
 }
 
-TVM_PULP_KERNEL(copy_rows) {
+static inline void move_piece(const struct tvm_pulp_copy_rows_args *args, const uint8_t *x, uint8_t *y,
+                              uint32_t bytes) {
+  if (args->table) {
+    look_up_piece(x, y, args->table, bytes);
+  } else {
+    copy_piece(x, y, bytes);
+  }
+}
+
+static __attribute__((noinline)) void few_rows(const struct tvm_pulp_copy_rows_args *args, uint32_t core,
+                                               uint32_t cores) {
   uint32_t bytes = args->row_bytes;
   TVM_PULP_EACH_PIECE(args->rows, bytes, args->x_stride == bytes && args->y_stride == bytes, core, cores, {
     const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column;
-    uint8_t *y = (uint8_t *)args->y + row * args->y_stride + column;
-    if (args->table) {
-      look_up_piece(x, y, args->table, count);
-    } else {
-      copy_piece(x, y, count);
-    }
+    move_piece(args, x, (uint8_t *)args->y + row * args->y_stride + column, count);
   });
+}
+
+TVM_PULP_KERNEL(copy_rows) {
+  if (args->rows < cores) {
+    few_rows(args, core, cores);
+    return;
+  }
+  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
+  const uint8_t *x = (const uint8_t *)args->x + range.begin * args->x_stride;
+  uint8_t *y = (uint8_t *)args->y + range.begin * args->y_stride;
+  for (uint32_t row = range.begin; row < range.end; ++row, x += args->x_stride, y += args->y_stride) {
+    move_piece(args, x, y, args->row_bytes);
+  }
 }
