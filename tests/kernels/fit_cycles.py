@@ -177,7 +177,7 @@ def rope(s: Shapes) -> Case:
 
 
 def pool(s: Shapes, *, average: bool) -> Case:
-    height, width, channels = s.size(6, 20), s.size(6, 20), s.size(4, 64)
+    height, width, channels = s.size(6, 20), s.size(6, 20), s.pick(s.size(4, 64), s.size(16, 64, 16))
     window = s.pick(Window((2, 2), (2, 2), pads=(0, 0, 0, 0)), Window((6, 6), (6, 6), pads=(0, 0, 0, 0)), Window())
     return pool_case(s.rng, (height, width, channels), window, average=average)
 
@@ -221,7 +221,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "layer_norm": (norm(layer_norm_case), 120),
     "attention": (attention, 320),
     "rope": (rope, 120),
-    "max_pool": (lambda s: pool(s, average=False), 80),
+    "max_pool": (lambda s: pool(s, average=False), 140),
     "avg_pool": (lambda s: pool(s, average=True), 80),
     "transpose": (transpose, 100),
     "copy_rows": (copy_rows, 100),

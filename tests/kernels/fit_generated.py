@@ -68,7 +68,7 @@ def networks() -> Iterator[tuple[str, dict[str, Any], Any]]:
 
 def samples(model: str, options: dict[str, Any], inputs: Any) -> Iterator[Sample]:
     """Layers of one tile."""
-    chosen = CompileOptions(target="c", soc="siracusa", **options)
+    chosen = CompileOptions(target="c", soc="siracusa", planner="greedy", **options)
     target, imported = resolve_target(chosen), import_model(model, chosen)
     network = build_network(target.prepare(canonicalize(imported)), imported, "default")
     plan = target.plan(network)
