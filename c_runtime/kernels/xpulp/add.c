@@ -58,9 +58,13 @@ static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_args *
 }
 
 TVM_PULP_KERNEL(add) {
-  uint32_t wide = args->wide_table_a || args->wide_table_b || ((args->a_type | args->b_type) & TVM_PULP_INT32);
-  /* Two tables or none. */
-  if (wide || !args->table_a != !args->table_b || !tvm_pulp_is_four(&args->requant)) {
+  /* Two narrow tables, whose operands are bytes, or none at all. */
+  uint32_t fast = args->table_a && args->table_b;
+  if (!fast) {
+    uint32_t wide = args->wide_table_a || args->wide_table_b || ((args->a_type | args->b_type) & TVM_PULP_INT32);
+    fast = !wide && !args->table_a && !args->table_b;
+  }
+  if (!fast || !tvm_pulp_is_four(&args->requant)) {
     tvm_pulp_plain_add(args, core, cores);
     return;
   }
