@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-# Lines of 16 bytes in the cache that the cores share, and in a core's own. Of the 256 shared ones two thirds count:
+# Lines of 16 bytes in the cache that the cores share, and in a core's own. Of the 256 shared ones three quarters count:
 # some of the 64 sets are full long before the others.
-SHARED_LINES = 170
+SHARED_LINES = 190
 OWN_LINES = 32
 # Cycles until a line arrives from L2, and from the shared cache.
 REFILL_CYCLES = 18
