@@ -22,6 +22,7 @@ _STACK_BYTES = 2048
 _HARDWARE_CORES = 8
 _SMALLEST_L1 = 1024
 _SMALLEST_L2 = 4096
+_WEIGHT_LEVELS = ("weight_sram", "weight_mram")
 # L2 that code and small data are expected to need.
 _L2_CODE_BYTES = 192 * 1024
 
@@ -74,17 +75,13 @@ class Target:
 
     def plan(self, network: Network) -> Plan:
         """Plan the network, or take the plan that was given, and check it independently."""
-        from tvm_pulp.tiling.find_plan import find_plan
         from tvm_pulp.tiling.read_plan import read_plan
         from tvm_pulp.tiling.verify import verify
         from tvm_pulp.tir.describe import describe
         from tvm_pulp.tir.lower import lower
 
         judge = self._judge(network)
-        if self.given_plan is not None:
-            best = read_plan(self.given_plan, judge)
-        else:
-            best = find_plan(judge, planner=self.planner, overlap=self.double_buffer, l2_bytes=self.l2_bytes())
+        best = read_plan(self.given_plan, judge) if self.given_plan is not None else self._find(judge)
         best = replace(best, lowered=lower(best, [b for b, _ in self.engines]))
         self._check_capacity(best)
         faults = verify(describe(best), self.soc)
@@ -93,6 +90,27 @@ class Target:
         if faults:
             raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
         return best
+
+    def _find(self, judge: Judge) -> Plan:
+        """The best plan; layers whose weights exceed the weight memory run on the cores unless the user pinned them."""
+        from tvm_pulp.tiling.choose import Chooser
+        from tvm_pulp.tiling.cluster import ENGINE
+        from tvm_pulp.tiling.find_plan import find_plan
+
+        while True:
+            best = find_plan(judge, planner=self.planner, overlap=self.double_buffer, l2_bytes=self.l2_bytes())
+            known = judge.chooser.pins
+            moved = {
+                name: ENGINE for level in _WEIGHT_LEVELS for name in self._to_move(best, level) if name not in known
+            }
+            if not moved:
+                return best
+            judge = replace(judge, chooser=Chooser(judge.chooser.forms, {**known, **moved}))
+
+    def _to_move(self, plan: Plan, level: str) -> dict[str, int]:
+        """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible."""
+        missing = plan.constants_in(level) - self.soc.memory.weight.size // 2
+        return _largest_needed(plan, level, missing) if missing > 0 else {}
 
     def _judge(self, network: Network) -> Judge:
         """What every engine offers for the network, and what plans made of it are expected to take."""
@@ -149,33 +167,31 @@ class Target:
                 f"'{largest['l2'].name if 'l2' in largest else '-'}'): keep weights in weight memory with "
                 "--target=uma-neureka and its weight_memory sram or mram, or shrink the network"
             )
-        for level in ("weight_sram", "weight_mram"):
-            half = self.soc.memory.weight.size // 2
+        half = self.soc.memory.weight.size // 2
+        for level in _WEIGHT_LEVELS:
             if used[level] > half:
-                memory = level.removeprefix("weight_")
+                moved = self._to_move(plan, level)
+                pins = " ".join(f"--pin {name}=cluster" for name in moved)
                 raise UserError(
-                    f"the packed weights need {used[level]} bytes and the {memory} weight memory has {half} "
-                    f"({used[level] - half} missing): {_what_would_fit(plan, level, used[level] - half)}"
+                    f"the packed weights need {used[level]} bytes and the {level.removeprefix('weight_')} weight "
+                    f"memory has {half} ({used[level] - half} missing): keep some of them in L2 for the cores with "
+                    f"{pins}, which frees {sum(moved.values())} bytes, or shrink the network"
                 )
 
 
-def _what_would_fit(plan: Plan, level: str, missing: int) -> str:
-    """Layers whose weights free enough of a weight memory when they run on the cores instead: as few as possible."""
+def _largest_needed(plan: Plan, level: str, missing: int) -> dict[str, int]:
+    """One layer with enough bytes at a level, the smallest of them, or the largest layers that have enough together."""
     sizes: dict[str, int] = {}
     for layer in plan.layers:
         derived = getattr(layer.tiling.form, "derived", None)
         if derived is not None:
             sizes[layer.layer.name] = sum(t.spec.bytes for t in derived.tensors.values() if t.level == level)
-    enough = [name for name, size in sorted(sizes.items(), key=lambda entry: entry[1]) if size >= missing][:1]
-    if not enough:
-        freed = 0
-        for name, size in sorted(sizes.items(), key=lambda entry: -entry[1]):
-            if freed < missing:
-                enough.append(name)
-                freed += size
-    freed = sum(sizes[name] for name in enough)
-    pins = " ".join(f"--pin {name}=cluster" for name in enough)
-    return f"keep some of them in L2 for the cores with {pins}, which frees {freed} bytes, or shrink the network"
+    ordered = sorted(sizes.items(), key=lambda entry: entry[1])
+    enough = dict([entry for entry in ordered if entry[1] >= missing][:1])
+    for name, size in reversed(ordered):
+        if sum(enough.values()) < missing:
+            enough[name] = size
+    return enough
 
 
 def resolve_target(options: Any) -> Target:

@@ -34,16 +34,8 @@ def test_most_of_the_dma_is_hidden(configuration: str) -> None:
     check(*hidden("zoo:mobilenetv1", None, CONFIGURATIONS[configuration]))
 
 
-# 78 to 86 %, plan by plan: where the picture arrives in one piece, its 3,400 cycles are a fifth of all DMA time.
-CLOSE = pytest.mark.xfail(strict=False, reason="the plan may bring the whole picture before the first step")
-GOLDEN = [
-    pytest.param(case, name, marks=[CLOSE] if (case, name) == (CASES[0], "neureka-sram") else [])
-    for case in CASES
-    for name in ("cluster", "neureka-sram")
-]
-
-
-@pytest.mark.parametrize(("case", "configuration"), GOLDEN)
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("configuration", ["cluster", "neureka-sram"])
 def test_most_of_the_dma_is_hidden_in_golden_networks(case: str, configuration: str) -> None:
     folder = DATA / "deeploy" / case
     if not folder.is_dir():

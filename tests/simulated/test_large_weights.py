@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.simulated.test_planner import check
-from tvm_pulp.errors import UserError
 
 MODEL = "zoo:mobilenetv1_1.0_128"
 
@@ -23,10 +20,7 @@ def test_from_l3_on_the_cores() -> None:
 
 @pytest.mark.slow
 def test_from_weight_memory_on_neureka() -> None:
-    """What exceeds the weight memory runs on the cores, as the message advises."""
-    with pytest.raises(UserError, match="weight memory has") as raised:
-        check(MODEL, target="uma-neureka")
-    pins = dict(pin.split("=") for pin in re.findall(r"--pin (\S+=cluster)", str(raised.value)))
-    report = check(MODEL, target="uma-neureka", pins=pins)
-    assert report["memory"]["wmem"]["peak"] > 2 << 20
+    """What exceeds the weight memory runs on the cores."""
+    report = check(MODEL, target="uma-neureka")
+    assert 2 << 20 < report["memory"]["wmem"]["peak"] <= 4 << 20
     assert sum(layer["engine"] == "neureka" for layer in report["layers"]) > 20

@@ -13,6 +13,7 @@ from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.plan import Plan, Planner
 from tvm_pulp.tiling.propose import Proposals, propose
 from tvm_pulp.tiling.search import MANY_STEPS, Attempt, enough_l1, search, simplest
+from tvm_pulp.tiling.stream_inputs import stream_inputs
 
 # By how much a plan of the solver has to be faster than the best heuristic one.
 _MARGIN = 0.002
@@ -76,11 +77,13 @@ def _best(judge: Judge, tried: list[Attempt], *, overlap: bool, l2_bytes: int) -
     if len(best.plan.schedule.slots) <= MANY_STEPS:
         proposals = propose(judge, tried, overlap=overlap, l2_bytes=l2_bytes if tight else None)
         tried = [*tried, *(a for a in proposals.attempts if a.plan.l2_needed <= l2_bytes)]
-    best = _fastest(tried)
-    found = Planner("solver", best.name, len(tried))
+    chosen = _fastest(tried)
+    streamed = [a for a in stream_inputs(judge, chosen) if a.plan.l2_needed <= l2_bytes]
+    best = min([chosen, *streamed], key=lambda a: a.cycles)
+    found = Planner("solver", best.name, len(tried) + len(streamed))
     if proposals.solutions:
         # The solution that became the plan, or the last one where a heuristic was better.
-        made = [s for a, s in zip(proposals.attempts, proposals.solutions, strict=False) if a is best]
+        made = [s for a, s in zip(proposals.attempts, proposals.solutions, strict=False) if a is chosen]
         last = made[0] if made else proposals.solutions[-1]
         found = replace(
             found,
