@@ -2,8 +2,8 @@
 
 `call_cost` takes the arguments of one call (one tile) and the number of cores, and returns cluster cycles of the
 slowest core with data in L1 and code in the instruction caches, and the cycles by which fetching its code from L2 makes
-it slower; a barrier is not included. `coefficients.py` states for each kernel how far it was off on calls that the fit
-did not see. `scripts/fit_kernel_cycles` measures all kernels again.
+it slower; a barrier is not included. `coefficients.yaml` states for each kernel how far it was off on calls that the
+fit did not see. `scripts/fit_kernel_cycles` measures all kernels again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fit the cost models of the kernels to the simulator and write `schedules/kernel_cycles/coefficients.py`.
+"""Fit the cost models of the kernels to the simulator and write `schedules/kernel_cycles/coefficients.yaml`.
 
     scripts/fit_kernel_cycles [KERNEL...]
 
@@ -45,25 +45,8 @@ from tests.kernels.row_cases import (
     softmax_tflite_case,
 )
 
-TARGET = REPOSITORY / "schedules/kernel_cycles/coefficients.py"
-HEAD = '''"""Coefficients of the cost models; made by `scripts/fit_kernel_cycles`."""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Cycles per unit of work and of fetching the code of that work, and errors on calls that the fit did not see."""
-
-    cycles: dict[str, float]
-    cold_cycles: dict[str, float]
-    median_error: float
-    largest_error: float
-
-
-COEFFICIENTS = {'''
+TARGET = REPOSITORY / "schedules/kernel_cycles/coefficients.yaml"
+HEAD = "# Coefficients of the cost models of the cluster kernels; made by scripts/fit_kernel_cycles.\n"
 
 
 def typical(case: Case) -> bool:
@@ -295,14 +278,14 @@ def fit(kernel: str, count: int) -> Fit:
 
 
 def entry(kernel: str, found: Fit) -> str:
-    """One entry of the table, laid out as the formatter does."""
+    """One entry of the file."""
 
-    def table(values: dict[str, float]) -> str:
-        lines = [f'            "{name}": {value},' for name, value in sorted(values.items())]
-        return "\n".join(["        {", *lines, "        },"])
+    def table(name: str, values: dict[str, float]) -> list[str]:
+        return [f"  {name}:", *(f"    {unit}: {value}" for unit, value in sorted(values.items()))]
 
-    parts = [f'    "{kernel}": Fit(', table(found.cycles), table(found.cold_cycles)]
-    return "\n".join([*parts, f"        {found.median_error},", f"        {found.largest_error},", "    ),", ""])
+    errors_stated = [f"  median_error: {found.median_error}", f"  largest_error: {found.largest_error}", ""]
+    tables = [*table("cycles", found.cycles), *table("cold_cycles", found.cold_cycles)]
+    return "\n".join([f"{kernel}:", *tables, *errors_stated])
 
 
 def main() -> int:
@@ -313,7 +296,7 @@ def main() -> int:
         stated = f"median error {table[kernel].median_error:.1%}, largest {table[kernel].largest_error:.1%}"
         sys.stderr.write(f"{kernel:16} {stated}\n")
     entries = [entry(kernel, table[kernel]) for kernel in MODELS if kernel in table]
-    TARGET.write_text("".join([HEAD, "\n", *entries, "}\n"]), encoding="utf-8")
+    TARGET.write_text("".join([HEAD, *entries]), encoding="utf-8")
     return 0
 
 

@@ -20,6 +20,10 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.registry import core_schedules
 from tvm_pulp.uma.strategy import Form, Refusal
 
+# Cores take a layer from an accelerator only if they promise to be this much faster: promises are estimates, and the
+# accelerator needs less energy.
+_CORES_HANDICAP = 1.1
+
 
 @dataclass(frozen=True)
 class Forms:
@@ -129,7 +133,7 @@ def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple
         assert smallest is not None
         raise MissingL1(layer, smallest, l1_bytes)
     # Equal cycles: the engine named first.
-    return min(choices, key=lambda c: c.cycles), tuple(offers)
+    return min(choices, key=lambda c: c.cycles * (_CORES_HANDICAP if c.form.engine == CLUSTER else 1)), tuple(offers)
 
 
 def make_plan(network: Network, soc: Any, chooser: Chooser, wanted: Decisions, *, cores: int, l1_bytes: int) -> Plan:
