@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.simulated.test_planner import check
+from tvm_pulp.errors import UserError
 
 MODEL = "zoo:mobilenetv1_1.0_128"
 
@@ -24,3 +25,11 @@ def test_from_weight_memory_on_neureka() -> None:
     report = check(MODEL, target="uma-neureka")
     assert 2 << 20 < report["memory"]["wmem"]["peak"] <= 4 << 20
     assert sum(layer["engine"] == "neureka" for layer in report["layers"]) > 20
+
+
+@pytest.mark.slow
+def test_whole_layers_that_l2_cannot_hold_are_an_error() -> None:
+    """Without weight memory the packed weights of a layer are one piece, and two of them exceed L2."""
+    options = {"target": "uma-neureka", "engine_options": {"neureka": {"weight_memory": "none"}}}
+    with pytest.raises(UserError, match=r"bytes of L2 and .* are available beside the code .* weight_memory sram"):
+        check(MODEL, **options)

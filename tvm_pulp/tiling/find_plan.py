@@ -48,7 +48,8 @@ def _find(judge: Judge, *, overlap: bool, l2_bytes: int) -> Plan:
             break
     if not tried:
         assert fallback is not None
-        return fallback.plan
+        # Once more, since levels of constants are kept in the tensors.
+        return judge(fallback.plan.decisions)
     return _best(judge, tried, overlap=overlap, l2_bytes=l2_bytes)
 
 
