@@ -46,7 +46,8 @@ def test_layers_on_the_cores(seed: int) -> None:
     target, plan = tight_plan(network, soc.load("siracusa"))
     run = simulate(target, plan, inputs)
     assert sum(entry["tiles"] for entry in run.report["layers"]) > LAYERS
-    compare(layers, run.outputs, [layer.reference(x) for layer, x in zip(layers, inputs, strict=True)], run.report)
+    expected = [layer.reference(x) for layer, x in zip(layers, inputs, strict=True)]
+    compare(layers, network, run.outputs, expected, run.report)
 
 
 def test_a_wrong_result_is_noticed() -> None:
@@ -54,9 +55,11 @@ def test_a_wrong_result_is_noticed() -> None:
     layer = random_layer(source, ("dense",), ("pulp",))
     x = random_input(source, layer.x)
     wanted = layer.reference(x)
-    report = {"layers": [{"deviation_lsb": 0, "engine": "neureka", "form": "1x1", "tiles": 1}]}
-    compare([layer], [wanted], [wanted], report)
+    network = layer_network([layer])
+    entry = {"name": network.layers[0].name, "deviation_lsb": 0, "engine": "neureka", "form": "1x1", "tiles": 1}
+    report = {"layers": [entry]}
+    compare([layer], network, [wanted], [wanted], report)
     wrong = wanted.copy()
     wrong.flat[-1] ^= 1
     with pytest.raises(AssertionError, match=r"dense .* on neureka \(1x1, 1 tiles\) differs by 1"):
-        compare([layer], [wrong], [wanted], report)
+        compare([layer], network, [wrong], [wanted], report)
