@@ -290,6 +290,10 @@ def entry(kernel: str, found: Fit) -> str:
 
 def main() -> int:
     chosen = sys.argv[1:] or list(MODELS)
+    unknown = [name for name in chosen if name not in MODELS]
+    if unknown:
+        sys.stderr.write(f"there is no kernel '{unknown[0]}' to fit: {', '.join(MODELS)}, or generated\n")
+        return 2
     table = dict(COEFFICIENTS)
     for kernel in chosen:
         table[kernel] = fit(kernel, MODELS[kernel][1])
