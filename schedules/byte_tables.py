@@ -15,19 +15,29 @@ def byte_values(dtype: str) -> np.ndarray:
     return np.arange(LUT_ENTRIES).astype(np.uint8).view(dtype).astype(np.int64)
 
 
+def by_stored_byte(table: np.ndarray, dtype: str) -> np.ndarray:
+    """A table whose first entry belongs to the smallest value of a type, in the order of the stored byte."""
+    entries = table.reshape(-1).view(np.uint8)
+    return np.roll(entries, 128) if dtype == "int8" else entries
+
+
 def byte_table(function: Callable[[np.ndarray], np.ndarray], dtype: str, result: str) -> np.ndarray:
     """Results of `function` (values to values) in the order of the stored byte."""
     return np.ascontiguousarray(np.asarray(function(byte_values(dtype))).astype(result))
 
 
-def exponential_table(attributes: dict[str, Any]) -> np.ndarray:
-    """Table of `i_softmax`: entry 255 - d is 1 + (levels - 1) * exponential of the distance d to the maximum."""
+def exponentials(attributes: dict[str, Any]) -> np.ndarray:
+    """Entry 255 - d is 1 + (levels - 1) * the exponential of the distance d to the maximum, whatever its size."""
     a, b, c, log2, levels = (int(attributes[k]) for k in ("a", "b", "c", "log2", "levels"))
     distance = 255 - np.arange(LUT_ENTRIES, dtype=np.int64)
     halvings = np.minimum(distance // log2, 31)
     rest = halvings * log2 - distance
-    values = (a * (rest + b) ** 2 + c) >> halvings
-    table = 1 + (levels - 1) * values
+    return np.asarray(1 + (levels - 1) * ((a * (rest + b) ** 2 + c) >> halvings))
+
+
+def exponential_table(attributes: dict[str, Any]) -> np.ndarray:
+    """Table of `i_softmax`: its exponentials."""
+    table = exponentials(attributes)
     if table.min() < 1 or table.max() >= 1 << 31:
         raise OverflowError("exponentials of this softmax do not fit the kernel's 31 bits")
     return table.astype(np.uint32)
@@ -72,11 +82,6 @@ def least_to_skip(table: np.ndarray, exponentials: np.ndarray, probability: np.n
     if probability is not None and int(probability.reshape(-1)[0]) != 0:
         return 256
     return min(256, max(0, int(table.max()) - 128) + distance)
-
-
-def row_limit(table: np.ndarray) -> int:
-    """Longest row whose exponentials sum up below 2^31, the limit of the kernel."""
-    return ((1 << 31) - 1) // int(table.max())
 
 
 def tflite_exponential_table(attributes: dict[str, Any]) -> np.ndarray:

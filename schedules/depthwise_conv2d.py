@@ -15,7 +15,7 @@ def pack_depthwise_weights(weight: np.ndarray) -> np.ndarray:
     channels, height, width = weight.shape
     packed = np.zeros((channels, height, whole_words(width)), np.int8)
     packed[..., :width] = weight
-    return packed.reshape(-1)
+    return packed
 
 
 def plane_stride(out_width: int, kernel_width: int, stride_x: int, pad_left: int) -> int:

@@ -14,17 +14,12 @@ def padded_depth(depth: int) -> int:
     return -(-depth // 4) * 4
 
 
-def packed_bytes(columns: int, depth: int) -> int:
-    """Size of the packed form of a [columns, depth] matrix."""
-    return -(-columns // 4) * 4 * padded_depth(depth)
-
-
 def pack_weights(weight: np.ndarray) -> np.ndarray:
-    """Pack an int8 matrix [columns, ...]; everything behind the first axis is the depth."""
+    """Pack an int8 matrix [columns, ...], one row per block; everything behind the first axis is the depth."""
     matrix = weight.reshape(weight.shape[0], -1)
     columns, depth = matrix.shape
     filled = np.zeros((max(columns, 4), padded_depth(depth)), np.int8)
     filled[:columns, :depth] = matrix
     starts = [min(first, len(filled) - 4) for first in range(0, columns, 4)]
     blocks = np.stack([filled[start : start + 4] for start in starts])
-    return np.ascontiguousarray(blocks.reshape(len(starts), 4, -1, 4).transpose(0, 2, 1, 3)).reshape(-1)
+    return np.ascontiguousarray(blocks.reshape(len(starts), 4, -1, 4).transpose(0, 2, 1, 3)).reshape(len(starts), -1)

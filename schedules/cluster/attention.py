@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedules.byte_tables import least_to_skip, logit_range, logit_table, small_exponential_table
+from schedules.byte_tables import exponentials, least_to_skip, logit_range, logit_table, small_exponential_table
 from schedules.cluster.base import SLACK, Arguments, KernelForm, padded, requant_fields
-from schedules.cluster.rows import i_softmax_table
 from tvm_pulp.qnn.attention import dimensions, operands
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
@@ -27,7 +26,7 @@ def applies(layer: Layer) -> bool:
     q, k = layer.inputs[0].spec, layer.inputs[1].spec
     _, _, keys, size = dimensions(layer.attributes, q, k)
     rules = [Requant.of(layer.attributes), Requant.of(layer.attributes, "logit")]
-    table = i_softmax_table(layer)
+    table = exponentials(layer.attributes)
     fits = (
         table.min() >= 1
         and table[255] == table.max()
@@ -100,7 +99,7 @@ class AttentionKernel(KernelForm):
     def tables(self, arguments: Arguments, of: dict[str, Tensor], keys: int, size: int) -> dict[str, Pointer | int]:
         """Tables of the softmax; those of the kernel's fastest path where it applies."""
         layer, rule = self.layer, Requant.of(self.layer.attributes, "logit")
-        large = i_softmax_table(layer)
+        large = exponentials(layer.attributes)
         small = small_exponential_table(large, layer.attributes["levels"], keys) if size == 4 and keys >= 4 else None
         exponential = large.astype(np.uint32) if small is None else small
         constant = self.derived.constant(f"{layer.name}_exponential", exponential)

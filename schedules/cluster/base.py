@@ -163,16 +163,3 @@ def folded_bias(layer: Layer, weights: np.ndarray, zero_point: int) -> np.ndarra
         assert layer.inputs[2].data is not None
         total = total + layer.inputs[2].data.astype(np.int64)
     return total.astype(np.int32)
-
-
-def pack_columns(weights: np.ndarray) -> np.ndarray:
-    """Packed weights of a matrix [columns, depth]: blocks of four columns, four bytes of depth each in turn."""
-    columns, depth = weights.shape
-    blocks = -(-columns // 4)
-    wide = np.zeros((max(4, columns), padded(depth)), np.int8)
-    wide[:columns, :depth] = weights
-    first = [min(4 * b, max(0, columns - 4)) for b in range(blocks)]
-    picked = np.stack([wide[f : f + 4] for f in first])
-    return np.ascontiguousarray(picked.reshape(blocks, 4, padded(depth) // 4, 4).transpose(0, 2, 1, 3)).reshape(
-        blocks, -1
-    )

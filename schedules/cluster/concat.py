@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedules.byte_tables import by_stored_byte
 from schedules.cluster.base import SLACK, KernelForm
 from schedules.cluster.structures import words_of
 from schedules.kernel_cycles import call_cost
@@ -49,14 +50,11 @@ class ConcatKernel(KernelForm):
         return tuple(TileAxis(a) for a in range(self.layer.attributes["axis"]))
 
     def table(self, index: int, part: Tensor, table: Tensor | None) -> Tensor | None:
-        """The table of a part as the kernel wants it: the operator's begins with the smallest value."""
+        """The table of a part as the kernel wants it."""
         if table is None:
             return None
         assert table.data is not None
-        data = table.data.reshape(-1).view(np.uint8)
-        return self.derived.constant(
-            f"{self.layer.name}_table{index}", np.roll(data, 128) if part.spec.dtype == "int8" else data
-        )
+        return self.derived.constant(f"{self.layer.name}_table{index}", by_stored_byte(table.data, part.spec.dtype))
 
     def recipe(self, box: Box) -> Recipe:
         layer, out, axis = self.layer, self.layer.outputs[0], self.layer.attributes["axis"]

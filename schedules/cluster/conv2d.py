@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from schedules.cluster.base import (
     SLACK,
     TYPES,
@@ -13,11 +11,11 @@ from schedules.cluster.base import (
     KernelForm,
     accumulator_reach,
     folded_bias,
-    pack_columns,
     padded,
     uniform_requant,
 )
-from schedules.depthwise_conv2d import plane_stride, scratch_bytes
+from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
+from schedules.packed_weights import pack_weights
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
@@ -85,7 +83,7 @@ class Conv2dKernel(WindowKernel):
         first, count = box.start[3], box.size[3]
         matrix = weights.reshape(weights.shape[0], -1)
         packed = self.derived.constant(
-            f"{layer.name}_packed_{first}_{count}", pack_columns(matrix[first : first + count])
+            f"{layer.name}_packed_{first}_{count}", pack_weights(matrix[first : first + count])
         )
         weight = arguments.load_whole("weight", packed)
         bias = self.derived.constant(f"{layer.name}_folded_bias", folded_bias(layer, matrix, a["zero_point"]))
@@ -121,9 +119,7 @@ class DepthwiseKernel(WindowKernel):
         arguments = Arguments()
         source = Box((box.start[0], rows.start, columns.start, first), (1, rows.size, columns.size, count))
         x = arguments.load("x", layer.inputs[0], source)
-        filled = np.zeros((weights.shape[0], kh, padded(kw)), np.int8)
-        filled[:, :, :kw] = weights[..., 0]
-        filters = self.derived.constant(f"{layer.name}_padded_weight", filled)
+        filters = self.derived.constant(f"{layer.name}_padded_weight", pack_depthwise_weights(weights[..., 0]))
         weight = arguments.load("weight", filters, Box((first, 0, 0), (count, kh, padded(kw))))
         bias = self.derived.constant(f"{layer.name}_folded_bias", folded_bias(layer, weights, a["zero_point"]))
         bias_at = arguments.load("bias", bias, Box((first,), (count,)))

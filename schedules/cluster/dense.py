@@ -11,10 +11,10 @@ from schedules.cluster.base import (
     KernelForm,
     accumulator_reach,
     folded_bias,
-    pack_columns,
     padded,
     uniform_requant,
 )
+from schedules.packed_weights import pack_weights
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -62,7 +62,7 @@ class DenseKernel(KernelForm):
         x_box = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
         x = arguments.load("x", layer.inputs[0], x_box)
         part = matrix[first : first + columns]
-        packed = self.derived.constant(f"{layer.name}_packed_{first}_{columns}", pack_columns(part))
+        packed = self.derived.constant(f"{layer.name}_packed_{first}_{columns}", pack_weights(part))
         weight = arguments.load_whole("weight", packed)
         zero_point = layer.attributes["zero_point"]
         folded = folded_bias(layer, matrix, zero_point)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from schedules.byte_tables import by_stored_byte, byte_values
 from schedules.cluster.base import (
     SLACK,
     TYPES,
@@ -31,8 +32,6 @@ from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
 _TYPES = ("int8", "uint8", "int32")
-# Every byte, in the order a table is indexed: as unsigned.
-_BYTES = np.arange(256, dtype=np.uint8)
 
 
 def _same_or_row(spec: TensorSpec, shape: tuple[int, ...]) -> bool:
@@ -106,7 +105,7 @@ def _linear_sum(encoded: str, types: tuple[str, ...], scalars: tuple[int, ...]) 
     rule = Requant.of(attributes)
     if rule.out_dtype == "int32":
         return None
-    a, b = (_values(dtype) for dtype in types)
+    a, b = (byte_values(dtype) for dtype in types)
     result = Add.reference(attributes, [a[:, None], b[None, :], *(np.array([s], np.int32) for s in scalars)])
     first, second = (float(m) for m in attributes["multipliers"])
     if attributes["form"] == "tflite":
@@ -151,7 +150,7 @@ class AddKernel(ElementwiseKernel):
             return found, 0
         moved, total = [], 0
         for table, spec in zip(found, specs, strict=True):
-            values = table.astype(np.int64) if table is not None else _values(spec.dtype)
+            values = table.astype(np.int64) if table is not None else byte_values(spec.dtype)
             shift = 128 if values.min() >= 0 and values.max() > 127 else 0
             if values.min() - shift < -128 or values.max() - shift > 127:
                 return found, 0
@@ -162,7 +161,7 @@ class AddKernel(ElementwiseKernel):
     def table(self, side: int) -> np.ndarray | None:
         """What an operand becomes before the sum, for every byte."""
         a, spec = self.layer.attributes, self.layer.inputs[side].spec
-        values = _values(spec.dtype)
+        values = byte_values(spec.dtype)
         if a["form"] == "tflite":
             shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << LEFT_SHIFT
             scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
@@ -220,11 +219,6 @@ class AddKernel(ElementwiseKernel):
             "mul_b": linear.mul_b if linear else 1, **requant,
         }  # fmt: skip
         return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), self.cores)
-
-
-def _values(dtype: str) -> np.ndarray:
-    """Value of every byte."""
-    return (_BYTES if dtype == "uint8" else _BYTES.view(np.int8)).astype(np.int64)
 
 
 def applies_mul(layer: Layer) -> bool:
@@ -328,10 +322,8 @@ class LookupKernel(KernelForm):
         layer = self.layer
         if layer.operator == "lookup":
             assert layer.inputs[1].data is not None
-            table = layer.inputs[1].data.reshape(-1).view(np.uint8)
-            # The operator's table begins with the smallest value, the kernel's with the byte 0.
-            return np.roll(table, 128) if layer.inputs[0].spec.dtype == "int8" else table
-        values = _BYTES if layer.inputs[0].spec.dtype == "uint8" else _BYTES.view(np.int8)
+            return by_stored_byte(layer.inputs[1].data, layer.inputs[0].spec.dtype)
+        values = byte_values(layer.inputs[0].spec.dtype).astype(layer.inputs[0].spec.dtype)
         constants = [t.data for t in layer.inputs[1:] if t.data is not None]
         attributes = {**layer.attributes, **({"axis": 0} if "axis" in layer.attributes else {})}
         return OPERATORS[layer.operator].reference(attributes, [values, *constants]).view(np.uint8)

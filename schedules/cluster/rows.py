@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedules.byte_tables import exponentials, tflite_exponential_table
 from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm
-from tvm_pulp.qnn import softmax_tflite
-from tvm_pulp.qnn.fixed_point import doubling_high_multiply
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.tile_rules import RULES
@@ -32,24 +31,10 @@ class RowKernel(KernelForm):
         return box.elements // box.size[-1], box.size[-1]
 
 
-def distances(layer: Layer) -> np.ndarray:
-    """Distance to the row's maximum for each table entry: entry 255 - d belongs to distance d."""
-    return 255 - np.arange(256, dtype=np.int64)
-
-
-def i_softmax_table(layer: Layer) -> np.ndarray:
-    """1 + (levels - 1) * exponential for every distance."""
-    a, b, c, log2, levels = (layer.attributes[k] for k in ("a", "b", "c", "log2", "levels"))
-    t = -distances(layer)
-    z = np.clip((-t) // log2, 0, 31)
-    e = (a * (t + z * log2 + b) ** 2 + c) >> z
-    return np.asarray(1 + (levels - 1) * e, np.int64)
-
-
 def applies_i_softmax(layer: Layer) -> bool:
     if layer.attributes["form"] != "i_softmax" or layer.inputs[0].spec.dtype not in ("int8", "uint8"):
         return False
-    table = i_softmax_table(layer)
+    table = exponentials(layer.attributes)
     columns = layer.inputs[0].spec.shape[-1]
     # The kernel takes the first exponential for the largest.
     rising = table.min() >= 1 and table[255] == table.max()
@@ -64,7 +49,7 @@ class ISoftmaxKernel(RowKernel):
         layer, (rows, columns) = self.layer, self.size(box)
         arguments = Arguments()
         x = arguments.load("x", layer.inputs[0], box)
-        constant = self.derived.constant(f"{layer.name}_exponential", i_softmax_table(layer).astype(np.uint32))
+        constant = self.derived.constant(f"{layer.name}_exponential", exponentials(layer.attributes).astype(np.uint32))
         table = arguments.load_whole("table", constant)
         y = self.out(box)
         scratch, stride = self.scratch(4 * columns + 16)
@@ -106,17 +91,15 @@ def applies_tflite(layer: Layer) -> bool:
 class TfliteSoftmaxKernel(RowKernel):
     name: str = "softmax_tflite kernel"
 
-    def table(self) -> np.ndarray:
-        a, d = self.layer.attributes, distances(self.layer)
-        alive = -d >= a["smallest"]
-        scaled = doubling_high_multiply(np.where(alive, -d, 0) << a["left_shift"], np.int64(a["multiplier"]))
-        return np.where(alive, softmax_tflite.exponential(scaled), 0).astype(np.int32)
+    def exponentials(self) -> Tensor:
+        table = tflite_exponential_table(self.layer.attributes)
+        return self.derived.constant(f"{self.layer.name}_exponential", table)
 
     def recipe(self, box: Box) -> Recipe:
         layer, (rows, columns) = self.layer, self.size(box)
         arguments = Arguments()
         x = arguments.load("x", layer.inputs[0], box)
-        table = arguments.load_whole("table", self.derived.constant(f"{layer.name}_exponential", self.table()))
+        table = arguments.load_whole("table", self.exponentials())
         y = self.out(box)
         fields = {"x": x, "y": Pointer(y), "table": table, "rows": rows, "columns": columns}
         return arguments.finish("softmax_tflite", "softmax_tflite", fields, (y, layer.outputs[0], box), self.cores)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,3 @@ def match_arrays(names: Sequence[str], arrays: Sequence[tuple[str, np.ndarray]])
     if any(name in given for name in names):
         return {name: given[name] for name in names if name in given}
     return {name: array for name, (_, array) in zip(names, arrays, strict=False)}
-
-
-def spec_fits(spec: TensorSpec, array: np.ndarray) -> bool:
-    """Whether an integer array's values fit the element type."""
-    if not array.size:
-        return True
-    low, high = spec.range
-    return bool(low <= array.min() and array.max() <= high)

@@ -35,8 +35,3 @@ def recipe_dma_cycles(recipe: Recipe) -> int:
             for t in transfers(step.box, step.tensor.spec.shape, itemsize):
                 total += transfer_cycles(t.bytes, t.line, outward=isinstance(step, Store))
     return total
-
-
-def recipe_dma_bytes(recipe: Recipe) -> int:
-    """Bytes a recipe moves in and out of L1."""
-    return sum(s.local.spec.bytes for s in recipe.steps if isinstance(s, Load | Store))

@@ -10,8 +10,8 @@ from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.arena import aligned
 from tvm_pulp.tiling.build_schedule import LayerWork, Policy, build_schedule
 from tvm_pulp.tiling.decisions import Choice, Decisions, layer_work, policy_of
-from tvm_pulp.tiling.greedy import MissingL1, Tiling
-from tvm_pulp.tiling.place_blocks import L1_ALIGNMENT, place_blocks
+from tvm_pulp.tiling.greedy import L1_ALIGNMENT, MissingL1, Tiling
+from tvm_pulp.tiling.place_blocks import place_blocks
 from tvm_pulp.tiling.schedule import Block, Schedule
 
 # A tile budget shrinks at least to this part when a layer does not fit, and at most to that.

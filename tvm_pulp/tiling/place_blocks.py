@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tvm_pulp.tiling.arena import Buffer, aligned, largest_live_set
+from tvm_pulp.tiling.arena import aligned
+from tvm_pulp.tiling.greedy import L1_ALIGNMENT
 from tvm_pulp.tiling.schedule import Block
 
-L1_ALIGNMENT = 16
 _PROMOTIONS = 12
-
-
-def live_set(blocks: Sequence[Block]) -> int:
-    """Most bytes alive at one position: no placement needs less."""
-    return largest_live_set(Buffer(b, aligned(b.bytes, L1_ALIGNMENT), b.first, b.last) for b in blocks)
 
 
 @dataclass(frozen=True)

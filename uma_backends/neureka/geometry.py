@@ -43,13 +43,6 @@ class Geometry:
         """Return the output channels of one subtile."""
         return self.channels_3x3 if mode is Mode.DEPTHWISE_3X3 else self.output_channels
 
-    def peak_macs_per_cycle(self, mode: Mode, weight_bits: int) -> float:
-        """Return the MAC per cycle while weights stream without a pause."""
-        elements = self.pe_rows * self.pe_columns
-        if mode is Mode.POINTWISE:
-            return float(elements * self.channels_1x1)
-        return elements * self.channels_3x3 * 9 / weight_bits
-
 
 SIRACUSA = Geometry()
 
