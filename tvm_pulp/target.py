@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
+from tvm_pulp.tiling.collect_rarely import collect_rarely
 from tvm_pulp.tiling.plan import PLANNERS, Plan
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.registry import parse_targets
@@ -73,6 +74,7 @@ class Target:
             module = backend.run_relax_passes(module)
         return module
 
+    @collect_rarely()
     def plan(self, network: Network) -> Plan:
         """Plan the network, or take the plan that was given, and check it independently."""
         from tvm_pulp.tiling.read_plan import read_plan

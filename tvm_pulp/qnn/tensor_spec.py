@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -26,11 +27,11 @@ class TensorSpec:
     shape: tuple[int, ...]
     dtype: str
 
-    @property
+    @cached_property
     def elements(self) -> int:
         return math.prod(self.shape)
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         return self.elements * np.dtype(self.dtype).itemsize
 

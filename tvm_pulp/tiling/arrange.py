@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
@@ -37,18 +36,18 @@ def arranged(judge: Judge, *, overlap: bool) -> Judge:
     if len(candidates) == 1 and not groups:
         return judge
     judged = [(_cycles(changed), position) for position, changed in enumerate(candidates)]
-    known = [entry for entry in judged if entry[0] is not None]
+    known = [(cycles, position) for cycles, position in judged if cycles is not None]
     if not known:
         return judge
     cycles, position = min(known)
     return _with_splits(candidates[position], groups, cycles)
 
 
-def _cycles(judge: Judge) -> Any:
+def _cycles(judge: Judge) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     caps = [judge.l1_bytes] * len(judge.network.layers)
     try:
-        return judge(wanted(judge.chooser, JUST_IN_TIME, caps, nothing_in_l3)).estimated_cycles
+        return judge.once(wanted(judge.chooser, JUST_IN_TIME, caps, nothing_in_l3)).estimated_cycles
     except UserError:
         return None
 

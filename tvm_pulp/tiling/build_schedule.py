@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.tiling.bundles import BundleBuilder, descriptor_bytes, record_bytes
 from tvm_pulp.tiling.commands import split_commands
-from tvm_pulp.tiling.residency import contiguous_offset
+from tvm_pulp.tiling.residency import Touched, contiguous_offset, touched_by
 from tvm_pulp.tiling.schedule import (
     BOOT,
     Block,
@@ -39,6 +40,21 @@ class LayerWork:
     recipes: tuple[Recipe, ...]
     overlap: bool
 
+    @cached_property
+    def order(self) -> list[tuple[int, Kernel | Call | Job]]:
+        """Tile and step of all compute steps in their order."""
+        return _compute_order(self)
+
+    @cached_property
+    def touched(self) -> Touched:
+        """Activations that its tiles touch."""
+        return touched_by(self.recipes)
+
+    @cached_property
+    def descriptor_bytes(self) -> int:
+        """What records and descriptors take, about."""
+        return descriptor_bytes(self.recipes)
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -51,7 +67,7 @@ class Policy:
     overlap: bool = True
 
 
-def compute_order(work: LayerWork) -> list[tuple[int, Kernel | Call | Job]]:
+def _compute_order(work: LayerWork) -> list[tuple[int, Kernel | Call | Job]]:
     """Compute steps of a layer. With overlap the cores finish tile n while the accelerator works on tile n + 1."""
     parts: list[tuple[list[Kernel | Call | Job], list[Kernel | Call | Job]]] = []
     for recipe in work.recipes:
@@ -90,7 +106,7 @@ class _Builder:
         self._order: list[tuple[int, int, Kernel | Call | Job]] = []
         self._slots_of: dict[tuple[int, int], list[int]] = {}
         for index, work in enumerate(works):
-            for tile, step in compute_order(work):
+            for tile, step in work.order:
                 self._slots_of.setdefault((index, tile), []).append(len(self._order))
                 self._order.append((index, tile, step))
         self._outputs = {t.storage for t in network.outputs}
@@ -234,7 +250,7 @@ class _Builder:
     def _constants(self, index: int, work: LayerWork, places: dict[Local, Place]) -> None:
         """Bundles: one for what all tiles share, one per tile for what changes; records with the first or apart."""
         slots = sorted(s for t in range(len(work.recipes)) for s in self._slots_of[index, t])
-        small = PAGE_SHARE * descriptor_bytes(work.recipes) <= self._l1_bytes
+        small = PAGE_SHARE * work.descriptor_bytes <= self._l1_bytes
         shared, changing = self.bundles.divide(work.recipes)
         if shared or small:
             common = self.bundles.new(index)
@@ -264,7 +280,7 @@ class _Builder:
 
     def _pages(self, index: int, work: LayerWork, slots: Sequence[int]) -> None:
         """Records and descriptors of many steps: as few bundles as their share of L1 allows."""
-        count = min(len(slots), -(-PAGE_SHARE * descriptor_bytes(work.recipes) // self._l1_bytes))
+        count = min(len(slots), -(-PAGE_SHARE * work.descriptor_bytes // self._l1_bytes))
         for number in range(count):
             mine = slots[number * len(slots) // count : (number + 1) * len(slots) // count]
             page = self.bundles.new(index)
@@ -374,7 +390,7 @@ class _Builder:
             places[step.local] = Place(self._block(index, step.local.name, step.local.bytes, first, first))
 
     def _intermediates(self, index: int, tile: int, recipe: Recipe, places: dict[Local, Place]) -> None:
-        for local in recipe.locals():
+        for local in recipe.locals:
             if local not in places:
                 first = compute_position(self._uses(index, tile, local)[0])
                 places[local] = Place(self._block(index, local.name, local.bytes, first, first))

@@ -49,7 +49,7 @@ def layer_class(entry: Forms) -> tuple[object, ...]:
     forms = []
     for form in entry.tiled:
         recipe = form.recipe(whole)
-        sizes = tuple((local.name, local.bytes) for local in recipe.locals())
+        sizes = tuple((local.name, local.bytes) for local in recipe.locals)
         forms.append((form.engine, form.name, form.axes(), recipe.cycles, recipe.engine_cycles, sizes))
     return layer.operator, lists, operands, tuple(forms)
 

@@ -69,7 +69,7 @@ def layer_work(choice: Choice, in_l3: InL3) -> LayerWork:
 def policy_of(network: Network, decisions: Decisions, works: Sequence[LayerWork]) -> Policy:
     """The policy that decisions amount to: residency only where tiles allow it."""
     resident = {}
-    for tensor, uses in find_uses(network, [w.recipes for w in works]).items():
+    for tensor, uses in find_uses(network, [w.touched for w in works]).items():
         readers = frozenset(r for r in uses.candidates() if r not in decisions.banned.get(tensor, ()))
         if decisions.resident is not None:
             readers &= decisions.resident.get(tensor, frozenset())

@@ -42,7 +42,7 @@ class Tiling:
 def footprint(recipe: Recipe) -> int:
     """L1 bytes of a recipe: descriptors and buffers, every one aligned."""
     descriptors = aligned(4 * descriptor_words(recipe.steps), L1_ALIGNMENT)
-    return descriptors + sum(aligned(b.bytes, L1_ALIGNMENT) for b in recipe.locals())
+    return descriptors + sum(aligned(b.bytes, L1_ALIGNMENT) for b in recipe.locals)
 
 
 def _sizes(extent: int, step: int, limit: int | None) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.tiling.arena import aligned
-from tvm_pulp.tiling.build_schedule import PAGE_SHARE, LayerWork, compute_order
+from tvm_pulp.tiling.build_schedule import PAGE_SHARE, LayerWork
 from tvm_pulp.tiling.bundles import descriptor_bytes
 from tvm_pulp.tiling.dma_cost import START_UP, transfer_cycles
 from tvm_pulp.tiling.greedy import L1_ALIGNMENT, Tiling
@@ -78,7 +78,7 @@ def activations(layer: Layer) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
 def layer_cost(layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, l1_bytes: int) -> LayerCost:
     """Take stock of all tiles. `pipelined`: transfers overlap with anything at all."""
     recipes = tiling.recipes()
-    order = compute_order(LayerWork(recipes, overlap))
+    order = LayerWork(recipes, overlap).order
     inputs, outputs = activations(layer)
     alive = TileLifetimes(recipes, overlap=overlap, pipelined=pipelined)
     streams_in = tuple(_stream(recipes, t, alive.loads(t), overlap, outward=False) for t in inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -45,23 +46,35 @@ def _placements(blocks: Sequence[Block], budget: int) -> Iterable[_Placement]:
         sorted(blocks, key=lambda b: (b.first - b.last, -b.bytes)),
         sorted(blocks, key=lambda b: (-b.bytes * (b.last - b.first + 1), b.first)),
     ]
+    least = sys.maxsize
     for order in orders:
-        yield _place(order)
+        if placement := _place(order, None, least):
+            least = placement.size
+            yield placement
     # What stays through one layer and what stays through the next at opposite ends: the room between is one piece.
-    tried = [_place(order, budget) for order in orders]
-    yield from tried
+    last = None
+    for order in orders:
+        if placement := _place(order, budget, last.size if last else sys.maxsize):
+            last = placement
+            yield placement
     # Blocks that ended too high come first in the next order; some orders need several such changes.
-    last = min(tried, key=lambda p: p.size)
     for _ in range(_PROMOTIONS):
+        assert last is not None
         ends = zip(last.order, last.offsets, strict=True)
         high = {id(b) for b, offset in ends if offset + b.bytes > budget}
         order = [*(b for b in last.order if id(b) in high), *(b for b in last.order if id(b) not in high)]
+        if order == last.order:
+            break
         last = _place(order, last.ceiling)
+        assert last is not None
         yield last
 
 
-def _place(order: list[Block], ceiling: int | None = None) -> _Placement:
-    """Lowest free offset for each block in turn; below a ceiling the highest for blocks of odd layers."""
+def _place(order: list[Block], ceiling: int | None, least: int = sys.maxsize) -> _Placement | None:
+    """Lowest free offset for each block in turn; below a ceiling the highest for blocks of odd layers.
+
+    None as soon as it is clear that the placement is no smaller than one of `least` bytes.
+    """
     # Blocks by the step in which they live: most live for a step or two.
     by_step: dict[int, list[tuple[int, int, int, int]]] = {}
     offsets, size = [], 0
@@ -79,6 +92,8 @@ def _place(order: list[Block], ceiling: int | None = None) -> _Placement:
                 by_step.setdefault(s, []).append((offset, end, block.first, block.last))
         offsets.append(offset)
         size = max(size, offset + block.bytes)
+        if size >= least:
+            return None
     return _Placement(order, offsets, size, ceiling)
 
 

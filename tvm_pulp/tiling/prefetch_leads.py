@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from tvm_pulp.tiling.build_schedule import LayerWork, compute_order
+from tvm_pulp.tiling.build_schedule import LayerWork
 from tvm_pulp.tiling.dma_cost import transfer_cycles
 from tvm_pulp.tiling.step_cost import step_cost
 from tvm_pulp.uma.recipe import Load, Recipe
@@ -30,7 +30,7 @@ def prefetch_leads(works: Sequence[LayerWork], slack: int) -> list[int]:
     now = 0
     for work in works:
         first.append(len(starts))
-        for _, step in compute_order(work):
+        for _, step in work.order:
             starts.append(now)
             now += _STEP_CYCLES + step_cost(step).cycles
     leads = [0] * len(works)

@@ -44,8 +44,36 @@ class Uses:
         return [layer for layer, fits in self.readers.items() if fits]
 
 
-def find_uses(network: Network, recipes: Sequence[Sequence[Recipe]]) -> dict[Tensor, Uses]:
-    """Uses of every activation, input and output; `recipes` are those of each layer's tiles."""
+@dataclass(frozen=True)
+class Touched:
+    """Activations that the tiles of a layer load or store, and those of which some tile is not contiguous."""
+
+    tensors: frozenset[Tensor]
+    scattered_loads: tuple[Tensor, ...]
+    scattered_stores: tuple[Tensor, ...]
+
+
+def touched_by(recipes: Sequence[Recipe]) -> Touched:
+    """What the tiles of a layer touch."""
+    tensors: set[Tensor] = set()
+    # Ordered, unlike sets: plans are the same every time.
+    loads: dict[Tensor, None] = {}
+    stores: dict[Tensor, None] = {}
+    for recipe in recipes:
+        for step in recipe.steps:
+            if isinstance(step, Load) and step.tensor.storage.kind != "constant":
+                tensors.add(step.tensor.storage)
+                if step.pitch or contiguous_offset(step.tensor, step.box) is None:
+                    loads.setdefault(step.tensor.storage)
+            elif isinstance(step, Store):
+                tensors.add(step.tensor.storage)
+                if contiguous_offset(step.tensor, step.box) is None:
+                    stores.setdefault(step.tensor.storage)
+    return Touched(frozenset(tensors), tuple(loads), tuple(stores))
+
+
+def find_uses(network: Network, touched: Sequence[Touched]) -> dict[Tensor, Uses]:
+    """Uses of every activation, input and output; `touched` tells of each layer."""
     found: dict[Tensor, Uses] = {}
 
     def uses(tensor: Tensor) -> Uses:
@@ -58,23 +86,17 @@ def find_uses(network: Network, recipes: Sequence[Sequence[Recipe]]) -> dict[Ten
         for tensor in layer.outputs:
             entry = uses(tensor)
             entry.producer, entry.producer_fits = index, True
-        touched: set[Tensor] = set()
-        for recipe in recipes[index]:
-            for step in recipe.steps:
-                if isinstance(step, Load) and step.tensor.storage.kind != "constant":
-                    touched.add(step.tensor.storage)
-                    if step.pitch or contiguous_offset(step.tensor, step.box) is None:
-                        uses(step.tensor).readers[index] = False
-                elif isinstance(step, Store):
-                    touched.add(step.tensor.storage)
-                    if contiguous_offset(step.tensor, step.box) is None:
-                        uses(step.tensor).producer_fits = False
+        mine = touched[index]
+        for tensor in mine.scattered_loads:
+            uses(tensor).readers[index] = False
+        for tensor in mine.scattered_stores:
+            uses(tensor).producer_fits = False
         # Steps that work on a tensor where it lies need it in L2.
         for tensor in layer.inputs:
-            if tensor.storage in found and tensor.storage not in touched:
+            if tensor.storage in found and tensor.storage not in mine.tensors:
                 found[tensor.storage].readers[index] = False
         for tensor in layer.outputs:
-            if tensor.storage not in touched:
+            if tensor.storage not in mine.tensors:
                 found[tensor.storage].producer_fits = False
     for tensor in network.outputs:
         if tensor.storage in found:

@@ -86,15 +86,15 @@ def search(judge: Judge, first: Attempt, in_l3: InL3) -> list[Attempt]:
 
     known: set[object] = set()
 
-    def consider(name: str, lead: int, caps: Sequence[int]) -> None:
+    def consider(name: str, lead: int, caps: Sequence[int], most_tiles: int | None = None) -> None:
         # Two copies of everything may be too much where one is not.
         try:
             decisions = wanted(chooser, lead, caps, in_l3)
             key = (tuple(id(c.tiling) for c in decisions.choices), tuple(decisions.leads.items()))
-            if key in known:
+            if key in known or (most_tiles and sum(len(c.tiling.tiles) for c in decisions.choices) > most_tiles):
                 return
             known.add(key)
-            plan = judge(decisions)
+            plan = judge.once(decisions)
         except UserError:
             return
         tried.append(Attempt(name, plan, lead, tuple(caps)))
@@ -107,7 +107,7 @@ def search(judge: Judge, first: Attempt, in_l3: InL3) -> list[Attempt]:
     for part in PARTS:
         cap = l1_bytes // part
         caps = [cap if chooser.fits(i, cap) else l1_bytes for i in range(len(chooser.forms))]
-        consider(f"{_name(best.lead)}, L1 / {part}", best.lead, caps)
+        consider(f"{_name(best.lead)}, L1 / {part}", best.lead, caps, MANY_STEPS)
     consider(f"{_name(best.lead)}, best cuts", best.lead, _best_caps(tried))
     return tried
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.arena import Buffer, aligned, largest_live_set
-from tvm_pulp.tiling.build_schedule import LayerWork, compute_order
+from tvm_pulp.tiling.build_schedule import LayerWork
 from tvm_pulp.tiling.greedy import L1_ALIGNMENT
 from tvm_pulp.tiling.schedule import compute_position, load_position, store_position
 from tvm_pulp.uma.box import Box
@@ -26,7 +26,7 @@ class TileLifetimes:
         self._overlap = overlap
         self._uses: dict[Local, list[int]] = {}
         self._first: list[int] = [0] * len(self._recipes)
-        order = compute_order(LayerWork(tuple(self._recipes), overlap))
+        order = LayerWork(tuple(self._recipes), overlap).order
         for slot, (tile, step) in reversed(list(enumerate(order))):
             self._first[tile] = slot
             end = compute_position(slot + 1 if pipelined and isinstance(step, Job) else slot)
@@ -70,7 +70,7 @@ class TileLifetimes:
         found = []
         for tile, recipe in enumerate(self._recipes):
             moved = {s.local for s in recipe.steps if isinstance(s, Load | Store)}
-            for local in recipe.locals():
+            for local in recipe.locals:
                 if local not in moved:
                     first, last = self._span(local, tile)
                     found.append(Buffer(tile, self._size(local), compute_position(first), last))

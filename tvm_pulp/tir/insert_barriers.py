@@ -122,7 +122,8 @@ class _Pass:
         names = [statement_name(s) for s in statements]
         sync = _Sync()
         groups: dict[tuple[int, int | None, bool], list[tuple[Any, Access]]] = {}
-        computes: list[tuple[Any, Access]] = []
+        calls: list[tuple[Any, Access]] = []
+        jobs: list[tuple[Any, Access]] = []
         fetches: list[tuple[Any, Access]] = []
         for made, name in zip(statements, names, strict=True):
             if name == LAYER:
@@ -131,9 +132,12 @@ class _Pass:
             if name == FETCH:
                 fetches.append((made, access))
                 self._require(sync, access, 0, "l3")
-            elif name in (CALL, SUBMIT):
-                computes.append((made, access))
-                self._require(sync, access, _ALL_CORES if name == CALL else 0, "kernel" if name == CALL else "job")
+            elif name == CALL:
+                calls.append((made, access))
+                self._require(sync, access, _ALL_CORES, "kernel")
+            elif name == SUBMIT:
+                jobs.append((made, access))
+                self._require(sync, access, 0, "job")
             else:
                 move, agent = self._tables.moves[integer(made, 1)], self._agent(made, beside_kernel=CALL in names)
                 groups.setdefault((agent, move.needed, move.outward), []).append((made, access))
@@ -149,12 +153,11 @@ class _Pass:
         self._limit_groups(sync, [agent for agent, _, _ in groups])
         self._emit_sync(sync)
         self._result.append(statement(STEP, position))
-        self._result += [s for s in statements if statement_name(s) == LAYER]
-        for made, access in computes:
-            if statement_name(made) == SUBMIT:
-                ticket = self._ticket()
-                self._result.append(statement(SUBMIT, *made.value.args[1:], ticket))
-                self._add("job", [access], 0, ticket)
+        self._result += [s for s, name in zip(statements, names, strict=True) if name == LAYER]
+        for made, access in jobs:
+            ticket = self._ticket()
+            self._result.append(statement(SUBMIT, *made.value.args[1:], ticket))
+            self._add("job", [access], 0, ticket)
         for made, access in fetches:
             self._result.append(made)
             self._add("l3", [access], 0, 0)
@@ -164,10 +167,9 @@ class _Pass:
             self._result += [tirx.Evaluate(_with_agent(made.value, agent)) for made, _ in members]
             bundles = frozenset(integer(m, 3) for m, _ in members if statement_name(m) == BUNDLE)
             self._add("dma", [a for _, a in members], agent, number, bundles)
-        for made, access in computes:
-            if statement_name(made) == CALL:
-                self._result.append(made)
-                self._add("kernel", [access], _ALL_CORES, 0)
+        for made, access in calls:
+            self._result.append(made)
+            self._add("kernel", [access], _ALL_CORES, 0)
 
     def _agent(self, made: Any, *, beside_kernel: bool) -> int:
         """Who issues a transfer. Beside a job or alone it is core 0, which needs no barrier to know about the job."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Region:
     line: int = 0
     stride: int = 0
 
-    @property
+    @cached_property
     def end(self) -> int:
         if self.line == 0 or self.bytes <= self.line:
             return self.start + self.bytes

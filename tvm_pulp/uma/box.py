@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 
@@ -58,7 +59,9 @@ def tiles(shape: Sequence[int], size: Sequence[int]) -> Iterator[Box]:
         yield Box(tuple(p[0] for p in parts), tuple(p[1] for p in parts))
 
 
-def transfers(box: Box, shape: Sequence[int], itemsize: int) -> list[Transfer]:
+# Planning asks for the same boxes again and again.
+@lru_cache(maxsize=1 << 16)
+def transfers(box: Box, shape: tuple[int, ...], itemsize: int) -> tuple[Transfer, ...]:
     """Fewest commands that move a box of a row-major tensor to or from a packed L1 buffer."""
     strides = [itemsize] * len(shape)
     for axis in reversed(range(len(shape) - 1)):
@@ -85,7 +88,7 @@ def transfers(box: Box, shape: Sequence[int], itemsize: int) -> list[Transfer]:
         else:
             result.append(Transfer(offset, local, run * lines, run, stride))
         local += run * lines
-    return result
+    return tuple(result)
 
 
 def pitched_transfers(external: int, rows: int, row_bytes: int, pitch: int) -> list[Transfer]:

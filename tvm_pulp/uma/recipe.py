@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -154,14 +155,15 @@ class Recipe:
         cores = sum(s.cost.cycles for s in self.steps if isinstance(s, Kernel | Call))
         return max(self.engine_cycles, cores) if self.together else self.engine_cycles + cores
 
-    def locals(self) -> list[Local]:
+    @cached_property
+    def locals(self) -> tuple[Local, ...]:
         """L1 buffers in the order of first use."""
         found: dict[Local, None] = {}
         for step in self.steps:
             for operand in operands_of(step):
                 if isinstance(operand, Local) and operand.inside is None:
                     found.setdefault(operand)
-        return list(found)
+        return tuple(found)
 
 
 def operands_of(step: Step) -> Sequence[Local | Tensor]:
