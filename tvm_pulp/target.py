@@ -163,11 +163,13 @@ class Target:
         used["l2"] += sum(t.spec.bytes for t in (*plan.network.inputs, *plan.network.outputs))
         room = self.l2_bytes()
         if used["l2"] > room:
+            way_out = "use smaller inputs or fewer channels"
+            if used["l2"] <= replace(self, l2_limit=None).l2_bytes():
+                way_out = f"raise --l2 to at least {used['l2']}"
             raise UserError(
                 f"the network needs {used['l2']} bytes of L2 and {room} are available beside the code "
-                f"({used['l2'] - room} missing; activations {plan.arena.size}, largest constant "
-                f"'{largest['l2'].name if 'l2' in largest else '-'}'): keep weights in weight memory with "
-                "--target=uma-neureka and its weight_memory sram or mram, or shrink the network"
+                f"({used['l2'] - room} missing; activations and what comes from L3 take {plan.arena.size}, largest "
+                f"constant that stays '{largest['l2'].name if 'l2' in largest else '-'}'): {way_out}"
             )
         half = self.soc.memory.weight.size // 2
         for level in _WEIGHT_LEVELS:

@@ -81,11 +81,19 @@ def test_too_little_l1_says_how_much_is_enough(capsys: pytest.CaptureFixture[str
 def test_a_network_larger_than_l2(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text = complaint(capsys, tmp_path, "zoo:mobilenetv1_1.0_128", "--target=c", "--soc=siracusa", "--l2=100000")
     match = re.search(
-        r"needs (\d+) bytes of L2 and (\d+) are available beside the code \((\d+) missing; .*\): keep", text
+        r"needs (\d+) bytes of L2 and (\d+) are available beside the code \((\d+) missing; .*\): raise --l2 to", text
     )
     assert match is not None, text
     assert int(match[1]) - int(match[2]) == int(match[3])
-    assert "--target=uma-neureka" in text
+
+
+def test_activations_larger_than_l2(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    picture = [1, 4, 1024, 1024]
+    tensors = [helper.make_tensor_value_info(name, onnx.TensorProto.INT8, picture) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "large", tensors[:1], tensors[1:])
+    onnx.save(helper.make_model(graph), tmp_path / "large.onnx")
+    text = complaint(capsys, tmp_path, str(tmp_path / "large.onnx"), "--target=c", "--soc=siracusa")
+    assert re.search(r"needs \d{7} bytes of L2 .*\): use smaller inputs or fewer channels$", text), text
 
 
 def test_weights_larger_than_the_weight_memory(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

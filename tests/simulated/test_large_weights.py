@@ -1,6 +1,8 @@
-"""MobileNetV1-1.0 at 128x128, 4 MB of weights: from L3 on the cores, from weight memory on NEUREKA; as the host."""
+"""MobileNetV1-1.0 at 128x128, 4 MB of weights: from L3, or from weight memory on NEUREKA; outputs as on the host."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
@@ -28,8 +30,18 @@ def test_from_weight_memory_on_neureka() -> None:
 
 
 @pytest.mark.slow
-def test_whole_layers_that_l2_cannot_hold_are_an_error() -> None:
-    """Without weight memory the packed weights of a layer are one piece, and two of them exceed L2."""
-    options = {"target": "uma-neureka", "engine_options": {"neureka": {"weight_memory": "none"}}}
-    with pytest.raises(UserError, match=r"bytes of L2 and .* are available beside the code .* weight_memory sram"):
-        check(MODEL, **options)
+def test_from_l3_on_neureka() -> None:
+    """Without weight memory packed weights come from L3, as many output channels at a time as a tile has."""
+    report = check(MODEL, target="uma-neureka", engine_options={"neureka": {"weight_memory": "none"}})
+    assert report["memory"]["wmem"]["peak"] == 0 and report["memory"]["l3"]["peak"] > 2 << 20
+    assert sum(layer["engine"] == "neureka" for layer in report["layers"]) > 20
+
+
+@pytest.mark.slow
+def test_activations_that_l2_cannot_hold_are_an_error() -> None:
+    """The L2 that the message asks for is enough."""
+    with pytest.raises(UserError, match=r"bytes of L2 and 300000 are available .* raise --l2 to at least \d+") as error:
+        check(MODEL, target="c", soc="siracusa", l2=300000)
+    needed = re.search(r"--l2 to at least (\d+)", str(error.value))
+    assert needed is not None
+    assert check(MODEL, target="c", soc="siracusa", l2=int(needed[1]))["memory"]["l3"]["peak"] > 3 << 20

@@ -21,6 +21,8 @@ ZOO: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     # Constants from L3.
     ("autoencoder", {"target": "c", "soc": "siracusa"}, {"l2": 200000}),
 ]
+# Constants from L3, many at a time.
+LARGE = ("mobilenetv1_1.0_128", {"target": "uma-neureka", "engine_options": {"neureka": {"weight_memory": "none"}}}, {})
 GOLDEN = ["Models/MLPerf/KeywordSpotting", "Models/CCT/Int/ICCT"]
 MORE_GOLDEN = ["Models/MLPerf/VisualWakeWords", "Models/microLlama/INT8/microLlama64"]
 
@@ -47,7 +49,7 @@ def check(
         assert again.files == first.files
 
 
-@pytest.mark.parametrize(("model", "target", "limits"), ZOO)
+@pytest.mark.parametrize(("model", "target", "limits"), [*ZOO, pytest.param(*LARGE, marks=pytest.mark.slow)])
 def test_zoo(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model: str, target: dict[str, Any], limits: dict[str, Any]
 ) -> None:

@@ -65,6 +65,8 @@ class Policy:
     # Slots by which the constants of a layer are fetched ahead of its first step; 0 is none.
     lead: Mapping[int, int] = field(default_factory=dict)
     overlap: bool = True
+    # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
+    l3_batch: int = 0
 
 
 def _compute_order(work: LayerWork) -> list[tuple[int, Kernel | Call | Job]]:
@@ -132,7 +134,10 @@ class _Builder:
         return Schedule(tuple(slots), tuple(self.moves), tuple(self.blocks), *kept)
 
     def _fetches(self) -> list[Fetch]:
-        """What comes from L3: fetched while what was fetched before is taken to L1."""
+        """What comes from L3: fetched while what was fetched before is taken to L1.
+
+        The I/O DMA tells only when it has nothing left to do, so a batch is issued at once and waited for as one.
+        """
         wanted: dict[int, list[Tensor]] = {}
         owner: dict[Tensor, int] = {}
         for move in self.moves:
@@ -144,12 +149,14 @@ class _Builder:
                 owner[move.source.storage] = move.layer
                 wanted.setdefault(max(move.position, 0), []).append(move.source.storage)
         found = []
-        before = BOOT
+        before, first_use, batch = BOOT, BOOT, 0
         for position, tensors in sorted(wanted.items()):
+            if batch == 0 or batch >= self._policy.l3_batch:
+                before, first_use, batch = first_use, position, 0
             for tensor in tensors:
                 found.append(Fetch(before, tensor, owner[tensor]))
                 self._in_l2(tensor, max(before, 0))
-            before = position
+                batch += tensor.spec.bytes
         return found
 
     def _reserve_records(self, fetches: Sequence[Fetch]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.tiling.build_schedule import LayerWork, Policy
@@ -47,11 +47,13 @@ class Decisions:
     in_l3: InL3 = nothing_in_l3
     # Residency decided completely, instead of everything that is not banned.
     resident: Mapping[Tensor, frozenset[int]] | None = None
+    # Bytes that come from L3 at a time, at least.
+    l3_batch: int = 0
 
     def copy(self) -> Decisions:
         """Decisions to change without touching these."""
         banned = {t: set(readers) for t, readers in self.banned.items()}
-        return Decisions(list(self.choices), dict(self.leads), self.overlap, banned, self.in_l3, self.resident)
+        return replace(self, choices=list(self.choices), leads=dict(self.leads), banned=banned)
 
 
 def layer_work(choice: Choice, in_l3: InL3) -> LayerWork:
@@ -78,4 +80,4 @@ def policy_of(network: Network, decisions: Decisions, works: Sequence[LayerWork]
             readers = frozenset()
         if readers:
             resident[tensor] = readers
-    return Policy(resident, dict(decisions.leads), decisions.overlap)
+    return Policy(resident, dict(decisions.leads), decisions.overlap, decisions.l3_batch)

@@ -13,6 +13,7 @@ from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.plan import Plan, Planner
 from tvm_pulp.tiling.propose import Proposals, propose
 from tvm_pulp.tiling.search import MANY_STEPS, Attempt, enough_l1, search, simplest
+from tvm_pulp.tiling.stream_constants import stream_constants
 from tvm_pulp.tiling.stream_inputs import stream_inputs
 
 # By how much a plan of the solver has to be faster than the best heuristic one.
@@ -22,7 +23,7 @@ _L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
 
 
 def find_plan(judge: Judge, *, planner: str, overlap: bool, l2_bytes: int) -> Plan:
-    """The fastest plan found that fits L2, by its expected cycles. One that fits nowhere is returned as it is."""
+    """The fastest plan found that fits L2, by its expected cycles; where none does, the one that needs least of it."""
     try:
         if planner == "greedy":
             return _find_greedy(judge, l2_bytes)
@@ -38,7 +39,8 @@ def _find(judge: Judge, *, overlap: bool, l2_bytes: int) -> Plan:
     for l3_from in (None, *_L3_FROM):
         in_l3 = in_l3_from(l3_from)
         first = simplest(judge, in_l3)
-        fallback = fallback or first
+        if fallback is None or first.plan.l2_needed < fallback.plan.l2_needed:
+            fallback = first
         if first.plan.l2_needed > l2_bytes:
             continue
         more = search(judge, first, in_l3) if overlap else []
@@ -54,10 +56,14 @@ def _find(judge: Judge, *, overlap: bool, l2_bytes: int) -> Plan:
 
 
 def _find_greedy(judge: Judge, l2_bytes: int) -> Plan:
-    attempts = (greedy(judge, in_l3_from(size)) for size in (None, *_L3_FROM))
-    first = next(attempts)
-    fitting = (a for a in (first, *attempts) if a.plan.l2_needed <= l2_bytes)
-    chosen = next(fitting, first)
+    chosen: Attempt | None = None
+    for l3_from in (None, *_L3_FROM):
+        attempt = greedy(judge, in_l3_from(l3_from))
+        if chosen is None or attempt.plan.l2_needed < chosen.plan.l2_needed:
+            chosen = attempt
+        if chosen.plan.l2_needed <= l2_bytes:
+            break
+    assert chosen is not None
     return replace(judge(chosen.plan.decisions), planner=Planner("greedy", chosen.name, 1))
 
 
@@ -79,9 +85,12 @@ def _best(judge: Judge, tried: list[Attempt], *, overlap: bool, l2_bytes: int) -
         proposals = propose(judge, tried, overlap=overlap, l2_bytes=l2_bytes if tight else None)
         tried = [*tried, *(a for a in proposals.attempts if a.plan.l2_needed <= l2_bytes)]
     chosen = _fastest(tried)
-    streamed = [a for a in stream_inputs(judge, chosen) if a.plan.l2_needed <= l2_bytes]
-    best = min([chosen, *streamed], key=lambda a: a.cycles)
-    found = Planner("solver", best.name, len(tried) + len(streamed))
+    best, more = chosen, 0
+    for vary in (stream_inputs, stream_constants):
+        streamed = [a for a in vary(judge, best) if a.plan.l2_needed <= l2_bytes]
+        best = min([best, *streamed], key=lambda a: a.cycles)
+        more += len(streamed)
+    found = Planner("solver", best.name, len(tried) + more)
     if proposals.solutions:
         # The solution that became the plan, or the last one where a heuristic was better.
         made = [s for a, s in zip(proposals.attempts, proposals.solutions, strict=False) if a is chosen]

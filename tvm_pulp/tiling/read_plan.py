@@ -49,6 +49,7 @@ def _read(record: Record, judge: Judge) -> Plan:
         bool(record["double_buffer"]),
         in_l3=lambda tensor: tensor.name in from_l3,
         resident={known[name]: frozenset(readers) for name, readers in record["resident"].items()},
+        l3_batch=int(record["l3_batch"]),
     )
     works = [layer_work(c, decisions.in_l3) for c in choices]
     policy = policy_of(network, decisions, works)

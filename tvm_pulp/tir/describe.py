@@ -31,6 +31,7 @@ def describe(plan: Plan) -> Record:
         "l1_bytes": plan.l1_bytes,
         "l1_peak": plan.l1_peak,
         "double_buffer": plan.overlap,
+        "l3_batch": plan.decisions.l3_batch,
         "planner": _planner(plan.planner),
         "l2": {
             "size": plan.arena.size,

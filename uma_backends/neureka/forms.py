@@ -148,8 +148,11 @@ class NeurekaForm:
         weights: Tensor | Local = packed
         offset = row * width
         if self.context.weights_in_l1:
-            weights = Local("weights", TensorSpec((rows, width), "uint8"), ACTIVATION_SLACK)
-            steps.append(Load(packed, Box((row, 0), (rows, width)), weights))
+            # A constant of its own: what does not fit into L2 comes from L3 piece by piece.
+            assert packed.data is not None
+            piece = self.derived.constant(f"{packed.name}_{row}_{rows}", packed.data[row : row + rows])
+            weights = Local("weights", piece.spec, ACTIVATION_SLACK)
+            steps.append(Load(piece, Box.whole(piece.spec.shape), weights))
             offset = 0
         part = Box((first,), (channels,))
         scale_local = Local("scale", TensorSpec((channels,), scale.spec.dtype), PARAMETER_SLACK)
