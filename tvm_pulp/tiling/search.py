@@ -14,7 +14,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.tiling.choose import Chooser
 from tvm_pulp.tiling.decisions import Choice, Decisions, InL3, layer_work, nothing_in_l3
 from tvm_pulp.tiling.fit import fit
-from tvm_pulp.tiling.greedy import MissingL1
+from tvm_pulp.tiling.greedy import L1_ALIGNMENT, MissingL1
 from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.tiling.prefetch_leads import prefetch_leads
@@ -25,7 +25,7 @@ SLACK = {JUST_IN_TIME: 400, IN_GOOD_TIME: 2500}
 # Steps by which constants are fetched ahead, and parts of L1 that a tile may take: what is tried.
 LEADS = (1, 2, 4, JUST_IN_TIME, IN_GOOD_TIME)
 PARTS = (2, 4, 8)
-# Bytes by which an L1 that is too small grows at least while one is sought that is enough.
+# Bytes by which an L1 that is too small grows at least while one is sought that is enough, and how far it may be off.
 _LEAST_MORE = 256
 # Networks of more steps are planned with fewer trials.
 MANY_STEPS = 700
@@ -69,14 +69,23 @@ def simplest(judge: Judge, in_l3: InL3) -> Attempt:
 
 def enough_l1(judge: Judge, error: MissingL1) -> MissingL1:
     """The error with the bytes that make the whole network fit: found by trying."""
-    needed, layers = error.needed, len(judge.chooser.forms)
-    while True:
+
+    def missing(l1_bytes: int) -> MissingL1 | None:
+        caps = (l1_bytes,) * len(judge.chooser.forms)
         try:
-            fit(judge.network, judge.chooser, needed, wanted(judge.chooser, 0, (needed,) * layers, nothing_in_l3))
+            fit(judge.network, judge.chooser, l1_bytes, wanted(judge.chooser, 0, caps, nothing_in_l3))
         except MissingL1 as more:
-            needed = max(more.needed, needed + _LEAST_MORE)
-        else:
-            return MissingL1(error.layer, needed, error.l1_bytes)
+            return more
+        return None
+
+    too_little, enough = error.l1_bytes, error.needed
+    while (more := missing(enough)) is not None:
+        too_little, enough = enough, max(more.needed, enough + _LEAST_MORE)
+    # What a layer asks for holds for the cuts that were tried: a little less may do.
+    while enough - too_little > _LEAST_MORE:
+        middle = (too_little + enough) // 2 // L1_ALIGNMENT * L1_ALIGNMENT
+        too_little, enough = (middle, enough) if missing(middle) else (too_little, middle)
+    return MissingL1(error.layer, enough, error.l1_bytes)
 
 
 def search(judge: Judge, first: Attempt, in_l3: InL3) -> list[Attempt]:
