@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import cache
-from importlib import resources
+from itertools import islice
 
 from schedules.cluster import attention, concat, conv2d, dense, elementwise, matmul, rows, space_to_depth
+from schedules.cluster import unfolded_conv2d as unfolded
+from schedules.cluster.available import available
 from schedules.cluster.base import KernelForm
 from tvm_pulp.qnn.network import Layer
 
-# operator -> (file of the kernel, condition, form), best first.
+# operator -> (file of the kernel, condition, form): the first that applies.
 _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
     "dense": [("dense", dense.applies, dense.DenseKernel)],
     "conv2d": [
@@ -26,22 +26,17 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     **elementwise.TABLE,
     **rows.TABLE,
 }
-
-
-@cache
-def available() -> frozenset[str]:
-    """Kernels that are worth calling: those that only forward to plain C lose to generated C, which knows its sizes."""
-    folder = resources.files("c_runtime").joinpath("kernels/xpulp")
-    files = [entry for entry in folder.iterdir() if entry.name.endswith(".c")]
-    forwards = re.compile(r"TVM_PULP_KERNEL\(\w+\) \{ tvm_pulp_plain_")
-    return frozenset(f.name.removesuffix(".c") for f in files if not forwards.search(f.read_text()))
+# What needs less L1 than the form above.
+_SMALLER: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
+    "conv2d": [("im2col", unfolded.applies, unfolded.UnfoldedConv2d)],
+}
 
 
 def forms(layer: Layer, cores: int) -> list[KernelForm]:
     """Forms of a layer, best first; none means that generated C runs it."""
     found = []
-    for kernel, applies, form in _TABLE.get(layer.operator, []):
-        if kernel in available() and applies(layer):
-            found.append(form(layer, cores))
-            break
+    for table in (_TABLE, _SMALLER):
+        entries = table.get(layer.operator, [])
+        suitable = (form for kernel, applies, form in entries if kernel in available() and applies(layer))
+        found += [form(layer, cores) for form in islice(suitable, 1)]
     return found

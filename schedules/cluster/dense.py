@@ -51,16 +51,20 @@ class DenseKernel(KernelForm):
         return (*(TileAxis(a) for a in range(rank - 1)), TileAxis(rank - 1, 4))
 
     def recipe(self, box: Box) -> Recipe:
+        depth = self.layer.inputs[0].spec.shape[-1]
+        arguments = Arguments()
+        x_box = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
+        x = arguments.load("x", self.layer.inputs[0], x_box)
+        return self.product(arguments, x, depth, box)
+
+    def product(self, arguments: Arguments, x: Pointer, depth: int, box: Box) -> Recipe:
+        """Rows of `depth` bytes at x times the weights of the box's channels."""
         layer, out = self.layer, self.layer.outputs[0]
         weights = layer.inputs[1].data
         assert weights is not None
-        depth = layer.inputs[0].spec.shape[-1]
         first, columns = box.start[-1], box.size[-1]
         rows = box.elements // columns
         matrix = weights.reshape(weights.shape[0], -1)
-        arguments = Arguments()
-        x_box = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
-        x = arguments.load("x", layer.inputs[0], x_box)
         part = matrix[first : first + columns]
         packed = self.derived.constant(f"{layer.name}_packed_{first}_{columns}", pack_weights(part))
         weight = arguments.load_whole("weight", packed)

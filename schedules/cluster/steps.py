@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from schedules.cluster.available import available
 from schedules.cluster.base import KINDS, PULP_WIDE, TYPES
-from schedules.cluster.catalog import available
 from schedules.cluster.structures import words_of
 from schedules.kernel_cycles import call_cost
 from tvm_pulp.qnn.requant import Requant

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
-import numpy as np
 import pytest
 
 import tvm_pulp
+from tests.simulated.test_planner import check
 from tvm_pulp.errors import UserError
-
-
-def inputs_of(app: tvm_pulp.App) -> dict[str, np.ndarray]:
-    source = np.random.default_rng(8)
-    entries = app.metadata["tvm_pulp"]["inputs"]
-    return {e["name"]: source.integers(-128, 127, e["shape"]).astype(e["dtype"]) for e in entries}
 
 
 # A layer of rows, and one whose single row is divided by channels.
@@ -27,13 +19,7 @@ def inputs_of(app: tvm_pulp.App) -> dict[str, np.ndarray]:
     ],
 )
 def test_parts_run_side_by_side(model: str, layer: str, l1: int | None) -> None:
-    host = tvm_pulp.compile(model)
-    inputs = inputs_of(host)
-    app = tvm_pulp.compile(model, target="uma-neureka", pins={layer: "neureka+cluster"}, l1=l1)
-    outputs = app.run(inputs).outputs
-    for name, array in host.run(inputs).outputs.items():
-        np.testing.assert_array_equal(outputs[name], array)
-    plan = json.loads(app.files["plan.json"])
+    plan = check(model, target="uma-neureka", pins={layer: "neureka+cluster"}, l1=l1)["plan"]
     index = next(i for i, entry in enumerate(plan["layers"]) if entry["name"] == layer)
     kinds = {a["do"] for s in plan["program"] for a in s["actions"] if a.get("layer") == index}
     assert {"job", "kernel"} <= kinds

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.cluster import TiledForm
 from tvm_pulp.tiling.greedy import MissingL1, Tiling, footprint, tile_form
+from tvm_pulp.uma.strategy import TileAxis
 
 LAYERS = layers()
 
@@ -67,3 +70,19 @@ def test_the_message_says_what_is_missing() -> None:
         "layer 'layer' (dense) needs 3000 bytes of L1 for its smallest tile and 2000 are available (1000 missing): "
         "raise --l1 to at least 3000"
     )
+
+
+def test_pieces_smaller_than_a_step_are_for_little_l1() -> None:
+    layer = max(LAYERS.values(), key=lambda entry: entry.outputs[0].spec.shape[-1])
+    shape = layer.outputs[0].spec.shape
+
+    @dataclass(frozen=True)
+    class Form(TiledForm):
+        def axes(self) -> tuple[TileAxis, ...]:
+            return (TileAxis(len(shape) - 1, shape[-1] - 1, least=1),)
+
+    form = Form(layer, 8)
+    least = tile_form(form, layer, 0)
+    assert isinstance(least, int)
+    tilings = [tile_form(form, layer, budget) for budget in (least, 1 << 20)]
+    assert [t.finer for t in tilings if isinstance(t, Tiling)] == [True, False]

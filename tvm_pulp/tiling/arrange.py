@@ -13,7 +13,7 @@ from tvm_pulp.tiling.cluster import ENGINE as CLUSTER
 from tvm_pulp.tiling.decisions import nothing_in_l3
 from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.order_layers import Order, Work, layer_order
-from tvm_pulp.tiling.search import JUST_IN_TIME, wanted
+from tvm_pulp.tiling.search import JUST_IN_TIME, wanted, whole_l1
 from tvm_pulp.tiling.split_form import SplitForm, pin_of
 
 # By how much a split has to make the network faster: all figures are estimates.
@@ -45,9 +45,8 @@ def arranged(judge: Judge, *, overlap: bool) -> Judge:
 
 def _cycles(judge: Judge) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
-    caps = [judge.l1_bytes] * len(judge.network.layers)
     try:
-        return judge.once(wanted(judge.chooser, JUST_IN_TIME, caps, nothing_in_l3)).estimated_cycles
+        return judge.once(wanted(judge.chooser, JUST_IN_TIME, whole_l1(judge), nothing_in_l3)).estimated_cycles
     except UserError:
         return None
 

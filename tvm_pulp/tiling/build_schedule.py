@@ -35,10 +35,14 @@ PAGE_SHARE = 12
 
 @dataclass(frozen=True)
 class LayerWork:
-    """A layer's tiles in order. `overlap`: two copies of what streams, so that tile n + 1 arrives while n computes."""
+    """A layer's tiles in order. `overlap`: two copies of what streams, so that tile n + 1 arrives while n computes.
+
+    Operands of a job that is `alone` may give way to those of the next step, which then waits for the job.
+    """
 
     recipes: tuple[Recipe, ...]
     overlap: bool
+    alone: bool = False
 
     @cached_property
     def order(self) -> list[tuple[int, Kernel | Call | Job]]:
@@ -227,10 +231,9 @@ class _Builder:
 
     def _end_of_use(self, slot: int) -> int:
         """Position until which a step may need its operands; a job runs on while the next step starts."""
-        step = self._order[slot][2]
-        if isinstance(step, Job) and self._policy.overlap and slot + 1 < len(self._order):
-            return compute_position(slot + 1)
-        return compute_position(slot)
+        index, _, step = self._order[slot]
+        runs_on = isinstance(step, Job) and self._policy.overlap and not self._works[index].alone
+        return compute_position(slot + 1 if runs_on and slot + 1 < len(self._order) else slot)
 
     def _use(self, slot: int, places: dict[Local, Place]) -> None:
         """Every operand of a step is alive at that step, in L1 or in L2."""

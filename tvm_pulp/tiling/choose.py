@@ -23,6 +23,8 @@ from tvm_pulp.uma.strategy import Form, Refusal
 # Cores take a layer from an accelerator only if they promise to be this much faster: promises are estimates, and the
 # accelerator needs less energy.
 _CORES_HANDICAP = 1.1
+# Many small jobs, each with its own programming and waiting, cost more than the sum of their cycles.
+_FINER_HANDICAP = 1.25
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,13 @@ def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple
         assert smallest is not None
         raise MissingL1(layer, smallest, l1_bytes)
     # Equal cycles: the engine named first.
-    return min(choices, key=lambda c: c.cycles * (_CORES_HANDICAP if c.form.engine == CLUSTER else 1)), tuple(offers)
+    return min(choices, key=_handicapped), tuple(offers)
+
+
+def _handicapped(tiling: Tiling) -> float:
+    """Cycles by which forms are compared."""
+    cores = _CORES_HANDICAP if tiling.form.engine == CLUSTER else 1
+    return tiling.cycles * cores * (_FINER_HANDICAP if tiling.finer else 1)
 
 
 def make_plan(network: Network, soc: Any, chooser: Chooser, wanted: Decisions, *, cores: int, l1_bytes: int) -> Plan:
@@ -147,7 +155,8 @@ def plan_of(network: Network, soc: Any, chooser: Chooser, fitted: Fitted, *, cor
     for index, (choice, work) in enumerate(zip(fitted.decisions.choices, fitted.works, strict=True)):
         offers = chooser.offers(index, l1_bytes)[1]
         refusals = chooser.forms[index].refusals
-        layers.append(LayerPlan(network.layers[index], choice.tiling, work.recipes, choice.overlap, offers, refusals))
+        how = (choice.tiling, work.recipes, choice.overlap, offers, refusals, choice.alone)
+        layers.append(LayerPlan(network.layers[index], *how))
     schedule, decisions = fitted.schedule, fitted.decisions
     found = (tuple(layers), schedule, plan_l2(schedule), fitted.l1_bytes)
     plan = Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, decisions, fitted.policy)

@@ -32,7 +32,7 @@ class Choice:
     tiling: Tiling
     overlap: bool  # two copies of what streams
     budget: int  # bytes that a single tile may take
-    alone: bool = False  # one buffer of each kind is all that fits
+    alone: bool = False  # one buffer of each kind is all that fits: nothing of the next step beside it
 
 
 @dataclass
@@ -65,7 +65,7 @@ def layer_work(choice: Choice, in_l3: InL3) -> LayerWork:
                 tensor = step.tensor.storage
                 if tensor.level in ("l2", "l3"):
                     tensor.level = "l3" if in_l3(tensor) else "l2"
-    return LayerWork(recipes, choice.overlap)
+    return LayerWork(recipes, choice.overlap, choice.alone)
 
 
 def policy_of(network: Network, decisions: Decisions, works: Sequence[LayerWork]) -> Policy:

@@ -6,7 +6,7 @@ It is the baseline and the fallback of better planners.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from tvm_pulp.errors import UserError
@@ -30,6 +30,7 @@ class Tiling:
     l1_bytes: int
     cycles: int  # compute and data movement, nothing overlapped
     tiles: tuple[Box, ...]
+    finer: bool = False  # than the engine likes its pieces
     _recipes: list[Recipe] = field(default_factory=list, compare=False, repr=False)
 
     def recipes(self) -> tuple[Recipe, ...]:
@@ -114,7 +115,10 @@ class Cuts:
 
     def __init__(self, form: Form, layer: Layer) -> None:
         self._form, self._shape = form, layer.outputs[0].spec.shape
-        self._sizes = list(_candidates(self._shape, form.axes()))
+        axes = form.axes()
+        finer = [replace(a, step=a.least) if a.least else a for a in axes]
+        # Smaller pieces than an engine likes come after all others.
+        self._sizes = list(dict.fromkeys((*_candidates(self._shape, axes), *_candidates(self._shape, finer))))
         self._measured: dict[tuple[int, ...], Tiling] = {}
         # Bytes that a cut needs at least: those of one of its tiles.
         self._at_least: dict[tuple[int, ...], int] = {}
@@ -174,7 +178,8 @@ def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...]) -> Tiling:
         if box.size not in known:
             known[box.size] = recipe.cycles + recipe_dma_cycles(recipe)
         cycles += count * known[box.size]
-    return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)))
+    finer = any(a.least and size[a.axis] < shape[a.axis] and size[a.axis] % a.step for a in form.axes())
+    return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)), bool(finer))
 
 
 class MissingL1(UserError):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tvm_pulp.tiling.decisions import InL3
 from tvm_pulp.tiling.judge import Judge
-from tvm_pulp.tiling.search import Attempt, wanted
+from tvm_pulp.tiling.search import Attempt, wanted, whole_l1
 
 
 def greedy(judge: Judge, in_l3: InL3) -> Attempt:
     """What tools do that tile layer by layer."""
-    caps = (judge.l1_bytes,) * len(judge.chooser.forms)
-    decisions = wanted(judge.chooser, 0, caps, in_l3)
+    cuts = whole_l1(judge)
+    decisions = wanted(judge.chooser, 0, cuts, in_l3)
     decisions.resident = {}
-    return Attempt("greedy", judge(decisions), 0, caps)
+    return Attempt("greedy", judge(decisions), 0, cuts)

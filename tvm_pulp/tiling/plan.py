@@ -40,6 +40,7 @@ class LayerPlan:
     overlap: bool
     offers: tuple[Offer, ...]
     refusals: tuple[Refusal, ...]
+    alone: bool = False
     estimated_cycles: int = 0
     # Expected cycles between the end of the layers before and its own: what it adds, wherever it waited.
     added_cycles: int = 0

@@ -38,7 +38,7 @@ def _read(record: Record, judge: Judge) -> Plan:
     judge = _in_order(record, judge)
     network, chooser = judge.network, judge.chooser
     choices = [
-        Choice(_tiling(entry, forms), bool(entry["overlap"]), judge.l1_bytes)
+        Choice(_tiling(entry, forms), bool(entry["overlap"]), judge.l1_bytes, bool(entry["alone"]))
         for entry, forms in zip(record["layers"], chooser.forms, strict=True)
     ]
     known = {t.storage.name: t.storage for layer in network.layers for t in layer.operands}

@@ -8,7 +8,7 @@ every layer takes the cut that was best for it, and the result stands if it is f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.tiling.choose import Chooser
@@ -32,29 +32,38 @@ MANY_STEPS = 700
 
 
 @dataclass(frozen=True)
+class Cut:
+    """What is tried with a layer: the bytes that a tile may take, and whether there are two copies of what streams."""
+
+    cap: int
+    double: bool = True
+
+
+@dataclass(frozen=True)
 class Attempt:
     """A plan with its expected cycles, and how it was made."""
 
     name: str
     plan: Plan
     lead: int = 0
-    caps: tuple[int, ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
     @property
     def cycles(self) -> int:
         return self.plan.estimated_cycles
 
 
-def wanted(chooser: Chooser, lead: int, caps: Sequence[int], in_l3: InL3) -> Decisions:
-    """As few tiles as the caps allow, as much as possible in L1, constants fetched `lead` steps ahead.
+def wanted(chooser: Chooser, lead: int, cuts: Sequence[Cut], in_l3: InL3) -> Decisions:
+    """As few tiles as the cuts allow, as much as possible in L1, constants fetched `lead` steps ahead.
 
     `JUST_IN_TIME` and `IN_GOOD_TIME` give every layer its own lead. No lead at all means no overlap of transfers with
     anything.
     """
     choices = []
-    for index, cap in enumerate(caps):
-        tiling = chooser(index, cap)
-        choices.append(Choice(tiling, lead > 0 and len(tiling.tiles) > 1, cap))
+    for index, cut in enumerate(cuts):
+        tiling = chooser(index, cut.cap)
+        overlap = lead > 0 and cut.double and len(tiling.tiles) > 1
+        choices.append(Choice(tiling, overlap, cut.cap, alone=not cut.double))
     leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
     if lead in SLACK:
         leads = dict(enumerate(prefetch_leads([layer_work(c, in_l3) for c in choices], SLACK[lead])))
@@ -63,17 +72,22 @@ def wanted(chooser: Chooser, lead: int, caps: Sequence[int], in_l3: InL3) -> Dec
 
 def simplest(judge: Judge, in_l3: InL3) -> Attempt:
     """Nothing overlaps. What does not fit like this does not fit at all."""
-    caps = (judge.l1_bytes,) * len(judge.chooser.forms)
-    return Attempt("no overlap", judge(wanted(judge.chooser, 0, caps, in_l3)), 0, caps)
+    cuts = whole_l1(judge)
+    return Attempt("no overlap", judge(wanted(judge.chooser, 0, cuts, in_l3)), 0, cuts)
+
+
+def whole_l1(judge: Judge) -> tuple[Cut, ...]:
+    """Tiles as large as L1 allows."""
+    return (Cut(judge.l1_bytes),) * len(judge.chooser.forms)
 
 
 def enough_l1(judge: Judge, error: MissingL1) -> MissingL1:
     """The error with the bytes that make the whole network fit: found by trying."""
 
     def missing(l1_bytes: int) -> MissingL1 | None:
-        caps = (l1_bytes,) * len(judge.chooser.forms)
+        cuts = (Cut(l1_bytes),) * len(judge.chooser.forms)
         try:
-            fit(judge.network, judge.chooser, l1_bytes, wanted(judge.chooser, 0, caps, nothing_in_l3))
+            fit(judge.network, judge.chooser, l1_bytes, wanted(judge.chooser, 0, cuts, nothing_in_l3))
         except MissingL1 as more:
             return more
         return None
@@ -95,29 +109,32 @@ def search(judge: Judge, first: Attempt, in_l3: InL3) -> list[Attempt]:
 
     known: set[object] = set()
 
-    def consider(name: str, lead: int, caps: Sequence[int], most_tiles: int | None = None) -> None:
+    def consider(name: str, lead: int, cuts: Sequence[Cut], most_tiles: int | None = None) -> None:
         # Two copies of everything may be too much where one is not.
         try:
-            decisions = wanted(chooser, lead, caps, in_l3)
-            key = (tuple(id(c.tiling) for c in decisions.choices), tuple(decisions.leads.items()))
+            decisions = wanted(chooser, lead, cuts, in_l3)
+            key = (tuple((id(c.tiling), c.overlap) for c in decisions.choices), tuple(decisions.leads.items()))
             if key in known or (most_tiles and sum(len(c.tiling.tiles) for c in decisions.choices) > most_tiles):
                 return
             known.add(key)
             plan = judge.once(decisions)
         except UserError:
             return
-        tried.append(Attempt(name, plan, lead, tuple(caps)))
+        tried.append(Attempt(name, plan, lead, tuple(cuts)))
 
     for lead in LEADS:
-        consider(_name(lead), lead, first.caps)
+        consider(_name(lead), lead, first.cuts)
+    # Large tiles one after the other may be better than smaller ones that overlap.
+    for lead in SLACK:
+        consider(f"{_name(lead)}, single buffers", lead, [replace(cut, double=False) for cut in first.cuts])
     best = min([first, *tried], key=lambda a: a.cycles)
     if len(first.plan.schedule.slots) > MANY_STEPS or best.lead == 0:
         return tried
     for part in PARTS:
         cap = l1_bytes // part
-        caps = [cap if chooser.fits(i, cap) else l1_bytes for i in range(len(chooser.forms))]
-        consider(f"{_name(best.lead)}, L1 / {part}", best.lead, caps, MANY_STEPS)
-    consider(f"{_name(best.lead)}, best cuts", best.lead, _best_caps(tried))
+        cuts = [Cut(cap if chooser.fits(i, cap) else l1_bytes) for i in range(len(chooser.forms))]
+        consider(f"{_name(best.lead)}, L1 / {part}", best.lead, cuts, MANY_STEPS)
+    consider(f"{_name(best.lead)}, best cuts", best.lead, _best_cuts(tried))
     return tried
 
 
@@ -125,10 +142,10 @@ def _name(lead: int) -> str:
     return {JUST_IN_TIME: "just in time", IN_GOOD_TIME: "in good time"}.get(lead, f"{lead} ahead")
 
 
-def _best_caps(tried: Sequence[Attempt]) -> list[int]:
-    """For every layer the cap with which it was fastest."""
-    caps = []
-    for index in range(len(tried[0].caps)):
-        best = min(tried, key=lambda a: (a.plan.layers[index].estimated_cycles, -a.caps[index]))
-        caps.append(best.caps[index])
-    return caps
+def _best_cuts(tried: Sequence[Attempt]) -> list[Cut]:
+    """For every layer the cut with which it was fastest."""
+    cuts = []
+    for index in range(len(tried[0].cuts)):
+        best = min(tried, key=lambda a: (a.plan.layers[index].estimated_cycles, -a.cuts[index].cap))
+        cuts.append(best.cuts[index])
+    return cuts

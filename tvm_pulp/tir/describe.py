@@ -31,7 +31,7 @@ def describe(plan: Plan) -> Record:
         "l1_bytes": plan.l1_bytes,
         "l1_peak": plan.l1_peak,
         "double_buffer": plan.overlap,
-        "l3_batch": plan.decisions.l3_batch,
+        "l3_batch": plan.policy.l3_batch,
         "planner": _planner(plan.planner),
         "l2": {
             "size": plan.arena.size,
@@ -83,6 +83,7 @@ def _layer(plan: LayerPlan, lead: int) -> Record:
         "tile": list(tiling.size),
         "tiles": [{"start": list(b.start), "size": list(b.size)} for b in tiling.tiles],
         "overlap": plan.overlap,
+        "alone": plan.alone,
         "lead": lead,
         "estimated_cycles": plan.estimated_cycles,
         "outputs": [

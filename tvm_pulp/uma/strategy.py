@@ -15,11 +15,15 @@ from tvm_pulp.uma.recipe import Recipe
 
 @dataclass(frozen=True)
 class TileAxis:
-    """An axis of the output that may be cut, into pieces that are multiples of `step` and at most `limit`."""
+    """An axis of the output that may be cut, into pieces that are multiples of `step` and at most `limit`.
+
+    Where no such pieces fit, multiples of `least` do.
+    """
 
     axis: int
     step: int = 1
     limit: int | None = None
+    least: int | None = None
 
 
 class Form(Protocol):

@@ -250,6 +250,11 @@ def fold_rows(count: int, height: int = 6, width: int = 6) -> tuple[int, int]:
     return best
 
 
+def _channels(axis: int) -> TileAxis:
+    """The array computes 32 output channels at a time; fewer take as long and are for little L1."""
+    return TileAxis(axis, 32, least=4)
+
+
 @dataclass(frozen=True)
 class DenseForm(NeurekaForm):
     """A matrix product as a 1x1 convolution; rows are folded into a picture."""
@@ -259,7 +264,7 @@ class DenseForm(NeurekaForm):
 
     def axes(self) -> tuple[TileAxis, ...]:
         rank = len(self.layer.outputs[0].spec.shape)
-        return (TileAxis(rank - 1, 32), *(TileAxis(a) for a in range(rank - 1)))
+        return (_channels(rank - 1), *(TileAxis(a) for a in range(rank - 1)))
 
     def recipe(self, box: Box) -> Recipe:
         x = self.layer.inputs[0]
@@ -289,7 +294,7 @@ class PointwiseForm(NeurekaForm):
         return self.arithmetic.weights.transpose(0, 3, 1, 2)
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1, 6), TileAxis(3, 32), TileAxis(2, 6), TileAxis(0, limit=1))
+        return (TileAxis(1, 6), _channels(3), TileAxis(2, 6), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
         x, (sh, sw) = self.layer.inputs[0], self.layer.attributes["strides"]
@@ -321,8 +326,9 @@ class Direct3x3Form(NeurekaForm):
         return self.mode is Mode.DEPTHWISE_3X3
 
     def axes(self) -> tuple[TileAxis, ...]:
-        step = self.context.timing.geometry.output_subtile(self.mode)
-        return (TileAxis(1), TileAxis(3, step), TileAxis(2), TileAxis(0, limit=1))
+        group = self.context.timing.geometry.output_subtile(self.mode)
+        channels = TileAxis(3, group) if self._depthwise else _channels(3)
+        return (TileAxis(1), channels, TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
         layer, a = self.layer, self.layer.attributes
@@ -383,7 +389,7 @@ class Im2colForm(NeurekaForm):
         return weights.reshape(weights.shape[0], -1, 1, 1)
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(3, 32), TileAxis(2), TileAxis(0, limit=1))
+        return (TileAxis(1), _channels(3), TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
         layer, a = self.layer, self.layer.attributes
