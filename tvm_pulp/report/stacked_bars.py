@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from xml.sax.saxutils import escape
 
-_COLOURS = (
-    "#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#bab0ac", "#ff9da6",
-    "#2f4b7c", "#a05195",
-)  # fmt: skip
+from tvm_pulp.report.svg import COLOURS, picture, rectangle, text
+
 _WIDTH, _LEFT, _TOP, _BAR, _GAP, _ROW = 760, 170, 44, 34, 16, 18
 # Segments beyond these are drawn together.
-_SEGMENTS = len(_COLOURS) - 1
+_SEGMENTS = len(COLOURS) - 1
 _REST = "everything else"
 
 
@@ -23,22 +20,19 @@ def stacked_bars(title: str, bars: Mapping[str, Sequence[tuple[str, int]]]) -> s
             totals[name] = totals.get(name, 0) + cycles
     kept = sorted(totals, key=lambda n: (-totals[n], n))
     kept = kept if len(kept) <= _SEGMENTS else [*kept[:_SEGMENTS], _REST]
-    colours = dict(zip(kept, _COLOURS, strict=False))
+    colours = dict(zip(kept, COLOURS, strict=False))
     longest = max((sum(c for _, c in segments) for segments in bars.values()), default=1)
-    body = [f'<text x="12" y="24" font-size="16">{escape(title)}</text>']
+    body = []
     for row, (label, segments) in enumerate(bars.items()):
         y = _TOP + row * (_BAR + _GAP)
-        body.append(f'<text x="{_LEFT - 8}" y="{y + 22}" font-size="12" text-anchor="end">{escape(label)}</text>')
+        body.append(text(_LEFT - 8, y + 22, label, size=12, anchor="end"))
         body += _bar(segments, y, _WIDTH / max(1, longest), colours)
     bottom = _TOP + len(bars) * (_BAR + _GAP)
     for number, name in enumerate(kept):
         x, y = _LEFT + number % 3 * 270, bottom + number // 3 * _ROW
-        body.append(f'<rect x="{x}" y="{y}" width="11" height="11" fill="{colours[name]}"/>')
-        body.append(f'<text x="{x + 16}" y="{y + 10}" font-size="11">{escape(name)}</text>')
+        body += [rectangle(x, y, 11, 11, colours[name]), text(x + 16, y + 10, name)]
     height = bottom + -(-len(kept) // 3) * _ROW + 12
-    size = f'width="{_LEFT + _WIDTH + 110}" height="{height}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
-    return "\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *body, "</svg>", ""])
+    return picture(title, 12, _LEFT + _WIDTH + 110, height, body)
 
 
 def _bar(segments: Sequence[tuple[str, int]], y: int, across: float, colours: Mapping[str, str]) -> list[str]:
@@ -54,10 +48,8 @@ def _bar(segments: Sequence[tuple[str, int]], y: int, across: float, colours: Ma
         if not cycles:
             continue
         width = cycles * across
-        tip = f"<title>{escape(name)}: {cycles:,} cycles</title>"
-        shape = f'x="{x:.1f}" y="{y}" width="{width:.1f}" height="{_BAR}"'
-        body.append(f'<rect {shape} fill="{colours[name]}">{tip}</rect>')
+        body.append(rectangle(x, y, width, _BAR, colours[name], f"{name}: {cycles:,} cycles"))
         x += width
     total = sum(merged.values())
-    body.append(f'<text x="{x + 6:.1f}" y="{y + 22}" font-size="12">{total:,}</text>')
+    body.append(text(x + 6, y + 22, f"{total:,}", size=12))
     return body

@@ -1,0 +1,35 @@
+"""Shapes of the reports' pictures, as lines of SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+COLOURS = (
+    "#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#bab0ac", "#ff9da6",
+    "#2f4b7c", "#a05195",
+)  # fmt: skip
+
+
+def picture(title: str, left: int, width: int, height: int, body: Sequence[str]) -> str:
+    """A whole file, white behind everything; the title begins at `left`."""
+    size = f'width="{width}" height="{height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
+    ground = '<rect width="100%" height="100%" fill="white"/>'
+    return "\n".join([head, ground, text(left, 24, title, size=16), *body, "</svg>", ""])
+
+
+def rectangle(x: float, y: float, width: float, height: float, colour: str, tip: str = "") -> str:
+    """Never too small to be seen; `tip` shows when it is pointed at."""
+    shape = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.6):.1f}" height="{max(height, 0.6):.1f}"'
+    inside = f"<title>{escape(tip)}</title>" if tip else ""
+    return f'<rect {shape} fill={quoteattr(colour)} stroke="white" stroke-width="0.3">{inside}</rect>'
+
+
+def text(x: float, y: float, words: str, *, size: int = 11, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def line(x1: float, y1: float, x2: float, y2: float) -> str:
+    """A tick of an axis."""
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#888"/>'
