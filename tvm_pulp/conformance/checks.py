@@ -162,6 +162,8 @@ def _check_tiling(form: Any, layer: Layer, tiling: Tiling, budget: int, shown: s
             if axis is None:
                 assert (start, size) == (0, extent), f"{form.name} of {shown}: axis {i} must not be cut"
             else:
-                assert start % axis.step == 0, f"{form.name} of {shown}: tile {box} ignores step {axis.step}"
+                assert start % (axis.least or axis.step) == 0, (
+                    f"{form.name} of {shown}: tile {box} ignores step {axis.step}"
+                )
                 assert size <= (axis.limit or size), f"{form.name} of {shown}: tile {box} exceeds limit {axis.limit}"
     assert covered == layer.outputs[0].spec.elements, f"{form.name} of {shown}: tiles cover {covered} elements"

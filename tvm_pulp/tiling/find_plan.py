@@ -36,6 +36,7 @@ def find_plan(judge: Judge, *, planner: str, overlap: bool, l2_bytes: int) -> Pl
 def _find(judge: Judge, *, overlap: bool, l2_bytes: int) -> Plan:
     tried: list[Attempt] = []
     fallback: Attempt | None = None
+    fastest: int | None = None
     for l3_from in (None, *_L3_FROM):
         in_l3 = in_l3_from(l3_from)
         first = simplest(judge, in_l3)
@@ -46,8 +47,10 @@ def _find(judge: Judge, *, overlap: bool, l2_bytes: int) -> Plan:
         more = search(judge, first, in_l3) if overlap else []
         tried += [a for a in (first, *more) if a.plan.l2_needed <= l2_bytes]
         # What is fetched while something else is used needs places for both: with more in L3 there may be room.
-        if not overlap or any(a.plan.overlap for a in tried):
+        cycles = min((a.cycles for a in tried if a.plan.overlap or not overlap), default=None)
+        if cycles is not None and (l3_from is None or (fastest is not None and cycles >= fastest)):
             break
+        fastest = cycles
     if not tried:
         assert fallback is not None
         # Once more, since levels of constants are kept in the tensors.
