@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.simulated.random_chain import random_chain, random_inputs
+from tests.simulated.random_chain import PULP, SUM, RandomChain, random_chain, random_inputs
 from tvm_pulp import soc
 from tvm_pulp.conformance.layer_network import simulate
 from tvm_pulp.errors import UserError
+from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.target import Target
 from tvm_pulp.tiling.verify import verify
 from tvm_pulp.tir.describe import describe
@@ -51,6 +52,18 @@ def check(seed: int, target: Target) -> None:
     assert verify(json.loads(json.dumps(describe(plan))), SIRACUSA) == []
     (result,) = simulate(target, plan, inputs).outputs
     np.testing.assert_array_equal(result, chain.reference(inputs), err_msg=str(chain))
+
+
+def test_sums_of_one_and_of_two_tensors() -> None:
+    """Equal layers but for what they read: one tensor twice is brought once."""
+    chain = RandomChain(inputs=[TensorSpec((1, 64, 32), "int8")] * 2, specs=[TensorSpec((1, 64, 32), "int8")] * 2)
+    scale = (np.array([97], np.int32), np.array([40], np.int32))
+    first = chain.add("add", {**SUM, **PULP}, 0, 1, *scale)
+    chain.add("add", {**SUM, **PULP}, first, first, *scale)
+    inputs = random_inputs(np.random.default_rng(5), chain)
+    target = Target(SIRACUSA, (), 8, 8192, {})
+    (result,) = simulate(target, target.plan(chain.network()), inputs).outputs
+    np.testing.assert_array_equal(result, chain.reference(inputs))
 
 
 @settings(max_examples=8, **QUIET)

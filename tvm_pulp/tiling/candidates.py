@@ -45,13 +45,16 @@ def layer_class(entry: Forms) -> tuple[object, ...]:
     layer = entry.layer
     whole = Box.whole(layer.outputs[0].spec.shape)
     operands = tuple((t.spec.shape, t.spec.dtype, t.kind == "constant", t.view_of is None) for t in layer.operands)
+    # x + x moves less than x + y.
+    stored = [t.storage for t in layer.inputs]
+    same = tuple(stored.index(storage) for storage in stored)
     lists = tuple((k, tuple(v)) for k, v in sorted(layer.attributes.items()) if isinstance(v, list | tuple))
     forms = []
     for form in entry.tiled:
         recipe = form.recipe(whole)
         sizes = tuple((local.name, local.bytes) for local in recipe.locals)
         forms.append((form.engine, form.name, form.axes(), recipe.cycles, recipe.engine_cycles, sizes))
-    return layer.operator, lists, operands, tuple(forms)
+    return layer.operator, lists, operands, same, tuple(forms)
 
 
 class Candidates:
