@@ -357,6 +357,9 @@ class _Builder:
         assert step.local.inside is not None
         place, start = places[step.local.inside], self._uses(index, tile, step.local)[0]
         position, ahead = self._early(index, tile, work, start)
+        if tile and place.offset:
+            # The result stays in L1 as a whole: the tile before may write a little into what belongs to this one.
+            position, ahead = load_position(start), False
         storage, row_bytes = step.tensor.storage, step.box.elements // step.rows
         row_bytes *= np.dtype(step.tensor.spec.dtype).itemsize
         offset = contiguous_offset(step.tensor, step.box)
