@@ -13,6 +13,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.windows import unfolding
 
 # Bytes of a window from which on the windows of all cores are large beside a small L1.
 _LARGE_WINDOW = 192
@@ -35,7 +36,7 @@ class UnfoldedConv2d(DenseKernel):
         return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
-        layer, a = self.layer, self.layer.attributes
+        layer = self.layer
         x, (_, kernel_height, kernel_width, channels) = layer.inputs[0], layer.inputs[1].spec.shape
         rows, columns = conv2d.spans(layer, box)
         arguments = Arguments()
@@ -46,14 +47,7 @@ class UnfoldedConv2d(DenseKernel):
         depth = kernel_height * kernel_width * channels
         windows = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), SLACK)
         arguments.reads.append(windows)
-        attributes = {
-            "kernel": [kernel_height, kernel_width],
-            "strides": a["strides"],
-            "dilation": a["dilation"],
-            "pads": [rows.before, columns.before, rows.after, columns.after],
-            "zero_point": a["zero_point"],
-        }
-        unfold = step_call(Kernel("im2col", attributes, (source,), (windows,)), self.cores)
+        unfold = step_call(Kernel("im2col", unfolding(layer, rows, columns), (source,), (windows,)), self.cores)
         assert unfold is not None
         steps = self.product(arguments, Pointer(windows), depth, box).steps
         position, product = next((i, step) for i, step in enumerate(steps) if isinstance(step, Call))

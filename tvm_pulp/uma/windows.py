@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from tvm_pulp.qnn.network import Layer
 
 
 @dataclass(frozen=True)
@@ -23,3 +26,15 @@ def input_span(out_start: int, out_size: int, extent: int, kernel: int, stride: 
     start = min(max(first, 0), extent - 1)
     end = max(min(last + 1, extent), start + 1)
     return Span(start, end - start, start - first if first < start else 0, max(0, last + 1 - end))
+
+
+def unfolding(layer: Layer, rows: Span, columns: Span) -> dict[str, Any]:
+    """Attributes of `im2col` for the part of a convolution that reads these rows and columns."""
+    a, (_, height, width, _) = layer.attributes, layer.inputs[1].spec.shape
+    return {
+        "kernel": [height, width],
+        "strides": a["strides"],
+        "dilation": a["dilation"],
+        "pads": [rows.before, columns.before, rows.after, columns.after],
+        "zero_point": a["zero_point"],
+    }

@@ -16,7 +16,7 @@ from tvm_pulp.uma.box import Box, tiles
 from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
 from tvm_pulp.uma.registry import step_call
 from tvm_pulp.uma.strategy import TileAxis
-from tvm_pulp.uma.windows import input_span
+from tvm_pulp.uma.windows import input_span, unfolding
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.job import Job as ArrayJob
 from uma_backends.neureka.job import Padding
@@ -408,14 +408,7 @@ class Im2colForm(NeurekaForm):
         h, w = fold_rows(count)
         extra = h * w - count
         matrix = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), ACTIVATION_SLACK + extra * depth)
-        attributes = {
-            "kernel": [kh, kw],
-            "strides": a["strides"],
-            "dilation": a["dilation"],
-            "pads": [rows.before, columns.before, rows.after, columns.after],
-            "zero_point": a["zero_point"],
-        }
-        unfold = Kernel("im2col", attributes, (source,), (matrix,))
+        unfold = Kernel("im2col", unfolding(layer, rows, columns), (source,), (matrix,))
         size = 1 if self.arithmetic.output_bits == 8 else 4
         raw = Local("raw", TensorSpec(box.size, _raw_dtype(self)), extra * box.size[3] * size)
         job = self.array_job(h, w, depth, box.size[3])
