@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -36,3 +37,9 @@ def test_plan(case: str, engine: str, l1: int) -> None:
 @pytest.mark.parametrize(("case", "engine", "l1"), parameters(SIMULATED_BUDGETS, 3))
 def test_run(case: str, engine: str, l1: int) -> None:
     assert run_is_right(case, engine, l1)
+
+
+def test_caches_in_tiles(golden_data: Path) -> None:
+    """A cache that stays in L1 as a whole, tile by tile: what belongs to a tile comes after the one before is made."""
+    assert golden_data.is_dir()
+    plan_and_verify("Models/microLlama/INT8/microLlama128", "neureka", BUDGETS[2])
