@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,13 @@ class KernelForm:
     def recipe(self, box: Box) -> Recipe:
         raise NotImplementedError
 
+    @cached_property
+    def promised(self) -> bool:
+        """Whether the layer's requantization keeps the promise that has a shorter code."""
+        rule = Requant.of(self.layer.attributes)
+        constants = [t.data for t in self.layer.inputs[len(self.layer.inputs) - rule.operands :] if t.data is not None]
+        return len(constants) == 2 and keeps_promise(rule, constants, accumulator_reach(self.layer))
+
     def bound_cycles(self) -> int:
         """Dot products at the kernels' best rate, or four elements a cycle."""
         elements = sum(t.spec.elements for t in self.layer.outputs)
@@ -75,13 +83,19 @@ class Arguments:
     def load_whole(self, name: str, tensor: Tensor) -> Pointer:
         return self.load(name, tensor, Box.whole(tensor.spec.shape))
 
-    def requant(self, layer: Layer, channels: slice | None, add: Tensor | None = None) -> dict[str, Any]:
-        """The fields of the member `requant`; per-channel constants of the given channels, `add` replaced if given."""
+    def requant(
+        self, layer: Layer, channels: slice | None, add: Tensor | None = None, *, promised: bool = False
+    ) -> dict[str, Any]:
+        """The fields of the member `requant`; per-channel constants of the given channels, `add` replaced if given.
+
+        `promised`: that the rule and its accumulators are as kernels.h says at `shift`.
+        """
         rule = Requant.of(layer.attributes)
         operands = layer.inputs[len(layer.inputs) - rule.operands :] if rule.operands else []
         if add is not None:
             operands = [operands[0], add]
-        return requant_fields(self, "requant", rule, operands, channels)
+        fields = requant_fields(self, "requant", rule, operands, channels)
+        return fields | {"requant.shift": 1} if promised else fields
 
     def finish(
         self,
@@ -136,6 +150,16 @@ def uniform_requant(layer: Layer, reach: int | None = None) -> bool:
         return True
     multipliers = tensors[0].data
     return multipliers is not None and bool((multipliers >= 0).all()) and reach is not None and reach <= 1 << 29
+
+
+def keeps_promise(rule: Requant, constants: Sequence[np.ndarray], reach: int | None) -> bool:
+    """Whether a rule, and accumulators up to `reach`, are as kernels.h asks at `shift` of `struct tvm_pulp_requant`."""
+    if rule.kind not in ("tflite", "half_up") or rule.out_dtype == "int32" or reach is None or reach > 1 << 29:
+        return False
+    (mul, second), shifts = constants, {"tflite": (-20, -1), "half_up": (32, 51)}[rule.kind]
+    values = (rule.zero_point, rule.low, rule.high)
+    small = min(values) >= -128 and max(values) <= 255 and (rule.high - rule.low) % 2 == 1
+    return bool(small and (mul >= 0).all() and (second >= shifts[0]).all() and (second <= shifts[1]).all())
 
 
 def accumulator_reach(layer: Layer) -> int | None:

@@ -91,7 +91,7 @@ class Conv2dKernel(WindowKernel):
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
         depth = kh * kw * channels
         scratch, stride = self.scratch(4 * padded(depth) + 4)
-        requant = arguments.requant(layer, slice(first, first + count))
+        requant = arguments.requant(layer, slice(first, first + count), promised=self.promised)
         itemsize = out.spec.bytes // out.spec.elements
         fields = {
             "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
@@ -128,7 +128,7 @@ class DepthwiseKernel(WindowKernel):
         # Turning several rows at once saves reading the halo again; the whole tile is the most that can help.
         turned = max(kh, min(rows.before + rows.size + rows.after, kh + 6 * a["strides"][0]))
         scratch, stride = self.scratch(scratch_bytes(box.size[2], plane, turned))
-        requant = arguments.requant(layer, slice(first, first + count))
+        requant = arguments.requant(layer, slice(first, first + count), promised=self.promised)
         itemsize = out.spec.bytes // out.spec.elements
         fields = {
             "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),

@@ -77,7 +77,7 @@ class DenseKernel(KernelForm):
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
         unaligned = depth % 4 != 0 and rows > 1
         scratch, stride = self.scratch(4 * padded(depth) + 4 if unaligned else 4)
-        requant = arguments.requant(layer, slice(first, first + columns))
+        requant = arguments.requant(layer, slice(first, first + columns), promised=self.promised)
         itemsize = out.spec.bytes // out.spec.elements
         fields = {
             "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),

@@ -115,5 +115,7 @@ def depthwise_conv2d(f: Fields, cores: int) -> Work:
     work["filled"] = f["plane_rows"] * width / 4
     if kind == "pulp" and kernel[0] == 3 and kernel[1] <= 4:
         return work | {"fused_line": 4 * lines, "fused_output": outputs}
+    if kind == "scaled" and kernel[0] == 3 and kernel[1] <= 4:
+        return work | {"scaled_line": 4 * lines, "scaled_output": outputs}
     work |= {"line": 4 * lines, "tap_word": outputs * kernel[0] * words(kernel[1]), f"output_{kind}": outputs}
     return work

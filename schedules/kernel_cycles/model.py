@@ -30,9 +30,11 @@ def given(pointer: Any) -> bool:
 
 
 def kind_of(fields: Fields, member: str = "requant") -> str:
-    """Kind of a requantization; `..._range`: its range cannot be clipped by one instruction."""
+    """Kind of a requantization; `..._range`: its range cannot be clipped by one instruction; `scaled`: promised."""
     kind, low, high = (fields[f"{member}.{name}"] for name in ("kind", "low", "high"))
     name = _KINDS[kind]
+    if name in ("tflite", "half_up") and fields[f"{member}.shift"]:
+        return "scaled"
     if name in ("pulp", "tflite", "shift"):
         if fields[f"{member}.wide_result"] or not (low == 0 or low == ~high):
             return f"{name}_range"

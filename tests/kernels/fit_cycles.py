@@ -1,9 +1,10 @@
 """Fit the cost models of the kernels to the simulator and write `schedules/kernel_cycles/coefficients.yaml`.
 
-    scripts/fit_kernel_cycles [KERNEL...]
+    scripts/fit_kernel_cycles [--keep] [KERNEL...]
 
 Calls of random sizes are measured twice: the first call finds no code in the instruction caches, the second all of it.
-Two thirds make the fit; the error is that on the others. Kernels that are not named keep their coefficients.
+Two thirds make the fit; the error is that on the others. Kernels that are not named keep their coefficients, and with
+`--keep` so does all work that had one: only what is new is fitted, and no plan without it moves.
 """
 
 from __future__ import annotations
@@ -250,30 +251,36 @@ def errors(cycles: dict[str, float], data: list[Sample]) -> np.ndarray:
     return np.array([sum(cycles.get(n, 0) * c for n, c in s.work.items()) / s.cycles - 1 for s in data])
 
 
-def least_squares(rows: list[dict[str, float]], goals: list[float]) -> dict[str, float]:
-    """Least squares of the relative error, without negative coefficients."""
-    names = sorted({name for row in rows for name in row})
+def least_squares(rows: list[dict[str, float]], goals: list[float], kept: dict[str, float]) -> dict[str, float]:
+    """Least squares of the relative error, without negative coefficients; those that are kept are not fitted."""
+    names = sorted({name for row in rows for name in row if name not in kept})
+    if not names:
+        return kept
     matrix = np.array([[row.get(name, 0) / goal for name in names] for row, goal in zip(rows, goals, strict=True)])
+    open_share = np.array(
+        [1 - sum(kept.get(n, 0) * c for n, c in row.items()) / goal for row, goal in zip(rows, goals, strict=True)]
+    )
     active = list(range(len(names)))
     while True:
-        solution = np.linalg.lstsq(matrix[:, active], np.ones(len(rows)), rcond=None)[0]
+        solution = np.linalg.lstsq(matrix[:, active], open_share, rcond=None)[0]
         negative = [a for a, value in zip(active, solution, strict=True) if value < 0]
         if not negative:
             break
         active.remove(min(negative, key=lambda a: solution[active.index(a)]))
     values = dict.fromkeys(names, 0.0)
     values.update({names[a]: round(float(v), 3) for a, v in zip(active, solution, strict=True)})
-    return values
+    return kept | values
 
 
-def fit(kernel: str, count: int) -> Fit:
+def fit(kernel: str, count: int, *, keep: bool = False) -> Fit:
     """Measure and fit one kernel."""
+    kept = COEFFICIENTS[kernel] if keep else Fit({}, {}, 0, 0)
     data = list(samples(kernel, 1, count))
     seen, unseen = data[: 2 * count // 3], data[2 * count // 3 :]
-    wrong = np.abs(errors(least_squares([s.work for s in seen], [s.cycles for s in seen]), unseen))
-    cycles = least_squares([s.work for s in data], [s.cycles for s in data])
+    wrong = np.abs(errors(least_squares([s.work for s in seen], [s.cycles for s in seen], kept.cycles), unseen))
+    cycles = least_squares([s.work for s in data], [s.cycles for s in data], kept.cycles)
     present = [{name: 1.0 for name, amount in s.work.items() if amount} for s in data]
-    cold = least_squares(present, [max(1, s.cold_cycles) for s in data])
+    cold = least_squares(present, [max(1, s.cold_cycles) for s in data], kept.cold_cycles)
     return Fit(cycles, cold, round(float(np.median(wrong)), 3), round(float(wrong.max()), 3))
 
 
@@ -289,14 +296,15 @@ def entry(kernel: str, found: Fit) -> str:
 
 
 def main() -> int:
-    chosen = sys.argv[1:] or list(MODELS)
+    keep = "--keep" in sys.argv[1:]
+    chosen = [name for name in sys.argv[1:] if name != "--keep"] or list(MODELS)
     unknown = [name for name in chosen if name not in MODELS]
     if unknown:
         sys.stderr.write(f"there is no kernel '{unknown[0]}' to fit: {', '.join(MODELS)}, or generated\n")
         return 2
     table = dict(COEFFICIENTS)
     for kernel in chosen:
-        table[kernel] = fit(kernel, MODELS[kernel][1])
+        table[kernel] = fit(kernel, MODELS[kernel][1], keep=keep)
         stated = f"median error {table[kernel].median_error:.1%}, largest {table[kernel].largest_error:.1%}"
         sys.stderr.write(f"{kernel:16} {stated}\n")
     entries = [entry(kernel, table[kernel]) for kernel in MODELS if kernel in table]

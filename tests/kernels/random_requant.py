@@ -20,6 +20,8 @@ class Rule:
 
     requant: Requant
     operands: tuple[np.ndarray, ...]
+    promised: bool = False
+    """That `keeps_promise` holds, which some kernels use."""
 
     def apply(self, acc: np.ndarray, axis: int = -1) -> np.ndarray:
         return self.requant.apply(acc, self.operands, axis)
@@ -36,7 +38,7 @@ class Rule:
             "wide_result": int(rule.kind != "none" and rule.out_dtype == "int32"),
             "mul": mul,
             "add": add,
-            "shift": rule.shift,
+            "shift": int(self.promised) or rule.shift,
             "zero_point": rule.zero_point,
             "low": rule.low,
             "high": rule.high,

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.matrix_cases import Window, conv2d_case, dense_case, depthwise_case, matmul_case
-from tests.kernels.random_requant import KINDS
+from tests.kernels.random_requant import KINDS, Rule
+from tvm_pulp.qnn.requant import Requant
 
 SEEDS = st.integers(0, 1 << 30)
 CORES = st.integers(1, 8)
@@ -34,6 +35,23 @@ def test_dense(kind, seed, rows, columns, depth, dtype, per_channel, misalign, c
     rng = np.random.default_rng(seed)
     case = dense_case(rng, rows, columns, depth, kind, dtype=dtype, per_channel=per_channel, misalign=misalign)
     check(case, cores, toolchain)
+
+
+@pytest.mark.parametrize("kind", ["tflite", "half_up"])
+@EXAMPLES
+@given(SEEDS, st.integers(1, 9), st.integers(-128, 127), BYTES, st.booleans())
+def test_promised_roundings(kind, seed, rows, zero_point, dtype, unsigned_result):  # type: ignore[no-untyped-def]
+    """Multipliers that are powers of two, or nearly so, leave halves and what is next to them."""
+    rng, columns = np.random.default_rng(seed), 64
+    mul = rng.choice([1 << 30, 1 << 30, (1 << 30) + 1, (1 << 31) - 1], columns).astype(np.int32)
+    right = rng.integers(1, 21, columns).astype(np.int32)
+    range_ = (0, 255) if unsigned_result else (-128, 127)
+    rule = Rule(
+        Requant(kind, 0, zero_point + 128 * unsigned_result, *range_), (mul, -right if kind == "tflite" else 31 + right)
+    )
+    case = dense_case(rng, rows, columns, 4, dtype=dtype, rule=rule, promised=True)
+    assert case.call.arguments["requant"]["shift"] == 1
+    check(case, 3)
 
 
 @EXAMPLES

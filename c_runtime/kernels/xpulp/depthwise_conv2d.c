@@ -5,6 +5,7 @@
  * them. Work is shared in output rows of channel groups. */
 #include "depthwise_rows.h"
 #include "requantize_block.h"
+#include "scaled.h"
 #include "tvm_pulp/elements.h"
 #include "tvm_pulp/plain/depthwise_conv2d.h"
 #include "tvm_pulp/work_share.h"
@@ -70,8 +71,12 @@ static void compute_rows(const struct tvm_pulp_planes *p, uint32_t oy, uint32_t 
   uint32_t line = args->out_width * args->y_pixel_stride;
   uint8_t *y = (uint8_t *)args->y + oy * line + channel * result_bytes;
   for (uint32_t j = 0; j < 4u; ++j, y += result_bytes) {
-    if (p->fused) {
+    if (p->fused == TVM_PULP_FUSED) {
       tvm_pulp_depthwise_three_rows(p, j, channel + j, count, y);
+      continue;
+    }
+    if (p->fused == TVM_PULP_FUSED_SCALED) {
+      tvm_pulp_depthwise_three_scaled_rows(p, j, channel + j, count, y);
       continue;
     }
     const int32_t *weight = (const int32_t *)(const void *)args->weight + (channel + j) * weight_words;
@@ -95,8 +100,14 @@ static void prepare(struct tvm_pulp_planes *p, const struct tvm_pulp_depthwise_c
   p->pixels = read < args->width ? read : args->width;
   p->pad_pattern = (uint32_t)(uint8_t)args->pad_value * 0x01010101u;
   fill(p->planes, 4u * args->plane_rows * args->plane_stride, p->pad_pattern);
-  p->fused = args->kernel_height == 3u && p->words == 1u && r->kind == TVM_PULP_REQUANT_PULP_NARROW &&
-             !r->wide_result && (r->low == 0 || r->low == ~r->high);
+  p->fused = TVM_PULP_NOT_FUSED;
+  if (args->kernel_height == 3u && p->words == 1u) {
+    if (r->kind == TVM_PULP_REQUANT_PULP_NARROW && !r->wide_result && (r->low == 0 || r->low == ~r->high)) {
+      p->fused = TVM_PULP_FUSED;
+    } else if (tvm_pulp_is_scaled(r)) {
+      p->fused = TVM_PULP_FUSED_SCALED;
+    }
+  }
 }
 
 TVM_PULP_KERNEL(depthwise_conv2d) {

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "scaled.h"
 #include "tvm_pulp/kernels.h"
 
 /* Read by the assembler code of tile.c at fixed offsets. */
@@ -27,6 +28,7 @@ struct tvm_pulp_tile_job {
   uint32_t blocks; /* of four rows; the functions for fewer rows take one */
   int32_t same_mul; /* where all columns have the same constants */
   int32_t same_add;
+  struct tvm_pulp_scaled scaled;
 };
 
 /* How a tile ends. */

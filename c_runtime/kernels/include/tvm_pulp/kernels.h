@@ -47,7 +47,9 @@ struct tvm_pulp_requant {
   uint32_t wide_result; /* 1: the result is stored as int32, 0: as a byte */
   const int32_t *mul;
   const int32_t *add;
-  int32_t shift; /* pulp */
+  int32_t shift; /* pulp: the shift. tflite, half_up: 1 promises to dense, conv2d and depthwise_conv2d that accumulators
+                    stay within 2^29, multipliers are not negative, exponents are from -20 to -1 or shifts from 32 to
+                    51, zero point, low and high are from -128 to 255, and high - low is odd; else 0 */
   int32_t zero_point;
   int32_t low;
   int32_t high;

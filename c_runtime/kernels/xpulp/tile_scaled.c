@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tile_scaled.h"
+
+#include <stddef.h>
+
+#include "tile_code.h"
+
+_Static_assert(offsetof(struct tvm_pulp_tile_job, scaled) == 64, "the assembler code below reads its fields");
+
+/* One column of accumulators; a4 holds its multiplier, t2 the nudge. a5 becomes the summand, a6 the shift. */
+#define CONSTANTS                                                                        \
+  XP_LWX("a5", "a3", "a2") "lw t1,64(a0)\nlw a6,68(a0)\nslli a4,a4,1\n" XP_MAC("a6", "a5", "t1") "lw a5,72(a0)\n"
+#define SUMMAND "sll a5,a5,a6\nadd a5,a5,t2\nsrai a5,a5,1\n"
+#define DOUBLE(r) "slli " r "," r ",1\n"
+#define SCALE(r) "mulhsu " r "," r ",a4\n"
+#define NUDGE(r) "srai t1," r ",31\n" XP_MAC(r, "t1", "t2")
+#define ADD_CLIP(r) XP_ADDNR(r, "a5", "a6") XP_CLIPR(r, r, "a7")
+#define SCALED4(r0, r1, r2, r3, NEXT_MUL)                                                \
+  CONSTANTS DOUBLE(r0) DOUBLE(r1) DOUBLE(r2) DOUBLE(r3) SUMMAND SCALE(r0) SCALE(r1) SCALE(r2) SCALE(r3) NEXT_MUL \
+  NUDGE(r0) NUDGE(r1) NUDGE(r2) NUDGE(r3) ADD_CLIP(r0) ADD_CLIP(r1) ADD_CLIP(r2) ADD_CLIP(r3)
+#define SCALED2(r0, r1, r2, r3, NEXT_MUL) \
+  CONSTANTS DOUBLE(r0) DOUBLE(r1) SUMMAND SCALE(r0) SCALE(r1) NEXT_MUL NUDGE(r0) NUDGE(r1) ADD_CLIP(r0) ADD_CLIP(r1)
+#define SCALED1(r0, r1, r2, r3, NEXT_MUL) CONSTANTS DOUBLE(r3) SUMMAND SCALE(r3) NEXT_MUL NUDGE(r3) ADD_CLIP(r3)
+/* The registers of the loop over the depth that were used here get their values back. */
+#define SCALED_COLUMNS(COLUMN)                                                           \
+  "lw a2,20(a0)\nlw a3,28(a0)\nlw t2,76(a0)\nand a3,a3,ra\nadd a2,a2,a3\nlw a3,24(a0)\n" \
+  XP_LW("a4", 4, "a2") "lw a7,84(a0)\n"                                                  \
+  COLUMN("s0", "s4", "s8", "t3", XP_LW("a4", 4, "a2"))                                   \
+  COLUMN("s1", "s5", "s9", "t4", XP_LW("a4", 4, "a2"))                                   \
+  COLUMN("s2", "s6", "s10", "t5", XP_LW("a4", 4, "a2"))                                  \
+  COLUMN("s3", "s7", "s11", "t6", "")                                                    \
+  "lw t1,8(a0)\nlw a5,80(a0)\nli t2,4\nslli a2,t1,1\nadd a2,a2,t1\nsub t2,t2,a2\n"
+#define MOVED_(c0, c1, c2, c3) XP_PACKLO(c0, c1, c0) XP_PACKHI(c0, c3, c2) XP_ADD4(c0, c0, "a5") XP_SWR(c0, "a3", "a2")
+#define MOVED(...) APPLY(MOVED_, __VA_ARGS__)
+#define MOVED4 BYTES_AT MOVED(ROW0) MOVED(ROW1) MOVED(ROW2) MOVED(ROW3)
+#define MOVED2 BYTES_AT MOVED(ROW0) MOVED(ROW1)
+#define MOVED1 BYTES_AT MOVED(ROW3)
+
+#define SCALED_TILES(name, DOT)                                          \
+  TILE_FUNCTION(name##4, 4, DOT, SCALED_COLUMNS(SCALED4) MOVED4)         \
+  TILE_FUNCTION(name##2, 2, DOT, SCALED_COLUMNS(SCALED2) MOVED2)         \
+  TILE_FUNCTION(name##1, 1, DOT, SCALED_COLUMNS(SCALED1) MOVED1)
+SCALED_TILES(signed_, XP_SDOTSP)
+SCALED_TILES(unsigned_, XP_SDOTUSP)
+
+void tvm_pulp_tiles_prepare_scaled(struct tvm_pulp_tiles *tiles) {
+  const struct tvm_pulp_requant *requant = tiles->requant;
+  const int32_t *mul = requant->mul, *add = requant->add;
+  tiles->job.scaled = tvm_pulp_scaled_of(requant);
+  if (!requant->per_channel) {
+    for (uint32_t i = 0; i < 4u; ++i) {
+      tiles->same_mul[i] = mul[0];
+      tiles->same_add[i] = add[0];
+    }
+    mul = tiles->same_mul;
+    add = tiles->same_add;
+  }
+  tiles->job.mul = mul;
+  tiles->job.add_less_mul = (uint32_t)(uintptr_t)add - (uint32_t)(uintptr_t)mul - 4u;
+}
+
+void tvm_pulp_tiles_scaled(struct tvm_pulp_tiles *tiles, uint32_t rows) {
+  struct tvm_pulp_tile_job *job = &tiles->job;
+  uint32_t is_signed = tiles->x_type == TVM_PULP_INT8;
+  if (rows >= 4u) {
+    job->blocks = rows >> 2;
+    if (is_signed) {
+      signed_4(job);
+    } else {
+      unsigned_4(job);
+    }
+    return;
+  }
+  if (rows & 2u) {
+    if (is_signed) {
+      signed_2(job);
+    } else {
+      unsigned_2(job);
+    }
+    job->a += 2u * job->stride;
+    job->y += 2u * job->y_stride;
+  }
+  if (rows & 1u) {
+    if (is_signed) {
+      signed_1(job);
+    } else {
+      unsigned_1(job);
+    }
+  }
+}
