@@ -23,6 +23,8 @@ from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 from tvm_pulp.uma.windows import Span, input_span
 
+_MOST_WINDOWS = 16
+
 
 def applies(layer: Layer) -> bool:
     """One group, 8-bit input, constant int8 weights."""
@@ -71,6 +73,12 @@ class Conv2dKernel(WindowKernel):
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
+    def windows_at_once(self, box: Box, depth: int, moved: int) -> int:
+        """Windows that a core lays out before it multiplies: more save calls and take L1 from the tile."""
+        pixels = -(-(box.size[1] * box.size[2]) // self.cores)
+        room = moved // 2 // (self.cores * padded(depth))
+        return max(4, min(_MOST_WINDOWS, room, padded(pixels)) // 4 * 4)
+
     def recipe(self, box: Box) -> Recipe:
         layer, out, a = self.layer, self.layer.outputs[0], self.layer.attributes
         weights = layer.inputs[1].data
@@ -90,7 +98,8 @@ class Conv2dKernel(WindowKernel):
         bias_at = arguments.load("bias", bias, Box((first,), (count,)))
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
         depth = kh * kw * channels
-        scratch, stride = self.scratch(4 * padded(depth) + 4)
+        moved = source.elements + box.elements
+        scratch, stride = self.scratch(self.windows_at_once(box, depth, moved) * padded(depth) + 4)
         requant = arguments.requant(layer, slice(first, first + count), promised=self.promised)
         itemsize = out.spec.bytes // out.spec.elements
         fields = {

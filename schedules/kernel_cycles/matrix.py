@@ -80,22 +80,34 @@ def conv2d(f: Fields, cores: int) -> Work:
     steps = (f["stride_y"], f["stride_x"], f["pad_top"], f["pad_left"])
     direct = kernel == (1, 1) and steps == (1, 1, 0, 0) and f["out_width"] == f["width"] and channels % 4 == 0
     if not direct:
-        windows = work["block"] * min(4, pixels)
-        work |= {"window": windows, "window_row": windows * kernel[0]}
-        work["window_word"] = windows * kernel[0] * words(kernel[1] * channels)
-        # A window that leaves the picture is copied pixel by pixel.
-        outside = _columns_outside(f) / f["out_width"]
-        work["edge_pixel"] = windows * outside * kernel[0] * kernel[1]
+        work |= _window_work(f, work["block"], min(4, pixels))
     return work
 
 
-def _columns_outside(f: Fields) -> int:
-    """Columns of the result whose window reaches beyond the picture."""
-    left = [x * f["stride_x"] - f["pad_left"] for x in range(f["out_width"])]
-    reach = (f["kernel_width"] - 1) * f["dilation_x"]
+def _window_work(f: Fields, blocks: float, pixels: int) -> Work:
+    """Windows of `blocks` times `pixels` output pixels, as many at a time as the scratch area holds."""
+    windows, rows, row_bytes = blocks * pixels, f["kernel_height"], f["kernel_width"] * f["channels"]
+    at_once = max(1, (f["scratch_stride"] - 4) // f["depth_stride"] // 4)
+    work: Work = {"block": -(-blocks // at_once)}
     if f["dilation_x"] != 1:
-        return int(f["out_width"])
-    return sum(start < 0 or start + reach >= f["width"] for start in left)
+        return work | {"pixel_window": windows, "pixel": windows * rows * f["kernel_width"]}
+    inside = _share_inside(f, "y") * _share_inside(f, "x")
+    edge, whole = windows * (1 - inside), windows * inside
+    work |= {"edge_window": edge, "edge_row": edge * rows}
+    if 4 <= row_bytes <= 16 and f["dilation_y"] == 1:
+        # One kernel row of all windows of a line at a time.
+        runs = work["block"] * max(1, min(4 * at_once, windows) / f["out_width"]) * inside
+        return work | {"short_row": runs * rows, "short_word": whole * rows * words(row_bytes)}
+    return work | {"window": whole, "window_row": whole * rows, "window_word": whole * rows * words(row_bytes)}
+
+
+def _share_inside(f: Fields, axis: str) -> float:
+    """Share of the windows that do not reach beyond the picture along an axis."""
+    size, count = ("height", "out_height") if axis == "y" else ("width", "out_width")
+    kernel, before = f["kernel_height" if axis == "y" else "kernel_width"], f["pad_top" if axis == "y" else "pad_left"]
+    starts = (i * f[f"stride_{axis}"] - before for i in range(f[count]))
+    reach = (kernel - 1) * f[f"dilation_{axis}"]
+    return sum(start >= 0 and start + reach < f[size] for start in starts) / f[count]
 
 
 def depthwise_conv2d(f: Fields, cores: int) -> Work:

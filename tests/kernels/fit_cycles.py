@@ -95,7 +95,10 @@ def matmul(s: Shapes) -> Case:
 def conv2d(s: Shapes) -> Case:
     channels, out_channels = s.size(3, 48, s.pick(1, 4, 4)), s.pick(s.size(1, 3), *[s.size(4, 48)] * 7)
     window = s.pick(Window(), Window(), Window((1, 1), pads=(0, 0, 0, 0)), Window((3, 3), (2, 2)), Window((5, 3)))
-    return conv2d_case(s.rng, (s.size(5, 20), s.size(5, 20), channels), out_channels, window, s.kind())
+    # A few channels, as an image has, more often than others.
+    channels = s.pick(1, 3, 3, *[channels] * 5)
+    size, kind = (s.size(5, 20), s.size(5, 20), channels), s.kind()
+    return conv2d_case(s.rng, size, out_channels, window, kind, windows=s.pick(4, 8, 12, 16))
 
 
 def depthwise_conv2d(s: Shapes) -> Case:

@@ -179,6 +179,7 @@ def conv2d_case(
     per_channel: bool = True,
     zero_point: int = 0,
     misalign: int = 0,
+    windows: int = 4,
 ) -> Case:
     height, width, channels = size
     x = random_bytes(rng, (1, *size), dtype)
@@ -196,8 +197,8 @@ def conv2d_case(
         "weight": pack_weights(weight),
         "bias": folded.astype(np.int32),
         "y": Out(expected.shape, rule.requant.out_dtype),
-        "scratch": Scratch(4 * stride + 4),
-        "scratch_stride": 4 * stride + 4,
+        "scratch": Scratch(windows * stride + 4),
+        "scratch_stride": windows * stride + 4,
         "channels": channels,
         "out_channels": out_channels,
         "pad_value": zero_point,

@@ -89,7 +89,7 @@ def test_conv2d(kind, seed, size, channels, window, dtype, per_channel, misalign
     zero_point = int(rng.integers(0, 9)) if seed % 2 else 0
     case = conv2d_case(
         rng, size, channels, window, kind, dtype=dtype, per_channel=per_channel, zero_point=zero_point,
-        misalign=misalign,
+        misalign=misalign, windows=int(rng.choice([4, 4, 5, 8, 16])),
     )  # fmt: skip
     check(case, cores, toolchain)
 

@@ -1,29 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Short kernel rows are copied as words, the last of which reaches back over the one before; one kernel row after the
- * other, for all windows of a line at once. */
+ * Short kernel rows are copied one after the other, for all windows of a line at once. */
+#include "short_rows.h"
 #include "tvm_pulp/plain/im2col.h"
-
-/* Kernel rows of five to sixteen bytes: words at 0, 4, 8 and at the end, `last`. */
-#define COPY_LOOP(LOADS, STORES)                                                                        \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWX("%[v0]", "%[last]", "%[x]") LOADS                    \
-                   XP_LWR("%[v3]", "%[xs]", "%[x]") XP_SWX("%[v0]", "%[last]", "%[y]") STORES           \
-                   XP_LOOP_END XP_SWR("%[v3]", "%[ys]", "%[y]") XP_END                                  \
-                   : [x] "+r"(from), [y] "+r"(to), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3) \
-                   : [n] "r"(count), [last] "r"(bytes - 4u), [xs] "r"(x_step), [ys] "r"(y_step)         \
-                   : "memory")
-
-static void copy_rows(const uint8_t *from, uint8_t *to, uint32_t bytes, uint32_t count, uint32_t x_step,
-                      uint32_t y_step) {
-  int32_t v0, v1, v2, v3;
-  if (bytes <= 8u) {
-    COPY_LOOP("", "");
-  } else if (bytes <= 12u) {
-    COPY_LOOP("lw %[v1],4(%[x])\n", "sw %[v1],4(%[y])\n");
-  } else {
-    COPY_LOOP("lw %[v1],4(%[x])\nlw %[v2],8(%[x])\n", "sw %[v1],4(%[y])\nsw %[v2],8(%[y])\n");
-  }
-}
 
 /* Which windows of a line lie inside the image with all their columns. */
 struct inside {
@@ -45,7 +24,7 @@ static void lay_line(const struct tvm_pulp_im2col_args *a, const uint8_t *line, 
     uint32_t last = inside.end < end ? inside.end : end;
     if (begin >= inside.begin && begin < last) {
       const uint8_t *from = line + (begin * a->stride_x - a->pad_left) * a->channels;
-      copy_rows(from, to, bytes, last - begin, a->stride_x * a->channels, y_step);
+      tvm_pulp_copy_short_rows(from, to, bytes, last - begin, a->stride_x * a->channels, y_step);
       to += (last - begin) * y_step;
       begin = last;
     } else {
@@ -58,7 +37,7 @@ static void lay_line(const struct tvm_pulp_im2col_args *a, const uint8_t *line, 
 
 TVM_PULP_KERNEL(im2col) {
   uint32_t bytes = args->kernel_width * args->channels, y_step = args->kernel_height * bytes;
-  if (args->dilation_x != 1u || bytes < 5u || bytes > 16u) {
+  if (args->dilation_x != 1u || bytes < TVM_PULP_SHORTEST_ROW || bytes > TVM_PULP_LONGEST_SHORT_ROW) {
     tvm_pulp_im2col_share(args, core, cores);
     return;
   }

@@ -214,26 +214,10 @@ static inline void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint
   }
 }
 
-/* Neighbouring tiles with a promised requantization. */
-static void run_scaled_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t tile,
-                             uint32_t first, uint32_t count, uint8_t *y, uint32_t y_stride) {
-  set_columns(tiles, tile, first, count);
-  set_rows(tiles, a, y + first, y_stride);
-  tvm_pulp_tiles_scaled(tiles, rows);
-}
-
-static __attribute__((noinline)) void run_scaled(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows,
-                                                 uint32_t begin, uint32_t end, uint8_t *y, uint32_t y_stride) {
-  uint32_t whole = tiles->columns >> 2, last = end < whole ? end : whole;
-  tvm_pulp_tiles_prepare_scaled(tiles);
-  if (begin < last) run_scaled_tiles(tiles, a, rows, begin, 4u * begin, last - begin, y, y_stride);
-  if (end > whole) run_scaled_tiles(tiles, a, rows, whole, tiles->columns - 4u, 1, y, y_stride);
-}
-
 static __attribute__((noinline)) void run_slowly(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows,
                                                  uint32_t begin, uint32_t end, uint8_t *y, uint32_t y_stride) {
   if (tiles->columns >= 4u && tvm_pulp_is_scaled(tiles->requant)) {
-    run_scaled(tiles, a, rows, begin, end, y, y_stride);
+    tvm_pulp_tiles_run_scaled(tiles, a, rows, begin, end, y, y_stride);
     return;
   }
   for (uint32_t row = 0; row < rows; row += 4u) {

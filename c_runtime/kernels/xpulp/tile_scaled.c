@@ -43,7 +43,7 @@ _Static_assert(offsetof(struct tvm_pulp_tile_job, scaled) == 64, "the assembler 
 SCALED_TILES(signed_, XP_SDOTSP)
 SCALED_TILES(unsigned_, XP_SDOTUSP)
 
-void tvm_pulp_tiles_prepare_scaled(struct tvm_pulp_tiles *tiles) {
+static void prepare(struct tvm_pulp_tiles *tiles) {
   const struct tvm_pulp_requant *requant = tiles->requant;
   const int32_t *mul = requant->mul, *add = requant->add;
   tiles->job.scaled = tvm_pulp_scaled_of(requant);
@@ -59,32 +59,58 @@ void tvm_pulp_tiles_prepare_scaled(struct tvm_pulp_tiles *tiles) {
   tiles->job.add_less_mul = (uint32_t)(uintptr_t)add - (uint32_t)(uintptr_t)mul - 4u;
 }
 
-void tvm_pulp_tiles_scaled(struct tvm_pulp_tiles *tiles, uint32_t rows) {
+static void run4(struct tvm_pulp_tile_job *job, uint32_t x_type) {
+  if (x_type == TVM_PULP_INT8) {
+    signed_4(job);
+  } else {
+    unsigned_4(job);
+  }
+}
+
+static void run2(struct tvm_pulp_tile_job *job, uint32_t x_type) {
+  if (x_type == TVM_PULP_INT8) {
+    signed_2(job);
+  } else {
+    unsigned_2(job);
+  }
+}
+
+static void run1(struct tvm_pulp_tile_job *job, uint32_t x_type) {
+  if (x_type == TVM_PULP_INT8) {
+    signed_1(job);
+  } else {
+    unsigned_1(job);
+  }
+}
+
+/* Neighbouring tiles; `first` is the first column of tile number `tile`. */
+static void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t tile, uint32_t first,
+                      uint32_t count, uint8_t *y) {
   struct tvm_pulp_tile_job *job = &tiles->job;
-  uint32_t is_signed = tiles->x_type == TVM_PULP_INT8;
+  job->a = a;
+  job->b = tiles->weight + 4u * tile * job->stride;
+  job->bias = tiles->bias + first;
+  if (job->channel_mask) job->mul = tiles->requant->mul + first;
+  job->y = y + first;
+  job->end = 16u * count;
+  job->blocks = rows >> 2;
   if (rows >= 4u) {
-    job->blocks = rows >> 2;
-    if (is_signed) {
-      signed_4(job);
-    } else {
-      unsigned_4(job);
-    }
+    run4(job, tiles->x_type);
     return;
   }
   if (rows & 2u) {
-    if (is_signed) {
-      signed_2(job);
-    } else {
-      unsigned_2(job);
-    }
+    run2(job, tiles->x_type);
     job->a += 2u * job->stride;
     job->y += 2u * job->y_stride;
   }
-  if (rows & 1u) {
-    if (is_signed) {
-      signed_1(job);
-    } else {
-      unsigned_1(job);
-    }
-  }
+  if (rows & 1u) run1(job, tiles->x_type);
+}
+
+void tvm_pulp_tiles_run_scaled(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t begin,
+                               uint32_t end, uint8_t *y, uint32_t y_stride) {
+  uint32_t whole = tiles->columns >> 2, last = end < whole ? end : whole;
+  prepare(tiles);
+  tiles->job.y_stride = y_stride;
+  if (begin < last) run_tiles(tiles, a, rows, begin, 4u * begin, last - begin, y);
+  if (end > whole) run_tiles(tiles, a, rows, whole, tiles->columns - 4u, 1, y);
 }

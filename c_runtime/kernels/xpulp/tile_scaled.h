@@ -6,10 +6,8 @@
 
 #include "tile.h"
 
-/* Constants of the job, after tvm_pulp_tiles_prepare. */
-void tvm_pulp_tiles_prepare_scaled(struct tvm_pulp_tiles *tiles);
-
-/* The job, whose operands are set, for up to four rows or any multiple of four. */
-void tvm_pulp_tiles_scaled(struct tvm_pulp_tiles *tiles, uint32_t rows);
+/* As tvm_pulp_tiles_run, for a matrix of at least four columns. */
+void tvm_pulp_tiles_run_scaled(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t begin,
+                               uint32_t end, uint8_t *y, uint32_t y_stride);
 
 #endif /* TVM_PULP_TILE_SCALED_H */

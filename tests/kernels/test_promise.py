@@ -1,0 +1,79 @@
+"""Which requantizations are promised to the kernels, and what a convolution's scratch area holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from schedules.cluster.base import keeps_promise
+from schedules.cluster.conv2d import Conv2dKernel
+from schedules.cluster.dense import DenseKernel
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Call
+
+TFLITE = Requant("tflite", 0, -128, -128, 127)
+HALF_UP = Requant("half_up", 0, 3, 0, 255)
+MUL = np.array([1 << 30, (1 << 31) - 1], np.int32)
+
+
+@pytest.mark.parametrize(
+    ("rule", "second", "reach", "kept"),
+    [
+        (TFLITE, [-20, -1], 1 << 29, True),
+        (TFLITE, [-21, -1], 1 << 20, False),
+        (TFLITE, [-5, 0], 1 << 20, False),
+        (TFLITE, [-5, -6], (1 << 29) + 1, False),
+        (replace(TFLITE, low=-100, high=50), [-5, -6], 1 << 20, False),
+        (replace(TFLITE, low=-100, high=51), [-5, -6], 1 << 20, True),
+        (replace(TFLITE, zero_point=-129), [-5, -6], 1 << 20, False),
+        (replace(TFLITE, low=-1000, high=3001), [-5, -6], 1 << 20, False),
+        (HALF_UP, [32, 51], 1 << 20, True),
+        (HALF_UP, [31, 40], 1 << 20, False),
+        (replace(HALF_UP, kind="half_even"), [35, 40], 1 << 20, False),
+        (Requant("pulp", 8, 0, -128, 127), [0, 0], 1 << 20, False),
+    ],
+)
+def test_promise(rule: Requant, second: list[int], reach: int, kept: bool) -> None:
+    assert keeps_promise(rule, [MUL, np.array(second, np.int32)], reach) == kept
+
+
+def test_negative_multipliers_are_not_promised() -> None:
+    assert not keeps_promise(TFLITE, [-MUL, np.array([-5, -6], np.int32)], 1 << 20)
+
+
+def constant(name: str, data: np.ndarray) -> Tensor:
+    return Tensor(name, TensorSpec(tuple(data.shape), str(data.dtype)), "constant", data=data)
+
+
+def conv2d(bias: int, size: int = 32, channels: int = 3) -> Layer:
+    """3x3 to eight channels, stride 1."""
+    weights = np.ones((8, 3, 3, channels), np.int8)
+    x, y = (Tensor(n, TensorSpec((1, size, size, c), "int8"), "activation") for n, c in (("x", channels), ("y", 8)))
+    constants = [np.full(8, bias, np.int32), np.full(8, 1 << 30, np.int32), np.full(8, -5, np.int32)]
+    attributes = {
+        "layout": "NHWC", "groups": 1, "zero_point": 0, "has_bias": 1, "strides": (1, 1), "dilation": (1, 1),
+        "pads": (1, 1, 1, 1), **TFLITE.attributes(),
+    }  # fmt: skip
+    inputs = [x, constant("w", weights), *(constant(f"c{i}", c) for i, c in enumerate(constants))]
+    return Layer("layer", "conv2d", attributes, inputs, [y], None)
+
+
+@pytest.mark.parametrize(("bias", "promised"), [(1000, True), (1 << 29, False)])
+@pytest.mark.parametrize("form", [Conv2dKernel, DenseKernel])
+def test_a_layer_whose_accumulators_are_too_large_promises_nothing(form: type, bias: int, promised: bool) -> None:
+    assert form(conv2d(bias), 8).promised == promised
+
+
+@pytest.mark.parametrize(("rows", "windows"), [(32, 16), (12, 8), (1, 4)])
+def test_windows_in_the_scratch_area(rows: int, windows: int) -> None:
+    """As many as the core has pixels, sixteen at most, as long as scratch areas are small beside the tile."""
+    form = Conv2dKernel(conv2d(0), 8)
+    recipe = form.recipe(Box((0, 0, 0, 0), (1, rows, 32, 8)))
+    (scratch,) = (w for step in recipe.steps if isinstance(step, Call) for w in step.writes if w.name == "scratch")
+    stride = scratch.spec.elements // 8
+    assert (stride - 4) // 28 == windows
