@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from schedules.cluster.base import (
     uniform_requant,
 )
 from schedules.linear_sum import LinearSum, find_linear_sum
+from schedules.sum_table import SumTable, find_sum_table
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import LEFT_SHIFT, Add
 from tvm_pulp.qnn.network import Layer, Tensor
@@ -117,6 +118,10 @@ def _linear_sum(encoded: str, types: tuple[str, ...], scalars: tuple[int, ...]) 
     return find_linear_sum(result, a, b, slopes, rule.low, rule.high)
 
 
+# Elements from which on bringing a table of sums pays, beside a short loop and beside a long one.
+_WORTH_A_TABLE, _WORTH_A_TABLE_ANYWAY = 1024, 32
+
+
 def applies_add(layer: Layer) -> bool:
     form = layer.attributes["form"]
     if form != "plain" and linear_sum(layer) is not None:
@@ -175,6 +180,21 @@ class AddKernel(ElementwiseKernel):
         result = rule.apply(values, [t.data for t in tensors if t.data is not None])
         return result if result.dtype == np.int8 else result.astype(np.int32)
 
+    @cached_property
+    def by_table(self) -> SumTable | None:
+        """The sum by a table of its results, where there is much to add."""
+        a, constants = self.layer.attributes, self.layer.inputs[2:]
+        rule, specs = Requant.of(a), [t.spec for t in self.layer.inputs[:2]]
+        known = all(t.spec.elements == 1 and t.data is not None for t in constants)
+        least = _WORTH_A_TABLE if rule.kind == "pulp" and not rule.wide else _WORTH_A_TABLE_ANYWAY
+        worth = known and a["form"] == "plain" and self.layer.outputs[0].spec.elements >= least
+        if not worth or "int32" in (rule.out_dtype, *(s.dtype for s in specs)):
+            return None
+        last = [t.data for t in constants[len(constants) - rule.operands :] if t.data is not None]
+        return find_sum_table(
+            [self.table(0), self.table(1)], [s.dtype for s in specs], lambda total: rule.apply(total, last)
+        )
+
     def moved_add(self, offset: int) -> Tensor | None:
         """The summand of the requantization with `offset` put back into every sum."""
         if not offset:
@@ -200,14 +220,19 @@ class AddKernel(ElementwiseKernel):
         y = _out(self, box)
         narrow: list[Any] = [0, 0]
         wide: list[Any] = [0, 0]
-        linear = linear_sum(layer)
-        tables, offset = self.tables() if linear is None else ([], 0)
+        linear, summed = linear_sum(layer), self.by_table
+        tables, offset = (list(summed.operands), 0) if summed else self.tables() if linear is None else ([], 0)
         for side, table in enumerate(tables):
             if table is not None:
                 constant = self.derived.constant(f"{layer.name}_table_{'ab'[side]}", table)
                 place = arguments.load_whole(f"table_{'ab'[side]}", constant)
                 (narrow if table.dtype == np.int8 else wide)[side] = place
-        if linear is None:
+        sums: Pointer | int = 0
+        if summed:
+            results = self.derived.constant(f"{layer.name}_sums", summed.results)
+            sums = arguments.load_whole("sums", results)
+            requant = requant_fields(arguments, "requant", Requant(), [])
+        elif linear is None:
             requant = arguments.requant(layer, self.channels(box), self.moved_add(offset))
         else:
             requant = self.linear_requant(arguments, linear)
@@ -216,7 +241,8 @@ class AddKernel(ElementwiseKernel):
             "wide_table_b": wide[1], "rows": rows, "columns": columns, "a_stride": a_stride, "b_stride": b_stride,
             "y_stride": columns * _itemsize(layer.outputs[0]), "a_type": TYPES[layer.inputs[0].spec.dtype],
             "b_type": TYPES[layer.inputs[1].spec.dtype], "mul_a": linear.mul_a if linear else 1,
-            "mul_b": linear.mul_b if linear else 1, **requant,
+            "mul_b": linear.mul_b if linear else 1, "sum_table": sums, "sum_low": summed.low if summed else 0,
+            **requant,
         }  # fmt: skip
         return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), self.cores)
 

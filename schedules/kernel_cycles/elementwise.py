@@ -19,10 +19,12 @@ def _plain(f: Fields, name: str, cores: int) -> Work:
 def add(f: Fields, cores: int) -> Work:
     tables = given(f["table_a"]) and given(f["table_b"])
     one = given(f["table_a"]) != given(f["table_b"])
+    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
+    if given(f["sum_table"]):
+        return _work(f, "sums" + "_of_tables" * tables + "_of_table" * one, cores, dense=dense)
     wide = given(f["wide_table_a"]) or given(f["wide_table_b"]) or f["a_type"] == 2 or f["b_type"] == 2
     if wide or one or not is_four(f):
         return _plain(f, kind_of(f), cores)
-    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
     return _work(f, "tables" if tables else "plain", cores, dense=dense)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from schedules.byte_tables import byte_table
+from schedules.sum_table import find_sum_table
 from tests.kernels.call import Call, Out
 from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
 from tests.kernels.random_requant import Rule, random_rule
@@ -68,17 +69,21 @@ def add_case(
     broadcast: bool = False,
     per_channel: bool = False,
     misalign: int = 0,
+    by_table: bool = False,
 ) -> Case:
-    """`form`: inner (both operands requantized first), plain, tflite."""
+    """`form`: inner (both operands requantized first), one (one of them), plain, tflite."""
     a = random_values(rng, (rows, columns), types[0])
     b = random_values(rng, (1 if broadcast else rows, columns), types[1])
     tables: dict[str, Any] = dict.fromkeys(("table_a", "table_b", "wide_table_a", "wide_table_b"))
     attributes: dict[str, Any] = {"form": "tflite" if form == "tflite" else "plain"}
     inner: list[np.ndarray] = []
-    bound = 1 << 18
-    if form == "inner":
+    bound = 512 if by_table else 1 << 18
+    one_side = "ab"[columns % 2]
+    if form in ("inner", "one"):
         bound = 256
         for side, dtype in zip("ab", types, strict=True):
+            if form == "one" and side != one_side:
+                continue
             rule = random_rule(rng, "pulp", 256, 1)
             while rule.requant.out_dtype != "int8":
                 rule = random_rule(rng, "pulp", 256, 1)
@@ -95,9 +100,17 @@ def add_case(
             scale = tflite_scale(zero, multiplier, exponent, -1 if side == "b" and subtract else 1)
             tables[f"wide_table_{side}"] = byte_table(scale, dtype, "int32")
     rule = make_rule(rng, kind, bound, columns, per_channel)
+    while by_table and rule.requant.out_dtype == "int32":
+        rule = make_rule(rng, kind, bound, columns, per_channel)
     attributes |= rule.requant.attributes()
     expected = Add.reference(attributes, [a, b, *inner, *rule.operands])
-    fields = {**shape_fields(rows, columns, rule, a=a, b=b), **tables, "mul_a": 1, "mul_b": 1}
+    sums: dict[str, Any] = {"sum_table": None, "sum_low": 0}
+    if by_table:
+        found = find_sum_table([tables["table_a"], tables["table_b"]], types, rule.apply)
+        assert found is not None
+        tables |= dict(zip(("table_a", "table_b"), found.operands, strict=True))
+        sums = {"sum_table": found.results, "sum_low": found.low}
+    fields = {**shape_fields(rows, columns, rule, a=a, b=b), **tables, "mul_a": 1, "mul_b": 1, **sums}
     return Case(Call("add", fields, misalign={"a": misalign if types[0] != "int32" else 0}), expected, rows * columns)
 
 
@@ -112,7 +125,14 @@ def linear_sum_case(
     rule = Rule(requant, (one, rng.integers(-(1 << 26), 1 << 26, 1).astype(np.int32)))
     total = a.astype(np.int64) * first + b.astype(np.int64) * second
     tables = dict.fromkeys(("table_a", "table_b", "wide_table_a", "wide_table_b"))
-    fields = {**shape_fields(rows, columns, rule, a=a, b=b), **tables, "mul_a": first, "mul_b": second}
+    fields = {
+        **shape_fields(rows, columns, rule, a=a, b=b),
+        **tables,
+        "mul_a": first,
+        "mul_b": second,
+        "sum_table": None,
+        "sum_low": 0,
+    }
     return Case(Call("add", fields, misalign={"a": misalign}), rule.apply(total), rows * columns)
 
 

@@ -110,9 +110,11 @@ def depthwise_conv2d(s: Shapes) -> Case:
 
 def add(s: Shapes) -> Case:
     rows, columns = s.size(1, 64), s.size(8, 400)
-    form = s.pick("inner", "plain", "plain", "tflite")
-    kind = {"inner": "pulp", "tflite": "tflite", "plain": s.kind()}[form]
-    return add_case(s.rng, rows, columns, kind, form=form, broadcast=rows > 1 and s.rng.random() < 0.3)
+    form = s.pick("inner", "plain", "plain", "tflite", "one")
+    kind = {"inner": "pulp", "tflite": "tflite", "plain": s.kind(), "one": "pulp"}[form]
+    by_table = form == "one" or (form in ("inner", "plain") and s.flag() and kind != "none")
+    broadcast = rows > 1 and s.rng.random() < 0.3
+    return add_case(s.rng, rows, columns, kind, form=form, broadcast=broadcast, by_table=by_table)
 
 
 def mul(s: Shapes) -> Case:
@@ -195,7 +197,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "matmul": (matmul, 500),
     "conv2d": (conv2d, 450),
     "depthwise_conv2d": (depthwise_conv2d, 360),
-    "add": (add, 150),
+    "add": (add, 300),
     "mul": (mul, 120),
     "requantize": (requantize, 360),
     "hardswish": (hardswish, 90),

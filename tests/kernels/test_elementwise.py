@@ -42,6 +42,18 @@ def test_add(form, kind, seed, rows, columns, types, broadcast, per_channel, mis
     check(case, cores, tool)
 
 
+@pytest.mark.parametrize("kind", ["pulp", "pulp_wide", "tflite", "half_even"])
+@pytest.mark.parametrize("form", ["inner", "one", "plain"])
+@EXAMPLES
+@given(SEEDS, ROWS, COLUMNS, TYPES, st.booleans(), MISALIGN, CORES, TOOLS)
+def test_add_by_table(form, kind, seed, rows, columns, types, broadcast, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    case = add_case(
+        np.random.default_rng(seed), rows, columns, kind, form=form, types=types, broadcast=broadcast,
+        misalign=misalign, by_table=True,
+    )  # fmt: skip
+    check(case, cores, tool)
+
+
 @settings(max_examples=30)
 @given(SEEDS, ROWS, COLUMNS, TYPES, MISALIGN, CORES, TOOLS)
 def test_linear_sum(seed, rows, columns, types, misalign, cores, tool):  # type: ignore[no-untyped-def]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Fast where both operands are bytes, with two narrow tables or without any. */
+#include "add_by_table.h"
 #include "four_elements.h"
 #include "tvm_pulp/plain/elementwise.h"
 
@@ -19,9 +20,6 @@
   } else {                    \
     LOOP(LOADS, XP_CLIPR);    \
   }
-#define VALUES(LOAD_A, LOAD_B)                                                                      \
-  LOAD_A("%[v0]", 1, "%[pa]") LOAD_B("%[w0]", 1, "%[pb]") LOAD_A("%[v1]", 1, "%[pa]") LOAD_B("%[w1]", 1, "%[pb]") \
-  LOAD_A("%[v2]", 1, "%[pa]") LOAD_B("%[w2]", 1, "%[pb]") LOAD_A("%[v3]", 1, "%[pa]") LOAD_B("%[w3]", 1, "%[pb]")
 #define LOOKUPS                                                                                     \
   XP_LBX("%[v0]", "%[v0]", "%[ta]") XP_LBX("%[w0]", "%[w0]", "%[tb]") XP_LBX("%[v1]", "%[v1]", "%[ta]") \
   XP_LBX("%[w1]", "%[w1]", "%[tb]") XP_LBX("%[v2]", "%[v2]", "%[ta]") XP_LBX("%[w2]", "%[w2]", "%[tb]") \
@@ -38,17 +36,17 @@ static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_args *
   if (n == 0u) {
     /* only the rest below */
   } else if (p->table_a) {
-    LOOPS(VALUES(XP_LBU, XP_LBU) LOOKUPS)
+    LOOPS(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUPS)
   } else if (p->a_type == TVM_PULP_INT8) {
     if (p->b_type == TVM_PULP_INT8) {
-      LOOPS(VALUES(XP_LB, XP_LB))
+      LOOPS(FOUR_PAIRS(XP_LB, XP_LB))
     } else {
-      LOOPS(VALUES(XP_LB, XP_LBU))
+      LOOPS(FOUR_PAIRS(XP_LB, XP_LBU))
     }
   } else if (p->b_type == TVM_PULP_INT8) {
-    LOOPS(VALUES(XP_LBU, XP_LB))
+    LOOPS(FOUR_PAIRS(XP_LBU, XP_LB))
   } else {
-    LOOPS(VALUES(XP_LBU, XP_LBU))
+    LOOPS(FOUR_PAIRS(XP_LBU, XP_LBU))
   }
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     int32_t left = tvm_pulp_plain_operand(a, i, p->a_type, p->table_a, 0);
@@ -58,6 +56,10 @@ static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_args *
 }
 
 TVM_PULP_KERNEL(add) {
+  if (args->sum_table) {
+    tvm_pulp_add_by_table(args, core, cores);
+    return;
+  }
   /* Two narrow tables, whose operands are bytes, or none at all. */
   uint32_t fast = args->table_a && args->table_b;
   if (!fast) {

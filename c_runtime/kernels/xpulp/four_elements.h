@@ -32,6 +32,11 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
 #define FOUR_LOAD(LOAD, step, p) \
   LOAD("%[v0]", step, p) LOAD("%[v1]", step, p) LOAD("%[v2]", step, p) LOAD("%[v3]", step, p)
 
+/* Bytes at %[pa] to the values, those at %[pb] to %[w0] .. %[w3]. */
+#define FOUR_PAIRS(LOAD_A, LOAD_B)                                                                      \
+  LOAD_A("%[v0]", 1, "%[pa]") LOAD_B("%[w0]", 1, "%[pb]") LOAD_A("%[v1]", 1, "%[pa]") LOAD_B("%[w1]", 1, "%[pb]") \
+  LOAD_A("%[v2]", 1, "%[pa]") LOAD_B("%[w2]", 1, "%[pb]") LOAD_A("%[v3]", 1, "%[pa]") LOAD_B("%[w3]", 1, "%[pb]")
+
 #define FOUR_OUTPUTS [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
 #define FOUR_INPUTS [n] "r"(n), [m] "r"(mul), [a] "r"(add), [sh] "r"(r->shift), [h] "r"(r->high)
 #define FOUR_LOCALS int32_t v0, v1, v2, v3

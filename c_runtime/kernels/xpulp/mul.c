@@ -5,15 +5,12 @@
 #include "tvm_pulp/plain/elementwise.h"
 
 #define LOOP(LOAD, CLIP)                                                                            \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") VALUES(LOAD)                                            \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD, LOAD)                                            \
                    "sub %[v0],%[v0],%[za]\nsub %[w0],%[w0],%[zb]\nsub %[v1],%[v1],%[za]\nsub %[w1],%[w1],%[zb]\n" \
                    "sub %[v2],%[v2],%[za]\nsub %[w2],%[w2],%[zb]\nsub %[v3],%[v3],%[za]\nsub %[w3],%[w3],%[zb]\n" \
                    PRODUCTS FOUR_FINISH(CLIP) XP_END OPERANDS)
 #define LOOP_ZERO(LOAD, CLIP) \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") VALUES(LOAD) PRODUCTS FOUR_FINISH(CLIP) XP_END OPERANDS)
-#define VALUES(LOAD)                                                                                \
-  LOAD("%[v0]", 1, "%[pa]") LOAD("%[w0]", 1, "%[pb]") LOAD("%[v1]", 1, "%[pa]") LOAD("%[w1]", 1, "%[pb]") \
-  LOAD("%[v2]", 1, "%[pa]") LOAD("%[w2]", 1, "%[pb]") LOAD("%[v3]", 1, "%[pa]") LOAD("%[w3]", 1, "%[pb]")
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD, LOAD) PRODUCTS FOUR_FINISH(CLIP) XP_END OPERANDS)
 #define PRODUCTS "mul %[v0],%[v0],%[w0]\nmul %[v1],%[v1],%[w1]\nmul %[v2],%[v2],%[w2]\nmul %[v3],%[v3],%[w3]\n"
 #define OPERANDS                                                                                    \
   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [pa] "+r"(a), [pb] "+r"(b) \

@@ -168,7 +168,8 @@ struct tvm_pulp_depthwise_conv2d_args {
 /* y = requantize(f(a) * mul_a + g(b) * mul_b) element by element, rows of `columns` elements. f and g are tables over
  * the 256 values of a byte: narrow (int8), wide (int32), or the value itself when both pointers are null. Tables hold
  * whatever comes before the sum: an inner requantization with its saturation, TFLite's common scale, a minus sign. A
- * stride of 0 repeats one row. Per-channel requantization runs along the columns. */
+ * stride of 0 repeats one row. Per-channel requantization runs along the columns. With a table of sums, which asks for
+ * bytes or narrow tables on both sides, y = sum_table[f(a) + g(b) - sum_low]. */
 struct tvm_pulp_add_args {
   const void *a;
   const void *b;
@@ -186,6 +187,8 @@ struct tvm_pulp_add_args {
   uint32_t b_type;
   int32_t mul_a;
   int32_t mul_b;
+  const uint8_t *sum_table; /* or null */
+  int32_t sum_low;
   struct tvm_pulp_requant requant;
 };
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One load for every table instead of a product, a shift and a clip. The order of the operands does not matter, so there
+ * are six loops: two tables, a table and a byte of either sign, two bytes. */
+#include "add_by_table.h"
+
+#include "four_elements.h"
+#include "tvm_pulp/plain/elementwise.h"
+
+#define LOOKUP_A                                                                                    \
+  XP_LBX("%[v0]", "%[v0]", "%[ta]") XP_LBX("%[v1]", "%[v1]", "%[ta]") XP_LBX("%[v2]", "%[v2]", "%[ta]") \
+  XP_LBX("%[v3]", "%[v3]", "%[ta]")
+#define LOOKUP_B                                                                                    \
+  XP_LBX("%[w0]", "%[w0]", "%[tb]") XP_LBX("%[w1]", "%[w1]", "%[tb]") XP_LBX("%[w2]", "%[w2]", "%[tb]") \
+  XP_LBX("%[w3]", "%[w3]", "%[tb]")
+#define LOOP(LOADS)                                                                                 \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS                                                   \
+                   "add %[v0],%[v0],%[w0]\nadd %[v1],%[v1],%[w1]\nadd %[v2],%[v2],%[w2]\nadd %[v3],%[v3],%[w3]\n" \
+                   FOUR(XP_LBUX, "%[ts]") FOUR_STORE XP_END                                         \
+                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3),  \
+                     [pa] "+r"(a), [pb] "+r"(b)                                                     \
+                   : [n] "r"(n), [ta] "r"(s->table_a), [tb] "r"(s->table_b), [ts] "r"(s->results)   \
+                   : "memory")
+
+/* The operands in the order that the loops expect: tables first, then signed bytes. */
+struct sum {
+  const int8_t *table_a, *table_b;
+  uint32_t a_type, b_type;
+  uintptr_t results; /* of the sum 0 */
+};
+
+static __attribute__((noinline)) void add_piece(const struct sum *s, const uint8_t *a, const uint8_t *b, uint8_t *y,
+                                                uint32_t count) {
+  int32_t w0, w1, w2, w3;
+  FOUR_LOCALS;
+  uint32_t n = count >> 2;
+  if (n == 0u) {
+    /* only the rest below */
+  } else if (s->table_b) {
+    LOOP(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUP_A LOOKUP_B);
+  } else if (s->table_a) {
+    if (s->b_type == TVM_PULP_INT8) {
+      LOOP(FOUR_PAIRS(XP_LBU, XP_LB) LOOKUP_A);
+    } else {
+      LOOP(FOUR_PAIRS(XP_LBU, XP_LBU) LOOKUP_A);
+    }
+  } else if (s->b_type == TVM_PULP_INT8) {
+    LOOP(FOUR_PAIRS(XP_LB, XP_LB));
+  } else if (s->a_type == TVM_PULP_INT8) {
+    LOOP(FOUR_PAIRS(XP_LB, XP_LBU));
+  } else {
+    LOOP(FOUR_PAIRS(XP_LBU, XP_LBU));
+  }
+  for (uint32_t i = 0; i < (count & 3u); ++i) {
+    int32_t left = tvm_pulp_plain_operand(a, i, s->a_type, s->table_a, 0);
+    int32_t right = tvm_pulp_plain_operand(b, i, s->b_type, s->table_b, 0);
+    y[i] = *(const uint8_t *)(s->results + (uintptr_t)(left + right));
+  }
+}
+
+void tvm_pulp_add_by_table(const struct tvm_pulp_add_args *args, uint32_t core, uint32_t cores) {
+  struct sum s = {args->table_a, args->table_b, args->a_type, args->b_type,
+                  (uintptr_t)args->sum_table - (uintptr_t)args->sum_low};
+  const uint8_t *first = args->a, *second = args->b;
+  uint32_t columns = args->columns, a_stride = args->a_stride, b_stride = args->b_stride;
+  uint32_t is_late = s.table_a ? 0u : s.table_b ? 1u : s.a_type == TVM_PULP_UINT8 && s.b_type == TVM_PULP_INT8;
+  if (is_late) {
+    s = (struct sum){s.table_b, s.table_a, s.b_type, s.a_type, s.results};
+    first = args->b;
+    second = args->a;
+    a_stride = args->b_stride;
+    b_stride = args->a_stride;
+  }
+  uint32_t is_dense = a_stride == columns && b_stride == columns && args->y_stride == columns;
+  TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {
+    uint8_t *y = (uint8_t *)args->y + row * args->y_stride + column;
+    add_piece(&s, first + row * a_stride + column, second + row * b_stride + column, y, count);
+  });
+}
