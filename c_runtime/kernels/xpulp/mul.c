@@ -5,7 +5,7 @@
 #include "tvm_pulp/plain/elementwise.h"
 
 #define LOOP(LOAD, CLIP)                                                                            \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD, LOAD)                                            \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_PAIRS(LOAD, LOAD)                                  \
                    "sub %[v0],%[v0],%[za]\nsub %[w0],%[w0],%[zb]\nsub %[v1],%[v1],%[za]\nsub %[w1],%[w1],%[zb]\n" \
                    "sub %[v2],%[v2],%[za]\nsub %[w2],%[w2],%[zb]\nsub %[v3],%[v3],%[za]\nsub %[w3],%[w3],%[zb]\n" \
                    PRODUCTS FOUR_FINISH(CLIP) XP_END OPERANDS)
