@@ -56,7 +56,8 @@ class MatmulKernel(KernelForm):
         batch = math.prod(lead)
         depth = layer.inputs[0].spec.shape[-1]
         transposed = int(layer.attributes["transpose_b"])
-        scratch, stride = self.scratch(8 * padded(depth) + 4)
+        # Four columns of b; and four rows of a, unless they can be used where they are.
+        scratch, stride = self.scratch((4 if depth % 4 == 0 else 8) * padded(depth) + 4)
         itemsize = out.spec.bytes // out.spec.elements
         b_stride = depth if transposed else columns
         b_size = depth * columns

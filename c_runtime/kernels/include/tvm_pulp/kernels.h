@@ -81,7 +81,8 @@ struct tvm_pulp_matmul_args {
   const int8_t *a;
   const int8_t *b;
   void *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= 8 * (depth rounded up to 4) + 4 */
+  uint8_t *scratch; /* word aligned; scratch_stride >= 8 * (depth rounded up to 4) + 4, or 4 * depth + 4 where a is word
+                       aligned and depth, a_stride and a_batch_stride are multiples of 4 and the first two equal */
   uint32_t scratch_stride;
   uint32_t batch;
   uint32_t rows;
