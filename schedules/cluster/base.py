@@ -132,7 +132,9 @@ def requant_fields(
             pointers.append(arguments.load_whole(name, tensor))
     kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
     per_channel, wide_result = int(max(t.spec.elements for t in operands) > 1), int(rule.out_dtype == "int32")
-    values = (kind, per_channel, wide_result, *pointers, rule.shift, rule.zero_point, rule.low, rule.high)
+    # The field has another meaning for other kinds.
+    shift = rule.shift if rule.kind == "pulp" else 0
+    values = (kind, per_channel, wide_result, *pointers, shift, rule.zero_point, rule.low, rule.high)
     return {f"{member}.{n}": v for n, v in zip(names, values, strict=True)}
 
 

@@ -110,7 +110,7 @@ struct tvm_pulp_conv2d_args {
   const int8_t *weight; /* packed, word aligned; the depth is kernel rows, kernel columns, channels */
   const int32_t *bias;
   void *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * depth_stride + 4 */
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * depth_stride + 4; room for more windows saves calls */
   uint32_t scratch_stride;
   uint32_t height;
   uint32_t width;
