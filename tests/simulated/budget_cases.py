@@ -22,7 +22,10 @@ BUDGETS = tuple(1024 * size for size in (8, 16, 32, 64, 128, 220))
 SIMULATED_BUDGETS = (BUDGETS[1], BUDGETS[3])
 ENGINES = ("cluster", "neureka")
 # Networks that are planned in a few seconds whatever the budget.
-QUICK = ("Kernels/", "Models/MLPerf/AnomalyDetection", "Models/MLPerf/KeywordSpotting", "mlperf_tiny/toycar")
+QUICK = (
+    *("Kernels/", "Models/MLPerf/AnomalyDetection", "Models/MLPerf/KeywordSpotting", "Models/miniMobileNet"),
+    *("Models/CNN_Linear1", "mlperf_tiny/toycar", "mlperf_tiny/kws"),
+)
 
 
 def cases() -> list[str]:

@@ -40,7 +40,7 @@ def check(model: str, inputs: dict[str, np.ndarray], options: dict[str, Any], se
 
 
 def golden() -> list[Any]:
-    cases = [case for case in deeploy_cases() if case.startswith("Models/")]
+    cases = deeploy_cases()
     if not cases:
         reason = f"golden data not found at {DATA}: set TVM_PULP_DATA to its folder"
         return [pytest.param("", "", marks=pytest.mark.skip(reason=reason), id="golden data")]
