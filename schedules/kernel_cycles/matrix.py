@@ -90,11 +90,14 @@ def _window_work(f: Fields, blocks: float, pixels: int) -> Work:
     at_once = max(1, (f["scratch_stride"] - 4) // f["depth_stride"] // 4)
     work: Work = {"block": -(-blocks // at_once)}
     if f["dilation_x"] != 1:
-        return work | {"pixel_window": windows, "pixel": windows * rows * f["kernel_width"]}
+        pixels = windows * rows * f["kernel_width"]
+        return work | {"spread_pixel": pixels, "spread_pixel_word": pixels * words(f["channels"])}
+    if f["dilation_y"] != 1:
+        return work | {"spread_row": windows * rows, "spread_row_word": windows * rows * words(row_bytes)}
     inside = _share_inside(f, "y") * _share_inside(f, "x")
     edge, whole = windows * (1 - inside), windows * inside
     work |= {"edge_window": edge, "edge_row": edge * rows}
-    if 4 <= row_bytes <= 16 and f["dilation_y"] == 1:
+    if 4 <= row_bytes <= 16:
         # One kernel row of all windows of a line at a time.
         runs = work["block"] * max(1, min(4 * at_once, windows) / f["out_width"]) * inside
         return work | {"short_row": runs * rows, "short_word": whole * rows * words(row_bytes)}

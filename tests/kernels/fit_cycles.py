@@ -95,6 +95,8 @@ def matmul(s: Shapes) -> Case:
 def conv2d(s: Shapes) -> Case:
     channels, out_channels = s.size(3, 48, s.pick(1, 4, 4)), s.pick(s.size(1, 3), *[s.size(4, 48)] * 7)
     window = s.pick(Window(), Window(), Window((1, 1), pads=(0, 0, 0, 0)), Window((3, 3), (2, 2)), Window((5, 3)))
+    if s.rng.random() < 0.15:
+        window = s.pick(Window(dilation=(2, 2), pads=(2, 2, 2, 2)), Window(dilation=(2, 1)), Window(dilation=(1, 2)))
     # A few channels, as an image has, more often than others.
     channels = s.pick(1, 3, 3, *[channels] * 5)
     size, kind = (s.size(5, 20), s.size(5, 20), channels), s.kind()

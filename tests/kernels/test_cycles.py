@@ -7,6 +7,7 @@ import pytest
 
 from schedules.kernel_cycles import WORKS, call_cost
 from schedules.kernel_cycles.coefficients import COEFFICIENTS
+from tests.kernels.call import run_on_cluster
 from tests.kernels.elementwise_cases import gelu_case, hardswish_case
 from tests.kernels.fit_cycles import MODELS, errors, flat, samples
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case
@@ -51,6 +52,15 @@ def test_more_work_costs_more() -> None:
     assert cost(conv2d_case(rng, (8, 8, 32), 32, pointwise)) < cost(conv2d_case(rng, (8, 8, 32), 32, Window()))
     assert cost(hardswish_case(rng, 1, 1000, "tflite")) < cost(gelu_case(rng, 1, 2000, "tflite"))
     assert cost(rms_norm_case(rng, 8, 64)) < cost(rms_norm_case(rng, 16, 64)) < cost(rms_norm_case(rng, 16, 128))
+
+
+@pytest.mark.parametrize("dilation", [(1, 1), (2, 1), (1, 2), (2, 2)])
+@pytest.mark.parametrize("channels", [3, 16])
+def test_windows_of_any_dilation_have_a_cost(dilation: tuple[int, int], channels: int) -> None:
+    window = Window(dilation=dilation, pads=(*dilation, *dilation))
+    case = conv2d_case(np.random.default_rng(0), (16, 16, channels), 16, window)
+    measured = max(core["own_cycles"] for core in run_on_cluster(case.call, 8).cores)
+    assert 0.75 < cost(case) / measured < 1.33
 
 
 def test_the_matrix_product_of_the_reference_is_near_its_bound() -> None:
