@@ -59,29 +59,17 @@ static void prepare(struct tvm_pulp_tiles *tiles) {
   tiles->job.add_less_mul = (uint32_t)(uintptr_t)add - (uint32_t)(uintptr_t)mul - 4u;
 }
 
-static void run4(struct tvm_pulp_tile_job *job, uint32_t x_type) {
-  if (x_type == TVM_PULP_INT8) {
-    signed_4(job);
-  } else {
-    unsigned_4(job);
+#define PICK(ROWS)                                                            \
+  static void run##ROWS(struct tvm_pulp_tile_job *job, uint32_t x_type) {     \
+    if (x_type == TVM_PULP_INT8) {                                            \
+      signed_##ROWS(job);                                                     \
+    } else {                                                                  \
+      unsigned_##ROWS(job);                                                   \
+    }                                                                         \
   }
-}
-
-static void run2(struct tvm_pulp_tile_job *job, uint32_t x_type) {
-  if (x_type == TVM_PULP_INT8) {
-    signed_2(job);
-  } else {
-    unsigned_2(job);
-  }
-}
-
-static void run1(struct tvm_pulp_tile_job *job, uint32_t x_type) {
-  if (x_type == TVM_PULP_INT8) {
-    signed_1(job);
-  } else {
-    unsigned_1(job);
-  }
-}
+PICK(4)
+PICK(2)
+PICK(1)
 
 /* Neighbouring tiles; `first` is the first column of tile number `tile`. */
 static void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t tile, uint32_t first,
