@@ -1,4 +1,4 @@
-"""Which requantizations are promised to the kernels, and what a convolution's scratch area holds."""
+"""What the forms promise to the kernels, and that scratch areas are as large as kernels.h asks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pytest
 from schedules.cluster.base import keeps_promise
 from schedules.cluster.conv2d import Conv2dKernel
 from schedules.cluster.dense import DenseKernel
+from schedules.cluster.matmul import MatmulKernel
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Call
+from tvm_pulp.uma.recipe import Call, Recipe
 
 TFLITE = Requant("tflite", 0, -128, -128, 127)
 HALF_UP = Requant("half_up", 0, 3, 0, 255)
@@ -74,6 +75,20 @@ def test_windows_in_the_scratch_area(rows: int, windows: int) -> None:
     """As many as the core has pixels, sixteen at most, as long as scratch areas are small beside the tile."""
     form = Conv2dKernel(conv2d(0), 8)
     recipe = form.recipe(Box((0, 0, 0, 0), (1, rows, 32, 8)))
+    assert (stride_of(recipe) - 4) // 28 == windows
+
+
+def stride_of(recipe: Recipe) -> int:
+    """Bytes of the scratch area that one of eight cores has."""
     (scratch,) = (w for step in recipe.steps if isinstance(step, Call) for w in step.writes if w.name == "scratch")
-    stride = scratch.spec.elements // 8
-    assert (stride - 4) // 28 == windows
+    return scratch.spec.elements // 8
+
+
+@pytest.mark.parametrize(("depth", "bytes_needed"), [(64, 4 * 64 + 4), (62, 8 * 64 + 4)])
+def test_scratch_area_of_matmul(depth: int, bytes_needed: int) -> None:
+    """Four packed columns, and four rows where they have to be moved to whole words."""
+    a, b = (Tensor(n, TensorSpec((1, 8, depth), "int8"), "activation") for n in "ab")
+    y = Tensor("y", TensorSpec((1, 8, 8), "int32"), "activation")
+    attributes = {"transpose_b": 1, "zero_point_a": 0, "zero_point_b": 0, **Requant().attributes()}
+    form = MatmulKernel(Layer("layer", "matmul", attributes, [a, b], [y], None), 8)
+    assert bytes_needed <= stride_of(form.recipe(Box((0, 0, 0), (1, 8, 8)))) <= bytes_needed + 4
