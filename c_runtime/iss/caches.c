@@ -13,13 +13,15 @@ static uint32_t global_line(const struct platform *platform, uint32_t region, ui
   return region == REGION_L1 ? line : platform->region[REGION_L1].bytes / LINE_BYTES + line;
 }
 
-static uint32_t next_random(uint32_t *state) { /* xorshift: replacement is pseudo-random but reproducible */
-  uint32_t value = *state;
-  value ^= value << 13;
-  value ^= value >> 17;
-  value ^= value << 5;
-  return *state = value;
+/* The way to replace: eight-bit shift register with inverted feedback from bits 7, 3, 2 and 1, stepped by each refill.
+ * Ways that are still empty are not preferred. */
+static uint32_t next_way(uint8_t *state, uint32_t ways) {
+  uint32_t old = *state, feedback = ~(old >> 7 ^ old >> 3 ^ old >> 2 ^ old >> 1) & 1;
+  *state = (uint8_t)(old << 1 | feedback);
+  return (uint32_t)(*state >> 1) % ways;
 }
+
+enum { LINE_INSTRUCTIONS = 4 }; /* at least; about the cycles from line to line */
 
 static size_t resident_bytes(const struct platform *platform, uint32_t region) {
   return platform->region[region].bytes / LINE_BYTES / 8 + 16;
@@ -30,13 +32,11 @@ void caches_create(struct platform *platform) {
   size_t shared = (size_t)(config->shared_sets * config->shared_ways);
   platform->shared_cache.tags = calloc(shared, sizeof(uint32_t));
   platform->shared_cache.ready = calloc(shared, sizeof(uint64_t));
-  platform->shared_cache.random = 0x2545f491u;
   for (uint32_t i = 0; i < platform->hart_count; i++) {
     struct hart *hart = &platform->harts[i];
     hart->cache_sets = (uint32_t)(hart->is_controller ? config->controller_icache_sets : config->l0_sets);
     hart->cache_ways = (uint32_t)(hart->is_controller ? config->controller_icache_ways : config->l0_ways);
     hart->cache_tags = calloc((size_t)hart->cache_sets * hart->cache_ways, sizeof(uint32_t));
-    hart->cache_random = 0x9e3779b9u + i * 0x7f4a7c15u;
     for (uint32_t r = 0; r < REGION_COUNT; r++)
       hart->resident_bits[r] = calloc(1, resident_bytes(platform, r));
   }
@@ -73,33 +73,47 @@ void caches_refresh(struct platform *platform) {
   caches_flush(platform, 1);
 }
 
+/* The first time from `cycle` on at which a bank can refill for `cycles`. A core asks for all lines of a straight block
+ * when it enters the block, each for the time at which it will get there, so requests do not come in order of time and
+ * a bank has gaps. */
+static uint64_t take_refill(uint64_t *starts, uint64_t cycle, uint64_t cycles) {
+  uint32_t oldest = 0;
+  uint64_t start = cycle;
+  for (uint32_t i = 0; i < CACHE_REFILLS; i++) {
+    if (starts[i] < starts[oldest]) oldest = i;
+    if (start + cycles <= starts[i] || start >= starts[i] + cycles) continue;
+    start = starts[i] + cycles;
+    i = UINT32_MAX; /* what fitted before may overlap now */
+  }
+  starts[oldest] = start;
+  return start;
+}
+
 /* Wait for a line of the shared cache, starting at a cluster cycle; returns the stall. */
 static uint64_t fetch_shared(struct platform *platform, uint32_t tag, uint64_t cycle) {
   struct shared_cache *cache = &platform->shared_cache;
   const struct config *config = &platform->config;
   uint32_t ways = (uint32_t)config->shared_ways, set = (tag - 1) % (uint32_t)config->shared_sets;
+  uint32_t way, bank = (tag - 1) % (uint32_t)config->shared_banks;
   uint64_t hit = (uint64_t)config->icache_hit_shared_cycles, full = (uint64_t)config->icache_refill_cycles;
-  uint32_t way;
+  uint64_t refill = full > hit ? full - hit : 0, ready;
   for (way = 0; way < ways; way++) {
     if (cache->tags[set * ways + way] != tag) continue;
     /* A line that is still being refilled for another core arrives for both. */
-    uint64_t ready = cache->ready[set * ways + way];
-    return ready > cycle + hit ? ready - cycle : hit;
+    ready = cache->ready[set * ways + way];
+    return ready > cycle ? ready - cycle + hit : hit;
   }
-  for (way = 0; way < ways && cache->tags[set * ways + way]; way++) {
-  }
-  if (way == ways) way = next_random(&cache->random) % ways;
+  ready = take_refill(cache->refill[bank], cycle, refill) + refill;
+  way = next_way(&cache->random[bank], ways);
   cache->tags[set * ways + way] = tag;
-  cache->ready[set * ways + way] = cycle + full;
-  return full;
+  cache->ready[set * ways + way] = ready;
+  return ready - cycle + hit;
 }
 
 static void install(struct platform *platform, struct hart *hart, uint32_t tag, uint32_t line) {
   uint32_t l1_lines = platform->region[REGION_L1].bytes / LINE_BYTES;
-  uint32_t set = (tag - 1) % hart->cache_sets, ways = hart->cache_ways, way, old;
-  for (way = 0; way < ways && hart->cache_tags[set * ways + way]; way++) {
-  }
-  if (way == ways) way = next_random(&hart->cache_random) % ways;
+  uint32_t set = (tag - 1) % hart->cache_sets, ways = hart->cache_ways, old;
+  uint32_t way = next_way(&hart->cache_random, ways);
   old = hart->cache_tags[set * ways + way];
   if (old) {
     uint32_t old_line = old - 1, region = old_line < l1_lines ? REGION_L1 : REGION_L2;
@@ -127,7 +141,7 @@ uint64_t fetch_lines(struct hart *hart, uint32_t line, uint32_t count, uint64_t 
     uint32_t tag = global_line(platform, hart->region, i) + 1;
     stall += hart->is_controller
                  ? (uint64_t)config->controller_icache_refill_cycles
-                 : fetch_shared(platform, tag, cluster_cycle(hart, cycle) + stall);
+                 : fetch_shared(platform, tag, cluster_cycle(hart, cycle) + stall + LINE_INSTRUCTIONS * (i - line));
     install(platform, hart, tag, i);
   }
   hart->count.icache += stall;

@@ -53,6 +53,8 @@ const char *config_check(const struct config *config) {
   if (!is_power_of_two(config->l0_sets) || !is_power_of_two(config->shared_sets) ||
       !is_power_of_two(config->controller_icache_sets))
     return "instruction caches have a power of two of sets";
+  if (!is_power_of_two(config->shared_banks) || config->shared_banks > config->shared_sets || config->shared_banks > 64)
+    return "the shared instruction cache has 1, 2, 4 ... 64 banks, no more than sets";
   if (config->l0_sets * config->l0_ways > 1024 || config->shared_sets * config->shared_ways > 65536 ||
       config->controller_icache_sets * config->controller_icache_ways > 65536 || config->l0_ways < 1 ||
       config->shared_ways < 1 || config->controller_icache_ways < 1)
@@ -64,9 +66,11 @@ const char *config_check(const struct config *config) {
   if (config->dma_core_queue < 1 || config->dma_core_queue > 16 || config->dma_global_queue < 1 ||
       config->dma_global_queue > 64 || config->dma_counters < 1 || config->dma_counters > 16)
     return "the DMA has 1 to 16 counters and 1 to 64 queue entries";
+  if (config->dma_startup_cycles < 1) return "the DMA starts a command at least one cycle after it was queued";
+  if (config->float_units > 16 || config->float_dividers > 16) return "a cluster shares at most 16 float units";
   if (config->reference_clock_divider < 1) return "the reference clock divider is at least 1";
   if (config->mul_cycles < 1 || config->mulh_cycles < 1 || config->divide_base_cycles < 1 ||
-      config->event_load_cycles < 1 || config->float_cycles < 1 || config->float_divide_cycles < 1 ||
+      config->event_load_cycles < 1 || config->event_answer_cycles < 1 || config->float_cycles < 1 || config->float_divide_cycles < 1 ||
       config->float_square_root_cycles < 1 || config->core_peripheral_cycles < 1 || config->core_weight_cycles < 1 ||
       config->core_l2_cycles < 1 || config->core_apb_cycles < 1 || config->controller_l2_cycles < 1 ||
       config->controller_cluster_cycles < 1 ||

@@ -16,16 +16,17 @@
   X(soc_clock_numerator, 1) X(soc_clock_denominator, 1) X(reference_clock_divider, 10000)                          \
   X(mul_cycles, 1) X(mul_use_stall, 0) X(mulh_cycles, 5) X(divide_base_cycles, 3) X(load_use_stall, 1)             \
   X(branch_taken_penalty, 2) X(jump_penalty, 1) X(jump_register_stall, 1) X(event_load_cycles, 5)                  \
-  X(float_cycles, 1) X(float_divide_cycles, 12) X(float_square_root_cycles, 12)                                    \
+  X(float_cycles, 1) X(float_divide_cycles, 14) X(float_square_root_cycles, 14)                                    \
+  X(float_units, 4) X(float_dividers, 1)                                                                            \
   X(core_peripheral_cycles, 3) X(core_weight_cycles, 5) X(core_l2_cycles, 15) X(core_apb_cycles, 23)               \
   X(controller_l2_cycles, 1) X(controller_cluster_cycles, 15) X(controller_weight_cycles, 15)                       \
   X(controller_apb_cycles, 9)                                                                                      \
-  X(icache_ideal, 0) X(l0_sets, 8) X(l0_ways, 4) X(shared_sets, 64) X(shared_ways, 4)                              \
+  X(icache_ideal, 0) X(l0_sets, 8) X(l0_ways, 4) X(shared_sets, 64) X(shared_ways, 4) X(shared_banks, 8)           \
   X(icache_hit_shared_cycles, 2) X(icache_refill_cycles, 18) X(icache_disabled_cycles, 14)                         \
   X(controller_icache_sets, 32) X(controller_icache_ways, 4) X(controller_icache_refill_cycles, 5)                 \
-  X(event_wake_cycles, 5) X(software_event_delay, 1)                                                               \
-  X(dma_bytes_per_cycle, 8) X(dma_startup_cycles, 8) X(dma_short_bytes, 64) X(dma_short_credit, 4)                 \
-  X(dma_burst_bytes, 256) X(dma_write_burst_cycles, 1) X(dma_l2_read_latency, 0)               \
+  X(controller_icache_enabled, 1) X(rotating_priority, 1)                                                          \
+  X(event_wake_cycles, 5) X(event_answer_cycles, 3) X(software_event_delay, 1)                                     \
+  X(dma_bytes_per_cycle, 8) X(dma_startup_cycles, 1) X(dma_burst_bytes, 256) X(dma_l2_read_latency, 0)             \
   X(dma_core_queue, 2) X(dma_global_queue, 8) X(dma_counters, 16)                                                  \
   X(l3_read_millicycles_per_byte, 694) X(l3_write_millicycles_per_byte, 1250) X(l3_read_setup, 64)                 \
   X(l3_write_setup, 54) X(ordering_slack_cycles, 0) X(trace, 0)

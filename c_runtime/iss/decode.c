@@ -235,7 +235,7 @@ static void refuse_target_outside(const struct code_region *region, struct slot 
 void decode_block(struct hart *hart, struct slot *head) {
   struct platform *platform = hart->platform;
   struct code_region *region = &platform->region[hart->region];
-  uint32_t first = (uint32_t)(head - region->slots), index = first, last = first;
+  uint32_t first = (uint32_t)(head - region->slots), index = first, end = first, last = first, fetched;
   for (;;) {
     struct slot *slot = region->slots + index;
     uint32_t word;
@@ -252,6 +252,7 @@ void decode_block(struct hart *hart, struct slot *head) {
       apply_successor(hart, slot, index * 2);
       choose_handler(platform, slot, index);
     }
+    end = index;
     last = index + SLOT_LENGTH(slot) - 1;
     if ((op_flags[slot->op] & JUMPS) || (slot->wrap & WRAP_LOOP_END)) break;
     index += SLOT_LENGTH(slot);
@@ -259,6 +260,8 @@ void decode_block(struct hart *hart, struct slot *head) {
   }
   if (first < region->low) region->low = first;
   if (last + 2 > region->high) region->high = last + 2;
+  /* The fetch unit asks for four bytes, whatever the length of an instruction. */
+  fetched = end + 1 > last ? end + 1 : last;
   for (index = first; index <= last; index += SLOT_LENGTH(&region->slots[index]))
-    region->slots[index].lines = (uint8_t)(last / LINE_SLOTS - index / LINE_SLOTS + 1);
+    region->slots[index].lines = (uint8_t)(fetched / LINE_SLOTS - index / LINE_SLOTS + 1);
 }

@@ -1,15 +1,16 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * With L1 conflicts modelled a transfer advances beat by beat (two words per cycle and direction) and each word needs
- * its bank; without, it advances burst by burst. Data moves when its beat or burst is over. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "dma.h"
 
 #include <string.h>
 
 #include "memory.h"
 
-enum { TO_L1 = 1 << 17, INCREMENT = 1 << 18, TWO_D = 1 << 19, EVENT = 1 << 20, IRQ = 1 << 21, BROADCAST = 1 << 22,
-       TWO_D_L1 = 1 << 23, LENGTH_MASK = 0x1ffff, L1_MASK = 0xfffff };
+void dma_create(struct platform *platform) {
+  struct dma *dma = &platform->dma;
+  for (uint32_t i = 0; i < DMA_PORTS; i++) dma->port[i].counter = DMA_COUNTERS;
+  for (uint32_t d = 0; d < 2; d++) dma->direction[d].request_cycle = dma->direction[d].move_cycle = NEVER;
+  dma->drain_cycle = dma->cycle = NEVER;
+}
 
 static void release_blocked(struct platform *platform, uint64_t cycle) {
   uint32_t harts = platform->dma.blocked;
@@ -23,156 +24,91 @@ static int block(struct hart *hart) {
   return ACCESS_BLOCKED;
 }
 
-static void update_cycle(struct dma *dma) {
-  uint64_t a = dma->engine[0].active ? dma->engine[0].cycle : NEVER;
-  uint64_t b = dma->engine[1].active ? dma->engine[1].cycle : NEVER;
-  dma->cycle = a < b ? a : b;
-}
-
-/* Bytes of the next piece: it crosses neither a line, nor a burst, nor the end. */
-static uint32_t piece_bytes(const struct platform *platform, const struct dma_engine *engine, uint32_t most) {
-  uint32_t in_line = engine->done % engine->line;
-  uint32_t bytes = engine->length - engine->done;
-  uint32_t burst = (uint32_t)platform->config.dma_burst_bytes;
-  if (bytes > engine->line - in_line) bytes = engine->line - in_line;
-  if (bytes > burst - in_line % burst) bytes = burst - in_line % burst;
-  return bytes < most ? bytes : most;
-}
-
-static uint32_t whole_piece(const struct platform *platform, const struct dma_engine *engine) {
-  return piece_bytes(platform, engine, (uint32_t)(platform->config.l1_conflicts
-                                                      ? platform->config.dma_bytes_per_cycle
-                                                      : platform->config.dma_burst_bytes));
-}
-
-/* A burst from L1 costs one cycle more: its address phase is not hidden. */
-static uint64_t burst_start_cycles(const struct platform *platform, const struct dma_engine *engine) {
-  uint32_t in_line = engine->done % engine->line;
-  int to_l1 = (engine->command.words[0] & TO_L1) != 0;
-  if (to_l1 || in_line % (uint32_t)platform->config.dma_burst_bytes) return 0;
-  return (uint64_t)platform->config.dma_write_burst_cycles;
-}
-
-/* Cycle at which the piece that starts at `cycle` is over. */
-static uint64_t piece_end(const struct platform *platform, const struct dma_engine *engine, uint64_t cycle) {
-  uint32_t beat = (uint32_t)platform->config.dma_bytes_per_cycle;
-  return cycle + (whole_piece(platform, engine) + beat - 1) / beat + burst_start_cycles(platform, engine);
-}
-
-static void start_next(struct platform *platform, uint32_t direction) {
+void dma_schedule(struct platform *platform, uint64_t cycle) {
   struct dma *dma = &platform->dma;
-  struct dma_engine *engine = &dma->engine[direction];
-  const struct config *config = &platform->config;
-  uint64_t start;
-  if (engine->active || !dma->queued[direction]) return;
-  engine->command = dma->queue[direction][0];
-  dma->queued[direction]--;
-  memmove(dma->queue[direction], dma->queue[direction] + 1, dma->queued[direction] * sizeof dma->queue[direction][0]);
-  engine->active = 1;
-  engine->done = 0;
-  engine->granted = 0;
-  engine->length = engine->command.words[0] & LENGTH_MASK;
-  engine->line = engine->command.words[0] & TWO_D ? engine->command.words[3] : engine->length;
-  engine->stride = engine->command.words[0] & TWO_D ? engine->command.words[4] : 0;
-  start = engine->command.issued + (uint64_t)config->dma_startup_cycles;
-  if (engine->length <= config->dma_short_bytes)
-    start -= (uint64_t)(config->dma_short_credit < config->dma_startup_cycles ? config->dma_short_credit
-                                                                            : config->dma_startup_cycles);
-  if (direction == 1) start += (uint64_t)config->dma_l2_read_latency;
-  if (start < engine->free_at) start = engine->free_at;
-  engine->started = start;
-  engine->cycle = engine->length ? piece_end(platform, engine, start) : start;
-  update_cycle(dma);
+  uint64_t first;
+  if (dma->drain_cycle == NEVER)
+    for (uint32_t d = 0; d < 2; d++)
+      if (dma->in_core_queues[d] && !dma_is_full(platform, d)) dma->drain_cycle = cycle + 1;
+  first = dma->drain_cycle;
+  for (uint32_t d = 0; d < 2; d++) {
+    if (dma->direction[d].request_cycle < first) first = dma->direction[d].request_cycle;
+    if (dma->direction[d].move_cycle < first) first = dma->direction[d].move_cycle;
+  }
+  dma->cycle = first;
 }
 
-static void finish(struct platform *platform, uint32_t direction, uint64_t cycle) {
+/* Take the first command of a direction out of a core's queue. */
+static int pop(struct dma_port *port, uint32_t direction, struct dma_command *command) {
+  for (uint32_t i = 0; i < port->queued; i++) {
+    if (((port->queue[i].words[0] & DMA_TO_L1) != 0) != direction) continue;
+    *command = port->queue[i];
+    port->queued--;
+    memmove(port->queue + i, port->queue + i + 1, (port->queued - i) * sizeof port->queue[0]);
+    return 1;
+  }
+  return 0;
+}
+
+/* The ports in turn: those of the cores, of a further core that nobody uses here, and of masters outside the cluster. */
+static struct dma_port *port_in_turn(struct dma *dma, uint32_t cores, uint32_t number) {
+  number %= cores + 2;
+  return number < cores ? &dma->port[number] : number > cores ? &dma->port[DMA_PORTS - 1] : NULL;
+}
+
+/* One command per cycle leaves the queues of the ports; those towards L1 first. */
+static void drain(struct platform *platform, uint64_t cycle) {
   struct dma *dma = &platform->dma;
-  struct dma_engine *engine = &dma->engine[direction];
-  struct dma_counter *counter = &dma->counter[engine->command.counter];
-  uint32_t flags = engine->command.words[0], port = engine->command.port;
-  uint32_t cores = flags & BROADCAST ? ~0u : port < MAX_CORES ? 1u << port : 0;
-  engine->active = 0;
-  engine->free_at = cycle;
-  dma->busy_cycles[direction] += cycle - engine->started;
+  uint32_t cores = (uint32_t)platform->config.cores;
+  uint32_t direction = dma->in_core_queues[1] && !dma_is_full(platform, 1);
+  struct dma_command command;
+  dma->drain_cycle = NEVER;
+  if (!direction && (!dma->in_core_queues[0] || dma_is_full(platform, 0))) return;
+  for (uint32_t i = 0; i < cores + 2; i++) {
+    struct dma_port *port = port_in_turn(dma, cores, dma->turn + i);
+    if (!port || !pop(port, direction, &command)) continue;
+    dma->in_core_queues[direction]--;
+    dma->turn = (dma->turn + 1) % (cores + 2);
+    dma_push(platform, &command, cycle);
+    release_blocked(platform, cycle);
+    return;
+  }
+}
+
+void dma_finish(struct platform *platform, uint32_t direction, uint64_t cycle) {
+  struct dma *dma = &platform->dma;
+  struct dma_direction *way = &dma->direction[direction];
+  const struct dma_command *command = &way->command[way->first++ % DMA_QUEUE];
+  uint32_t flags = command->words[0], port = command->port;
+  uint32_t cores = flags & DMA_BROADCAST ? ~0u : port < MAX_CORES ? 1u << port : 0;
+  dma->busy_cycles[direction] += cycle + 1 - command->started;
   dma->transfers++;
-  dma->port[port].queued--;
-  trace_span(&platform->trace, TRACE_DMA, direction, engine->started, cycle, engine->length);
-  if (--counter->transfers == 0) {
-    if (flags & EVENT) event_raise(platform, cores, EVENT_DMA, cycle);
-    if (flags & IRQ) event_raise(platform, cores, EVENT_DMA_IRQ, cycle);
+  trace_span(&platform->trace, TRACE_DMA, direction, command->started, cycle + 1, command->length);
+  if (--dma->counter[command->counter].transfers == 0) {
+    if (flags & DMA_EVENT) event_raise(platform, cores, EVENT_DMA, cycle);
+    if (flags & DMA_IRQ) event_raise(platform, cores, EVENT_DMA_IRQ, cycle);
   }
-  start_next(platform, direction);
-  release_blocked(platform, cycle);
-}
-
-/* Each word of the beat needs its bank; words that lose try again in the next cycle. True when all are through. */
-static int take_banks(struct platform *platform, struct dma_engine *engine, uint32_t l1, uint32_t bytes, uint64_t cycle) {
-  uint32_t mask = (uint32_t)platform->config.l1_banks - 1;
-  uint32_t first = l1 / 4, last = (l1 + bytes - 1) / 4, all = (2u << (last - first)) - 1;
-  for (uint32_t word = first; word <= last; word++) {
-    uint64_t *bank = &platform->l1_bank_free[word & mask];
-    if ((engine->granted >> (word - first) & 1) || *bank > cycle) continue;
-    *bank = cycle + 1;
-    engine->granted |= 1u << (word - first);
-  }
-  if (engine->granted != all) return 0;
-  engine->granted = 0;
-  return 1;
-}
-
-static void step(struct platform *platform, uint32_t direction) {
-  struct dma *dma = &platform->dma;
-  struct dma_engine *engine = &dma->engine[direction];
-  uint32_t bytes = engine->length ? whole_piece(platform, engine) : 0;
-  uint32_t l1 = (engine->command.words[1] & L1_MASK) + engine->done;
-  uint32_t external = engine->command.words[2];
-  uint64_t cycle = engine->cycle;
-  if (bytes) {
-    uint8_t *outside, *inside = platform->l1 + l1;
-    external += engine->done / engine->line * engine->stride + engine->done % engine->line;
-    outside = memory_pointer(platform, external, bytes);
-    if (!outside || (uint64_t)l1 + bytes > (uint64_t)platform->config.l1_size) {
-      engine->active = 0;
-      platform_fault(platform, FAULT_ACCESS, NULL, outside ? l1 : external,
-                     "DMA transfer of core %u (command 0x%08x 0x%08x 0x%08x) leaves the memories",
-                     (unsigned)engine->command.port, (unsigned)engine->command.words[0],
-                     (unsigned)engine->command.words[1], (unsigned)engine->command.words[2]);
-      return;
-    }
-    if (platform->config.l1_conflicts && !take_banks(platform, engine, l1, bytes, cycle - 1)) {
-      dma->conflict_cycles++;
-      engine->cycle = cycle + 1;
-      return;
-    }
-    if (platform->peripherals.claim_count) {
-      uint64_t weight = external - (uint32_t)platform->config.weight_base;
-      check_race(platform, -1, TVM_PULP_PORT_L1, l1, bytes, direction == 1, cycle);
-      if (weight < (uint64_t)platform->config.weight_size)
-        check_race(platform, -1, TVM_PULP_PORT_WEIGHT, (uint32_t)weight, bytes, direction == 0, cycle);
-    }
-    if (direction == 1) memmove(inside, outside, bytes);
-    else memmove(outside, inside, bytes);
-    engine->done += bytes;
-    dma->bytes[direction] += bytes;
-  }
-  if (engine->done == engine->length) finish(platform, direction, cycle);
-  else engine->cycle = piece_end(platform, engine, cycle);
 }
 
 void dma_advance(struct platform *platform, uint64_t cycle) {
   struct dma *dma = &platform->dma;
   while (dma->cycle <= cycle && platform->state == RUN_GOING) {
-    step(platform, dma->engine[0].active && dma->engine[0].cycle == dma->cycle ? 0 : 1);
-    update_cycle(dma);
+    uint64_t now = dma->cycle;
+    if (dma->drain_cycle == now) drain(platform, now);
+    for (uint32_t d = 0; d < 2; d++) {
+      if (dma->direction[d].move_cycle == now) dma_move(platform, d, now);
+      if (dma->direction[d].request_cycle == now) dma_request(platform, d, now);
+    }
+    dma_schedule(platform, now);
   }
 }
 
 /* Why a command cannot run, or NULL. */
 static const char *check_command(const struct dma_port *port) {
   if (port->counter >= DMA_COUNTERS) return "DMA command without an allocated counter: read the CMD register first";
-  if (!(port->words[0] & INCREMENT)) return "DMA command with the increment bit (18) clear is not modelled";
-  if (port->words[0] & TWO_D_L1) return "DMA command that is two-dimensional on the L1 side is not modelled";
-  if ((port->words[0] & TWO_D) && port->words[3] == 0) return "two-dimensional DMA command with a line of 0 bytes";
+  if (!(port->words[0] & DMA_INCREMENT)) return "DMA command with the increment bit (18) clear is not modelled";
+  if (port->words[0] & DMA_TWO_D_L1) return "DMA command that is two-dimensional on the L1 side is not modelled";
+  if ((port->words[0] & DMA_TWO_D) && port->words[3] == 0) return "two-dimensional DMA command with a line of 0 bytes";
   return NULL;
 }
 
@@ -197,42 +133,43 @@ int dma_read(struct hart *hart, uint32_t port, uint32_t offset, uint64_t cycle, 
   return block(hart);
 }
 
-int dma_write(struct hart *hart, uint32_t port_number, uint32_t offset, uint64_t cycle, uint32_t value) {
-  struct platform *platform = hart->platform;
+static void enqueue(struct platform *platform, uint32_t port_number, uint64_t cycle) {
   struct dma *dma = &platform->dma;
   struct dma_port *port = &dma->port[port_number];
-  uint32_t needed, direction;
+  struct dma_command *command = &port->queue[port->queued++];
+  memset(command, 0, sizeof *command);
+  memcpy(command->words, port->words, sizeof command->words);
+  command->port = port_number;
+  command->counter = port->counter;
+  command->length = command->words[0] & DMA_LENGTH_MASK;
+  command->line = command->words[0] & DMA_TWO_D ? command->words[3] : command->length;
+  command->stride = command->words[0] & DMA_TWO_D ? command->words[4] : 0;
+  dma->counter[port->counter].transfers++;
+  dma->in_core_queues[(command->words[0] & DMA_TO_L1) != 0]++;
+  port->word_count = 0;
+  dma_schedule(platform, cycle);
+}
+
+int dma_write(struct hart *hart, uint32_t port_number, uint32_t offset, uint64_t cycle, uint32_t value) {
+  struct platform *platform = hart->platform;
+  struct dma_port *port = &platform->dma.port[port_number];
   const char *problem;
   if (offset == 4) {
     for (uint32_t i = 0; i < DMA_COUNTERS; i++)
-      if (value >> i & 1) dma->counter[i].allocated = 0;
+      if (value >> i & 1) platform->dma.counter[i].allocated = 0;
     release_blocked(platform, cycle + 1);
     return ACCESS_OK;
   }
   if (offset != 0) return ACCESS_NOWHERE;
-  port->words[port->word_count] = value;
-  needed = port->words[0] & TWO_D ? 5 : 3;
-  if (port->word_count + 1 < needed) {
-    port->word_count++;
-    return ACCESS_OK;
-  }
+  if (port->queued >= (uint32_t)platform->config.dma_core_queue)
+    return block(hart); /* the word is written again when a command has left the queue */
+  port->words[port->word_count++] = value;
+  if (port->word_count < (port->words[0] & DMA_TWO_D ? 5u : 3u)) return ACCESS_OK;
   problem = check_command(port);
   if (problem) {
     platform_fault(platform, FAULT_PERIPHERAL, hart, 0, "%s", problem);
     return ACCESS_STOP;
   }
-  if (port->queued >= platform->config.dma_core_queue ||
-      dma->queued[0] + dma->queued[1] >= (uint32_t)platform->config.dma_global_queue)
-    return block(hart); /* the last word is written again when a command has finished */
-  direction = port->words[0] & TO_L1 ? 1 : 0;
-  struct dma_command *command = &dma->queue[direction][dma->queued[direction]++];
-  memcpy(command->words, port->words, sizeof command->words);
-  command->port = port_number;
-  command->counter = port->counter;
-  command->issued = cycle;
-  dma->counter[port->counter].transfers++;
-  port->queued++;
-  port->word_count = 0;
-  start_next(platform, direction);
+  enqueue(platform, port_number, cycle);
   return ACCESS_OK;
 }

@@ -79,9 +79,9 @@ static int sleep_on(struct hart *hart, enum wait_kind kind) {
   return ACCESS_SLEEP;
 }
 
-/* An event load that is answered at once. */
-static int answered(struct hart *hart, uint32_t *value, uint32_t result) {
-  uint64_t extra = (uint64_t)hart->platform->config.event_load_cycles - 1;
+/* An event load that is answered without sleep. */
+static int answered(struct hart *hart, uint32_t *value, uint32_t result, int64_t cycles) {
+  uint64_t extra = (uint64_t)cycles - 1;
   *value = result;
   hart->now += extra;
   hart->count.event_load += extra;
@@ -90,7 +90,8 @@ static int answered(struct hart *hart, uint32_t *value, uint32_t result) {
 
 static int wait_event(struct hart *hart, int clear, uint32_t *value) {
   struct core_events *events = &hart->platform->events.core[hart->index];
-  if (events->buffer & events->mask) return answered(hart, value, take_masked(events, clear));
+  if (events->buffer & events->mask)
+    return answered(hart, value, take_masked(events, clear), hart->platform->config.event_load_cycles);
   return sleep_on(hart, clear ? WAIT_EVENT_CLEAR : WAIT_EVENT);
 }
 
@@ -142,7 +143,7 @@ static int mutex_lock(struct hart *hart, uint32_t number, uint32_t *value) {
   struct mutex *mutex = &hart->platform->events.mutex[number % MUTEXES];
   if (!mutex->locked) {
     mutex->locked = 1;
-    return answered(hart, value, mutex->value);
+    return answered(hart, value, mutex->value, hart->platform->config.event_answer_cycles);
   }
   mutex->waiting |= 1u << hart->index;
   hart->wait.mutex = number % MUTEXES;
@@ -227,7 +228,7 @@ int event_core_read(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t
   if (offset == 0x38 || offset == 0x3c) return wait_event(hart, offset == 0x3c, value);
   if (offset == 0x80) {
     if (!events->fifo_count) return sleep_on(hart, WAIT_DISPATCH);
-    answered(hart, value, pop_dispatch(events));
+    answered(hart, value, pop_dispatch(events), hart->platform->config.event_answer_cycles);
     release_pushers(hart->platform, cycle);
     return ACCESS_OK;
   }

@@ -6,25 +6,44 @@
 #define FB h->f[ip->rs2]
 #define FC_ h->f[ip->post] /* rs3 */
 
+/* Units that cores share are taken in order of time. */
+#define TAKE_UNIT(unit)                                                 \
+  do {                                                                  \
+    uint64_t *unit_ = (unit);                                           \
+    if (!unit_) break;                                                  \
+    if (UNLIKELY(now > limit - h->slack)) goto yield;                   \
+    if (now < *unit_) {                                                 \
+      h->count.multiply_divide += *unit_ - now;                         \
+      now = *unit_;                                                     \
+    }                                                                   \
+    *unit_ = now + ip->cost;                                            \
+  } while (0)
+
 /* `statement` may clear `legal`; more than one cycle counts as multiply and divide time. */
-#define FLOAT(name, statement)                                          \
+#define FLOAT_IN(unit, name, statement)                                 \
   op_##name : {                                                         \
     int legal = 1;                                                      \
     if (UNLIKELY(!h->has_float)) goto op_illegal;                       \
+    TAKE_UNIT(unit);                                                    \
     statement;                                                          \
     if (UNLIKELY(!legal)) goto op_illegal;                              \
-    h->count.multiply_divide += ip->cost - 1;     \
+    h->count.multiply_divide += ip->cost - 1;                           \
     ADVANCE(ip->cost);                                                  \
   }
+#define FLOAT(name, statement) FLOAT_IN(h->float_unit, name, statement)
 #define FLOAT_ARITHMETIC(name, operation, a, b, c)                                              \
   FLOAT(name, uint32_t value = float_compute(h, operation, a, b, c, (uint32_t)ip->imm, &legal); \
         if (legal) h->f[ip->rd] = value)
+#define FLOAT_DIVISION(name, operation, a, b)                                                                    \
+  FLOAT_IN(h->float_divider, name,                                                                               \
+           uint32_t value = float_compute(h, operation, a, b, 0, (uint32_t)ip->imm, &legal);                     \
+           if (legal) h->f[ip->rd] = value)
 
   FLOAT_ARITHMETIC(fadd_s, FLOAT_ADD, FA, FB, 0)
   FLOAT_ARITHMETIC(fsub_s, FLOAT_SUB, FA, FB, 0)
   FLOAT_ARITHMETIC(fmul_s, FLOAT_MUL, FA, FB, 0)
-  FLOAT_ARITHMETIC(fdiv_s, FLOAT_DIV, FA, FB, 0)
-  FLOAT_ARITHMETIC(fsqrt_s, FLOAT_SQRT, FA, 0, 0)
+  FLOAT_DIVISION(fdiv_s, FLOAT_DIV, FA, FB)
+  FLOAT_DIVISION(fsqrt_s, FLOAT_SQRT, FA, 0)
   FLOAT_ARITHMETIC(fmadd_s, FLOAT_FMADD, FA, FB, FC_)
   FLOAT_ARITHMETIC(fmsub_s, FLOAT_FMSUB, FA, FB, FC_)
   FLOAT_ARITHMETIC(fnmsub_s, FLOAT_FNMSUB, FA, FB, FC_)

@@ -26,7 +26,7 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   hart->taken_cost = (uint32_t)(1 + config->branch_taken_penalty);
   hart->jump_cost = (uint32_t)(1 + config->jump_penalty);
   hart->loop[0].warm_epoch = hart->loop[1].warm_epoch = NEVER;
-    if (hart->is_controller) {
+  if (hart->is_controller) {
     hart->fast_memory = platform->l2;
     hart->fast_base = (uint32_t)config->l2_base;
     hart->fast_words = config->controller_l2_cycles == 1 ? (uint32_t)config->l2_size / 4 : 0;
@@ -37,6 +37,9 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
     hart->bank_free = config->l1_conflicts ? platform->l1_bank_free : NULL;
     hart->bank_mask = (uint32_t)config->l1_banks - 1;
     hart->slack = (uint64_t)config->ordering_slack_cycles;
+    if (config->float_units) hart->float_unit = &platform->float_unit_free[index % (uint32_t)config->float_units];
+    if (config->float_dividers)
+      hart->float_divider = &platform->float_divider_free[index % (uint32_t)config->float_dividers];
   }
 }
 
@@ -87,13 +90,13 @@ struct platform *iss_create(const char *const *names, const int64_t *values, siz
   }
   execute(NULL);
   for (uint32_t i = 0; i < platform->hart_count; i++) set_up_hart(platform, i);
-  for (uint32_t i = 0; i < DMA_PORTS; i++) platform->dma.port[i].counter = DMA_COUNTERS;
+  dma_create(platform);
+  platform->controller_cache_enabled = platform->config.controller_icache_enabled != 0;
   caches_create(platform);
   platform->wheel_base = 1; /* cycle 0 means "before the run" to the scheduler */
   platform->far_cycle = NEVER;
-  while (platform->rotation_mask + 1 < (uint32_t)platform->config.cores)
+  while (platform->config.rotating_priority && platform->rotation_mask + 1 < (uint32_t)platform->config.cores)
     platform->rotation_mask = 2 * platform->rotation_mask + 1;
-  platform->dma.cycle = NEVER;
   platform->timers[0].is_cluster = 1;
   platform->timers[1].first_interrupt = 10;
   platform->timers[2].first_interrupt = 12;
@@ -141,7 +144,7 @@ int iss_l3(struct platform *platform, uint32_t offset, uint8_t *data, uint64_t b
 }
 
 int iss_add_peripheral(struct platform *platform, const char *path, uint32_t base, uint32_t event_line,
-                       const char *const *names, const int64_t *values, size_t count, char *error,
+                       int bank_port, const char *const *names, const int64_t *values, size_t count, char *error,
                        size_t error_bytes) {
   struct tvm_pulp_parameter *parameters = calloc(count + 1, sizeof *parameters);
   int status;
@@ -150,7 +153,7 @@ int iss_add_peripheral(struct platform *platform, const char *path, uint32_t bas
     parameters[i].name = names[i];
     parameters[i].value = values[i];
   }
-  status = peripherals_add(platform, path, base, event_line, parameters, count, error, error_bytes);
+  status = peripherals_add(platform, path, base, event_line, bank_port, parameters, count, error, error_bytes);
   free(parameters);
   return status;
 }
@@ -245,7 +248,8 @@ void iss_core_counters(const struct platform *platform, uint32_t core, uint64_t 
 static const char *const system_counters[] = {"dma_transfers",    "dma_bytes_out",  "dma_bytes_in",
                                               "dma_busy_out",     "dma_busy_in",    "dma_conflict_cycles",
                                               "l3_transfers",     "l3_bytes_read",  "l3_bytes_written",
-                                              "l3_busy_cycles",   "races",          NULL};
+                                              "l3_busy_cycles",   "races",          "engine_conflict_cycles",
+                                              NULL};
 
 const char *iss_system_counter_name(uint32_t number) { return system_counters[number]; }
 
@@ -254,7 +258,8 @@ void iss_system_counters(const struct platform *platform, uint64_t *values) {
   const struct hyperbus *bus = &platform->hyperbus;
   const uint64_t all[] = {dma->transfers,      dma->bytes[0],      dma->bytes[1],     dma->busy_cycles[0],
                           dma->busy_cycles[1], dma->conflict_cycles, bus->transfers, bus->bytes_read,
-                          bus->bytes_written,  bus->busy_cycles,   platform->peripherals.races};
+                          bus->bytes_written,  bus->busy_cycles,   platform->peripherals.races,
+                          platform->peripherals.conflict_cycles};
   memcpy(values, all, sizeof all);
 }
 

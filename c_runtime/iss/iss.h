@@ -27,7 +27,7 @@ ISS_EXPORT int iss_write(struct platform *platform, uint32_t address, const uint
 ISS_EXPORT int iss_l3(struct platform *platform, uint32_t offset, uint8_t *data, uint64_t bytes, int is_write);
 
 ISS_EXPORT int iss_add_peripheral(struct platform *platform, const char *path, uint32_t base, uint32_t event_line,
-                                  const char *const *names, const int64_t *values, size_t count, char *error,
+                                  int bank_port, const char *const *names, const int64_t *values, size_t count, char *error,
                                   size_t error_bytes);
 
 /* Start a core (index = number of cores: the controller); 0, or -1 when it runs already or the address holds no code. */

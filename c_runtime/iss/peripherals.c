@@ -69,6 +69,30 @@ static void drop_claims(struct platform *platform, uint64_t cycle) {
   rebuild_map(platform);
 }
 
+static void system_release(void *context) {
+  struct peripheral *self = context;
+  struct peripherals *all = &self->platform->peripherals;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < all->claim_count; i++)
+    if (all->claims[i].owner != self->index) all->claims[kept++] = all->claims[i];
+  all->claim_count = kept;
+  rebuild_map(self->platform);
+}
+
+static uint64_t system_take_banks(void *context, uint32_t address, uint32_t bytes, uint64_t cycle) {
+  struct platform *platform = ((struct peripheral *)context)->platform;
+  uint32_t mask = (uint32_t)platform->config.l1_banks - 1, last = (address + bytes - 1) / 4;
+  uint64_t latest = cycle;
+  for (uint32_t word = address / 4; word <= last; word++) {
+    uint64_t *bank = &platform->l1_bank_free[word & mask];
+    uint64_t taken = *bank > cycle ? *bank : cycle;
+    *bank = taken + 1;
+    if (taken > latest) latest = taken;
+  }
+  platform->peripherals.conflict_cycles += latest - cycle;
+  return latest - cycle;
+}
+
 static void system_raise(void *context, uint64_t cycle) {
   struct peripheral *self = context;
   struct peripherals *all = &self->platform->peripherals;
@@ -96,7 +120,7 @@ static int refuse(char *error, size_t bytes, const char *text) {
   return -1;
 }
 
-int peripherals_add(struct platform *platform, const char *path, uint32_t base, uint32_t event_line,
+int peripherals_add(struct platform *platform, const char *path, uint32_t base, uint32_t event_line, int bank_port,
                     const struct tvm_pulp_parameter *parameters, size_t count, char *error, size_t error_bytes) {
   struct peripherals *all = &platform->peripherals;
   struct peripheral *item = &all->item[all->count];
@@ -119,6 +143,8 @@ int peripherals_add(struct platform *platform, const char *path, uint32_t base, 
   item->system.context = item;
   item->system.memory = system_memory;
   item->system.claim = system_claim;
+  item->system.release = system_release;
+  item->system.take_banks = platform->config.l1_conflicts && bank_port ? system_take_banks : NULL;
   item->system.raise = system_raise;
   item->system.fault = system_fault;
   error[0] = 0;

@@ -43,12 +43,12 @@ struct peripherals {
   uint8_t *l1_map;       /* per L1 word: 1 read-claimed, 2 write-claimed */
   struct pending_event *pending;
   uint32_t pending_count, pending_capacity;
-  uint64_t races;
+  uint64_t races, conflict_cycles;
   char first_race[200];
 };
 
-/* 0, or -1 with the reason in `error`. */
-int peripherals_add(struct platform *platform, const char *path, uint32_t base, uint32_t event_line,
+/* 0, or -1 with the reason in `error`. With `bank_port` its accesses take part in the conflicts for L1 banks. */
+int peripherals_add(struct platform *platform, const char *path, uint32_t base, uint32_t event_line, int bank_port,
                     const struct tvm_pulp_parameter *parameters, size_t count, char *error, size_t error_bytes);
 void peripherals_destroy(struct platform *platform);
 /* The peripheral mapped at a cluster address, or NULL. */

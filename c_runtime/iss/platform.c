@@ -136,8 +136,9 @@ void update_device_cycle(struct platform *platform) {
 }
 
 void run_devices(struct platform *platform, uint64_t until) {
-  dma_advance(platform, until);
+  /* An accelerator comes before the DMA where both want a bank in the same cycle. */
   peripherals_advance(platform, until);
+  dma_advance(platform, until);
   hyperbus_advance(platform, until);
   for (uint32_t i = 0; i < 3; i++) timer_advance(platform, &platform->timers[i], until);
   update_device_cycle(platform);

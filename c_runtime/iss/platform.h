@@ -92,6 +92,7 @@ struct hart {
   uint8_t *fast_memory;
   uint32_t fast_base, fast_words, bank_mask;
   uint64_t *bank_free; /* NULL: no conflicts */
+  uint64_t *float_unit, *float_divider; /* when it is free again; NULL: a unit of its own */
   uint64_t slack;      /* cycles by which its L1 accesses may run ahead of others */
   /* Where it executes. */
   struct slot *slots;
@@ -120,7 +121,8 @@ struct hart {
   struct wait wait;
   /* Innermost instruction cache: L0 of a cluster core, the only cache of the controller. */
   uint32_t *cache_tags; /* line number + 1, 0 = empty */
-  uint32_t cache_sets, cache_ways, cache_random;
+  uint32_t cache_sets, cache_ways;
+  uint8_t cache_random;
   uint8_t *resident_bits[REGION_COUNT];
 };
 
@@ -136,10 +138,13 @@ struct fault {
 
 enum run_state { RUN_GOING, RUN_EXIT, RUN_FAULT };
 
+enum { CACHE_BANKS = 64, CACHE_REFILLS = 16 };
+
 struct shared_cache {
   uint32_t *tags;
   uint64_t *ready; /* cycle from which the line can be read */
-  uint32_t random;
+  uint64_t refill[CACHE_BANKS][CACHE_REFILLS]; /* when the last refills of a bank started; it does one at a time */
+  uint8_t random[CACHE_BANKS];
   int enabled;
 };
 
@@ -157,6 +162,7 @@ struct platform {
   uint8_t *l1, *l2, *weight, *l3;
   struct code_region region[REGION_COUNT];
   uint64_t l1_bank_free[64], l2_bank_free[64];
+  uint64_t float_unit_free[MAX_CORES], float_divider_free[MAX_CORES];
   /* Run queue: a wheel of the next 64 cycles and a list of harts further away. */
   uint32_t wheel[WHEEL_SIZE];
   uint64_t wheel_occupied, wheel_base;

@@ -60,10 +60,13 @@ main:
 """
     result, cycles = run_guest(text)
     cold, warm, from_shared = cycles[:3]
-    assert cold == WHOLE + 18 * 16
-    assert warm == WHOLE
-    # The block (and perhaps the line with the clock) was pushed out of the private cache, not out of the shared one.
-    assert 0 <= from_shared - (WHOLE + 2 * 16) <= 2
+    # The line that stops the clock costs 2 more where the private cache has lost it. Replacement takes ways in a fixed
+    # pseudo-random order, empty or not, so two lines of a set may push each other out.
+    assert cold - (WHOLE + 18 * 16) in (0, 2)
+    assert 0 <= warm - WHOLE <= 2 * 3
+    # The block was pushed out of the private cache; the shared one has lost a few of its lines too.
+    lost, rest = divmod(from_shared - (WHOLE + 2 * 16), 16)
+    assert 0 <= lost <= 4 and rest <= 2
     assert result.cores[0]["icache"] > 18 * 16
 
 

@@ -51,13 +51,14 @@ def transfer(number: int, size: int, flags: int, line: int = 0, stride: int = 0)
 {WAIT}
   end {number}
   sw t3, 4(a3)
+  li t3, 0x100
   sw t3, 0x28(s0)
 """
 
 
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
-IN_1D = (20, 32, 48, 80, 144, 272, 528, 1040, 2064, 4112)
-OUT_1D = (20, 32, 48, 81, 147, 279, 543, 1071, 2127, 4239)
+IN_1D = (22, 30, 46, 78, 142, 270, 526, 1038, 2062, 4110)
+OUT_1D = (22, 30, 46, 79, 145, 277, 541, 1069, 2125, 4237)
 
 
 @pytest.mark.parametrize("settings", [IDEAL, QUIET], ids=["beats", "bursts"])
@@ -65,8 +66,7 @@ def test_1d_transfers(settings: dict[str, object]) -> None:
     blocks = [transfer(n, size, TO_L1) for n, size in enumerate(SIZES)]
     blocks += [transfer(n + 10, size, 0) for n, size in enumerate(SIZES)]
     _, cycles = run_guest(f".text\nmain:\n{PREPARE}{''.join(blocks)}\n  ret\n", settings=settings)
-    for expected, measured in zip(IN_1D + OUT_1D, cycles, strict=False):
-        assert abs(measured - expected) <= max(1, 0.02 * expected), (cycles[:20], IN_1D + OUT_1D)
+    assert cycles[:20] == IN_1D + OUT_1D
 
 
 LINES = (16, 64, 256, 1024)
@@ -113,10 +113,16 @@ def test_directions_overlap_and_one_direction_does_not() -> None:
     assert abs(same[0] - 2064) <= 0.02 * 2064
 
 
-def test_queue_of_two_commands_stalls_the_core() -> None:
+def test_queues_of_two_and_of_eight_commands() -> None:
+    # Commands move on to the queue of their direction at once, so that a core can go on writing them ...
     result, cycles = run_guest(timed(enqueue(64, TO_L1) * 8), settings=QUIET)
     assert abs(cycles[0] - 79) <= 3
-    assert result.cores[0]["blocked"] > 10
+    assert result.cores[0]["blocked"] == 0
+    # ... until eight wait there and two with the core.
+    result, cycles = run_guest(timed(enqueue(4096, TO_L1) * 12), settings=QUIET)
+    assert result.cores[0]["blocked"] > 200
+    result, cycles = run_guest(timed(enqueue(4096, TO_L1) * 11), settings=QUIET)
+    assert result.cores[0]["blocked"] == 0
 
 
 def test_weight_memory_is_as_fast_as_l2() -> None:

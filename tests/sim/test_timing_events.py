@@ -109,9 +109,9 @@ def test_fork_and_join() -> None:
     begin, forked, joined = cycles[:3]
     assert forked - begin == 4
     # Two dispatch pops, then the jump to the task; the argument arrives with it.
-    assert all(abs(start - begin - 13) <= 2 for start in cycles[17:24]), [start - begin for start in cycles[17:24]]
+    assert [start - begin for start in cycles[17:24]] == [12] * 7
     assert cycles[25:32] == (5,) * 7
-    assert abs(joined - begin - 26) <= 6
+    assert joined - begin == 18
 
 
 def test_software_event_wakes_another_core() -> None:
@@ -141,7 +141,7 @@ wait:
   ret
 """
     _, cycles = run_guest(text, 2, settings=IDEAL)
-    assert cycles[1] - cycles[0] == 7
+    assert cycles[1] - cycles[0] == 6
 
 
 SECTION = """
@@ -175,7 +175,7 @@ main:
 """
     _, alone = run_guest(text, 1, settings=IDEAL)
     _, together = run_guest(text, 8, settings=IDEAL)
-    assert (alone[0] - 1) / 8 == 10  # 11 with the counter read of a single section
+    assert (alone[0] - 1) / 8 == 8  # a free mutex takes three cycles
     assert alone[16] == 8 and together[16] == 64  # the mutex excludes
     assert abs(max(together[:8]) / 64 - 9.1) <= 0.2
 

@@ -35,6 +35,9 @@ class Cluster(_Section):
 
     cores: int = Field(default=1, ge=1, le=16)
     isa: Isa = Isa()
+    # Shared by the cores, core n uses unit n modulo their number; 0: every core has its own.
+    float_units: int = Field(default=0, ge=0, le=16)
+    float_dividers: int = Field(default=0, ge=0, le=16)
 
 
 class Controller(_Section):
@@ -88,11 +91,12 @@ class CoreTiming(_Section):
     jump_register_stall: int = Field(default=1, ge=0)
     event_load: int = Field(default=5, ge=1)
     single_float: int = Field(default=1, ge=1)
-    float_divide: int = Field(default=12, ge=1)
-    float_square_root: int = Field(default=12, ge=1)
+    float_divide: int = Field(default=14, ge=1)
+    float_square_root: int = Field(default=14, ge=1)
     peripheral: int = Field(default=3, ge=1)
     apb: int = Field(default=23, ge=1)
     controller_apb: int = Field(default=9, ge=1)
+    rotating_priority: bool = True
     ordering_slack: int = Field(default=0, ge=0, le=64)
 
 
@@ -104,18 +108,21 @@ class InstructionCache(_Section):
     private_ways: int = Field(default=4, ge=1)
     shared_sets: int = Field(default=64, ge=1)
     shared_ways: int = Field(default=4, ge=1)
+    shared_banks: int = Field(default=8, ge=1)
     shared_hit: int = Field(default=2, ge=0)
     refill: int = Field(default=18, ge=0)
     disabled: int = Field(default=14, ge=0)
     controller_sets: int = Field(default=32, ge=1)
     controller_ways: int = Field(default=4, ge=1)
     controller_refill: int = Field(default=5, ge=0)
+    controller_enabled: bool = True
 
 
 class Events(_Section):
     """Event unit."""
 
     wake: int = Field(default=5, ge=1)
+    answer: int = Field(default=3, ge=1)
     software_delay: int = Field(default=1, ge=0)
 
 
@@ -123,11 +130,8 @@ class Dma(_Section):
     """Cluster DMA between L1 and everything outside it."""
 
     bytes_per_cycle: int = Field(default=8, ge=4)
-    startup: int = Field(default=8, ge=0)
-    short_bytes: int = Field(default=64, ge=0)
-    short_credit: int = Field(default=4, ge=0)
+    startup: int = Field(default=1, ge=1)
     burst_bytes: int = Field(default=256, ge=4)
-    write_burst: int = Field(default=1, ge=0)
     l2_read_latency: int = Field(default=0, ge=0)
     core_queue: int = Field(default=2, ge=1)
     global_queue: int = Field(default=8, ge=1)
@@ -135,10 +139,15 @@ class Dma(_Section):
 
 
 class Engine(_Section):
-    """An accelerator: where its registers are, which event line it pulses, what its model is told."""
+    """An accelerator: where its registers are, which event line it pulses, what its model is told.
+
+    With `bank_port` its L1 accesses take part in bank conflicts, where the SoC has them and its model walks through
+    them; without, they are free.
+    """
 
     base: int = Field(ge=0, lt=1 << 32)
     event_line: int = Field(ge=0, le=31)
+    bank_port: bool = True
     parameters: dict[str, int] = {}
 
 

@@ -10,7 +10,7 @@ from tvm_pulp.uma.backend import Codegen, UMABackend
 from uma_backends.neureka.forms import ENGINE, Context, Description
 from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
-from uma_backends.neureka.timing import Timing
+from uma_backends.neureka.timing import REVISIONS, Timing
 
 _FOLDER = Path(__file__).parent
 _POINTERS = 6
@@ -58,8 +58,9 @@ class NeurekaBackend(UMABackend):
         return ENGINE
 
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
-        quirk = bool(soc.engines[ENGINE].parameters.get("gvsoc_dw_wmem_quirk", 0))
-        timing = Timing(gvsoc_dw_wmem_quirk=quirk)
+        parameters = soc.engines[ENGINE].parameters
+        quirk, revision = parameters.get("gvsoc_dw_wmem_quirk", 0), parameters.get("timing_revision", REVISIONS[-1])
+        timing = Timing(gvsoc_dw_wmem_quirk=bool(quirk), timing_revision=revision)
         return Context(options["weight_memory"], options["requant"] == "native", cores, timing)
 
     def patterns(self) -> None:

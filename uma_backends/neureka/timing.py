@@ -15,6 +15,8 @@ LOAD_OVERHEAD = 6
 POINTWISE_DRAIN = 6
 COMPUTE_OVERHEAD = {Mode.POINTWISE: 10, Mode.DENSE_3X3: 14}
 PREFETCH_OVERHEAD = {Mode.POINTWISE: 3, Mode.DENSE_3X3: 6}
+# Constants of the public model that changed in April 2026.
+REVISIONS = (202603, 202604)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class Timing:
     beat_w: int = 1000
     beat_x: int = 1000
     gvsoc_dw_wmem_quirk: bool = False
+    timing_revision: int = REVISIONS[-1]
 
 
 DEFAULT_TIMING = Timing()
@@ -60,6 +63,7 @@ def tile_cycles(
     """Return the cycles of one job from TRIGGER to its event. `scale_bits=0` means raw accumulators."""
     geometry = timing.geometry
     pointwise, depthwise = mode is Mode.POINTWISE, mode is Mode.DEPTHWISE_3X3
+    early = timing.timing_revision == REVISIONS[0]
     array = geometry.pe_rows * geometry.pe_columns
     rows = _loads(output_height, geometry.pe_rows, mode.halo, pad_bottom)
     columns = _loads(output_width, geometry.pe_columns, mode.halo, pad_right)
@@ -90,16 +94,17 @@ def tile_cycles(
         frame = (array * words + 10 if stream_in else 0) + (3 if pointwise else 0)
         if scale_bits:
             frame += ((scales + 3) // 4 if scale_bits == 8 else scales) + 17
-            frame += (geometry.output_channels // 8 if bias else 0) + (8 if shift_vector else 0)
+            frame += (geometry.output_channels // 8 if bias else 0) + ((1 if early else 8) if shift_vector else 0)
         per_ko = spatial * frame + scanned * (1 if output_bits == 8 else words)
         if not prefetch:
             per_ko += steps * sum(count * (overhead + load + compute) for count, load in loads)
         else:
-            before, body = PREFETCH_OVERHEAD[mode], compute + (0 if pointwise else 8)
+            before = 7 if early and pointwise else PREFETCH_OVERHEAD[mode]
+            body = compute + (0 if pointwise else 8)
             hidden = before + body - 3
             per_ko += steps * sum(count * (LOAD_OVERHEAD + max(load, hidden) + before) for count, load in loads)
             # The first step has nothing to hide, the last one nothing to hide behind.
-            per_ko += body + (10 if pointwise else 0) - max(0, hidden - loads[0][1])
+            per_ko += body + (10 if pointwise and not early else 0) - max(0, hidden - loads[0][1])
         cycles += ko_count * per_ko
     return cycles
 

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Increased whenever a struct below changes; the simulator refuses any other value. */
-#define TVM_PULP_PERIPHERAL_ABI 1u
+#define TVM_PULP_PERIPHERAL_ABI 2u
 
 /* "Nothing is going to happen by itself." */
 #define TVM_PULP_NEVER UINT64_MAX
@@ -35,9 +35,15 @@ struct tvm_pulp_system {
   /* Host pointer to `bytes` bytes of a memory, or NULL when the range is not inside it. */
   uint8_t *(*memory)(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes);
   /* Declare that the running job reads or writes a range until `end_cycle`; the system reports cores and DMA
-   * that touch it meanwhile as a race. */
+   * that touch it meanwhile as a race. TVM_PULP_NEVER: until `release`. */
   void (*claim)(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes, int is_write,
                 uint64_t end_cycle);
+  /* Drop all ranges this peripheral has declared. */
+  void (*release)(void *context);
+  /* Take the L1 banks of `bytes` bytes at `cycle`: each word gets the first cycle in which nobody else has its bank.
+   * Returns by how many cycles the last of them comes late. Calls come in order of time, at the peripheral's
+   * `next_event`. NULL where nobody contends: a peripheral then computes the end of a job when it starts. */
+  uint64_t (*take_banks)(void *context, uint32_t address, uint32_t bytes, uint64_t cycle);
   /* Pulse the peripheral's event line at `cycle`. */
   void (*raise)(void *context, uint64_t cycle);
   /* Stop the simulation: the guest programmed something the hardware does not do. `reason` is one sentence. */

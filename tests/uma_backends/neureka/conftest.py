@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -29,8 +29,8 @@ def make_machine(library: ModelLibrary) -> Iterator[Callable[..., Machine]]:
     """Make machines with parameters; they are freed at the end of the test."""
     made: list[Machine] = []
 
-    def make(**parameters: int) -> Machine:
-        made.append(Machine(library, parameters))
+    def make(delays: Sequence[int] = (), **parameters: int) -> Machine:
+        made.append(Machine(library, parameters, delays))
         return made[-1]
 
     yield make

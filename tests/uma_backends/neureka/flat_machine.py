@@ -20,7 +20,7 @@ INCLUDE = REPOSITORY / "c_runtime" / "include"
 
 L1_BASE, L1_BYTES = 0x1000_0000, 256 * 1024
 WEIGHT_BYTES = 8 * 1024 * 1024
-ABI = 1
+ABI = 2
 NEVER = 2**64 - 1
 
 TRIGGER, ACQUIRE, FINISHED, STATUS, RUNNING_JOB, SOFT_CLEAR = 0x00, 0x04, 0x08, 0x0C, 0x10, 0x14
@@ -48,7 +48,7 @@ class _Claim(ctypes.Structure):
 
 class _FlatSystem(ctypes.Structure):
     _fields_ = (
-        ("interface", ctypes.c_void_p * 5),
+        ("interface", ctypes.c_void_p * 7),
         ("memory", ctypes.c_void_p * 2),
         ("base", ctypes.c_uint32 * 2),
         ("bytes", ctypes.c_uint32 * 2),
@@ -58,6 +58,9 @@ class _FlatSystem(ctypes.Structure):
         ("events", ctypes.POINTER(ctypes.c_uint64)),
         ("event_count", ctypes.c_size_t),
         ("event_capacity", ctypes.c_size_t),
+        ("delays", ctypes.c_void_p),
+        ("delay_count", ctypes.c_size_t),
+        ("delay_next", ctypes.c_size_t),
         ("fault", ctypes.c_char * 256),
     )
 
@@ -117,23 +120,35 @@ class ModelLibrary:
         system = ctypes.CDLL(str(build_host_library([flat], [INCLUDE], extra_flags=flags, sanitize=sanitize)))
         model.tvm_pulp_peripheral.restype = ctypes.POINTER(_Peripheral)
         system.flat_system_create.restype = ctypes.POINTER(_FlatSystem)
-        arguments = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32]
-        system.flat_system_create.argtypes = arguments
+        memories = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32]
+        system.flat_system_create.argtypes = [*memories, ctypes.c_void_p, ctypes.c_size_t]
         system.flat_system_destroy.argtypes = [ctypes.POINTER(_FlatSystem)]
         return cls(model.tvm_pulp_peripheral().contents, system)
 
 
 class Machine:
-    """One NEUREKA with its memories; `cycle` is the current time and only moves forward."""
+    """One NEUREKA with its memories; `cycle` is the current time and only moves forward.
 
-    def __init__(self, library: ModelLibrary, parameters: Mapping[str, int] | None = None) -> None:
+    `delays` are the cycles by which the banks of L1 make its accesses wait, in turn; without, nobody contends.
+    """
+
+    def __init__(
+        self, library: ModelLibrary, parameters: Mapping[str, int] | None = None, delays: Sequence[int] = ()
+    ) -> None:
         self.l1: NDArray[np.uint8] = np.zeros(L1_BYTES, np.uint8)
         self.weight_memory: NDArray[np.uint8] = np.zeros(WEIGHT_BYTES, np.uint8)
         self.cycle = 0
+        self._delays = np.array(delays, np.uint32)
         self._library = library
         self._peripheral = library.peripheral
         self._system = library.flat_system.flat_system_create(
-            self.l1.ctypes.data, L1_BASE, L1_BYTES, self.weight_memory.ctypes.data, WEIGHT_BYTES
+            self.l1.ctypes.data,
+            L1_BASE,
+            L1_BYTES,
+            self.weight_memory.ctypes.data,
+            WEIGHT_BYTES,
+            self._delays.ctypes.data,
+            self._delays.size,
         )
         given = dict(parameters or {})
         table = (_Parameter * len(given))(*(_Parameter(name.encode(), value) for name, value in given.items()))
@@ -200,7 +215,9 @@ class Machine:
         """Execute one job to its end and return its cycles."""
         start = self.cycle
         self.submit(words)
-        self.advance(self.next_event())
+        count = len(self.events)
+        while len(self.events) == count:
+            self.advance(self.next_event())
         return self.cycle - start
 
     @property
@@ -209,6 +226,11 @@ class Machine:
         system = self._system.contents
         found = (system.claims[i] for i in range(system.claim_count))
         return [Claim(c.port, bool(c.is_write), c.address, c.bytes, c.end_cycle) for c in found]
+
+    @property
+    def accesses(self) -> int:
+        """Accesses to the banks of L1 so far."""
+        return int(self._system.contents.delay_next)
 
     @property
     def events(self) -> list[int]:

@@ -21,6 +21,9 @@ struct flat_system {
   size_t claim_count, claim_capacity;
   uint64_t *events;
   size_t event_count, event_capacity;
+  /* Cycles by which accesses come late, taken in turn; none: closed formulas. */
+  const uint32_t *delays;
+  size_t delay_count, delay_next;
   char fault[256];
 };
 
@@ -47,6 +50,18 @@ static void claim(void *context, enum tvm_pulp_port port, uint32_t address, uint
       (struct flat_claim){(int32_t)port, is_write, address, bytes, end_cycle};
 }
 
+static void release(void *context) {
+  struct flat_system *system = context;
+  for (size_t i = 0; i < system->claim_count; i++)
+    if (system->claims[i].end_cycle == TVM_PULP_NEVER) system->claims[i].end_cycle = 0;
+}
+
+static uint64_t take_banks(void *context, uint32_t address, uint32_t bytes, uint64_t cycle) {
+  struct flat_system *system = context;
+  (void)address, (void)bytes, (void)cycle;
+  return system->delays[system->delay_next++ % system->delay_count];
+}
+
 static void raise_event(void *context, uint64_t cycle) {
   struct flat_system *system = context;
   system->events = grow(system->events, &system->event_capacity, system->event_count, sizeof *system->events);
@@ -59,14 +74,17 @@ static void fault(void *context, const char *reason) {
 }
 
 struct flat_system *flat_system_create(uint8_t *l1, uint32_t l1_base, uint32_t l1_bytes, uint8_t *weight,
-                                       uint32_t weight_bytes);
+                                       uint32_t weight_bytes, const uint32_t *delays, size_t delay_count);
 void flat_system_destroy(struct flat_system *system);
 
 struct flat_system *flat_system_create(uint8_t *l1, uint32_t l1_base, uint32_t l1_bytes, uint8_t *weight,
-                                       uint32_t weight_bytes) {
+                                       uint32_t weight_bytes, const uint32_t *delays, size_t delay_count) {
   struct flat_system *system = calloc(1, sizeof *system);
   if (system == NULL) abort();
-  system->interface = (struct tvm_pulp_system){system, memory, claim, raise_event, fault};
+  system->interface = (struct tvm_pulp_system){
+      system, memory, claim, release, delay_count ? take_banks : NULL, raise_event, fault};
+  system->delays = delays;
+  system->delay_count = delay_count;
   system->memory[TVM_PULP_PORT_L1] = l1;
   system->base[TVM_PULP_PORT_L1] = l1_base;
   system->bytes[TVM_PULP_PORT_L1] = l1_bytes;

@@ -31,6 +31,14 @@ static void claim(void *context, enum tvm_pulp_port port, uint32_t address, uint
   (void)context, (void)port, (void)address, (void)bytes, (void)is_write, (void)end_cycle;
 }
 
+static void release(void *context) { (void)context; }
+
+/* Access by access, every other one a cycle late. */
+static uint64_t take_banks(void *context, uint32_t address, uint32_t bytes, uint64_t cycle) {
+  (void)context, (void)bytes;
+  return (address / 4 + cycle) % 2;
+}
+
 static void raise_event(void *context, uint64_t cycle) { (void)context, (void)cycle; }
 
 static void fault(void *context, const char *reason) {
@@ -42,7 +50,7 @@ const struct tvm_pulp_peripheral *tvm_pulp_peripheral(void);
 
 int main(void) {
   struct memories m = {malloc(L1_BYTES), calloc(1, WEIGHT_BYTES), 0};
-  const struct tvm_pulp_system system = {&m, memory, claim, raise_event, fault};
+  const struct tvm_pulp_system system = {&m, memory, claim, release, take_banks, raise_event, fault};
   const struct tvm_pulp_peripheral *neureka = tvm_pulp_peripheral();
   char error[128];
   void *self = neureka->create(&system, NULL, 0, error, sizeof error);
@@ -58,8 +66,7 @@ int main(void) {
     if (neureka->read(self, 0x04, 0, cycle) != 0) return 5;
     for (uint32_t i = 0; i < JOB_WORDS; i++) neureka->write(self, 0x20 + 4 * i, words[i], 0, cycle);
     neureka->write(self, 0x00, 0, 0, cycle);
-    const uint64_t end = neureka->next_event(self);
-    if (end != TVM_PULP_NEVER) neureka->advance(self, cycle = end);
+    for (uint64_t next; (next = neureka->next_event(self)) != TVM_PULP_NEVER;) neureka->advance(self, cycle = next);
     putchar(m.faulted);
     fwrite(m.l1, L1_BYTES, 1, stdout);
   }

@@ -114,7 +114,7 @@ class Machine:
         engine = self.soc.engines[name]
         names, values = _named_values(engine.parameters)
         error = ctypes.create_string_buffer(300)
-        place = (str(path).encode(), engine.base, engine.event_line)
+        place = (str(path).encode(), engine.base, engine.event_line, int(engine.bank_port))
         status = library().iss_add_peripheral(self.handle, *place, names, values, len(values), error, len(error))
         if status:
             raise UserError(f"engine '{name}' with model {path}: {error.value.decode(errors='replace')}")

@@ -5,26 +5,29 @@
 
 enum { TRIGGER = 0x00, ACQUIRE = 0x04, STATUS = 0x0C, SOFT_CLEAR = 0x14, JOB_WORDS = 0x20, SHAPE_WORDS = JOB_WORDS + 24 };
 
-/* Contexts alternate from context 0 on, so the lowest bit of a ticket names its context. */
+/* Contexts alternate from context 0 on, so the lowest bit of a ticket names its context, for as long as the engine is
+ * powered: tickets go on counting from one neureka_init to the next. */
 NEUREKA_STATE static neureka_ticket next_ticket;
 NEUREKA_STATE static const struct neureka_shape *programmed_shape[2];
-
-static void clear(void) {
-  neureka_write(SOFT_CLEAR, 0);
-  /* The engine needs ten cycles; a register access takes three. */
-  for (int i = 0; i < 4; i++) (void)neureka_read(STATUS);
-  next_ticket = 0;
-  programmed_shape[0] = programmed_shape[1] = 0;
-}
+NEUREKA_STATE static uint32_t is_cleared;
 
 void neureka_init(void) {
   neureka_set_priority(1, 8);
-  clear();
+  /* Once only, when the engine has run no job: the hardware then starts over with context 0, the public simulator does
+   * not. */
+  if (is_cleared == 0u) {
+    is_cleared = 1;
+    neureka_write(SOFT_CLEAR, 0);
+    /* The engine needs ten cycles; a register access takes three. */
+    for (int i = 0; i < 4; i++) (void)neureka_read(STATUS);
+  }
+  /* Whoever ran before may have left other shapes at the same places. */
+  programmed_shape[0] = programmed_shape[1] = 0;
   neureka_unmask_event();
 }
 
 void neureka_term(void) {
-  clear();
+  neureka_wait_all();
   neureka_set_priority(0, 0);
 }
 

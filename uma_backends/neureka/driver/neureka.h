@@ -37,11 +37,11 @@ struct neureka_job {
   const struct neureka_shape *shape;
 };
 
-/* Counts submitted jobs since neureka_init. */
+/* Counts submitted jobs. */
 typedef uint32_t neureka_ticket;
 
-void neureka_init(void); /* priority on L1, empty queue, event line unmasked on this core */
-void neureka_term(void); /* drop everything, priority back to the cores */
+void neureka_init(void); /* priority on L1, event line unmasked on this core; the first time also an empty queue */
+void neureka_term(void); /* wait for all jobs, priority back to the cores */
 
 /* Queue a job; sleeps while both contexts are busy. */
 neureka_ticket neureka_submit(const struct neureka_job *job);

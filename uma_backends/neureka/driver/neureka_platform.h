@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* An attribute that places the driver's twelve bytes of state; L1 saves about 45 cycles per job. */
+/* An attribute that places the driver's 16 bytes of state; L1 saves about 45 cycles per job. */
 #ifndef NEUREKA_STATE
 #define NEUREKA_STATE
 #endif

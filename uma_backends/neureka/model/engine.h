@@ -2,8 +2,9 @@
  *
  * What the files of the NEUREKA model share: array geometry, a decoded job, the engine's state.
  *
- * A job travels  registers.c (queue) -> job.c (decode, refuse) -> timing.c (when it ends) -> footprint.c (what it
- * touches) -> execute.c (what it computes), the last one when its end is reached. */
+ * A job travels  registers.c (queue) -> job.c (decode, refuse) -> timing.c (when it ends) or walk.c (the same, access
+ * by access, where others contend for the banks of L1) -> footprint.c (what it touches) -> execute.c (what it
+ * computes), the last one when its end is reached. */
 #ifndef NEUREKA_MODEL_ENGINE_H
 #define NEUREKA_MODEL_ENGINE_H
 
@@ -30,6 +31,7 @@ struct neureka_geometry {
 struct neureka_options {
   struct neureka_geometry geometry;
   bool gvsoc_dw_wmem_quirk; /* bill depthwise weights from weight memory once per channel, as the public model does */
+  bool early_revision;      /* cycle constants of the public model before April 2026 */
   uint32_t beat_w;          /* thousandths of a cycle per weight beat */
   uint32_t beat_x;          /* thousandths of a cycle per activation beat */
 };
@@ -61,6 +63,18 @@ struct neureka_job {
   uint32_t input_d0, input_d1, output_d0, output_d1, output_d2, weights_d0, weights_d1;
 };
 
+/* Where a job that goes access by access is. The phases are those of one spatial subtile, in order. */
+enum neureka_phase { NEUREKA_STREAM_IN, NEUREKA_LOAD, NEUREKA_WEIGHTS, NEUREKA_SHIFT, NEUREKA_SCALE, NEUREKA_BIAS,
+                     NEUREKA_STREAM_OUT };
+
+struct neureka_walk {
+  enum neureka_phase phase;
+  uint32_t ko, ho, wo, ki;              /* subtile */
+  uint32_t row, column, beat;           /* inside the phase */
+  uint64_t cycle;                       /* of the next access */
+  uint64_t load_cycles, compute_cycles; /* with prefetch: of the last load, and of what it hides */
+};
+
 /* Work buffers, grown on demand and kept between jobs. */
 struct neureka_scratch {
   int16_t *weights; /* [output channels][depth] of one Ko subtile */
@@ -81,7 +95,9 @@ struct neureka_engine {
   uint32_t finished_counter;
 
   struct neureka_job job;
-  uint64_t job_start, job_end;
+  uint64_t job_start, job_end; /* the end is not known before it is reached where `is_walking` */
+  bool is_walking;
+  struct neureka_walk walk;
   struct tvm_pulp_peripheral_statistics statistics;
   struct neureka_scratch scratch;
 };
@@ -105,8 +121,19 @@ static inline uint32_t neureka_dimension_total(const struct neureka_dimension *d
 }
 uint64_t neureka_job_macs(const struct neureka_job *job);
 
-/* timing.c */
+/* timing.c: the whole job, and its parts that walk.c needs too */
 uint64_t neureka_job_cycles(const struct neureka_options *options, const struct neureka_job *job);
+uint64_t neureka_weight_cycles(const struct neureka_options *options, const struct neureka_job *job, uint32_t ko);
+uint64_t neureka_load_cycles(const struct neureka_options *options, const struct neureka_job *job, uint32_t hi,
+                             uint32_t wi);
+uint64_t neureka_compute_overhead(const struct neureka_options *options, const struct neureka_job *job);
+uint64_t neureka_step_end_cycles(const struct neureka_job *job);
+uint64_t neureka_last_step_cycles(const struct neureka_options *options, const struct neureka_job *job);
+uint32_t neureka_scale_beats(const struct neureka_options *options, const struct neureka_job *job, uint32_t ko_index);
+
+/* walk.c: `walk.cycle` is the next access, or the end of the job when the last one is done (then true). */
+void neureka_walk_start(struct neureka_engine *engine, uint64_t cycle);
+bool neureka_walk_step(struct neureka_engine *engine);
 
 /* footprint.c: declares every range the job touches; false after a fault (a range outside the memory). */
 bool neureka_claim(struct neureka_engine *engine, const struct neureka_job *job, uint64_t end_cycle);

@@ -58,6 +58,15 @@ static bool set_parameter(struct neureka_options *options, const struct tvm_pulp
     *table[i].value = (uint32_t)parameter->value;
     return true;
   }
+  if (strcmp(parameter->name, "timing_revision") == 0) {
+    if (parameter->value != 202603 && parameter->value != 202604) {
+      snprintf(error, error_bytes, "parameter timing_revision of neureka is %lld, choose 202603 or 202604",
+               (long long)parameter->value);
+      return false;
+    }
+    options->early_revision = parameter->value == 202603;
+    return true;
+  }
   if (strcmp(parameter->name, "gvsoc_dw_wmem_quirk") == 0) {
     if (parameter->value != 0 && parameter->value != 1) {
       snprintf(error, error_bytes, "parameter gvsoc_dw_wmem_quirk of neureka is %lld, choose 0 or 1",
@@ -132,7 +141,8 @@ static void write_register(void *self, uint32_t offset, uint32_t value, uint32_t
 
 static uint64_t next_event(void *self) {
   const struct neureka_engine *engine = self;
-  return engine->running ? engine->job_end : TVM_PULP_NEVER;
+  if (!engine->running) return TVM_PULP_NEVER;
+  return engine->is_walking ? engine->walk.cycle : engine->job_end;
 }
 
 static void advance(void *self, uint64_t cycle) { neureka_advance(self, cycle); }

@@ -61,13 +61,16 @@ void neureka_reset(struct neureka_engine *engine) {
 static void start_job(struct neureka_engine *engine, uint64_t cycle) {
   if (!neureka_decode(engine, engine->words[engine->running_context], &engine->job)) return;
   engine->job_start = cycle;
-  engine->job_end = cycle + neureka_job_cycles(&engine->options, &engine->job);
+  engine->is_walking = engine->system.take_banks != NULL;
+  engine->job_end = engine->is_walking ? TVM_PULP_NEVER : cycle + neureka_job_cycles(&engine->options, &engine->job);
+  if (engine->is_walking) neureka_walk_start(engine, cycle);
   if (!neureka_claim(engine, &engine->job, engine->job_end)) return;
   engine->running = true;
 }
 
 static void finish_job(struct neureka_engine *engine) {
   if (!neureka_execute(engine, &engine->job)) return;
+  if (engine->is_walking) engine->system.release(engine->system.context);
   engine->running = false;
   engine->statistics.jobs++;
   engine->statistics.busy_cycles += engine->job_end - engine->job_start;
@@ -89,7 +92,15 @@ static void finish_job(struct neureka_engine *engine) {
 }
 
 void neureka_advance(struct neureka_engine *engine, uint64_t cycle) {
-  while (engine->running && engine->job_end <= cycle) finish_job(engine);
+  while (engine->running) {
+    if (engine->is_walking && engine->job_end == TVM_PULP_NEVER) {
+      if (engine->walk.cycle > cycle) return;
+      if (neureka_walk_step(engine)) engine->job_end = engine->walk.cycle;
+    } else {
+      if (engine->job_end > cycle) return;
+      finish_job(engine);
+    }
+  }
 }
 
 static uint32_t acquire(struct neureka_engine *engine) {
@@ -116,6 +127,7 @@ static void commit(struct neureka_engine *engine, uint32_t value, uint64_t cycle
 
 static void soft_clear(struct neureka_engine *engine, uint32_t value, uint64_t cycle) {
   if (engine->running) engine->statistics.busy_cycles += cycle - engine->job_start;
+  if (engine->running && engine->is_walking) engine->system.release(engine->system.context);
   empty_queue(engine);
   if (value == 0) clear_register_file(engine);
 }

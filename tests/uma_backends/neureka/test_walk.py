@@ -1,0 +1,75 @@
+"""Jobs that go access by access, for an L1 whose banks others want too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+
+import pytest
+
+from uma_backends.neureka.geometry import Geometry, Mode
+from uma_backends.neureka.job import Job, Requantization
+from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses, register_image
+from uma_backends.neureka.timing import REVISIONS, Timing, job_cycles
+
+from .flat_machine import L1_BASE, NEVER, Machine
+from .random_job import make_random_job
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("block", range(10))
+def test_nobody_contends(block: int, revision: int, make_machine: Callable[..., Machine]) -> None:
+    """Access by access a job takes what the closed formula says, in every mode."""
+    machine = make_machine(delays=(0,), timing_revision=revision)
+    for seed in range(30 * block, 30 * block + 30):
+        case = make_random_job(seed)
+        case.load_into(machine)
+        assert machine.run(case.words) == job_cycles(case.job, Timing(timing_revision=revision)), case.job
+
+
+def test_other_arrays(make_machine: Callable[..., Machine]) -> None:
+    """The same for other geometries and slower beats."""
+    geometry = Geometry(2, 7, channels_1x1=16, channels_3x3=14, output_channels=16, weight_beat_bytes=16)
+    machine = make_machine(delays=(0,), **asdict(geometry), beat_w=1450, beat_x=1300)
+    for seed in range(40):
+        case = make_random_job(seed, geometry)
+        case.load_into(machine)
+        assert machine.run(case.words) == job_cycles(case.job, Timing(geometry, beat_w=1450, beat_x=1300)), case.job
+
+
+def pointwise() -> tuple[Job, list[int]]:
+    job = Job(Mode.POINTWISE, 64, 32, 6, 6, requantization=Requantization())
+    places = Addresses(*(L1_BASE + 0x4000 * n for n in range(5)))
+    return job, list(register_image(job, places))
+
+
+def test_every_access_can_be_late(make_machine: Callable[..., Machine]) -> None:
+    """Loads of pixels, weights, scales and biases and stores: one late access in three is one cycle each."""
+    job, words = pointwise()
+    calm, late = make_machine(delays=(0,)), make_machine(delays=(0, 0, 1))
+    assert calm.run(words) == job_cycles(job)
+    # Two steps of 36 pixels and 32 weight beats, 8 words of scales, 4 of biases, 36 pixels out.
+    assert calm.accesses == 2 * (36 + 32) + 8 + 4 + 36
+    assert late.run(words) == job_cycles(job) + calm.accesses // 3
+
+
+def test_prefetch_hides_late_loads_behind_the_weights(make_machine: Callable[..., Machine]) -> None:
+    """A 3x3 step computes for 270 cycles and loads for 64: a load may take four times as long for nothing."""
+    job = Job(Mode.DENSE_3X3, 56, 32, 6, 6, weight_memory=True, prefetch=True, requantization=None, output_bits=32)
+    words = list(register_image(job, Addresses(L1_BASE, L1_BASE + 0x8000, WEIGHT_MEMORY_BASE)))
+    calm, late = make_machine(delays=(0,)), make_machine(delays=(2,))
+    calm_cycles, late_cycles = calm.run(words), late.run(words)
+    assert calm.accesses == 2 * 64 + 4 * 36
+    # The first load has nothing to hide behind; neither have the results.
+    assert late_cycles - calm_cycles == 2 * 64 + 2 * 4 * 36
+
+
+def test_ranges_stay_declared_until_the_end(make_machine: Callable[..., Machine]) -> None:
+    """The end of the job is not known when it starts."""
+    _, words = pointwise()
+    machine = make_machine(delays=(0,))
+    machine.submit(words)
+    assert machine.claims and all(claim.end_cycle == NEVER for claim in machine.claims)
+    while not machine.events:
+        machine.advance(machine.next_event())
+    assert all(claim.end_cycle == 0 for claim in machine.claims)
