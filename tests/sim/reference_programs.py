@@ -1,7 +1,7 @@
 """Programs whose cycles were measured on the public GVSoC model of this chip, the same executables byte for byte.
 
-Each is timed in its last of several rounds, in code of a few lines that stay in the instruction cache, unless the cache is
-what it is about. Results are the first words at RESULTS.
+Each is timed in its last of several rounds, in code of a few lines that stay in the instruction cache, unless the cache
+is what it is about. Results are the first words at RESULTS.
 """
 
 from __future__ import annotations

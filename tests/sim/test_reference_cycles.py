@@ -1,7 +1,7 @@
-"""The same executables on the public model of this chip and here: cycles to the cycle, but for the order of equal cores.
+"""The same executables on the public model of this chip and here: equal to the cycle, but for the order of equal cores.
 
-A: banks without conflicts, B: with. The reference serves cores that ask in the same cycle in the order in which they woke
-up, here they have a fixed order, so figures of equal cores are compared as a multiset where that matters.
+A: banks without conflicts, B: with. The reference serves cores that ask in the same cycle in the order in which they
+woke up, here they have a fixed order, so figures of equal cores are compared in any order.
 """
 
 from __future__ import annotations
