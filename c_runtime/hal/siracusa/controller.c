@@ -22,8 +22,10 @@ static void start_cluster(void) {
 void tvm_pulp_controller_main(void) {
   TVM_PULP_REGISTER(SIRACUSA_IO_CLOCK_ENABLE) = SIRACUSA_HYPERBUS_CLOCK;
   TVM_PULP_REGISTER(SIRACUSA_HYPERBUS_CHIP_SELECT) = 0; /* RAM */
+  tvm_pulp_print_table();
   start_cluster();
   while (tvm_pulp_cluster_result == 0u) pause();
+  tvm_pulp_print_contents();
   TVM_PULP_REGISTER(SIRACUSA_CORE_STATUS) = 1u << 31 | (tvm_pulp_cluster_result - 1u);
   for (;;) {
   }

@@ -25,6 +25,10 @@ extern volatile uint32_t tvm_pulp_layer_cycles[TVM_PULP_MARKS];
 /* 0 while the cluster runs, then 1 + exit code. */
 extern volatile uint32_t tvm_pulp_cluster_result;
 
+/* symbols.c: nothing unless tvm_pulp_request asks for it. */
+void tvm_pulp_print_table(void);
+void tvm_pulp_print_contents(void);
+
 /* Entered from start.S. */
 _Noreturn void tvm_pulp_controller_main(void);
 _Noreturn void tvm_pulp_cluster_main(uint32_t core);

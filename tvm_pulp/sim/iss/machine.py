@@ -221,6 +221,7 @@ class Machine:
             l3={name.removeprefix("l3_"): count for name, count in system.items() if name.startswith("l3_")},
             peripherals=tuple(self._peripherals()),
             races=system["races"],
+            engine_conflict_cycles=system["engine_conflict_cycles"],
             first_race=lib.iss_first_race(self.handle).decode() or None,
             host_seconds=seconds,
             spans=tuple(self._spans()) if self._trace else (),

@@ -44,6 +44,7 @@ class RunResult:
     l3: dict[str, int]
     peripherals: tuple[Peripheral, ...]
     races: int
+    engine_conflict_cycles: int
     first_race: str | None
     host_seconds: float
     spans: tuple[TraceSpan, ...] = field(default=(), repr=False)
@@ -64,6 +65,7 @@ class RunResult:
             "dma": self.dma,
             "l3": self.l3,
             "accelerators": [vars(peripheral) for peripheral in self.peripherals],
+            "engine_conflict_cycles": self.engine_conflict_cycles,
             "races": {"count": self.races, "first": self.first_race},
             "host": {"simulate_s": self.host_seconds, "mips": self.mips},
         }

@@ -6,6 +6,7 @@
  * The program provides
  *   void tvm_pulp_network(void);          one inference, entered by all cores together
  *   const uint32_t tvm_pulp_mark_count;   how many marks it sets, at most TVM_PULP_MARKS
+ *   const struct tvm_pulp_symbol tvm_pulp_symbols[];   optional: its inputs and outputs, for printing (symbols.h)
  * and is built with
  *   TVM_PULP_CORES     cores that take part, 1 to 8
  *   TVM_PULP_PROFILE   if defined, marks are stored */
@@ -20,6 +21,7 @@
 #include "tvm_pulp/placement.h"
 #include "tvm_pulp/profile.h"
 #include "tvm_pulp/siracusa.h"
+#include "tvm_pulp/symbols.h"
 
 void tvm_pulp_network(void);
 extern const uint32_t tvm_pulp_mark_count;

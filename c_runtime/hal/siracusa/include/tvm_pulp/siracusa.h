@@ -37,6 +37,9 @@
 #define SIRACUSA_HYPERBUS 0x1A102280
 #define SIRACUSA_HYPERBUS_CHIP_SELECT 0x1A1023A0
 
+/* A character is printed by storing it here; lines of the controller are kept apart from those of other cores. */
+#define SIRACUSA_STDOUT 0x1A10FF80
+
 /* Write 1 << 31 | exit code to end the run. */
 #define SIRACUSA_CORE_STATUS 0x1A1040A0
 
