@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.garbage_collection import collect_rarely
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.tiling.collect_rarely import collect_rarely
 from tvm_pulp.tiling.plan import PLANNERS, Plan
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.registry import parse_targets
 
 if TYPE_CHECKING:
-    from tvm_pulp.tiling.judge import Judge
+    from tvm_pulp.planning.attempts.evaluator import Judge
 
 # L1 that is not for tiles: a stack per core, and time stamps.
 _STACK_BYTES = 2048
@@ -77,10 +77,10 @@ class Target:
     @collect_rarely()
     def plan(self, network: Network) -> Plan:
         """Plan the network, or take the plan that was given, and check it independently."""
-        from tvm_pulp.tiling.read_plan import read_plan
-        from tvm_pulp.tiling.verify import verify
+        from tvm_pulp.planning.read_plan import read_plan
         from tvm_pulp.tir.describe import describe
         from tvm_pulp.tir.lower import lower
+        from tvm_pulp.verify.verify_plan import verify
 
         judge = self._judge(network)
         best = read_plan(self.given_plan, judge) if self.given_plan is not None else self._find(judge)
@@ -95,9 +95,9 @@ class Target:
 
     def _find(self, judge: Judge) -> Plan:
         """The best plan; layers whose weights exceed the weight memory run on the cores unless the user pinned them."""
-        from tvm_pulp.tiling.choose import Chooser
-        from tvm_pulp.tiling.cluster import ENGINE
-        from tvm_pulp.tiling.find_plan import find_plan
+        from tvm_pulp.planning.find_plan import find_plan
+        from tvm_pulp.tiling.forms.cluster_forms import ENGINE
+        from tvm_pulp.tiling.forms.engine_choice import Chooser
 
         while True:
             best = find_plan(judge, planner=self.planner, overlap=self.double_buffer, l2_bytes=self.l2_bytes())
@@ -116,11 +116,11 @@ class Target:
 
     def _judge(self, network: Network) -> Judge:
         """What every engine offers for the network, and what plans made of it are expected to take."""
-        from tvm_pulp.tiling.choose import Chooser, check_pins, forms_of
-        from tvm_pulp.tiling.judge import Judge
+        from tvm_pulp.estimate.estimate_plan import estimate
+        from tvm_pulp.planning.attempts.evaluator import Judge
+        from tvm_pulp.tiling.forms.engine_choice import Chooser, check_pins, forms_of
         from tvm_pulp.tiling.plan import with_estimate
         from tvm_pulp.tir.describe import describe
-        from tvm_pulp.tir.estimate import estimate
         from tvm_pulp.tir.lower import lower
 
         contexts = [(b, b.context(options, self.soc, self.cores)) for b, options in self.engines]

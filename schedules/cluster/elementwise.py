@@ -27,7 +27,7 @@ from tvm_pulp.qnn.add import LEFT_SHIFT, Add
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.tile_rules import RULES, broadcast_box
+from tvm_pulp.tiling.forms.tile_rules import RULES, broadcast_box
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis

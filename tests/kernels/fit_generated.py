@@ -1,4 +1,4 @@
-"""Fit the cycles of operations in generated kernels to the simulator; writes `tvm_pulp/tiling/operation_cycles.py`.
+"""Fit the cycles of operations in generated kernels to the simulator; writes `tvm_pulp/tiling/cost/operation_cycles.py`.
 
     scripts/fit_kernel_cycles generated
 
@@ -21,13 +21,13 @@ from tests.kernels.call import REPOSITORY
 from tests.simulated.golden_cases import DATA, deeploy_cases
 from tvm_pulp.api import App, CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.estimate.estimate_plan import estimate
+from tvm_pulp.lowering.build_network import build_network
 from tvm_pulp.target import resolve_target
-from tvm_pulp.tiling import choose
-from tvm_pulp.tiling.build_network import build_network
-from tvm_pulp.tiling.loop_cost import layer_work
-from tvm_pulp.tir.estimate import estimate
+from tvm_pulp.tiling.cost.loop_cost import layer_work
+from tvm_pulp.tiling.forms import engine_choice as choose
 
-TARGET = REPOSITORY / "tvm_pulp/tiling/operation_cycles.py"
+TARGET = REPOSITORY / "tvm_pulp/tiling/cost/operation_cycles.py"
 # What an operation needs at least; how much a deviation from it counts beside the measurements.
 LEAST = {
     "call": 60.0, "iteration": 3.0, "short_iteration": 0.5, "load": 1.5, "store": 1.0, "index": 0.5, "integer": 1.0,

@@ -10,7 +10,7 @@ import pytest
 
 import tvm_pulp
 from tvm_pulp.errors import UserError
-from tvm_pulp.tir.estimate import estimate
+from tvm_pulp.estimate.estimate_plan import estimate
 
 
 def inputs_of(app: tvm_pulp.App) -> dict[str, np.ndarray]:

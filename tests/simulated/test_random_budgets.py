@@ -18,9 +18,9 @@ from tvm_pulp.conformance.layer_network import simulate
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.target import Target
-from tvm_pulp.tiling.verify import verify
 from tvm_pulp.tir.describe import describe
 from tvm_pulp.uma.registry import backend
+from tvm_pulp.verify.verify_plan import verify
 
 SIRACUSA = soc.load("siracusa")
 QUIET = {"deadline": None, "derandomize": True, "suppress_health_check": list(HealthCheck), "database": None}

@@ -8,11 +8,11 @@ from typing import Any
 from tvm_pulp import soc
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.build_schedule import LayerWork, Policy, build_schedule
-from tvm_pulp.tiling.cluster import TiledForm
-from tvm_pulp.tiling.greedy import Cuts
-from tvm_pulp.tiling.place_blocks import place_blocks
+from tvm_pulp.tiling.forms.cluster_forms import TiledForm
+from tvm_pulp.tiling.forms.cuts import Cuts
+from tvm_pulp.tiling.place.place_blocks import place_blocks
 from tvm_pulp.tiling.plan import LayerPlan, Plan, plan_l2
+from tvm_pulp.tiling.schedule.build_schedule import LayerWork, Policy, build_schedule
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.tir.tables import Tables
 

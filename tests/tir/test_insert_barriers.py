@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from tests.tir.small_plans import numbers, two_tiles
 from tvm_pulp import soc
-from tvm_pulp.tiling.verify import verify
 from tvm_pulp.tir.describe import describe
 from tvm_pulp.tir.lower import lower
 from tvm_pulp.tir.regions import Region
+from tvm_pulp.verify.verify_plan import verify
 
 
 def synchronised(*, overlap: bool, cores: int = 8) -> list[str]:

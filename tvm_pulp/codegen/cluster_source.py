@@ -14,7 +14,7 @@ from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.run_function import members, signature
 from tvm_pulp.codegen.step_table import Record, TableBuilder, record_words
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.schedule import Bundle, Slot
+from tvm_pulp.tiling.schedule.schedule import Bundle, Slot
 from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.tir.tables import Tables

@@ -14,12 +14,12 @@ from tvm_pulp.api import App
 from tvm_pulp.conformance.random_layer import RandomLayer
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.lowering.build_network import build_network
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.report.report import cluster_report
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.soc import Soc
 from tvm_pulp.target import Target
-from tvm_pulp.tiling.build_network import build_network
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.strategy import Refusal
@@ -87,7 +87,7 @@ def tight_plan(
 
 
 def _fits(form: Any, layer: Any, budget: int) -> bool:
-    from tvm_pulp.tiling.greedy import Tiling, tile_form
+    from tvm_pulp.tiling.forms.cuts import Tiling, tile_form
 
     return isinstance(tile_form(form, layer, budget), Tiling)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.estimate.estimate_plan import estimate
 from tvm_pulp.report.memory_map import memory_maps, timeline
-from tvm_pulp.tir.estimate import estimate
 
 
 def write_pictures(folder: Path, plan: dict[str, Any]) -> None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tvm_pulp.qnn.network import Layer, Network, Tensor
-from tvm_pulp.tiling.arena import Arena, Buffer, aligned, plan_arena
-from tvm_pulp.tiling.build_schedule import Policy
-from tvm_pulp.tiling.decisions import Decisions
-from tvm_pulp.tiling.greedy import Tiling
-from tvm_pulp.tiling.schedule import Schedule
+from tvm_pulp.tiling.forms.cuts import Tiling
+from tvm_pulp.tiling.place.arena import Arena, Buffer, aligned, plan_arena
+from tvm_pulp.tiling.schedule.build_schedule import Policy
+from tvm_pulp.tiling.schedule.decisions import Decisions
+from tvm_pulp.tiling.schedule.schedule import Schedule
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
 from tvm_pulp.uma.strategy import Refusal

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.build_schedule import page_at
-from tvm_pulp.tiling.bundles import step_words
 from tvm_pulp.tiling.plan import LayerPlan, Plan, Planner
-from tvm_pulp.tiling.residency import contiguous_offset
-from tvm_pulp.tiling.schedule import BOOT, Bundle, Move, Slot
+from tvm_pulp.tiling.schedule.build_schedule import page_at
+from tvm_pulp.tiling.schedule.constant_bundles import step_words
+from tvm_pulp.tiling.schedule.residency import contiguous_offset
+from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle, Move, Slot
 from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.lower import Lowered
 from tvm_pulp.tir.statements import integer, statement_name

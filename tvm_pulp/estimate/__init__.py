@@ -1,0 +1,1 @@
+"""Expected cycles of a described plan."""

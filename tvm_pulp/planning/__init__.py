@@ -1,0 +1,1 @@
+"""The driver that searches for a plan."""

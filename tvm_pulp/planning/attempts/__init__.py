@@ -1,0 +1,1 @@
+"""Plans that are tried, with their expected cycles."""

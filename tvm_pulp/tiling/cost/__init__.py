@@ -1,0 +1,1 @@
+"""What transfers, steps and generated kernels are expected to take."""

@@ -1,0 +1,1 @@
+"""The ways to run a layer, and their cuts."""

@@ -1,0 +1,1 @@
+"""Addresses in L1 and L2."""

@@ -1,0 +1,1 @@
+"""Independent check of a described plan."""
