@@ -14,7 +14,7 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
-    from tvm_pulp.tiling.plan import Plan
+    from tvm_pulp.tir import LoweredPlan
     from tvm_pulp.toolchain import RiscvToolchain
 
 Progress = Callable[[str], None]
@@ -189,10 +189,11 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     stages: Sequence[Any] = ()
     if target.soc.simulated:
         progress(f"{'planning' if options.plan is None else 'placing'} {len(network.layers)} layers")
-        plan = target.plan(network)
-        solver_seconds = plan.planner.seconds if plan.planner is not None else None
+        lowered = target.plan(network)
+        planner = lowered.plan.planner
+        solver_seconds = planner.seconds if planner is not None else None
         progress("emitting C")
-        files, stages = target.emit(plan, facts), plan.lowered.stages
+        files, stages = target.emit(lowered, facts), lowered.stages
     else:
         from tvm_pulp.codegen.emit import emit
 
@@ -232,7 +233,7 @@ def module_name(options: CompileOptions) -> str:
     return name
 
 
-def plan_model(model: str | Path, options: CompileOptions) -> Plan:
+def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
     """Plan a model for a SoC with a cluster, without emitting anything."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.lowering.build_network import build_network
@@ -263,6 +264,6 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO) -> None:
         raise
     network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     if target.soc.simulated:
-        explain_plan(target.plan(network), stream)
+        explain_plan(target.plan(network).plan, stream)
     else:
         explain_source(network, stream, imported.nodes)

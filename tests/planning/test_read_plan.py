@@ -11,8 +11,7 @@ import pytest
 import tvm_pulp
 from tests.simulated.golden_cases import CONFIGURATIONS, read_arrays
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning import find_plan
-from tvm_pulp.planning.solver import solve
+from tvm_pulp.planning import driver
 
 ZOO: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("resnet8", {"target": "uma-neureka"}, {}),
@@ -34,8 +33,7 @@ def forbid_planning(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_arguments: Any, **_options: Any) -> Any:
         raise AssertionError("a planner was asked")
 
-    monkeypatch.setattr(find_plan, "find_plan", fail)
-    monkeypatch.setattr(solve, "solve", fail)
+    monkeypatch.setattr(driver, "find_plan", fail)
 
 
 def check(

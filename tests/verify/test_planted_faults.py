@@ -12,7 +12,7 @@ import pytest
 
 from tests.planning.real_plans import PLANS, plan_of
 from tvm_pulp import soc
-from tvm_pulp.verify.verify_plan import verify
+from tvm_pulp.verify.verify_plan import verify_plan
 
 SIRACUSA = soc.load("siracusa")
 Plan = dict[str, Any]
@@ -260,7 +260,7 @@ PLANTS: list[Plant] = [
 
 @pytest.mark.parametrize("name", PLANS)
 def test_the_plan_itself_is_clean(name: str) -> None:
-    assert verify(plan_of(name), SIRACUSA) == []
+    assert verify_plan(plan_of(name), SIRACUSA) == []
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda p: p.__name__)
@@ -271,5 +271,5 @@ def test_a_planted_fault_is_found_in_every_plan(plant: Plant) -> None:
             damaged = copy.deepcopy(plan_of(name))
             if plant(damaged, random.Random(f"{name} {seed}")):
                 planted += 1
-                assert verify(damaged, SIRACUSA), f"{name}, seed {seed}: nothing found"
+                assert verify_plan(damaged, SIRACUSA), f"{name}, seed {seed}: nothing found"
     assert planted >= TRIES

@@ -11,7 +11,7 @@ import pytest
 
 from tests.planning.real_plans import Plan, plan_of
 from tvm_pulp import soc
-from tvm_pulp.verify.verify_plan import verify
+from tvm_pulp.verify.verify_plan import verify_plan
 
 SIRACUSA = soc.load("siracusa")
 
@@ -32,7 +32,7 @@ def actions(plan: Plan, kind: str) -> list[tuple[dict[str, Any], dict[str, Any]]
 
 
 def test_a_real_plan_is_clean(plan: Plan) -> None:
-    assert verify(plan, SIRACUSA) == []
+    assert verify_plan(plan, SIRACUSA) == []
     assert {layer["engine"] for layer in plan["layers"]} == {"neureka", "cluster"}
     assert all(actions(plan, kind) for kind in ("load", "store", "kernel", "job"))
 
@@ -153,5 +153,5 @@ FAULTS: list[tuple[Callable[[Plan], None], str]] = [
 def test_planted_fault_is_found(plan: Plan, plant: Callable[[Plan], None], message: str) -> None:
     damaged = copy.deepcopy(plan)
     plant(damaged)
-    faults = verify(damaged, SIRACUSA)
+    faults = verify_plan(damaged, SIRACUSA)
     assert any(re.search(message, fault) for fault in faults), faults[:3]

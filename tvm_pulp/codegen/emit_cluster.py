@@ -15,22 +15,23 @@ from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.tir.describe import describe
+from tvm_pulp.tir.lower import LoweredPlan
 from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.recipe import Call, operands_of
 
 
 def emit_cluster(
-    plan: Plan, facts: dict[str, Any], backends: Mapping[str, UMABackend], defines: list[str]
+    lowered: LoweredPlan, facts: dict[str, Any], backends: Mapping[str, UMABackend], defines: list[str]
 ) -> dict[str, bytes]:
     """All files of the archive."""
-    network, name = plan.network, plan.network.name
+    plan, network, name = lowered.plan, lowered.plan.network, lowered.plan.network.name
     engines = {}
     for engine in dict.fromkeys(p.engine for p in plan.layers):
         codegen = backends[engine].codegen if engine in backends else None
         if codegen is not None:
             engines[engine] = codegen
-    tables, function = plan.lowered.tables, plan.lowered.function
+    tables, function = lowered.tables, lowered.function
     kernels = Kernels(name, shared_loops=True)
     source = ClusterSource(tables, function, kernels, engines)
     constants = plan.constants()
@@ -55,7 +56,7 @@ def emit_cluster(
     defines = [*defines, *(d for codegen in engines.values() for d in codegen.defines)]
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
-    described = describe(plan)
+    described = describe(lowered)
     l3 = plan.l3_offsets()
     if l3:
         blob = bytearray(max(offset + t.spec.bytes for t, offset in l3.items()))

@@ -57,7 +57,7 @@ class _Moving:
 
 
 @dataclass(frozen=True)
-class Span:
+class BusySpan:
     """Something that a resource was busy with."""
 
     resource: str  # cores, load, store, or an engine
@@ -73,12 +73,12 @@ class Estimate:
 
     cycles: int = 0
     layer_cycles: list[int] = field(default_factory=list)
-    spans: list[Span] = field(default_factory=list)
+    spans: list[BusySpan] = field(default_factory=list)
     stall_cycles: int = 0  # of the cores, waiting for the DMA
     fetch_cycles: int = 0  # of the cores, waiting for code
 
 
-def estimate(plan: Record) -> Estimate:
+def estimate_plan(plan: Record) -> Estimate:
     """Run the program of a described plan on paper: the second inference, with the code that the first left behind."""
     cache = CodeCache()
     _Clock(plan, cache).run()
@@ -221,4 +221,4 @@ class _Clock:
 
     def _add(self, resource: str, action: Record, start: int, end: int) -> None:
         name = action.get("op") or action.get("engine") or action["do"]
-        self._result.spans.append(Span(resource, str(name), action["layer"], start, end))
+        self._result.spans.append(BusySpan(resource, str(name), action["layer"], start, end))

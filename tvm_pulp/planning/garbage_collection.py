@@ -11,7 +11,7 @@ _OBJECTS = 200_000
 
 
 @contextmanager
-def collect_rarely() -> Iterator[None]:
+def rare_garbage_collection() -> Iterator[None]:
     """The collector's threshold is raised inside."""
     before = gc.get_threshold()
     gc.set_threshold(max(_OBJECTS, before[0]), *before[1:])

@@ -11,35 +11,36 @@ from dataclasses import replace
 from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.attempts.evaluator import Judge
+from tvm_pulp.planning.attempts.evaluator import PlanEvaluator, estimated
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.forms.cuts import Tiling
-from tvm_pulp.tiling.forms.engine_choice import Chooser, Forms, plan_of
+from tvm_pulp.tiling.forms.engine_choice import EngineChoice, LayerForms
+from tvm_pulp.tiling.make_plan import plan_of
 from tvm_pulp.tiling.place.arena import Arena
-from tvm_pulp.tiling.place.fit_schedule import Fitted
+from tvm_pulp.tiling.place.fit_schedule import FittedSchedule
 from tvm_pulp.tiling.plan import Plan, Planner
 from tvm_pulp.tiling.schedule.build_schedule import build_schedule
-from tvm_pulp.tiling.schedule.decisions import Choice, Decisions, layer_work, policy_of
+from tvm_pulp.tiling.schedule.decisions import Choice, Decisions, policy_of, tiled_layer
 
 Record = dict[str, Any]
 
 
-def read_plan(record: Record, judge: Judge) -> Plan:
-    """The plan that a record describes, for the judge's network; timed."""
+def read_plan(record: Record, evaluator: PlanEvaluator) -> Plan:
+    """The plan that a record describes, for the evaluator's network; timed."""
     try:
-        return _read(record, judge)
+        return _read(record, evaluator)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"--plan: this is not a plan of this version ({error!r}): compile without --plan") from None
 
 
-def _read(record: Record, judge: Judge) -> Plan:
-    if record["soc"] != judge.soc.name:
-        raise UserError(f"--plan: it was made for --soc {record['soc']}, not {judge.soc.name}")
-    judge = _in_order(record, judge)
-    network, chooser = judge.network, judge.chooser
+def _read(record: Record, evaluator: PlanEvaluator) -> Plan:
+    if record["soc"] != evaluator.soc.name:
+        raise UserError(f"--plan: it was made for --soc {record['soc']}, not {evaluator.soc.name}")
+    evaluator = _in_order(record, evaluator)
+    network, engine_choice = evaluator.network, evaluator.engine_choice
     choices = [
-        Choice(_tiling(entry, forms), bool(entry["overlap"]), judge.l1_bytes, bool(entry["alone"]))
-        for entry, forms in zip(record["layers"], chooser.forms, strict=True)
+        Choice(_tiling(entry, forms), bool(entry["overlap"]), evaluator.l1_bytes, bool(entry["alone"]))
+        for entry, forms in zip(record["layers"], engine_choice.forms, strict=True)
     ]
     known = {t.storage.name: t.storage for layer in network.layers for t in layer.operands}
     from_l3 = {c["name"] for c in record["constants"] if c["level"] == "l3"}
@@ -51,44 +52,44 @@ def _read(record: Record, judge: Judge) -> Plan:
         resident={known[name]: frozenset(readers) for name, readers in record["resident"].items()},
         l3_batch=int(record["l3_batch"]),
     )
-    works = [layer_work(c, decisions.in_l3) for c in choices]
-    policy = policy_of(network, decisions, works)
-    schedule = build_schedule(network, works, policy, judge.l1_bytes)
+    tiled_layers = [tiled_layer(c, decisions.in_l3) for c in choices]
+    policy = policy_of(network, decisions, tiled_layers)
+    schedule = build_schedule(network, tiled_layers, policy, evaluator.l1_bytes)
     if len(schedule.blocks) != len(record["blocks"]):
         raise _mismatch("its buffers in L1")
     for block, entry in zip(schedule.blocks, record["blocks"], strict=True):
         if [block.name, block.bytes, block.first, block.last] != [entry["name"], entry["bytes"], *entry["alive"]]:
             raise _mismatch(f"buffer '{entry['name']}'")
         block.offset = int(entry["offset"])
-    fitted = Fitted(decisions, works, policy, schedule, int(record["l1_peak"]))
-    plan = plan_of(network, judge.soc, chooser, fitted, cores=judge.cores, l1_bytes=judge.l1_bytes)
+    fitted = FittedSchedule(decisions, tiled_layers, policy, schedule, int(record["l1_peak"]))
+    plan = plan_of(network, evaluator.soc, engine_choice, fitted, cores=evaluator.cores, l1_bytes=evaluator.l1_bytes)
     plan = replace(plan, arena=_arena(record["l2"], plan.arena), planner=_planner(record["planner"]))
-    return judge.timed(plan)
+    return estimated(plan)
 
 
 def _mismatch(what: str) -> UserError:
     return UserError(f"--plan: {what} does not match this model and target: compile without --plan, or from its model")
 
 
-def _in_order(record: Record, judge: Judge) -> Judge:
+def _in_order(record: Record, evaluator: PlanEvaluator) -> PlanEvaluator:
     """The network's layers in the order of the plan."""
-    positions = {layer.name: index for index, layer in enumerate(judge.network.layers)}
+    positions = {layer.name: index for index, layer in enumerate(evaluator.network.layers)}
     names = [entry["name"] for entry in record["layers"]]
     if sorted(names) != sorted(positions):
         strange = sorted(set(names) ^ set(positions))
         raise _mismatch(f"layer '{strange[0]}'" if strange else "the list of layers")
     order = [positions[name] for name in names]
     for entry, index in zip(record["layers"], order, strict=True):
-        layer = judge.network.layers[index]
+        layer = evaluator.network.layers[index]
         shapes = [list(t.spec.shape) for t in layer.outputs]
         if entry["op"] != layer.operator or [o["shape"] for o in entry["outputs"]] != shapes:
             raise _mismatch(f"layer '{layer.name}'")
-    network = replace(judge.network, layers=[judge.network.layers[i] for i in order])
-    chooser = Chooser([judge.chooser.forms[i] for i in order], judge.chooser.pins)
-    return replace(judge, network=network, chooser=chooser)
+    network = replace(evaluator.network, layers=[evaluator.network.layers[i] for i in order])
+    engine_choice = EngineChoice([evaluator.engine_choice.forms[i] for i in order], evaluator.engine_choice.pins)
+    return replace(evaluator, network=network, engine_choice=engine_choice)
 
 
-def _tiling(entry: Record, forms: Forms) -> Tiling:
+def _tiling(entry: Record, forms: LayerForms) -> Tiling:
     for form, cuts in zip(forms.tiled, forms.cuts, strict=True):
         if (form.engine, form.name) == (entry["engine"], entry["form"]):
             return cuts.measure(tuple(entry["tile"]))

@@ -24,7 +24,7 @@ _MOST_FAULTS = 50
 Record = dict[str, Any]
 
 
-def verify(plan: Record, soc: Any) -> list[str]:
+def verify_plan(plan: Record, soc: Any) -> list[str]:
     """All faults of a plan."""
     faults = check_l2(plan["l2"]) + check_capacity(plan, soc)
     faults += check_blocks(plan["blocks"], plan["l1_bytes"])

@@ -14,21 +14,22 @@ from tvm_pulp.lowering.build_network import build_network
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.target import resolve_target
 from tvm_pulp.tiling.plan import Plan
-from tvm_pulp.tiling.schedule.build_schedule import LayerWork, build_schedule
+from tvm_pulp.tiling.schedule.build_schedule import build_schedule
 from tvm_pulp.tiling.schedule.schedule import Schedule
+from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
 
 
 @cache
 def streaming_plan() -> Plan:
     model, options = PLANS["autoencoder"]
     target, imported = resolve_target(options), import_model(model, options)
-    return target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net"))
+    return target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net")).plan
 
 
 def schedule_with(batch: int) -> Schedule:
     plan = streaming_plan()
-    works = [LayerWork(layer.recipes, layer.overlap) for layer in plan.layers]
-    return build_schedule(plan.network, works, replace(plan.policy, l3_batch=batch), plan.l1_bytes)
+    tiled_layers = [TiledLayer(layer.recipes, layer.overlap) for layer in plan.layers]
+    return build_schedule(plan.network, tiled_layers, replace(plan.policy, l3_batch=batch), plan.l1_bytes)
 
 
 def first_uses(schedule: Schedule) -> dict[Tensor, int]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tvm_pulp.tiling.place.arena import ALIGNMENT, Buffer, largest_live_set, plan_arena
+from tvm_pulp.tiling.alignment import ALIGNMENT
+from tvm_pulp.tiling.place.arena import Buffer, largest_live_set, plan_arena
 
 STEPS = 12
 

@@ -1,39 +1,55 @@
-"""Judging decisions: the plan they make, with the cycles it is expected to take."""
+"""From decisions to a plan with the cycles it is expected to take: tiled, lowered and estimated."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tvm_pulp.estimate.estimate_plan import estimate_plan
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.tiling.forms.engine_choice import Chooser, make_plan
-from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.tiling.forms.engine_choice import EngineChoice
+from tvm_pulp.tiling.make_plan import make_plan
+from tvm_pulp.tiling.plan import Plan, with_estimate
 from tvm_pulp.tiling.schedule.decisions import Decisions, nothing_in_l3
+from tvm_pulp.tir.describe import describe
+from tvm_pulp.tir.lower import lower
+
+# What the DMAs are busy with is not part of a layer's own time.
+_TRANSFERS = ("load", "store", "l3")
 
 
 @dataclass(frozen=True)
-class Judge:
-    """Builds and times plans. `timed` lowers a plan and adds its expected cycles; later stages do that."""
+class PlanEvaluator:
+    """Makes plans of one network for one machine, and estimates them."""
 
     network: Network
     soc: Any
-    chooser: Chooser
+    engine_choice: EngineChoice
     cores: int
     l1_bytes: int
-    timed: Callable[[Plan], Plan]
     _known: dict[object, Plan] = field(default_factory=dict, init=False, compare=False)
 
-    def __call__(self, wanted: Decisions) -> Plan:
-        plan = make_plan(self.network, self.soc, self.chooser, wanted, cores=self.cores, l1_bytes=self.l1_bytes)
-        return self.timed(plan)
+    def plan(self, wanted: Decisions) -> Plan:
+        """The plan that comes closest to the decisions, with its expected cycles."""
+        plan = make_plan(self.network, self.soc, self.engine_choice, wanted, cores=self.cores, l1_bytes=self.l1_bytes)
+        return estimated(plan)
 
-    def once(self, wanted: Decisions) -> Plan:
-        """As a call, for cuts and leads alone: what was judged before is not judged again."""
+    def plan_once(self, wanted: Decisions) -> Plan:
+        """As `plan`, for cuts and leads alone: what was made before is not made again."""
         assert not wanted.banned and wanted.resident is None
         if wanted.in_l3 is not nothing_in_l3:
-            return self(wanted)  # tensors keep their levels from one judgement to the next
+            return self.plan(wanted)  # tensors keep their levels from one plan to the next
         key = (tuple((id(c.tiling), c.overlap) for c in wanted.choices), tuple(wanted.leads.items()), wanted.overlap)
         if key not in self._known:
-            self._known[key] = self(wanted)
+            self._known[key] = self.plan(wanted)
         return self._known[key]
+
+
+def estimated(plan: Plan) -> Plan:
+    """The plan with the cycles that its program is expected to take."""
+    expected = estimate_plan(describe(lower(plan)))
+    ends = [0] * len(plan.layers)
+    for span in expected.spans:
+        if span.resource not in _TRANSFERS:
+            ends[span.layer] = max(ends[span.layer], span.end)
+    return with_estimate(plan, expected.cycles, expected.layer_cycles, ends)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from tvm_pulp.planning.attempts.evaluator import Judge
-from tvm_pulp.planning.heuristics.policies import Attempt, wanted, whole_l1
+from tvm_pulp.planning.attempts.attempt import Attempt
+from tvm_pulp.planning.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.heuristics.policies import policy_decisions, whole_l1
 from tvm_pulp.tiling.schedule.decisions import InL3
 
 
-def greedy(judge: Judge, in_l3: InL3) -> Attempt:
+def greedy_attempt(evaluator: PlanEvaluator, in_l3: InL3) -> Attempt:
     """What tools do that tile layer by layer."""
-    cuts = whole_l1(judge)
-    decisions = wanted(judge.chooser, 0, cuts, in_l3)
+    limits = whole_l1(evaluator)
+    decisions = policy_decisions(evaluator.engine_choice, 0, limits, in_l3)
     decisions.resident = {}
-    return Attempt("greedy", judge(decisions), 0, cuts)
+    return Attempt("greedy", evaluator.plan(decisions), 0, limits)

@@ -19,7 +19,7 @@ _SUBMIT_CYCLES = 60
 
 
 @dataclass(frozen=True)
-class Work:
+class EngineDemand:
     """What a layer asks of its engine. `code` tells which layers run the same code.
 
     `core_cycles`: what the cores would take for an accelerator's layer, if they may.
@@ -39,48 +39,48 @@ class Order:
     on_cores: frozenset[int]
 
 
-def layer_order(network: Network, works: Sequence[Work]) -> Order:
-    """The order for layers with these works."""
-    works = list(works)
+def layer_order(network: Network, demands: Sequence[EngineDemand]) -> Order:
+    """The order for layers with these demands."""
+    demands = list(demands)
     moved: set[int] = set()
     needed = _dependencies(network)
-    remaining = _remaining_cycles(needed, works)
+    remaining = _remaining_cycles(needed, demands)
     order: list[int] = []
     end: dict[int, int] = {}
     busy: dict[str, list[int]] = {}
     now, last = 0, ""
-    waiting = list(range(len(works)))
+    waiting = list(range(len(demands)))
     while waiting:
         ready = [i for i in waiting if all(d in end for d in needed[i])]
-        runnable = [i for i in ready if _is_ready(i, needed, works, end, now)]
+        runnable = [i for i in ready if _is_ready(i, needed, demands, end, now)]
         for i in runnable:
-            work = works[i]
-            if work.accelerator and work.core_cycles is not None and all(end[d] <= now for d in needed[i]):
-                free = max([now, *busy.get(work.accelerator, [])])
-                if free > now and now + work.core_cycles < free + work.cycles:
-                    works[i] = Work(None, work.core_cycles, f"{work.code} on cores")
+            demand = demands[i]
+            if demand.accelerator and demand.core_cycles is not None and all(end[d] <= now for d in needed[i]):
+                free = max([now, *busy.get(demand.accelerator, [])])
+                if free > now and now + demand.core_cycles < free + demand.cycles:
+                    demands[i] = EngineDemand(None, demand.core_cycles, f"{demand.code} on cores")
                     moved.add(i)
                     break
-        jobs = [i for i in runnable if works[i].accelerator and _has_room(busy, works[i], now)]
-        kernels = [i for i in runnable if works[i].accelerator is None]
+        jobs = [i for i in runnable if demands[i].accelerator and _has_room(busy, demands[i], now)]
+        kernels = [i for i in runnable if demands[i].accelerator is None]
         if jobs:
             chosen = max(jobs, key=lambda i: (remaining[i], -i))
         elif kernels:
-            chosen = max(kernels, key=lambda i: (works[i].code == last, remaining[i], -i))
+            chosen = max(kernels, key=lambda i: (demands[i].code == last, remaining[i], -i))
         else:
             # Everybody waits for an accelerator.
             now = min(t for times in busy.values() for t in times if t > now)
             continue
-        work = works[chosen]
-        if work.accelerator:
+        demand = demands[chosen]
+        if demand.accelerator:
             now += _SUBMIT_CYCLES
-            times = busy.setdefault(work.accelerator, [])
-            end[chosen] = max([now, *times]) + work.cycles
+            times = busy.setdefault(demand.accelerator, [])
+            end[chosen] = max([now, *times]) + demand.cycles
             times.append(end[chosen])
         else:
-            now += work.cycles
+            now += demand.cycles
             end[chosen] = now
-            last = work.code
+            last = demand.code
         order.append(chosen)
         waiting.remove(chosen)
     return Order(tuple(order), frozenset(moved))
@@ -97,21 +97,23 @@ def _dependencies(network: Network) -> list[set[int]]:
     return needed
 
 
-def _remaining_cycles(needed: Sequence[set[int]], works: Sequence[Work]) -> list[int]:
+def _remaining_cycles(needed: Sequence[set[int]], demands: Sequence[EngineDemand]) -> list[int]:
     """Cycles of the longest chain from each layer to the end."""
-    longest = [w.cycles for w in works]
-    for index in reversed(range(len(works))):
+    longest = [w.cycles for w in demands]
+    for index in reversed(range(len(demands))):
         for before in needed[index]:
-            longest[before] = max(longest[before], works[before].cycles + longest[index])
+            longest[before] = max(longest[before], demands[before].cycles + longest[index])
     return longest
 
 
-def _is_ready(index: int, needed: Sequence[set[int]], works: Sequence[Work], end: dict[int, int], now: int) -> bool:
+def _is_ready(
+    index: int, needed: Sequence[set[int]], demands: Sequence[EngineDemand], end: dict[int, int], now: int
+) -> bool:
     """Operands are there, or come from the same accelerator, which works in order."""
-    mine = works[index].accelerator
-    return all(end[d] <= now or (mine is not None and works[d].accelerator == mine) for d in needed[index])
+    mine = demands[index].accelerator
+    return all(end[d] <= now or (mine is not None and demands[d].accelerator == mine) for d in needed[index])
 
 
-def _has_room(busy: dict[str, list[int]], work: Work, now: int) -> bool:
-    assert work.accelerator is not None
-    return sum(t > now for t in busy.get(work.accelerator, [])) < _QUEUE
+def _has_room(busy: dict[str, list[int]], demand: EngineDemand, now: int) -> bool:
+    assert demand.accelerator is not None
+    return sum(t > now for t in busy.get(demand.accelerator, [])) < _QUEUE

@@ -1,4 +1,4 @@
-"""Proposals of the solver: its decisions as a plan, judged, and asked again with what judging found out."""
+"""What the solver proposes: its decisions as a plan, evaluated, and asked again with what that found out."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.attempts.evaluator import Judge
-from tvm_pulp.planning.heuristics.policies import IN_GOOD_TIME, SLACK, Attempt
+from tvm_pulp.planning.attempts.attempt import Attempt
+from tvm_pulp.planning.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.heuristics.policies import IN_GOOD_TIME, SLACK
 from tvm_pulp.planning.solver.candidates import Candidate, Candidates
 from tvm_pulp.planning.solver.layer_cost import LARGE_CONSTANT, activations
 from tvm_pulp.planning.solver.repeats import find_repeats, wiring
@@ -15,9 +16,9 @@ from tvm_pulp.planning.solver.solve import solve
 from tvm_pulp.planning.solver.solver_model import MOST_AHEAD, MOST_ISSUED, TURNAROUND_CYCLES, Problem, Solution
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.place.arena import Buffer, largest_live_set
-from tvm_pulp.tiling.place.fit_schedule import excess
+from tvm_pulp.tiling.place.fit_schedule import excess_bytes
 from tvm_pulp.tiling.plan import Plan
-from tvm_pulp.tiling.schedule.decisions import Choice, Decisions, layer_work, nothing_in_l3
+from tvm_pulp.tiling.schedule.decisions import Choice, Decisions, nothing_in_l3, tiled_layer
 from tvm_pulp.tiling.schedule.prefetch_leads import prefetch_leads
 from tvm_pulp.uma.recipe import Load
 
@@ -32,40 +33,42 @@ _REPAIRS = 3
 
 
 @dataclass
-class Proposals:
+class SolverAttempts:
     """Attempts that came from the solver, and its first answer."""
 
     attempts: list[Attempt] = field(default_factory=list)
     solutions: list[Solution] = field(default_factory=list)
 
 
-def propose(judge: Judge, tried: Sequence[Attempt], *, overlap: bool, l2_bytes: int | None) -> Proposals:
-    """Ask the solver, judge what it says, correct its costs, ask again. The best of `tried` is its first hint.
+def ask_solver(
+    evaluator: PlanEvaluator, tried: Sequence[Attempt], *, overlap: bool, l2_bytes: int | None
+) -> SolverAttempts:
+    """Ask the solver, evaluate what it says, correct its costs, ask again. The best of `tried` is its first hint.
 
     `l2_bytes`: what there is, where some constants have to come from L3.
     """
-    return _Rounds(judge, overlap=overlap, l2_bytes=l2_bytes).run(tried)
+    return _Rounds(evaluator, overlap=overlap, l2_bytes=l2_bytes).run(tried)
 
 
 class _Rounds:
-    def __init__(self, judge: Judge, *, overlap: bool, l2_bytes: int | None) -> None:
-        self._judge, self._chooser, self._overlap = judge, judge.chooser, overlap
+    def __init__(self, evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int | None) -> None:
+        self._evaluator, self._engine_choice, self._overlap = evaluator, evaluator.engine_choice, overlap
         # L2 for everything, and for constants.
         self._l2_limit, self._l2_bytes = l2_bytes, l2_bytes
-        self._network = judge.network
-        self._candidates = Candidates(self._chooser, int(judge.l1_bytes * _SHARE), overlap=overlap)
-        # Differences of judged plans to the model, by layer and candidate.
+        self._network = evaluator.network
+        self._candidates = Candidates(self._engine_choice, int(evaluator.l1_bytes * _SHARE), overlap=overlap)
+        # Differences of evaluated plans to the model, by layer and candidate.
         self._seen: dict[tuple[int, Candidate], list[int]] = {}
         self._fixed: dict[int, Candidate] = {}
         kinds = list(zip(self._candidates.classes, wiring(self._network), self._pins(), strict=True))
         self._same_as = find_repeats(kinds)
-        self._limits = [int(judge.l1_bytes * _SHARE)] * len(kinds)
+        self._limits = [int(evaluator.l1_bytes * _SHARE)] * len(kinds)
 
     def _pins(self) -> list[str | None]:
-        return [self._chooser.pins.get(layer.name) for layer in self._network.layers]
+        return [self._engine_choice.pins.get(layer.name) for layer in self._network.layers]
 
-    def run(self, tried: Sequence[Attempt]) -> Proposals:
-        result = Proposals()
+    def run(self, tried: Sequence[Attempt]) -> SolverAttempts:
+        result = SolverAttempts()
         for attempt in tried:
             # A plan without overlap says little about one with.
             if attempt.plan.overlap == self._overlap or len(tried) == 1:
@@ -86,7 +89,7 @@ class _Rounds:
             if solution.same_as(result.solutions[:-1]):
                 break
             try:
-                plan = self._judge(decisions)
+                plan = self._evaluator.plan(decisions)
             except UserError:
                 break
             result.attempts.append(Attempt(f"solver, round {number + 1}", plan))
@@ -112,7 +115,7 @@ class _Rounds:
             if solution is None:
                 break
             answer = (solution, self._decisions(solution, options))
-            missing = excess(self._network, answer[1], self._judge.l1_bytes)
+            missing = excess_bytes(self._network, answer[1], self._evaluator.l1_bytes)
             if not missing:
                 break
             for layer, size in missing.items():
@@ -120,7 +123,7 @@ class _Rounds:
         return answer
 
     def _corrections(self, options: Sequence[Sequence[Candidate]]) -> dict[tuple[int, int], int]:
-        """What judged plans say about the model: by candidate, and in doubt by layer, if it is no praise."""
+        """What evaluated plans say about the model: by candidate, and in doubt by layer, if it is no praise."""
         found = {}
         for index, candidates in enumerate(options):
             seen = {
@@ -143,7 +146,7 @@ class _Rounds:
         return found
 
     def _learn(self, plan: Plan) -> None:
-        """Compare what the model says about a judged plan with its expected cycles."""
+        """Compare what the model says about an evaluated plan with its expected cycles."""
         if self._l2_bytes is not None:
             return  # Waiting for L3 would be taken for a property of the layers.
         made_before: dict[Tensor, int] = {}
@@ -189,10 +192,10 @@ class _Rounds:
         choices, leads, from_l3 = [], {}, set()
         for index, candidate in enumerate(chosen):
             if candidate is self._fixed.get(index):
-                tiling = self._chooser(index, self._judge.l1_bytes)
+                tiling = self._engine_choice.tiling(index, self._evaluator.l1_bytes)
             else:
                 tiling = self._candidates.tiling(index, candidate)
-            choices.append(Choice(tiling, candidate.overlap, self._judge.l1_bytes))
+            choices.append(Choice(tiling, candidate.overlap, self._evaluator.l1_bytes))
             depth = solution.ahead[index]
             leads[index] = sum(c.cost.slots for c in chosen[index - depth : index])
             if solution.in_l3[index]:
@@ -203,7 +206,7 @@ class _Rounds:
                     if isinstance(s, Load) and s.tensor.storage.kind == "constant"
                 }
         # The solver counts in layers. Within them a transfer starts as late as hides it: the DMA's queue is short.
-        latest = prefetch_leads([layer_work(c, nothing_in_l3) for c in choices], SLACK[IN_GOOD_TIME])
+        latest = prefetch_leads([tiled_layer(c, nothing_in_l3) for c in choices], SLACK[IN_GOOD_TIME])
         leads = {index: min(lead, latest[index]) for index, lead in leads.items()}
         in_l3 = (lambda t: t in from_l3 and t.spec.bytes >= LARGE_CONSTANT) if from_l3 else nothing_in_l3
         return Decisions(choices, leads if self._overlap else {}, self._overlap, {}, in_l3, solution.resident)

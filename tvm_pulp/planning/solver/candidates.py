@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tvm_pulp.planning.solver.layer_cost import LayerCost, Stream, layer_cost
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.tiling.forms.cuts import Cuts, Tiling
-from tvm_pulp.tiling.forms.engine_choice import Chooser, Forms
+from tvm_pulp.tiling.forms.engine_choice import EngineChoice, LayerForms
 from tvm_pulp.tiling.forms.split_form import pin_of
 from tvm_pulp.uma.box import Box
 
@@ -40,7 +40,7 @@ class Candidate:
         return self.form, self.size, self.overlap
 
 
-def layer_class(entry: Forms) -> tuple[object, ...]:
+def layer_class(entry: LayerForms) -> tuple[object, ...]:
     """Equal for layers that cost the same, whatever their weights and the numbers of their requantization."""
     layer = entry.layer
     whole = Box.whole(layer.outputs[0].spec.shape)
@@ -60,10 +60,10 @@ def layer_class(entry: Forms) -> tuple[object, ...]:
 class Candidates:
     """Candidates of every layer; layers of one class share them."""
 
-    def __init__(self, chooser: Chooser, l1_bytes: int, *, overlap: bool) -> None:
-        self._chooser, self._l1_bytes, self._overlap = chooser, l1_bytes, overlap
-        self.classes = [layer_class(entry) for entry in chooser.forms]
-        self._pinned = [chooser.pins.get(entry.layer.name) for entry in chooser.forms]
+    def __init__(self, engine_choice: EngineChoice, l1_bytes: int, *, overlap: bool) -> None:
+        self._engine_choice, self._l1_bytes, self._overlap = engine_choice, l1_bytes, overlap
+        self.classes = [layer_class(entry) for entry in engine_choice.forms]
+        self._pinned = [engine_choice.pins.get(entry.layer.name) for entry in engine_choice.forms]
         self._known: dict[object, tuple[Candidate, ...]] = {}
 
     def of(self, index: int) -> tuple[Candidate, ...]:
@@ -75,7 +75,7 @@ class Candidates:
 
     def add(self, index: int, tiling: Tiling, overlap: bool) -> Candidate | None:
         """The candidate that stands for a tiling, entered if it is new; None for a form that is no candidate."""
-        entry = self._chooser.forms[index]
+        entry = self._engine_choice.forms[index]
         forms = [number for number, form in enumerate(entry.tiled) if form is tiling.form]
         if not forms:
             return None
@@ -94,14 +94,14 @@ class Candidates:
 
     def tiling(self, index: int, candidate: Candidate) -> Tiling:
         """The candidate's cut of this layer."""
-        return self._chooser.forms[index].cuts[candidate.form].measure(candidate.size)
+        return self._engine_choice.forms[index].cuts[candidate.form].measure(candidate.size)
 
     def _cost(self, index: int, tiling: Tiling, overlap: bool) -> LayerCost:
-        layer = self._chooser.forms[index].layer
+        layer = self._engine_choice.forms[index].layer
         return layer_cost(layer, tiling, overlap, pipelined=self._overlap, l1_bytes=self._l1_bytes)
 
     def _make(self, index: int) -> list[Candidate]:
-        entry, pin = self._chooser.forms[index], self._pinned[index]
+        entry, pin = self._engine_choice.forms[index], self._pinned[index]
         best: dict[int, int] = {}
         for number, (form, cuts) in enumerate(zip(entry.tiled, entry.cuts, strict=True)):
             widest = cuts.within(self._l1_bytes)

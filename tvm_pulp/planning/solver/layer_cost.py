@@ -9,13 +9,14 @@ import numpy as np
 
 from tvm_pulp.planning.solver.tile_lifetimes import TileLifetimes
 from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.tiling.cost.dma_cost import START_UP, transfer_cycles
 from tvm_pulp.tiling.cost.step_cost import step_cost
-from tvm_pulp.tiling.forms.cuts import L1_ALIGNMENT, Tiling
-from tvm_pulp.tiling.place.arena import aligned
-from tvm_pulp.tiling.schedule.build_schedule import PAGE_SHARE, LayerWork
+from tvm_pulp.tiling.forms.cuts import Tiling
+from tvm_pulp.tiling.schedule.build_schedule import PAGE_SHARE
 from tvm_pulp.tiling.schedule.constant_bundles import descriptor_bytes
 from tvm_pulp.tiling.schedule.residency import contiguous_offset
+from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.box import Box, transfers
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store, operands_of
 
@@ -78,7 +79,7 @@ def activations(layer: Layer) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
 def layer_cost(layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, l1_bytes: int) -> LayerCost:
     """Take stock of all tiles. `pipelined`: transfers overlap with anything at all."""
     recipes = tiling.recipes()
-    order = LayerWork(recipes, overlap).order
+    order = TiledLayer(recipes, overlap).order
     inputs, outputs = activations(layer)
     alive = TileLifetimes(recipes, overlap=overlap, pipelined=pipelined)
     streams_in = tuple(_stream(recipes, t, alive.loads(t), overlap, outward=False) for t in inputs)

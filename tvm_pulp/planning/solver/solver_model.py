@@ -18,8 +18,7 @@ from typing import Any
 from tvm_pulp.planning.solver.candidates import Candidate
 from tvm_pulp.planning.solver.layer_cost import Stream, activations
 from tvm_pulp.qnn.network import Network, Tensor
-from tvm_pulp.tiling.forms.cuts import L1_ALIGNMENT
-from tvm_pulp.tiling.place.arena import aligned
+from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
 
 # Weight of a cycle in the objective, and hidden cycles of the DMA that weigh one.
 CYCLE_WEIGHT = 16

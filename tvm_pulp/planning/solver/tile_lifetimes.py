@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.forms.cuts import L1_ALIGNMENT
-from tvm_pulp.tiling.place.arena import Buffer, aligned, largest_live_set
-from tvm_pulp.tiling.schedule.build_schedule import LayerWork
+from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
+from tvm_pulp.tiling.place.arena import Buffer, largest_live_set
 from tvm_pulp.tiling.schedule.schedule import compute_position, load_position, store_position
+from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store, operands_of
 
@@ -26,7 +26,7 @@ class TileLifetimes:
         self._overlap = overlap
         self._uses: dict[Local, list[int]] = {}
         self._first: list[int] = [0] * len(self._recipes)
-        order = LayerWork(tuple(self._recipes), overlap).order
+        order = TiledLayer(tuple(self._recipes), overlap).order
         for slot, (tile, step) in reversed(list(enumerate(order))):
             self._first[tile] = slot
             end = compute_position(slot + 1 if pipelined and isinstance(step, Job) else slot)

@@ -25,7 +25,7 @@ _COMPARES = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "And", "Or", "Not"})
 
 
 @dataclass(frozen=True)
-class LoopWork:
+class OperationCount:
     """Operations of a kernel: how often each is executed in all, how often it stands in the code, what is shared."""
 
     executed: dict[str, float]
@@ -59,30 +59,30 @@ def _cycles_of(name: str) -> float:
 def generated_cost(kernel: Kernel, cores: int) -> CoreCost:
     """Cost of a kernel that is generated for exactly its shapes."""
     specs = tuple(o.spec for o in kernel.inputs)
-    work = _lowered(kernel.operator, json.dumps(kernel.attributes, sort_keys=True), specs, kernel.outputs[0].spec)
-    return work.cost(cores if kernel.parallel else 1)
+    operations = _lowered(kernel.operator, json.dumps(kernel.attributes, sort_keys=True), specs, kernel.outputs[0].spec)
+    return operations.cost(cores if kernel.parallel else 1)
 
 
-def layer_work(layer: Layer) -> LoopWork:
-    """Work of a whole layer as generated code."""
+def count_layer_operations(layer: Layer) -> OperationCount:
+    """Operations of a whole layer as generated code."""
     if layer.operator.startswith("tir."):
-        return count_work(layer.function, layer.operator)
+        return count_operations(layer.function, layer.operator)
     specs = tuple(t.spec for t in layer.inputs)
     return _lowered(layer.operator, json.dumps(layer.attributes, sort_keys=True), specs, layer.outputs[0].spec)
 
 
 @lru_cache(maxsize=4096)
-def _lowered(operator: str, attributes: str, inputs: tuple[TensorSpec, ...], output: TensorSpec) -> LoopWork:
+def _lowered(operator: str, attributes: str, inputs: tuple[TensorSpec, ...], output: TensorSpec) -> OperationCount:
     text = f"{operator} {attributes} {[str(i) for i in inputs]} {output}"
     name = f"{operator}_{crc32(text.encode()):08x}"
-    return count_work(OPERATORS[operator].lower(json.loads(attributes), inputs, output), name)
+    return count_operations(OPERATORS[operator].lower(json.loads(attributes), inputs, output), name)
 
 
-def count_work(function: Any, code: str) -> LoopWork:
+def count_operations(function: Any, code: str) -> OperationCount:
     """Operations of a lowered function."""
     counter = _Counter()
     counter.statement(function.body)
-    return LoopWork(counter.executed, counter.written, counter.shared, code)
+    return OperationCount(counter.executed, counter.written, counter.shared, code)
 
 
 @dataclass(frozen=True)

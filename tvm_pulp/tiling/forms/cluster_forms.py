@@ -7,7 +7,7 @@ from functools import cached_property
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.cost.loop_cost import LoopWork, layer_work
+from tvm_pulp.tiling.cost.loop_cost import OperationCount, count_layer_operations
 from tvm_pulp.tiling.forms.tile_rules import RULES
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Kernel, Load, Local, Recipe, Store
@@ -31,8 +31,8 @@ class TiledForm:
     engine: str = ENGINE
 
     @cached_property
-    def work(self) -> LoopWork:
-        return layer_work(self.layer)
+    def operations(self) -> OperationCount:
+        return count_layer_operations(self.layer)
 
     def axes(self) -> tuple[TileAxis, ...]:
         rule = RULES.get(self.layer.operator)
@@ -59,7 +59,7 @@ class TiledForm:
         function = layer.function if layer.operator.startswith("tir.") else None
         loads = [Load(t, b, x) for t, b, x in zip(layer.inputs, boxes, inputs, strict=True)]
         cut = box.elements / max(1, layer.outputs[0].spec.elements) if rule else 1.0
-        cost = self.work.cost(self.cores if layer.parallel else 1, cut, str(box.size) if cut < 1 else "")
+        cost = self.operations.cost(self.cores if layer.parallel else 1, cut, str(box.size) if cut < 1 else "")
         kernel = Kernel(layer.operator, attributes, inputs, outputs, function, spaces, layer.parallel, cost)
         stores = [Store(y, t, b) for y, t, b in zip(outputs, layer.outputs, targets, strict=True)]
         return Recipe((*loads, kernel, *stores))
@@ -84,9 +84,9 @@ class DirectForm:
         layer = self.layer
         function = layer.function if layer.operator.startswith("tir.") else None
         cores = self.cores if layer.parallel else 1
-        work = layer_work(layer)
-        cost = work.cost(cores)
-        accesses = (work.executed.get("load", 0) + work.executed.get("store", 0)) / cores
+        operations = count_layer_operations(layer)
+        cost = operations.cost(cores)
+        accesses = (operations.executed.get("load", 0) + operations.executed.get("store", 0)) / cores
         kernel = Kernel(
             layer.operator,
             layer.attributes,

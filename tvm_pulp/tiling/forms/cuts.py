@@ -11,13 +11,12 @@ from itertools import product
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.tiling.cost.dma_cost import recipe_dma_cycles
-from tvm_pulp.tiling.place.arena import aligned
 from tvm_pulp.uma.box import Box, split_axis, tiles
 from tvm_pulp.uma.recipe import Recipe, descriptor_words
 from tvm_pulp.uma.strategy import Form, TileAxis
 
-L1_ALIGNMENT = 16
 _SEARCH_LIMIT = 20000
 
 

@@ -12,9 +12,6 @@ from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.tiling.forms.cluster_forms import DirectForm, TiledForm
 from tvm_pulp.tiling.forms.cuts import Cuts, MissingL1, Tiling
 from tvm_pulp.tiling.forms.split_form import SplitForm, pin_of, split_form
-from tvm_pulp.tiling.place.fit_schedule import Fitted, fit
-from tvm_pulp.tiling.plan import LayerPlan, Offer, Plan, plan_l2
-from tvm_pulp.tiling.schedule.decisions import Decisions
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.registry import core_schedules
@@ -28,7 +25,17 @@ _FINER_HANDICAP = 1.25
 
 
 @dataclass(frozen=True)
-class Forms:
+class Offer:
+    """What an engine would take for a layer: planned cycles, or why it does not fit."""
+
+    engine: str
+    form: str
+    cycles: int | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class LayerForms:
     """Ways to run a layer: those that can be cut, and the last resort of working from L2."""
 
     layer: Layer
@@ -45,21 +52,22 @@ class Forms:
 
 
 @dataclass
-class Chooser:
+class EngineChoice:
     """Cuts layers to fit, remembering answers; identical questions are asked often."""
 
-    forms: Sequence[Forms]
+    forms: Sequence[LayerForms]
     pins: Mapping[str, str]
     _known: dict[tuple[int, int], tuple[Tiling, tuple[Offer, ...]]] = field(default_factory=dict)
 
-    def __call__(self, index: int, l1_bytes: int) -> Tiling:
+    def tiling(self, index: int, l1_bytes: int) -> Tiling:
+        """The cheapest tiling of a layer within the bytes; raises where none fits."""
         return self.offers(index, l1_bytes)[0]
 
     def offers(self, index: int, l1_bytes: int) -> tuple[Tiling, tuple[Offer, ...]]:
         """The cheapest tiling within the bytes, and what all engines offered."""
         if (index, l1_bytes) not in self._known:
             entry = self.forms[index]
-            self._known[index, l1_bytes] = _choose(entry, l1_bytes, self.pins.get(entry.layer.name))
+            self._known[index, l1_bytes] = _cheapest(entry, l1_bytes, self.pins.get(entry.layer.name))
         return self._known[index, l1_bytes]
 
     def fits(self, index: int, l1_bytes: int) -> bool:
@@ -84,7 +92,9 @@ def check_pins(network: Network, engines: Sequence[tuple[UMABackend, Any]], pins
             )
 
 
-def forms_of(network: Network, soc: Any, engines: Sequence[tuple[UMABackend, Any]], cores: int) -> list[Forms]:
+def offered_forms(
+    network: Network, soc: Any, engines: Sequence[tuple[UMABackend, Any]], cores: int
+) -> list[LayerForms]:
     """What every engine offers for every layer. `engines` are backends with their contexts, by priority."""
     # Hand-written kernels are for cores with XpulpV2; all others run generated C.
     schedules = core_schedules() if soc.cluster.isa.xpulp else ()
@@ -102,11 +112,11 @@ def forms_of(network: Network, soc: Any, engines: Sequence[tuple[UMABackend, Any
         both = split_form(layer, forms, on_cores)
         forms += [*on_cores, TiledForm(layer, cores), *([both] if both else [])]
         cuts = tuple(Cuts(form, layer) for form in forms)
-        found.append(Forms(layer, tuple(forms), tuple(refusals), cores, cuts))
+        found.append(LayerForms(layer, tuple(forms), tuple(refusals), cores, cuts))
     return found
 
 
-def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple[Offer, ...]]:
+def _cheapest(entry: LayerForms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple[Offer, ...]]:
     layer, offers, choices = entry.layer, [], []
     smallest: int | None = None
     for form, cuts in zip(entry.tiled, entry.cuts, strict=True):
@@ -142,22 +152,3 @@ def _handicapped(tiling: Tiling) -> float:
     """Cycles by which forms are compared."""
     cores = _CORES_HANDICAP if tiling.form.engine == CLUSTER else 1
     return tiling.cycles * cores * (_FINER_HANDICAP if tiling.finer else 1)
-
-
-def make_plan(network: Network, soc: Any, chooser: Chooser, wanted: Decisions, *, cores: int, l1_bytes: int) -> Plan:
-    """The plan that comes closest to what is wanted: what does not fit into L1 is weakened."""
-    return plan_of(network, soc, chooser, fit(network, chooser, l1_bytes, wanted), cores=cores, l1_bytes=l1_bytes)
-
-
-def plan_of(network: Network, soc: Any, chooser: Chooser, fitted: Fitted, *, cores: int, l1_bytes: int) -> Plan:
-    """The plan of decisions that fit."""
-    layers = []
-    for index, (choice, work) in enumerate(zip(fitted.decisions.choices, fitted.works, strict=True)):
-        offers = chooser.offers(index, l1_bytes)[1]
-        refusals = chooser.forms[index].refusals
-        how = (choice.tiling, work.recipes, choice.overlap, offers, refusals, choice.alone)
-        layers.append(LayerPlan(network.layers[index], *how))
-    schedule, decisions = fitted.schedule, fitted.decisions
-    found = (tuple(layers), schedule, plan_l2(schedule), fitted.l1_bytes)
-    plan = Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, decisions, fitted.policy)
-    return plan.with_l2_needed()

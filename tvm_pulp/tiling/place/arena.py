@@ -10,7 +10,8 @@ import random
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-ALIGNMENT = 16
+from tvm_pulp.tiling.alignment import ALIGNMENT, aligned
+
 _EXCHANGES = 300
 
 
@@ -31,10 +32,6 @@ class Arena:
     offsets: dict[Hashable, int]
     size: int
     largest_live_set: int
-
-
-def aligned(size: int, alignment: int = ALIGNMENT) -> int:
-    return -(-size // alignment) * alignment
 
 
 def largest_live_set(buffers: Iterable[Buffer]) -> int:

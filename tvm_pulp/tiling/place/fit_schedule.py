@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.tiling.forms.cuts import L1_ALIGNMENT, MissingL1, Tiling
-from tvm_pulp.tiling.place.arena import aligned
+from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
+from tvm_pulp.tiling.forms.cuts import MissingL1, Tiling
 from tvm_pulp.tiling.place.place_blocks import place_blocks
-from tvm_pulp.tiling.schedule.build_schedule import LayerWork, Policy, build_schedule
-from tvm_pulp.tiling.schedule.decisions import Choice, Decisions, layer_work, policy_of
+from tvm_pulp.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.tiling.schedule.decisions import Choice, Decisions, policy_of, tiled_layer
 from tvm_pulp.tiling.schedule.schedule import Block, Schedule
+from tvm_pulp.tiling.schedule.tiled_layer import Policy, TiledLayer
 
 # A tile budget shrinks at least to this part when a layer does not fit, and at most to that.
 _SHRINK, _COLLAPSE = 0.93, 0.5
@@ -22,34 +23,34 @@ _ROUNDS = 400
 # Part of L1 that packing may lose to gaps before something has to give way.
 _GAPS = 0.03
 
-Choose = Callable[[int, int], Tiling]
+CutLayer = Callable[[int, int], Tiling]
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedSchedule:
     """Decisions that fit, and the schedule they make."""
 
     decisions: Decisions
-    works: list[LayerWork]
+    tiled_layers: list[TiledLayer]
     policy: Policy
     schedule: Schedule
     l1_bytes: int
 
 
-def fit(network: Network, choose: Choose, budget: int, wanted: Decisions) -> Fitted:
-    """The wanted decisions, weakened until they fit. `choose(layer, bytes)` cuts a layer; it raises when it cannot."""
+def fit_schedule(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) -> FittedSchedule:
+    """The wanted decisions, weakened until they fit. `cut_layer(layer, bytes)` raises when it cannot cut so small."""
     state = wanted.copy()
-    works = [layer_work(c, state.in_l3) for c in state.choices]
+    tiled_layers = [tiled_layer(c, state.in_l3) for c in state.choices]
     limits: dict[int, int] = {}
     for _ in range(_ROUNDS):
-        policy = policy_of(network, state, works)
-        schedule = build_schedule(network, works, policy, budget)
+        policy = policy_of(network, state, tiled_layers)
+        schedule = build_schedule(network, tiled_layers, policy, budget)
         peaks = fullest_moments(schedule)
         crowded = {layer: peak for layer, peak in peaks.items() if peak[1] > limits.get(layer, budget)}
         if not crowded:
             needed = place_blocks(schedule.blocks, budget)
             if needed <= budget:
-                return Fitted(state, works, policy, schedule, needed)
+                return FittedSchedule(state, tiled_layers, policy, schedule, needed)
             for layer in _fragmented_layers(schedule, peaks, budget):
                 limits[layer] = min(peaks[layer][1], limits.get(layer, budget)) - _gap(needed, budget)
             continue
@@ -57,16 +58,16 @@ def fit(network: Network, choose: Choose, budget: int, wanted: Decisions) -> Fit
             limit = limits.get(layer, budget)
             if not _relieve(network, schedule, policy, state, layer, position):
                 largest = _largest_layer(schedule, position)
-                if not _shrink(largest, limit / needed, state, choose):
+                if not _shrink(largest, limit / needed, state, cut_layer):
                     raise MissingL1(network.layers[largest], needed + budget - limit, budget)
-                works[largest] = layer_work(state.choices[largest], state.in_l3)
+                tiled_layers[largest] = tiled_layer(state.choices[largest], state.in_l3)
     raise RuntimeError("no schedule fits although every layer does alone")
 
 
-def excess(network: Network, decisions: Decisions, budget: int) -> dict[int, int]:
+def excess_bytes(network: Network, decisions: Decisions, budget: int) -> dict[int, int]:
     """Bytes by which decisions are too large, by the layer during which they are; empty where they fit as they are."""
-    works = [layer_work(c, decisions.in_l3) for c in decisions.choices]
-    schedule = build_schedule(network, works, policy_of(network, decisions, works), budget)
+    tiled_layers = [tiled_layer(c, decisions.in_l3) for c in decisions.choices]
+    schedule = build_schedule(network, tiled_layers, policy_of(network, decisions, tiled_layers), budget)
     peaks = fullest_moments(schedule)
     crowded = {layer: level - budget for layer, (_, level) in peaks.items() if level > budget}
     if crowded:
@@ -159,14 +160,14 @@ def policy_share(where: int, schedule: Schedule) -> int:
     return sum(b.bytes for b in schedule.blocks if b.first <= where <= b.last)
 
 
-def _shrink(layer: int, ratio: float, state: Decisions, choose: Choose) -> bool:
+def _shrink(layer: int, ratio: float, state: Decisions, cut_layer: CutLayer) -> bool:
     """Cut a layer smaller, or do without overlap in it; False when neither is possible."""
     choice = state.choices[layer]
     budget = choice.budget
     while True:
         budget = int(min(budget, choice.tiling.l1_bytes or budget) * max(_COLLAPSE, min(_SHRINK, ratio)))
         try:
-            tiling = choose(layer, budget)
+            tiling = cut_layer(layer, budget)
         except UserError:
             if ratio < _SHRINK:
                 ratio = _SHRINK

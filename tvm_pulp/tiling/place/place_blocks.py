@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tvm_pulp.tiling.forms.cuts import L1_ALIGNMENT
-from tvm_pulp.tiling.place.arena import aligned
+from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.tiling.schedule.schedule import Block
 
 _PROMOTIONS = 12

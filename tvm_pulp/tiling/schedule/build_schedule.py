@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.tiling.cost.step_cost import step_cost
-from tvm_pulp.tiling.schedule.constant_bundles import BundleBuilder, descriptor_bytes, record_bytes
-from tvm_pulp.tiling.schedule.residency import Touched, contiguous_offset, touched_by
+from tvm_pulp.tiling.schedule.constant_bundles import BundleBuilder, record_bytes
+from tvm_pulp.tiling.schedule.residency import contiguous_offset
 from tvm_pulp.tiling.schedule.schedule import (
     BOOT,
     Block,
@@ -25,7 +24,8 @@ from tvm_pulp.tiling.schedule.schedule import (
     load_position,
     store_position,
 )
-from tvm_pulp.tiling.schedule.split_transfers import split_commands
+from tvm_pulp.tiling.schedule.split_transfers import split_transfers
+from tvm_pulp.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, transfers
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, operands_of
 
@@ -33,86 +33,25 @@ from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, o
 PAGE_SHARE = 12
 
 
-@dataclass(frozen=True)
-class LayerWork:
-    """A layer's tiles in order. `overlap`: two copies of what streams, so that tile n + 1 arrives while n computes.
-
-    Operands of a job that is `alone` may give way to those of the next step, which then waits for the job.
-    """
-
-    recipes: tuple[Recipe, ...]
-    overlap: bool
-    alone: bool = False
-
-    @cached_property
-    def order(self) -> list[tuple[int, Kernel | Call | Job]]:
-        """Tile and step of all compute steps in their order."""
-        return _compute_order(self)
-
-    @cached_property
-    def touched(self) -> Touched:
-        """Activations that its tiles touch."""
-        return touched_by(self.recipes)
-
-    @cached_property
-    def descriptor_bytes(self) -> int:
-        """What records and descriptors take, about."""
-        return descriptor_bytes(self.recipes)
-
-
-@dataclass(frozen=True)
-class Policy:
-    """What stays in L1 between layers, and how early the constants of a layer are fetched."""
-
-    # Readers (layer indices) that find an activation in L1.
-    resident: Mapping[Tensor, frozenset[int]] = field(default_factory=dict)
-    # Slots by which the constants of a layer are fetched ahead of its first step; 0 is none.
-    lead: Mapping[int, int] = field(default_factory=dict)
-    overlap: bool = True
-    # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
-    l3_batch: int = 0
-
-
-def _compute_order(work: LayerWork) -> list[tuple[int, Kernel | Call | Job]]:
-    """Compute steps of a layer. With overlap the cores finish tile n while the accelerator works on tile n + 1."""
-    parts: list[tuple[list[Kernel | Call | Job], list[Kernel | Call | Job]]] = []
-    for recipe in work.recipes:
-        steps = [s for s in recipe.steps if isinstance(s, Kernel | Call | Job)]
-        jobs = [i for i, s in enumerate(steps) if isinstance(s, Job)]
-        cut = jobs[-1] + 1 if jobs else len(steps)
-        parts.append((steps[:cut], steps[cut:]))
-    order: list[tuple[int, Kernel | Call | Job]] = []
-    if not work.overlap or not any(after for _, after in parts):
-        for tile, (before, after) in enumerate(parts):
-            order += [(tile, s) for s in (*before, *after)]
-        return order
-    for tile, (before, _) in enumerate(parts):
-        order += [(tile, s) for s in before]
-        if tile:
-            order += [(tile - 1, s) for s in parts[tile - 1][1]]
-    order += [(len(parts) - 1, s) for s in parts[-1][1]]
-    return order
-
-
-def build_schedule(network: Network, works: Sequence[LayerWork], policy: Policy, l1_bytes: int) -> Schedule:
+def build_schedule(network: Network, tiled_layers: Sequence[TiledLayer], policy: Policy, l1_bytes: int) -> Schedule:
     """The schedule, with blocks not placed yet."""
-    return _Builder(network, works, policy, l1_bytes).build()
+    return _Builder(network, tiled_layers, policy, l1_bytes).build()
 
 
 class _Builder:
-    def __init__(self, network: Network, works: Sequence[LayerWork], policy: Policy, l1_bytes: int) -> None:
-        self._network, self._works, self._policy, self._l1_bytes = network, works, policy, l1_bytes
+    def __init__(self, network: Network, tiled_layers: Sequence[TiledLayer], policy: Policy, l1_bytes: int) -> None:
+        self._network, self._tiled_layers, self._policy, self._l1_bytes = network, tiled_layers, policy, l1_bytes
         self.moves: list[Move] = []
         self.blocks: list[Block] = []
-        self.bundles = BundleBuilder(works)
+        self.bundles = BundleBuilder(tiled_layers)
         self.resident: dict[Tensor, Block] = {}
         self.l2_alive: dict[Tensor, tuple[int, int]] = {}
         self._stored_at: dict[Tensor, int] = {}
         self._page_of: dict[int, Bundle] = {}
         self._order: list[tuple[int, int, Kernel | Call | Job]] = []
         self._slots_of: dict[tuple[int, int], list[int]] = {}
-        for index, work in enumerate(works):
-            for tile, step in work.order:
+        for index, tiled in enumerate(tiled_layers):
+            for tile, step in tiled.order:
                 self._slots_of.setdefault((index, tile), []).append(len(self._order))
                 self._order.append((index, tile, step))
         self._outputs = {t.storage for t in network.outputs}
@@ -125,7 +64,7 @@ class _Builder:
     # --- whole network ---------------------------------------------------------------------------------------
 
     def build(self) -> Schedule:
-        places = [self._layer(index, work) for index, work in enumerate(self._works)]
+        places = [self._layer(index, tiled) for index, tiled in enumerate(self._tiled_layers)]
         self.moves.sort(key=lambda m: (m.position, m.ahead, m.outward))
         fetches = self._fetches()
         self._reserve_records(fetches)
@@ -190,7 +129,7 @@ class _Builder:
             if isinstance(move.source, Bundle):
                 size = move.source.bytes
                 move.place.block.bytes = size + move.source.slack
-                self.moves[number] = replace(move, transfers=split_commands([Transfer(0, 0, size, size, size)]))
+                self.moves[number] = replace(move, transfers=split_transfers([Transfer(0, 0, size, size, size)]))
         self.moves = [m for m in self.moves if m.transfers]
 
     def _block(self, index: int, name: str, size: int, first: int, last: int) -> Block:
@@ -200,26 +139,26 @@ class _Builder:
 
     # --- one layer -------------------------------------------------------------------------------------------
 
-    def _layer(self, index: int, work: LayerWork) -> dict[Local, Place]:
+    def _layer(self, index: int, tiled: TiledLayer) -> dict[Local, Place]:
         """Blocks and moves of a layer; returns where its buffers lie."""
         places: dict[Local, Place] = {}
-        self._constants(index, work, places)
+        self._constants(index, tiled, places)
         live: dict[tuple[Tensor, Box], tuple[int, Block]] = {}
-        for tile, recipe in enumerate(work.recipes):
+        for tile, recipe in enumerate(tiled.recipes):
             for step in recipe.steps:
                 if isinstance(step, Load) and step.local not in places and step.local.inside is None:
-                    self._activation(index, tile, work, step, live, places)
+                    self._activation(index, tile, tiled, step, live, places)
             for step in recipe.steps:
                 if isinstance(step, Store):
                     self._output(index, tile, step, places)
             for step in recipe.steps:
                 if isinstance(step, Load) and step.local.inside is not None:
-                    self._in_place(index, tile, work, step, places)
+                    self._in_place(index, tile, tiled, step, places)
             self._intermediates(index, tile, recipe, places)
-        for tile, recipe in enumerate(work.recipes):
+        for tile, recipe in enumerate(tiled.recipes):
             for step in recipe.steps:
                 if isinstance(step, Store):
-                    self._store(index, tile, work, step, places)
+                    self._store(index, tile, tiled, step, places)
             for slot in self._slots_of[index, tile]:
                 self._use(slot, places)
         return places
@@ -232,7 +171,7 @@ class _Builder:
     def _end_of_use(self, slot: int) -> int:
         """Position until which a step may need its operands; a job runs on while the next step starts."""
         index, _, step = self._order[slot]
-        runs_on = isinstance(step, Job) and self._policy.overlap and not self._works[index].alone
+        runs_on = isinstance(step, Job) and self._policy.overlap and not self._tiled_layers[index].alone
         return compute_position(slot + 1 if runs_on and slot + 1 < len(self._order) else slot)
 
     def _use(self, slot: int, places: dict[Local, Place]) -> None:
@@ -244,33 +183,33 @@ class _Builder:
                 self._in_l2(operand.storage, compute_position(slot))
                 self._stored_at[operand.storage] = compute_position(slot)
 
-    def _early(self, index: int, tile: int, work: LayerWork, needed: int) -> tuple[int, bool]:
+    def _early(self, index: int, tile: int, tiled: TiledLayer, needed: int) -> tuple[int, bool]:
         """Position to fetch what a tile needs at slot `needed`, and whether that is ahead of the layer."""
         if needed == 0:
             return BOOT, False
         if not self._policy.overlap:
             return load_position(needed), False
-        if tile and work.overlap:
+        if tile and tiled.overlap:
             return compute_position(min(self._slots_of[index, tile - 1][0], needed - 1)), False
         lead = self._policy.lead.get(index, 0)
         if tile == 0 and lead:
             return compute_position(max(0, needed - lead)), True
         return load_position(needed), False
 
-    def _constants(self, index: int, work: LayerWork, places: dict[Local, Place]) -> None:
+    def _constants(self, index: int, tiled: TiledLayer, places: dict[Local, Place]) -> None:
         """Bundles: one for what all tiles share, one per tile for what changes; records with the first or apart."""
-        slots = sorted(s for t in range(len(work.recipes)) for s in self._slots_of[index, t])
-        small = PAGE_SHARE * work.descriptor_bytes <= self._l1_bytes
-        shared, changing = self.bundles.divide(work.recipes)
+        slots = sorted(s for t in range(len(tiled.recipes)) for s in self._slots_of[index, t])
+        small = PAGE_SHARE * tiled.descriptor_bytes <= self._l1_bytes
+        shared, changing = self.bundles.divide(tiled.recipes)
         if shared or small:
             common = self.bundles.new(index)
-            block = self._fetch(index, 0, work, common, slots[0])
+            block = self._fetch(index, 0, tiled, common, slots[0])
             block.extend(self._end_of_use(slots[-1]))
             self.bundles.place(common, block, shared, places)
             if small:
                 self._make_page(common, block, slots)
         if not small:
-            self._pages(index, work, slots)
+            self._pages(index, tiled, slots)
         carried: tuple[tuple[object, ...], Bundle, Block] | None = None
         known: dict[tuple[object, ...], Bundle] = {}
         for tile, pieces in enumerate(changing):
@@ -283,23 +222,23 @@ class _Builder:
             else:
                 bundle = known[key] if key in known else self.bundles.new(index)
                 known[key] = bundle
-                block = self._fetch(index, tile, work, bundle, mine[0])
+                block = self._fetch(index, tile, tiled, bundle, mine[0])
             block.extend(self._end_of_use(mine[-1]))
             self.bundles.place(bundle, block, pieces, places)
             carried = (key, bundle, block)
 
-    def _pages(self, index: int, work: LayerWork, slots: Sequence[int]) -> None:
+    def _pages(self, index: int, tiled: TiledLayer, slots: Sequence[int]) -> None:
         """Records and descriptors of many steps: as few bundles as their share of L1 allows."""
-        count = min(len(slots), -(-PAGE_SHARE * work.descriptor_bytes // self._l1_bytes))
+        count = min(len(slots), -(-PAGE_SHARE * tiled.descriptor_bytes // self._l1_bytes))
         for number in range(count):
             mine = slots[number * len(slots) // count : (number + 1) * len(slots) // count]
             page = self.bundles.new(index)
-            block = self._fetch(index, self._order[mine[0]][1], work, page, mine[0])
+            block = self._fetch(index, self._order[mine[0]][1], tiled, page, mine[0])
             block.extend(self._end_of_use(mine[-1]))
             self._make_page(page, block, mine)
 
-    def _fetch(self, index: int, tile: int, work: LayerWork, bundle: Bundle, needed: int) -> Block:
-        position, ahead = self._early(index, tile, work, needed)
+    def _fetch(self, index: int, tile: int, tiled: TiledLayer, bundle: Bundle, needed: int) -> Block:
+        position, ahead = self._early(index, tile, tiled, needed)
         block = self._block(index, bundle.name, 0, max(position, 0), max(position, 0))
         self.moves.append(Move(index, tile, False, position, bundle, (), Place(block), compute_position(needed), ahead))
         return block
@@ -315,7 +254,7 @@ class _Builder:
         self,
         index: int,
         tile: int,
-        work: LayerWork,
+        tiled: TiledLayer,
         step: Load,
         live: dict[tuple[Tensor, Box], tuple[int, Block]],
         places: dict[Local, Place],
@@ -336,7 +275,7 @@ class _Builder:
             block.extend(end)
             block.bytes = max(block.bytes, step.local.bytes)
         else:
-            position, ahead = self._early(index, tile, work, start)
+            position, ahead = self._early(index, tile, tiled, start)
             if ahead and storage.kind != "input":
                 # Data of other layers is fetched one step ahead at most; the network's own is there from the start.
                 position = compute_position(start - 1)
@@ -344,7 +283,7 @@ class _Builder:
                 position, ahead = load_position(start), False
             block = self._block(index, step.local.name, step.local.bytes, max(position, 0), end)
             itemsize = np.dtype(step.tensor.spec.dtype).itemsize
-            moved = split_commands(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
+            moved = split_transfers(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
             needed = compute_position(start)
             self.moves.append(Move(index, tile, False, position, step.tensor, moved, Place(block), needed, ahead))
             if storage.kind != "constant" or storage.level == "l3":
@@ -352,11 +291,11 @@ class _Builder:
         live[key] = (tile, block)
         places[step.local] = Place(block)
 
-    def _in_place(self, index: int, tile: int, work: LayerWork, step: Load, places: dict[Local, Place]) -> None:
+    def _in_place(self, index: int, tile: int, tiled: TiledLayer, step: Load, places: dict[Local, Place]) -> None:
         """An operand that is brought to where it belongs in the result."""
         assert step.local.inside is not None
         place, start = places[step.local.inside], self._uses(index, tile, step.local)[0]
-        position, ahead = self._early(index, tile, work, start)
+        position, ahead = self._early(index, tile, tiled, start)
         if tile and place.offset:
             # The result stays in L1 as a whole: the tile before may write a little into what belongs to this one.
             position, ahead = load_position(start), False
@@ -364,7 +303,7 @@ class _Builder:
         row_bytes *= np.dtype(step.tensor.spec.dtype).itemsize
         offset = contiguous_offset(step.tensor, step.box)
         assert offset is not None and storage.kind == "input"
-        moved = split_commands(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
+        moved = split_transfers(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
         place.block.extend(max(position, 0))
         needed = compute_position(start)
         self.moves.append(Move(index, tile, False, position, step.tensor, moved, place, needed, ahead))
@@ -380,7 +319,7 @@ class _Builder:
             position, ahead = early, True
         size = storage.spec.bytes
         block = self._block(index, storage.name, size, max(position, 0), compute_position(start))
-        whole = split_commands([Transfer(0, 0, size, size, size)]) if size else ()
+        whole = split_transfers([Transfer(0, 0, size, size, size)]) if size else ()
         self.moves.append(Move(index, 0, False, position, storage, whole, Place(block), compute_position(start), ahead))
         self._in_l2(storage, max(position, 0))
         self.resident[storage] = block
@@ -408,18 +347,18 @@ class _Builder:
                 first = compute_position(self._uses(index, tile, local)[0])
                 places[local] = Place(self._block(index, local.name, local.bytes, first, first))
 
-    def _store(self, index: int, tile: int, work: LayerWork, step: Store, places: dict[Local, Place]) -> None:
+    def _store(self, index: int, tile: int, tiled: TiledLayer, step: Store, places: dict[Local, Place]) -> None:
         storage = step.tensor.storage
         readers = [i for i in self._l2_readers.get(storage, []) if i >= index]
         if not (readers or storage in self._outputs or storage.kind == "output") or not step.box.elements:
             return
         after = self._uses(index, tile, step.local)[-1] + 1
-        overlapped = work.overlap and self._policy.overlap and after < len(self._order)
+        overlapped = tiled.overlap and self._policy.overlap and after < len(self._order)
         if overlapped and self._order[after][0] != index and self._order[after][0] in readers:
             overlapped = False
         position = compute_position(after) if overlapped else store_position(after)
         itemsize = np.dtype(step.tensor.spec.dtype).itemsize
-        moved = split_commands(transfers(step.box, step.tensor.spec.shape, itemsize))
+        moved = split_transfers(transfers(step.box, step.tensor.spec.shape, itemsize))
         place = places[step.local]
         place.block.extend(position)
         self.moves.append(Move(index, tile, True, position, step.tensor, moved, place))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.place.arena import aligned
+from tvm_pulp.tiling.alignment import aligned
 from tvm_pulp.tiling.schedule.schedule import Block, Bundle, Move, Piece, Place
 from tvm_pulp.tiling.schedule.split_transfers import LARGEST_COMMAND
 from tvm_pulp.uma.box import Box
@@ -58,10 +58,10 @@ def record_bytes(moves: Sequence[Move], *, job: bool, fetches: int = 0) -> int:
 class BundleBuilder:
     """Makes bundles and remembers what they hold."""
 
-    def __init__(self, works: Sequence[Any]) -> None:
+    def __init__(self, tiled_layers: Sequence[Any]) -> None:
         self._users: dict[Tensor, set[int]] = {}
-        for index, work in enumerate(works):
-            for recipe in work.recipes:
+        for index, tiled in enumerate(tiled_layers):
+            for recipe in tiled.recipes:
                 for step in recipe.steps:
                     if isinstance(step, Load) and step.tensor.storage.kind == "constant":
                         self._users.setdefault(step.tensor.storage, set()).add(index)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.tiling.forms.cuts import Tiling
-from tvm_pulp.tiling.schedule.build_schedule import LayerWork, Policy
 from tvm_pulp.tiling.schedule.residency import find_uses
+from tvm_pulp.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.uma.recipe import Load
 
 # Tells whether a constant that could be in L2 comes from L3.
@@ -56,7 +56,7 @@ class Decisions:
         return replace(self, choices=list(self.choices), leads=dict(self.leads), banned=banned)
 
 
-def layer_work(choice: Choice, in_l3: InL3) -> LayerWork:
+def tiled_layer(choice: Choice, in_l3: InL3) -> TiledLayer:
     """Recipes of all tiles, and constants at the level where they are wanted."""
     recipes = choice.tiling.recipes()
     for recipe in recipes:
@@ -65,18 +65,18 @@ def layer_work(choice: Choice, in_l3: InL3) -> LayerWork:
                 tensor = step.tensor.storage
                 if tensor.level in ("l2", "l3"):
                     tensor.level = "l3" if in_l3(tensor) else "l2"
-    return LayerWork(recipes, choice.overlap, choice.alone)
+    return TiledLayer(recipes, choice.overlap, choice.alone)
 
 
-def policy_of(network: Network, decisions: Decisions, works: Sequence[LayerWork]) -> Policy:
+def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[TiledLayer]) -> Policy:
     """The policy that decisions amount to: residency only where tiles allow it."""
     resident = {}
-    for tensor, uses in find_uses(network, [w.touched for w in works]).items():
+    for tensor, uses in find_uses(network, [w.touched for w in tiled_layers]).items():
         readers = frozenset(r for r in uses.candidates() if r not in decisions.banned.get(tensor, ()))
         if decisions.resident is not None:
             readers &= decisions.resident.get(tensor, frozenset())
         # A network input that layers read in tiles streams better than it waits to be complete.
-        elif uses.producer is None and all(len(works[r].recipes) > 1 for r in readers):
+        elif uses.producer is None and all(len(tiled_layers[r].recipes) > 1 for r in readers):
             readers = frozenset()
         if readers:
             resident[tensor] = readers

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tvm_pulp.tiling.cost.dma_cost import transfer_cycles
 from tvm_pulp.tiling.cost.step_cost import step_cost
-from tvm_pulp.tiling.schedule.build_schedule import LayerWork
+from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.recipe import Load, Recipe
 
 # Synchronisation and reading the record of a step.
@@ -23,21 +23,21 @@ _STEP_CYCLES = 50
 _SLOWER = 1.4
 
 
-def prefetch_leads(works: Sequence[LayerWork], slack: int) -> list[int]:
+def prefetch_leads(tiled_layers: Sequence[TiledLayer], slack: int) -> list[int]:
     """Steps by which each layer's constants and network inputs are fetched ahead, to be there `slack` cycles early."""
     starts: list[int] = []
     first: list[int] = []
     now = 0
-    for work in works:
+    for tiled in tiled_layers:
         first.append(len(starts))
-        for _, step in work.order:
+        for _, step in tiled.order:
             starts.append(now)
             now += _STEP_CYCLES + step_cost(step).cycles
-    leads = [0] * len(works)
+    leads = [0] * len(tiled_layers)
     deadline = now
-    for index in reversed(range(len(works))):
+    for index in reversed(range(len(tiled_layers))):
         slot = first[index]
-        deadline = min(deadline, starts[slot] - slack) - int(_SLOWER * _fetch_cycles(works[index].recipes[0]))
+        deadline = min(deadline, starts[slot] - slack) - int(_SLOWER * _fetch_cycles(tiled_layers[index].recipes[0]))
         issued = bisect_right(starts, deadline) - 1
         leads[index] = max(1, slot - max(0, issued))
     return leads

@@ -10,7 +10,7 @@ from tvm_pulp.uma.box import Transfer
 LARGEST_COMMAND = 0x1FF00
 
 
-def split_commands(moved: Sequence[Transfer]) -> tuple[Transfer, ...]:
+def split_transfers(moved: Sequence[Transfer]) -> tuple[Transfer, ...]:
     """The same bytes, no transfer larger than a command."""
     result: list[Transfer] = []
     for t in moved:
