@@ -18,6 +18,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 # Parts of tvm_pulp in the order a model meets them, and why each stands where it does.
 STAGES = {
     "errors": "every stage raises them",
+    "formats": "plan.json and report.json as typed data; whoever writes or reads one checks it",
     "soc": "the machine is data; it knows no compiler",
     "qnn": "the integer dialect is the language between all later stages",
     "frontend": "model file to Relax",

@@ -141,6 +141,7 @@ class App:
         return self._devices[key]
 
     def _report(self, run: Any) -> dict[str, Any]:
+        from tvm_pulp.formats import ReportJson, check_record
         from tvm_pulp.report import report
 
         make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
@@ -148,6 +149,7 @@ class App:
         if "plan.json" in self.files:
             made["planner"] = json.loads(self.files["plan.json"])["planner"]
             made["host"]["solver_s"] = self._solver_seconds
+        check_record(ReportJson, made)
         return made
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,8 +132,7 @@ def resolve_target(options: Any) -> Target:
             raise UserError(f"{option} has no effect with --plan, which decides everything: drop one of them")
     if options.plan is not None:
         record = read_plan_file(Path(options.plan))
-        sizes = (_size(record, "cores"), _size(record, "l1_bytes"))
-        return Target(soc, engines, *sizes, {}, given_plan=record)
+        return Target(soc, engines, record["cores"], record["l1_bytes"], {}, given_plan=record)
     cores = options.cores if options.cores is not None else soc.cluster.cores
     if soc.simulated and not 1 <= cores <= soc.cluster.cores:
         raise UserError(f"--cores {cores}: SoC {soc.name} has 1 to {soc.cluster.cores} cores")
@@ -149,26 +147,18 @@ def resolve_target(options: Any) -> Target:
 def read_plan_file(path: Path) -> dict[str, Any]:
     """The plan in an archive, or in a file of its own."""
     from tvm_pulp.codegen import mlf
+    from tvm_pulp.formats import FormatError, PlanJson, from_json
 
     try:
         if path.suffix == ".tar":
             files = mlf.read(path)
             if "plan.json" not in files:
                 raise UserError(f"--plan: '{path}' holds no plan; it was compiled for a SoC without a cluster")
-            record = json.loads(files["plan.json"])
-        else:
-            record = json.loads(path.read_text(encoding="utf-8"))
+            return dict(from_json(PlanJson, files["plan.json"]))
+        return dict(from_json(PlanJson, path.read_text(encoding="utf-8")))
     except OSError as error:
         raise UserError(f"--plan: cannot read '{path}': {error.strerror}") from None
+    except FormatError as error:
+        raise UserError(f"--plan: '{path}' is not a plan of this version ({error}): compile without --plan") from None
     except ValueError:
         raise UserError(f"--plan: '{path}' is neither an archive nor a plan.json of one") from None
-    if not isinstance(record, dict):
-        raise UserError(f"--plan: '{path}' is neither an archive nor a plan.json of one")
-    return record
-
-
-def _size(record: dict[str, Any], name: str) -> int:
-    value = record.get(name)
-    if not isinstance(value, int):
-        raise UserError(f"--plan: this is not a plan of this version ({name} is missing): compile without --plan")
-    return value

@@ -12,6 +12,7 @@ from tvm_pulp.codegen import mlf, run_function, weights
 from tvm_pulp.codegen.cluster_source import ClusterSource, buffer_symbol
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_files
 from tvm_pulp.codegen.kernels import Kernels
+from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.tir.describe import describe
@@ -64,7 +65,7 @@ def emit_cluster(
             assert tensor.data is not None
             blob[offset : offset + tensor.spec.bytes] = tensor.data.tobytes()
         files["parameters/l3.bin"] = bytes(blob)
-    files["plan.json"] = (json.dumps(described) + "\n").encode()
+    files["plan.json"] = to_json(PlanJson, described).encode()
     record = metadata(network, plan.arena, {**facts, "defines": defines})
     _complete(record, plan)
     files["metadata.json"] = (json.dumps(record, indent=2) + "\n").encode()

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.estimate.estimate_plan import estimate_plan
+from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.report.memory_map import memory_maps, timeline
 
 
 def write_pictures(folder: Path, plan: dict[str, Any]) -> None:
     """plan.json, one SVG per memory level, the expected schedule as timeline.svg."""
     expected = estimate_plan(plan)
-    texts = {"plan.json": json.dumps(plan) + "\n", "timeline.svg": timeline(plan, expected.spans, expected.cycles)}
+    texts = {"plan.json": to_json(PlanJson, plan), "timeline.svg": timeline(plan, expected.spans, expected.cycles)}
     texts |= {f"{level}.svg": text for level, text in memory_maps(plan).items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
