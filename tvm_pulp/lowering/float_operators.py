@@ -1,4 +1,4 @@
-"""Float operators that TVM lowers to functions or reductions without a C form, in terms of those that have one."""
+"""Float operators that TVM lowers to functions or reductions that have no C, in terms of those that have one."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _first_extreme(reduction: Callable[..., Any]) -> Lowering:
     return lower
 
 
-FORMS: dict[str, Lowering] = {
+LOWERINGS: dict[str, Lowering] = {
     "relax.sigmoid": _function(_sigmoid),
     "relax.tan": _function(lambda x: tirx.sin(x) / tirx.cos(x)),
     "relax.sinh": _function(lambda x: _half(tirx.exp(x) - tirx.exp(-x))),

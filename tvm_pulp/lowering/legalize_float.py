@@ -14,7 +14,7 @@ import tvm_ffi
 from tvm import relax, s_tir, tirx
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.lowering.float_operators import FORMS
+from tvm_pulp.lowering.float_operators import LOWERINGS
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
@@ -24,7 +24,7 @@ _VIEWS = ["relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"
 
 
 @dataclass(frozen=True)
-class Kernel:
+class LoweredFunction:
     """A lowered function and the workspaces it takes after its operands."""
 
     function: Any
@@ -36,14 +36,14 @@ def legalize_float(module: Any) -> Any:
     skip = [PREFIX + name for name in OPERATORS] + _VIEWS
     try:
         with tvm.target.Target("c"):
-            module = relax.transform.LegalizeOps(FORMS, skip_ops=skip)(module)
+            module = relax.transform.LegalizeOps(LOWERINGS, skip_ops=skip)(module)
     except Exception as error:  # TVM's lowering rules assert on what they do not support, in many classes
         reason = " ".join(str(error).split())[-160:] or type(error).__name__
         raise UserError(f"an operator outside the integer dialect has no C form ({reason}): replace it") from None
     return relax.transform.DeadCodeElimination()(module)
 
 
-def lowered_kernels(module: Any) -> dict[str, Kernel]:
+def lowered_kernels(module: Any) -> dict[str, LoweredFunction]:
     """Lowered form of every PrimFunc of a module, by name."""
     functions = {gv: f for gv, f in module.functions.items() if isinstance(f, tirx.PrimFunc)}
     wide = {gv: f for gv, f in functions.items() if _holds_wide_integers(f)}
@@ -62,7 +62,7 @@ def _holds_wide_integers(function: Any) -> bool:
     return any(found)
 
 
-def _lowered(functions: dict[Any, Any], *, narrow_index: bool) -> dict[str, Kernel]:
+def _lowered(functions: dict[Any, Any], *, narrow_index: bool) -> dict[str, LoweredFunction]:
     if not functions:
         return {}
     s, x = s_tir.transform, tirx.transform
@@ -92,7 +92,7 @@ def _lowered(functions: dict[Any, Any], *, narrow_index: bool) -> dict[str, Kern
     return {gv.name_hint: _plan_out(f) for gv, f in lowered.functions.items()}
 
 
-def _plan_out(function: Any) -> Kernel:
+def _plan_out(function: Any) -> LoweredFunction:
     """Turn large allocations into parameters."""
     spaces: list[tuple[str, TensorSpec]] = []
     parameters = list(function.params)
@@ -107,4 +107,4 @@ def _plan_out(function: Any) -> Kernel:
         return tirx.Evaluate(tirx.const(0, "int32"))
 
     body = tvm_ffi.structural_map(function.body, [(tirx.AllocBuffer, on_allocation)])
-    return Kernel(tirx.PrimFunc(parameters, body, attrs=function.attrs), tuple(spaces))
+    return LoweredFunction(tirx.PrimFunc(parameters, body, attrs=function.attrs), tuple(spaces))

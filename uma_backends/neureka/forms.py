@@ -18,8 +18,7 @@ from tvm_pulp.uma.registry import step_call
 from tvm_pulp.uma.strategy import TileAxis
 from tvm_pulp.uma.windows import input_span, unfolding
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import Job as ArrayJob
-from uma_backends.neureka.job import Padding
+from uma_backends.neureka.job import ArrayJob, Padding
 from uma_backends.neureka.layer_arithmetic import Arithmetic
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles

@@ -20,7 +20,7 @@ from tvm_pulp.frontend.relax_constant import constant
 from tvm_pulp.qnn.operator import OPERATORS, spec_of
 
 if TYPE_CHECKING:
-    from tvm_pulp.frontend.onnx_qdq import QdqImporter
+    from tvm_pulp.frontend.onnx_importer import QuantizedImporter
 
 _NONE = qnn.Requant().attributes()
 
@@ -30,7 +30,7 @@ def optional(inputs: Sequence[Any], count: int) -> list[Any]:
     return (list(inputs) + [None] * count)[:count]
 
 
-def matmul_integer(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def matmul_integer(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     a, b, az, bz = optional(inputs, 4)
     weight = _centred(b, bz, axis=-1)
     if weight is None or weight.ndim != 2:
@@ -44,7 +44,7 @@ def matmul_integer(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str
     return _less(importer, result, az, matrix.astype(np.int64).sum(axis=1))
 
 
-def _product_of_activations(importer: QdqImporter, a: Any, b: Any, az: Any, bz: Any) -> Any:
+def _product_of_activations(importer: QuantizedImporter, a: Any, b: Any, az: Any, bz: Any) -> Any:
     zero_a, zero_b = _scalar(az), _scalar(bz)
     if zero_a is None or zero_b is None or min(len(a.ty.shape.values), len(b.ty.shape.values)) < 2:
         return importer.standard("MatMulInteger", [a, b, az, bz], {}, importer.opset)
@@ -52,7 +52,7 @@ def _product_of_activations(importer: QdqImporter, a: Any, b: Any, az: Any, bz: 
     return importer.bb.emit(importer.bb.normalize(qnn.emit("matmul", [a, b], attributes)))
 
 
-def conv_integer(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def conv_integer(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     x, w, xz, wz = optional(inputs, 4)
     weight, shape = _centred(w, wz, axis=0), spec_of(x).shape
     if weight is None or len(shape) not in (3, 4):
@@ -83,7 +83,9 @@ def conv_integer(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, 
     return result
 
 
-def matmul_integer_to_float(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def matmul_integer_to_float(
+    importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int
+) -> Any:
     a, b, a_scale, b_scale, az, bz, bias = optional(inputs, 7)
     product = matmul_integer(importer, [a, b, az, bz], {}, opset)
     scale = importer.bb.emit(relax.op.multiply(a_scale, b_scale))
@@ -91,7 +93,7 @@ def matmul_integer_to_float(importer: QdqImporter, inputs: Sequence[Any], attrs:
     return real if bias is None else importer.bb.emit(relax.op.add(real, bias))
 
 
-def _less(importer: QdqImporter, result: Any, zero_point: Any, share: np.ndarray) -> Any:
+def _less(importer: QuantizedImporter, result: Any, zero_point: Any, share: np.ndarray) -> Any:
     """result - zero_point * share."""
     factor = importer.bb.emit(relax.op.astype(zero_point, "int32"))
     return importer.bb.emit(

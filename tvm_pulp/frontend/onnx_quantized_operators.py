@@ -1,7 +1,7 @@
 """Quantized ONNX operators (QLinear..., com.microsoft included) as dequantize, the float operator, quantize.
 
 That is what they mean; canonicalization makes integers of it. The operators that deliver 32-bit accumulators are in
-`onnx_operator_form_integer`.
+`onnx_integer_operators`.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend import onnx_operator_form_integer
+from tvm_pulp.frontend import onnx_integer_operators
 from tvm_pulp.frontend.relax_constant import constant
 
 if TYPE_CHECKING:
-    from tvm_pulp.frontend.onnx_qdq import QdqImporter
+    from tvm_pulp.frontend.onnx_importer import QuantizedImporter
 
-Converter = Callable[["QdqImporter", Sequence[Any], dict[str, Any], int], Any]
+Converter = Callable[["QuantizedImporter", Sequence[Any], dict[str, Any], int], Any]
 
 
-def qlinear_conv(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def qlinear_conv(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     x, xs, xz, w, ws, wz, ys, yz = inputs[:8]
     operands = [importer.dequantize(x, xs, xz), importer.dequantize(w, ws, wz, axis=0)]
     if len(inputs) > 8 and inputs[8] is not None:
@@ -30,15 +30,15 @@ def qlinear_conv(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, 
     return importer.quantize(importer.standard("Conv", operands, attrs, opset), ys, yz)
 
 
-def qlinear_matmul(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def qlinear_matmul(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     a, a_scale, az, b, b_scale, bz, ys, yz = inputs[:8]
     last = len(b.ty.shape.values) - 1
     operands = [importer.dequantize(a, a_scale, az), importer.dequantize(b, b_scale, bz, axis=last)]
     return importer.quantize(importer.standard("MatMul", operands, {}, opset), ys, yz)
 
 
-def qgemm(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
-    a, a_scale, az, b, b_scale, bz, c, ys, yz = onnx_operator_form_integer.optional(inputs, 9)
+def qgemm(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+    a, a_scale, az, b, b_scale, bz, c, ys, yz = onnx_integer_operators.optional(inputs, 9)
     columns = 0 if attrs.get("transB", 0) else 1
     operands = [importer.dequantize(a, a_scale, az), importer.dequantize(b, b_scale, bz, axis=columns)]
     gemm: dict[str, Any] = {key: attrs[key] for key in ("transA", "transB", "alpha") if key in attrs}
@@ -49,7 +49,7 @@ def qgemm(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], o
 
 
 def _accumulator_bias(
-    importer: QdqImporter, bias: Any, x_scale: Any, weight_scale: Any, op: str, factor: float = 1.0
+    importer: QuantizedImporter, bias: Any, x_scale: Any, weight_scale: Any, op: str, factor: float = 1.0
 ) -> Any:
     """A 32-bit bias in units of the accumulator."""
     x, weight = constant(x_scale), constant(weight_scale)
@@ -62,7 +62,7 @@ def _accumulator_bias(
 def binary(standard: str) -> Converter:
     """Two quantized operands, one quantized result."""
 
-    def convert(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+    def convert(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
         a, a_scale, az, b, b_scale, bz, ys = inputs[:7]
         operands = [importer.dequantize(a, a_scale, az), importer.dequantize(b, b_scale, bz)]
         zero_point = inputs[7] if len(inputs) > 7 else None
@@ -74,7 +74,7 @@ def binary(standard: str) -> Converter:
 def unary(standard: str) -> Converter:
     """One quantized operand, one quantized result; attributes are the float operator's."""
 
-    def convert(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+    def convert(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
         x, xs, xz, ys = inputs[:4]
         zero_point = inputs[4] if len(inputs) > 4 else None
         real = importer.dequantize(x, xs, xz)
@@ -90,7 +90,7 @@ def unary(standard: str) -> Converter:
     return convert
 
 
-def qlinear_softmax(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def qlinear_softmax(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     """onnxruntime multiplies by the whole number below 1 / scale instead of dividing by the scale; so do we.
 
     Where its signed kernel wraps around (a probability of one at 128 or more), ours saturates.
@@ -102,7 +102,7 @@ def qlinear_softmax(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[st
     return unary("Softmax")(importer, inputs, attrs, opset)
 
 
-def qlinear_concat(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def qlinear_concat(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     ys, yz = inputs[:2]
     parts = [importer.dequantize(*inputs[i : i + 3]) for i in range(2, len(inputs), 3)]
     return importer.quantize(importer.standard("Concat", parts, attrs, opset), ys, yz)
@@ -121,5 +121,5 @@ CONVERTERS: dict[str, Converter] = {
     "QLinearGlobalAveragePool": unary("GlobalAveragePool"),
     "QLinearAveragePool": unary("AveragePool"),
     "QLinearReduceMean": unary("ReduceMean"),
-    **onnx_operator_form_integer.CONVERTERS,
+    **onnx_integer_operators.CONVERTERS,
 }
