@@ -179,7 +179,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     target, name = resolve_target(options), module_name(options)
     progress(f"importing {model}")
     from tvm_pulp.canonicalize.pipeline import canonicalize
-    from tvm_pulp.lowering.build_network import build_network
+    from tvm_pulp.lowering import build_network
 
     imported = import_model(model, options)
     progress("canonicalizing")
@@ -238,7 +238,7 @@ def module_name(options: CompileOptions) -> str:
 def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
     """Plan a model for a SoC with a cluster, without emitting anything."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
-    from tvm_pulp.lowering.build_network import build_network
+    from tvm_pulp.lowering import build_network
     from tvm_pulp.target import resolve_target
 
     target = resolve_target(options)
@@ -253,7 +253,7 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO) -> None:
     """Print layer by layer what the compiler makes of a model and why."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.frontend.imported import UnsupportedOperators
-    from tvm_pulp.lowering.build_network import build_network
+    from tvm_pulp.lowering import build_network
     from tvm_pulp.report.explain import explain_plan, explain_source
     from tvm_pulp.report.explain_nodes import explain_unsupported
     from tvm_pulp.target import resolve_target

@@ -14,7 +14,7 @@ from tvm_pulp.api import App
 from tvm_pulp.conformance.random_layer import RandomLayer
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.lowering.build_network import build_network
+from tvm_pulp.lowering import build_network
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.report.report import cluster_report
 from tvm_pulp.sim.iss.device import IssDevice

@@ -26,7 +26,7 @@ from tvm_pulp.tiling.plan import PLANNERS, Plan
 from tvm_pulp.tir.describe import describe
 from tvm_pulp.tir.lower import LoweredPlan, lower
 from tvm_pulp.uma.backend import UMABackend
-from tvm_pulp.verify.verify_plan import verify_plan
+from tvm_pulp.verify import verify_plan
 
 
 @dataclass(frozen=True)

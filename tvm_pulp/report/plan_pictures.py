@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.estimate.estimate_plan import estimate_plan
+from tvm_pulp.estimate import estimate_plan
 from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.report.memory_map import memory_maps, timeline
 

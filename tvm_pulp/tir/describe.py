@@ -12,11 +12,11 @@ from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.plan import LayerPlan, Planner
 from tvm_pulp.tiling.schedule.build_schedule import page_at
 from tvm_pulp.tiling.schedule.constant_bundles import step_words
-from tvm_pulp.tiling.schedule.residency import contiguous_offset
 from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle, Move, Slot
 from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.lower import LoweredPlan
 from tvm_pulp.tir.statements import integer, statement_name
+from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Job, Kernel, Load, Local, Store
 
 Record = dict[str, Any]

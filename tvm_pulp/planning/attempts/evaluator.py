@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tvm_pulp.estimate.estimate_plan import estimate_plan
+from tvm_pulp.estimate import estimate_plan
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.tiling.make_plan import make_plan

@@ -15,9 +15,9 @@ from tvm_pulp.tiling.cost.step_cost import step_cost
 from tvm_pulp.tiling.forms.cuts import Tiling
 from tvm_pulp.tiling.schedule.build_schedule import PAGE_SHARE
 from tvm_pulp.tiling.schedule.constant_bundles import descriptor_bytes
-from tvm_pulp.tiling.schedule.residency import contiguous_offset
 from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.box import Box, transfers
+from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store, operands_of
 
 # A step besides its function, about: its record, a wait, a barrier. Starting a job. See `tir.estimate`.

@@ -10,7 +10,6 @@ import numpy as np
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.tiling.cost.step_cost import step_cost
 from tvm_pulp.tiling.schedule.constant_bundles import BundleBuilder, record_bytes
-from tvm_pulp.tiling.schedule.residency import contiguous_offset
 from tvm_pulp.tiling.schedule.schedule import (
     BOOT,
     Block,
@@ -27,6 +26,7 @@ from tvm_pulp.tiling.schedule.schedule import (
 from tvm_pulp.tiling.schedule.split_transfers import split_transfers
 from tvm_pulp.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, transfers
+from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, operands_of
 
 # Records and descriptors of a layer travel together unless they would take more than this part of L1.

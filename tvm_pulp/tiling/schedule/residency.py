@@ -8,24 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from tvm_pulp.qnn.network import Network, Tensor
-from tvm_pulp.uma.box import Box, transfers
+from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Load, Recipe, Store
-
-# Kernels and engines expect operands at words.
-WORD = 4
-
-
-def contiguous_offset(tensor: Tensor, box: Box) -> int | None:
-    """Byte offset of a box that is one run of whole words, else None."""
-    if box.elements == 0:
-        return None
-    moved = transfers(box, tensor.spec.shape, np.dtype(tensor.spec.dtype).itemsize)
-    if len(moved) != 1 or moved[0].is_2d or moved[0].external % WORD:
-        return None
-    return moved[0].external
 
 
 @dataclass
