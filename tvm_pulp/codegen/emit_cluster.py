@@ -8,8 +8,8 @@ from importlib import resources
 from typing import Any
 
 from tvm_pulp.codegen import kernels as kernel_files
-from tvm_pulp.codegen import mlf, run_function, weights
-from tvm_pulp.codegen.cluster_source import ClusterSource, buffer_symbol
+from tvm_pulp.codegen import mlf, program_source, run_function, weights
+from tvm_pulp.codegen.cluster_source import ClusterSource
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_files
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.formats import PlanJson, to_json
@@ -39,7 +39,7 @@ def emit_cluster(
     named = named_constants(tables, constants)
     texts = {
         f"{SOURCES}/{name}_run.c": source.run_file(),
-        f"{SOURCES}/{name}_program.c": source.program_file(),
+        f"{SOURCES}/{name}_program.c": program_source.program_file(plan, engines),
         f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(kernels),
         f"{SOURCES}/{name}_weights.c": weights.source_file(name, named),
         f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
@@ -119,7 +119,7 @@ def _complete(record: dict[str, Any], plan: Plan) -> None:
     facts, name = record["tvm_pulp"], plan.network.name
     for role in ("inputs", "outputs"):
         for entry in facts[role]:
-            entry["symbol"] = buffer_symbol(name, role, entry["member"])
+            entry["symbol"] = program_source.buffer_symbol(name, role, entry["member"])
     sizes = {"l2": 0, "weight_sram": 0, "weight_mram": 0, "l3": 0}
     for tensor in plan.constants():
         sizes[tensor.level] += tensor.spec.bytes

@@ -9,8 +9,8 @@ import tvm_pulp
 from tests.tiling.single_layers import make_layer
 from tvm_pulp.planning.solver.candidates import Candidate
 from tvm_pulp.planning.solver.layer_cost import LayerCost, Stream
+from tvm_pulp.planning.solver.problem import Problem, Solution
 from tvm_pulp.planning.solver.solve import solve
-from tvm_pulp.planning.solver.solver_model import Problem, Solution
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 

@@ -11,9 +11,10 @@ from tvm_pulp.planning.attempts.evaluator import PlanEvaluator
 from tvm_pulp.planning.heuristics.policies import IN_GOOD_TIME, SLACK
 from tvm_pulp.planning.solver.candidates import Candidate, Candidates
 from tvm_pulp.planning.solver.layer_cost import LARGE_CONSTANT, activations
+from tvm_pulp.planning.solver.problem import Problem, Solution
 from tvm_pulp.planning.solver.repeats import find_repeats, wiring
 from tvm_pulp.planning.solver.solve import solve
-from tvm_pulp.planning.solver.solver_model import MOST_AHEAD, MOST_ISSUED, TURNAROUND_CYCLES, Problem, Solution
+from tvm_pulp.planning.solver.solver_model import MOST_AHEAD, MOST_ISSUED, TURNAROUND_CYCLES
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.place.arena import Buffer, largest_live_set
 from tvm_pulp.tiling.place.fit_schedule import excess_bytes

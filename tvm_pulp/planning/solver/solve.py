@@ -6,7 +6,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from tvm_pulp.planning.solver.solver_model import CYCLE_WEIGHT, Problem, Solution, SolverModel
+from tvm_pulp.planning.solver.problem import Problem, Solution
+from tvm_pulp.planning.solver.solver_model import CYCLE_WEIGHT, SolverModel
 
 _SEED = 1
 # The model is not more precise than this.

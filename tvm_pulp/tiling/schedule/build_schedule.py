@@ -24,10 +24,11 @@ from tvm_pulp.tiling.schedule.schedule import (
     store_position,
 )
 from tvm_pulp.tiling.schedule.split_transfers import split_transfers
+from tvm_pulp.tiling.schedule.step_order import StepOrder
 from tvm_pulp.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, transfers
 from tvm_pulp.uma.contiguous import contiguous_offset
-from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, operands_of
+from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store, operands_of
 
 # Records and descriptors of a layer travel together unless they would take more than this part of L1.
 PAGE_SHARE = 12
@@ -48,12 +49,7 @@ class _Builder:
         self.l2_alive: dict[Tensor, tuple[int, int]] = {}
         self._stored_at: dict[Tensor, int] = {}
         self._page_of: dict[int, Bundle] = {}
-        self._order: list[tuple[int, int, Kernel | Call | Job]] = []
-        self._slots_of: dict[tuple[int, int], list[int]] = {}
-        for index, tiled in enumerate(tiled_layers):
-            for tile, step in tiled.order:
-                self._slots_of.setdefault((index, tile), []).append(len(self._order))
-                self._order.append((index, tile, step))
+        self._steps = StepOrder(tiled_layers, overlap=policy.overlap)
         self._outputs = {t.storage for t in network.outputs}
         self._l2_readers: dict[Tensor, list[int]] = {}
         for index, layer in enumerate(network.layers):
@@ -69,7 +65,7 @@ class _Builder:
         fetches = self._fetches()
         self._reserve_records(fetches)
         slots = []
-        for number, (index, tile, step) in enumerate(self._order):
+        for number, (index, tile, step) in enumerate(self._steps.all):
             used = {o: places[index][o] for o in operands_of(step) if isinstance(o, Local)}
             slots.append(Slot(number, index, tile, step, used, step_cost(step)))
         pages = tuple(self._page_of[s.index] for s in slots)
@@ -108,7 +104,7 @@ class _Builder:
         for move in self.moves:
             if move.position != BOOT:
                 positions.setdefault(move.position, []).append(move)
-        for slot in range(len(self._order)):
+        for slot in range(len(self._steps.all)):
             positions.setdefault(compute_position(slot), [])
         for fetch in fetches:
             if fetch.position != BOOT:
@@ -117,11 +113,11 @@ class _Builder:
         for position, moves in positions.items():
             page = page_at(position, self._page_of)
             slot, part = divmod(position, 3)
-            job = part == 2 and slot < len(self._order) and isinstance(self._order[slot][2], Job)
+            job = part == 2 and slot < len(self._steps.all) and isinstance(self._steps.all[slot].step, Job)
             count = sum(f.position == position for f in fetches)
             needed[page] = needed.get(page, 0) + record_bytes(moves, job=job, fetches=count)
-        if self._order:
-            last = self._page_of[len(self._order) - 1]
+        if self._steps.all:
+            last = self._page_of[len(self._steps.all) - 1]
             needed[last] += record_bytes([], job=False)
         for bundle in self.bundles.made:
             self.bundles.finish(bundle, needed.get(bundle, 0))
@@ -159,26 +155,15 @@ class _Builder:
             for step in recipe.steps:
                 if isinstance(step, Store):
                     self._store(index, tile, tiled, step, places)
-            for slot in self._slots_of[index, tile]:
+            for slot in self._steps.slots(index, tile):
                 self._use(slot, places)
         return places
 
-    def _uses(self, index: int, tile: int, local: Local) -> list[int]:
-        """Slots of a tile that touch a Local."""
-        slots = self._slots_of[index, tile]
-        return [s for s in slots if local in operands_of(self._order[s][2])] or slots[:1]
-
-    def _end_of_use(self, slot: int) -> int:
-        """Position until which a step may need its operands; a job runs on while the next step starts."""
-        index, _, step = self._order[slot]
-        runs_on = isinstance(step, Job) and self._policy.overlap and not self._tiled_layers[index].alone
-        return compute_position(slot + 1 if runs_on and slot + 1 < len(self._order) else slot)
-
     def _use(self, slot: int, places: dict[Local, Place]) -> None:
         """Every operand of a step is alive at that step, in L1 or in L2."""
-        for operand in operands_of(self._order[slot][2]):
+        for operand in operands_of(self._steps.all[slot].step):
             if isinstance(operand, Local):
-                places[operand].block.extend(self._end_of_use(slot))
+                places[operand].block.extend(self._steps.end_of_use(slot))
             elif operand.storage.kind != "constant":
                 self._in_l2(operand.storage, compute_position(slot))
                 self._stored_at[operand.storage] = compute_position(slot)
@@ -190,7 +175,7 @@ class _Builder:
         if not self._policy.overlap:
             return load_position(needed), False
         if tile and tiled.overlap:
-            return compute_position(min(self._slots_of[index, tile - 1][0], needed - 1)), False
+            return compute_position(min(self._steps.slots(index, tile - 1)[0], needed - 1)), False
         lead = self._policy.lead.get(index, 0)
         if tile == 0 and lead:
             return compute_position(max(0, needed - lead)), True
@@ -198,13 +183,13 @@ class _Builder:
 
     def _constants(self, index: int, tiled: TiledLayer, places: dict[Local, Place]) -> None:
         """Bundles: one for what all tiles share, one per tile for what changes; records with the first or apart."""
-        slots = sorted(s for t in range(len(tiled.recipes)) for s in self._slots_of[index, t])
+        slots = sorted(s for t in range(len(tiled.recipes)) for s in self._steps.slots(index, t))
         small = PAGE_SHARE * tiled.descriptor_bytes <= self._l1_bytes
         shared, changing = self.bundles.divide(tiled.recipes)
         if shared or small:
             common = self.bundles.new(index)
             block = self._fetch(index, 0, tiled, common, slots[0])
-            block.extend(self._end_of_use(slots[-1]))
+            block.extend(self._steps.end_of_use(slots[-1]))
             self.bundles.place(common, block, shared, places)
             if small:
                 self._make_page(common, block, slots)
@@ -215,7 +200,7 @@ class _Builder:
         for tile, pieces in enumerate(changing):
             if not pieces:
                 continue
-            mine = self._slots_of[index, tile]
+            mine = self._steps.slots(index, tile)
             key = tuple((t.storage, b) for t, b, _ in pieces)
             if carried is not None and carried[0] == key:
                 _, bundle, block = carried
@@ -223,7 +208,7 @@ class _Builder:
                 bundle = known[key] if key in known else self.bundles.new(index)
                 known[key] = bundle
                 block = self._fetch(index, tile, tiled, bundle, mine[0])
-            block.extend(self._end_of_use(mine[-1]))
+            block.extend(self._steps.end_of_use(mine[-1]))
             self.bundles.place(bundle, block, pieces, places)
             carried = (key, bundle, block)
 
@@ -233,8 +218,8 @@ class _Builder:
         for number in range(count):
             mine = slots[number * len(slots) // count : (number + 1) * len(slots) // count]
             page = self.bundles.new(index)
-            block = self._fetch(index, self._order[mine[0]][1], tiled, page, mine[0])
-            block.extend(self._end_of_use(mine[-1]))
+            block = self._fetch(index, self._steps.all[mine[0]].tile, tiled, page, mine[0])
+            block.extend(self._steps.end_of_use(mine[-1]))
             self._make_page(page, block, mine)
 
     def _fetch(self, index: int, tile: int, tiled: TiledLayer, bundle: Bundle, needed: int) -> Block:
@@ -247,7 +232,7 @@ class _Builder:
         # What precedes the next page's first step is told by this one.
         block.extend(load_position(slots[-1] + 1))
         for slot in slots:
-            self.bundles.describe(bundle, slot, self._order[slot][2])
+            self.bundles.describe(bundle, slot, self._steps.all[slot].step)
             self._page_of[slot] = bundle
 
     def _activation(
@@ -259,8 +244,8 @@ class _Builder:
         live: dict[tuple[Tensor, Box], tuple[int, Block]],
         places: dict[Local, Place],
     ) -> None:
-        storage, slots = step.tensor.storage, self._uses(index, tile, step.local)
-        start, end = slots[0], self._end_of_use(slots[-1])
+        storage, slots = step.tensor.storage, self._steps.uses(index, tile, step.local)
+        start, end = slots[0], self._steps.end_of_use(slots[-1])
         if index in self._policy.resident.get(storage, ()):
             offset = contiguous_offset(step.tensor, step.box)
             assert offset is not None
@@ -294,7 +279,7 @@ class _Builder:
     def _in_place(self, index: int, tile: int, tiled: TiledLayer, step: Load, places: dict[Local, Place]) -> None:
         """An operand that is brought to where it belongs in the result."""
         assert step.local.inside is not None
-        place, start = places[step.local.inside], self._uses(index, tile, step.local)[0]
+        place, start = places[step.local.inside], self._steps.uses(index, tile, step.local)[0]
         position, ahead = self._early(index, tile, tiled, start)
         if tile and place.offset:
             # The result stays in L1 as a whole: the tile before may write a little into what belongs to this one.
@@ -328,7 +313,7 @@ class _Builder:
     def _output(self, index: int, tile: int, step: Store, places: dict[Local, Place]) -> None:
         if step.local in places:
             return
-        storage, slots = step.tensor.storage, self._uses(index, tile, step.local)
+        storage, slots = step.tensor.storage, self._steps.uses(index, tile, step.local)
         first = compute_position(slots[0])
         if self._policy.resident.get(storage):
             offset = contiguous_offset(step.tensor, step.box)
@@ -344,7 +329,7 @@ class _Builder:
     def _intermediates(self, index: int, tile: int, recipe: Recipe, places: dict[Local, Place]) -> None:
         for local in recipe.locals:
             if local not in places:
-                first = compute_position(self._uses(index, tile, local)[0])
+                first = compute_position(self._steps.uses(index, tile, local)[0])
                 places[local] = Place(self._block(index, local.name, local.bytes, first, first))
 
     def _store(self, index: int, tile: int, tiled: TiledLayer, step: Store, places: dict[Local, Place]) -> None:
@@ -352,9 +337,9 @@ class _Builder:
         readers = [i for i in self._l2_readers.get(storage, []) if i >= index]
         if not (readers or storage in self._outputs or storage.kind == "output") or not step.box.elements:
             return
-        after = self._uses(index, tile, step.local)[-1] + 1
-        overlapped = tiled.overlap and self._policy.overlap and after < len(self._order)
-        if overlapped and self._order[after][0] != index and self._order[after][0] in readers:
+        after = self._steps.uses(index, tile, step.local)[-1] + 1
+        overlapped = tiled.overlap and self._policy.overlap and after < len(self._steps.all)
+        if overlapped and self._steps.all[after].layer != index and self._steps.all[after].layer in readers:
             overlapped = False
         position = compute_position(after) if overlapped else store_position(after)
         itemsize = np.dtype(step.tensor.spec.dtype).itemsize
