@@ -10,9 +10,9 @@ from typing import Any
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.plan import LayerPlan, Planner
-from tvm_pulp.tiling.schedule.build_schedule import page_at
 from tvm_pulp.tiling.schedule.constant_bundles import step_words
 from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle, Move, Slot
+from tvm_pulp.tiling.schedule.step_records import page_at
 from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.lower import LoweredPlan
 from tvm_pulp.tir.statements import integer, statement_name

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.tiling.cost.step_cost import step_cost
-from tvm_pulp.tiling.schedule.constant_bundles import BundleBuilder, record_bytes
+from tvm_pulp.tiling.schedule.constant_bundles import BundleBuilder
+from tvm_pulp.tiling.schedule.l3_fetches import l3_fetches
 from tvm_pulp.tiling.schedule.schedule import (
     BOOT,
     Block,
     Bundle,
-    Fetch,
     Move,
     Place,
     Schedule,
@@ -25,10 +24,11 @@ from tvm_pulp.tiling.schedule.schedule import (
 )
 from tvm_pulp.tiling.schedule.split_transfers import split_transfers
 from tvm_pulp.tiling.schedule.step_order import StepOrder
+from tvm_pulp.tiling.schedule.step_records import reserve_records
 from tvm_pulp.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, transfers
 from tvm_pulp.uma.contiguous import contiguous_offset
-from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store, operands_of
+from tvm_pulp.uma.recipe import Load, Local, Recipe, Store, operands_of
 
 # Records and descriptors of a layer travel together unless they would take more than this part of L1.
 PAGE_SHARE = 12
@@ -62,8 +62,10 @@ class _Builder:
     def build(self) -> Schedule:
         places = [self._layer(index, tiled) for index, tiled in enumerate(self._tiled_layers)]
         self.moves.sort(key=lambda m: (m.position, m.ahead, m.outward))
-        fetches = self._fetches()
-        self._reserve_records(fetches)
+        fetches = l3_fetches(self.moves, self._policy.l3_batch)
+        for fetch in fetches:
+            self._in_l2(fetch.tensor, max(fetch.position, 0))
+        self.moves = reserve_records(self._steps, self.moves, fetches, self.bundles, self._page_of)
         slots = []
         for number, (index, tile, step) in enumerate(self._steps.all):
             used = {o: places[index][o] for o in operands_of(step) if isinstance(o, Local)}
@@ -71,62 +73,6 @@ class _Builder:
         pages = tuple(self._page_of[s.index] for s in slots)
         kept = (tuple(self.bundles.made), pages, self.resident, self.l2_alive, tuple(fetches))
         return Schedule(tuple(slots), tuple(self.moves), tuple(self.blocks), *kept)
-
-    def _fetches(self) -> list[Fetch]:
-        """What comes from L3: fetched while what was fetched before is taken to L1.
-
-        The I/O DMA tells only when it has nothing left to do, so a batch is issued at once and waited for as one.
-        """
-        wanted: dict[int, list[Tensor]] = {}
-        owner: dict[Tensor, int] = {}
-        for move in self.moves:
-            if (
-                isinstance(move.source, Tensor)
-                and move.source.storage.level == "l3"
-                and move.source.storage not in owner
-            ):
-                owner[move.source.storage] = move.layer
-                wanted.setdefault(max(move.position, 0), []).append(move.source.storage)
-        found = []
-        before, first_use, batch = BOOT, BOOT, 0
-        for position, tensors in sorted(wanted.items()):
-            if batch == 0 or batch >= self._policy.l3_batch:
-                before, first_use, batch = first_use, position, 0
-            for tensor in tensors:
-                found.append(Fetch(before, tensor, owner[tensor]))
-                self._in_l2(tensor, max(before, 0))
-                batch += tensor.spec.bytes
-        return found
-
-    def _reserve_records(self, fetches: Sequence[Fetch]) -> None:
-        """Room for the step records of every page, in front of what else the bundle holds."""
-        positions: dict[int, list[Move]] = {}
-        for move in self.moves:
-            if move.position != BOOT:
-                positions.setdefault(move.position, []).append(move)
-        for slot in range(len(self._steps.all)):
-            positions.setdefault(compute_position(slot), [])
-        for fetch in fetches:
-            if fetch.position != BOOT:
-                positions.setdefault(fetch.position, [])
-        needed: dict[Bundle, int] = {}
-        for position, moves in positions.items():
-            page = page_at(position, self._page_of)
-            slot, part = divmod(position, 3)
-            job = part == 2 and slot < len(self._steps.all) and isinstance(self._steps.all[slot].step, Job)
-            count = sum(f.position == position for f in fetches)
-            needed[page] = needed.get(page, 0) + record_bytes(moves, job=job, fetches=count)
-        if self._steps.all:
-            last = self._page_of[len(self._steps.all) - 1]
-            needed[last] += record_bytes([], job=False)
-        for bundle in self.bundles.made:
-            self.bundles.finish(bundle, needed.get(bundle, 0))
-        for number, move in enumerate(self.moves):
-            if isinstance(move.source, Bundle):
-                size = move.source.bytes
-                move.place.block.bytes = size + move.source.slack
-                self.moves[number] = replace(move, transfers=split_transfers([Transfer(0, 0, size, size, size)]))
-        self.moves = [m for m in self.moves if m.transfers]
 
     def _block(self, index: int, name: str, size: int, first: int, last: int) -> Block:
         block = Block(name, size, first, last, index)
@@ -353,13 +299,3 @@ class _Builder:
     def _in_l2(self, storage: Tensor, position: int) -> None:
         first, last = self.l2_alive.get(storage, (position, position))
         self.l2_alive[storage] = (min(first, position), max(last, position))
-
-
-def page_at(position: int, pages: Mapping[int, Bundle]) -> Bundle:
-    """The page that tells a position: what precedes the first step of a page stands in the page before."""
-    slot, part = divmod(position, 3)
-    if slot >= len(pages):
-        return pages[len(pages) - 1]
-    if part != 2 and slot:
-        return pages[slot - 1]
-    return pages[slot]
