@@ -30,6 +30,8 @@ PARAMETER_SLACK = 128
 ACTIVATION_SLACK = 64
 # The driver's job structure: six pointers, the address of the shape, the shape's 18 words.
 JOB_WORDS = 25
+# It has two job contexts: one it works on, one that waits.
+JOB_QUEUE = 2
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,8 @@ class NeurekaForm:
             steps.append(Load(shifts, part, shift_local))
         description = Description(job, source, target, weights, offset, scale_local, bias_local, shift_local)
         reads = tuple(o for o in (source, scale_local, bias_local, shift_local, weights) if isinstance(o, Local))
-        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, self.job_cycles(job))
+        cycles = self.job_cycles(job)
+        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, cycles, JOB_QUEUE)
 
     def job_cycles(self, job: ArrayJob) -> int:
         how = job.requantization
