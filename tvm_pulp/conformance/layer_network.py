@@ -16,7 +16,8 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.report.report import cluster_report
-from tvm_pulp.sim.iss.device import IssDevice
+from tvm_pulp.sim.iss.runner import IssRunner
+from tvm_pulp.sim.run_twice import run_twice
 from tvm_pulp.soc import Soc
 from tvm_pulp.target import Target
 from tvm_pulp.tiling.build_network import build_network
@@ -93,10 +94,13 @@ def _fits(form: Any, layer: Any, budget: int) -> bool:
 
 
 def simulate(target: Target, plan: Plan, inputs: Sequence[np.ndarray]) -> Simulated:
-    """Emit, build and run; a race of an accelerator with cores or DMA is an error."""
+    """Emit, build and run; first and second inference agree, and a race of an accelerator is an error."""
     app = App(target.emit(plan, {"target": "conformance", "soc": target.soc.name, "inferred_inputs": []}))
-    run = IssDevice(app.files, app.metadata).run(list(inputs))
-    if run.statistics.races:
-        raise AssertionError(f"the accelerator races with cores or DMA: {run.statistics.first_race}")
-    jobs = {p.name: p.jobs for p in run.statistics.peripherals}
-    return Simulated(run.outputs, cluster_report(app.metadata, run, None), jobs)
+    runner = IssRunner()
+    runner.build(app.files, app.metadata)
+    run = run_twice(runner, app.metadata, inputs)
+    counters = run.statistics.counters
+    if counters.races:
+        raise AssertionError(f"the accelerator races with cores, DMA or another: {counters.first_race}")
+    jobs = {p.name: p.jobs for p in counters.peripherals}
+    return Simulated(run.outputs, cluster_report(app.metadata, run.statistics, None), jobs)
