@@ -21,17 +21,27 @@ BOTH = (ENGINE, "neureka")
 
 
 @cache
-def dotter() -> UMABackend:
-    """The scaffold's engine, found by its entry point like any installed one."""
-    folder = Path(tempfile.mkdtemp(prefix="tvm_pulp_dotter_")) / ENGINE
-    create(ENGINE, folder)
-    facts = folder / f"{ENGINE}_backend-0.1.0.dist-info"
+def scaffold(name: str, changes: tuple[tuple[str, str, str], ...] = ()) -> UMABackend:
+    """The scaffold's engine, found by its entry point as if installed; `changes` are (file, text, other text)."""
+    folder = Path(tempfile.mkdtemp(prefix=f"tvm_pulp_{name}_")) / name
+    create(name, folder)
+    for file, text, other in changes:
+        path = folder / f"{name}_backend" / file
+        assert text in path.read_text()
+        path.write_text(path.read_text().replace(text, other))
+    facts = folder / f"{name}_backend-0.1.0.dist-info"
     facts.mkdir()
-    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {ENGINE}-backend\nVersion: 0.1.0\n")
-    (facts / "entry_points.txt").write_text(f"[tvm_pulp.uma_backends]\n{ENGINE} = {ENGINE}_backend:DotterBackend\n")
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-backend\nVersion: 0.1.0\n")
+    entry = f"{name} = {name}_backend:{name.capitalize()}Backend"
+    (facts / "entry_points.txt").write_text(f"[tvm_pulp.uma_backends]\n{entry}\n")
     sys.path.append(str(folder))
     importlib.invalidate_caches()
-    return backend(ENGINE)
+    return backend(name)
+
+
+def dotter() -> UMABackend:
+    """The engine beside NEUREKA in these tests."""
+    return scaffold(ENGINE)
 
 
 def soc_with_both(macs_per_cycle: int = 16) -> Soc:

@@ -37,18 +37,27 @@ class Simulated:
 
 def layer_network(layers: Sequence[RandomLayer], name: str = "layers") -> Network:
     """One input and one output per layer."""
+    return chain_network([[layer] for layer in layers], name)
+
+
+def chain_network(chains: Sequence[Sequence[RandomLayer]], name: str = "layers") -> Network:
+    """One input and one output per row of layers; layers of the network stand row by row."""
     builder = relax.BlockBuilder()
-    inputs = [relax.Var(f"x{i}", relax.TensorType(layer.x.shape, layer.x.dtype)) for i, layer in enumerate(layers)]
+    first = [chain[0].x for chain in chains]
+    inputs = [relax.Var(f"x{i}", relax.TensorType(x.shape, x.dtype)) for i, x in enumerate(first)]
     with builder.function("main", inputs):
         with builder.dataflow():
             results = []
-            for x, layer in zip(inputs, layers, strict=True):
-                operands = [x, *(relax.const(c, str(c.dtype)) for c in layer.constants)]
-                results.append(builder.emit(qnn.emit(layer.operator, operands, layer.attributes)))
+            for x, chain in zip(inputs, chains, strict=True):
+                value = x
+                for layer in chain:
+                    operands = [value, *(relax.const(c, str(c.dtype)) for c in layer.constants)]
+                    value = builder.emit(qnn.emit(layer.operator, operands, layer.attributes))
+                results.append(value)
             output = builder.emit_output(relax.Tuple(results))
         builder.emit_func_output(output)
-    names = tuple(f"x{i}" for i in range(len(layers)))
-    imported = Imported(builder.get(), names, tuple(f"y{i}" for i in range(len(layers))), "pulp")
+    names = tuple(f"x{i}" for i in range(len(chains)))
+    imported = Imported(builder.get(), names, tuple(f"y{i}" for i in range(len(chains))), "pulp")
     return build_network(imported.module, imported, name)
 
 
