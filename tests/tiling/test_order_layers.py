@@ -52,6 +52,31 @@ def test_cores_take_what_would_wait_for_an_accelerator() -> None:
     assert not layer_order(network([[], []]), slow).on_cores
 
 
+def test_the_longest_way_to_the_end_goes_first() -> None:
+    # Layer 1 is short, but a long one waits for it; equally long ones keep their order.
+    works = [Work(None, 100, "a"), Work(None, 50, "b"), Work(None, 100, "c"), Work(None, 400, "d")]
+    assert layer_order(network([[], [], [], [1]]), works).layers == (1, 3, 0, 2)
+    jobs = [Work("npu", 100, "a"), Work("npu", 50, "b"), Work("npu", 100, "c"), Work("npu", 400, "d")]
+    assert layer_order(network([[], [], [], [1]]), jobs).layers == (1, 3, 0, 2)
+
+
+def test_code_at_hand_counts_more_than_the_way_to_the_end() -> None:
+    works = [Work(None, 900, "a"), Work(None, 500, "b"), Work(None, 100, "a")]
+    assert layer_order(network([[], [], []]), works).layers == (0, 2, 1)
+
+
+def test_an_accelerator_is_given_two_jobs_at_a_time() -> None:
+    works = [*(Work("npu", 1000, "job") for _ in range(4)), Work(None, 100, "a"), Work(None, 100, "a")]
+    assert layer_order(network([[], [], [], [], [], []]), works).layers == (0, 1, 4, 5, 2, 3)
+
+
+def test_submitting_takes_time() -> None:
+    """Each takes 60 cycles: a job of 58 is over when another engine's has been submitted, one of 62 is not."""
+    for cycles, order in ((58, (0, 1, 2, 3)), (62, (0, 1, 3, 2))):
+        works = [Work("npu", cycles, "job"), Work("dsp", 10, "job"), Work(None, 500, "after"), Work(None, 10, "free")]
+        assert layer_order(network([[], [], [0], []]), works).layers == order
+
+
 @given(st.data())
 def test_operands_are_made_before_they_are_read(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 12))
