@@ -72,7 +72,9 @@ def test_what_may_be_negative_takes_the_functions(operation: str, name: str) -> 
     assert printed(i - 3, tirx.const(8, "int32"), operation) == f"tvm_pulp_floor_{name}_32(i - 3, 8)"
     assert printed(i, tirx.const(-8, "int32"), operation) == f"tvm_pulp_floor_{name}_32(i, -8)"
     wide = tirx.Var("x", "int64")
-    assert printed(wide - 3, tirx.const(8, "int64"), operation) == f"tvm_pulp_floor_{name}_64(x - INT64_C(3), INT64_C(8))"
+    assert (
+        printed(wide - 3, tirx.const(8, "int64"), operation) == f"tvm_pulp_floor_{name}_64(x - INT64_C(3), INT64_C(8))"
+    )
 
 
 def test_unsigned_words_are_never_negative() -> None:

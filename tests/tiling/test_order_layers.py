@@ -29,7 +29,8 @@ def test_a_chain_keeps_its_order() -> None:
 
 def test_jobs_are_submitted_before_cores_work() -> None:
     # Two branches, job then kernel: both jobs first, so that the second runs beside the first kernel.
-    works = [Work("npu", 1000, "job"), Work(None, 500, "a"), Work("npu", 1000, "job"), Work(None, 500, "b")]
+    job = Work("npu", 1000, "job", queue=2)
+    works = [job, Work(None, 500, "a"), job, Work(None, 500, "b")]
     order = layer_order(network([[], [0], [], [2], [1, 3]]), [*works, Work(None, 10, "c")]).layers
     assert order == (0, 2, 1, 3, 4)
 
@@ -65,9 +66,11 @@ def test_code_at_hand_counts_more_than_the_way_to_the_end() -> None:
     assert layer_order(network([[], [], []]), works).layers == (0, 2, 1)
 
 
-def test_an_accelerator_is_given_two_jobs_at_a_time() -> None:
-    works = [*(Work("npu", 1000, "job") for _ in range(4)), Work(None, 100, "a"), Work(None, 100, "a")]
-    assert layer_order(network([[], [], [], [], [], []]), works).layers == (0, 1, 4, 5, 2, 3)
+def test_an_accelerator_is_given_as_many_jobs_as_it_holds() -> None:
+    orders = {1: (0, 4, 5, 1, 2, 3), 2: (0, 1, 4, 5, 2, 3), 3: (0, 1, 2, 4, 5, 3)}
+    for queue, order in orders.items():
+        works = [*(Work("npu", 1000, "job", queue=queue) for _ in range(4)), *(Work(None, 100, "a") for _ in range(2))]
+        assert layer_order(network([[], [], [], [], [], []]), works).layers == order
 
 
 def test_submitting_takes_time() -> None:

@@ -15,6 +15,7 @@ from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.order_layers import Order, Work, layer_order
 from tvm_pulp.tiling.search import JUST_IN_TIME, wanted, whole_l1
 from tvm_pulp.tiling.split_form import SplitForm, pin_of
+from tvm_pulp.uma.recipe import Job
 
 # By how much a split has to make the network faster: all figures are estimates.
 _LEAST_GAIN = 0.003
@@ -102,4 +103,6 @@ def _work(chooser: Chooser, index: int, l1_bytes: int) -> Work:
         return Work(None, tiling.cycles, tiling.form.name)
     pinned = chooser.forms[index].layer.name in chooser.pins
     others = [o.cycles for o in offers if o.engine == CLUSTER and o.cycles is not None]
-    return Work(engine, tiling.cycles, tiling.form.name, min(others) if others and not pinned else None)
+    on_cores = min(others) if others and not pinned else None
+    queue = max((s.queue for s in tiling.form.recipe(tiling.tiles[0]).steps if isinstance(s, Job)), default=1)
+    return Work(engine, tiling.cycles, tiling.form.name, on_cores, queue)
