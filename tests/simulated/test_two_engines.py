@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cache
 
@@ -19,6 +20,7 @@ from tvm_pulp.tiling.build_network import build_network
 from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.uma.recipe import Job
+from uma_backends.neureka import forms
 
 MODEL = "zoo:autoencoder"
 TARGET = "uma-dotter,uma-neureka"
@@ -82,6 +84,17 @@ def test_tickets_follow_the_engines_queues() -> None:
     found = tickets(target_with_both(pins), autoencoder())
     assert {engine: len(numbers) for engine, numbers in found.items()} == {"dotter": 1, "neureka": 2}
     assert not found["dotter"] & found["neureka"]
+
+
+def test_a_queue_longer_than_there_are_tickets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine jobs in a row that an engine would take at once: the first is waited for before its ticket is used again."""
+    monkeypatch.setattr(forms, "JOB_QUEUE", 20)
+    app = tvm_pulp.compile(MODEL, target="uma-neureka", pins={"reconstruction": "cluster"})
+    program = json.loads(app.files["plan.json"])["program"]
+    jobs = [(number, a["ticket"]) for number, step in enumerate(program) for a in step["actions"] if a["do"] == "job"]
+    assert [ticket for _, ticket in jobs] == [0, 1, 2, 3, 4, 5, 6, 7, 0]
+    assert {"agent": 0, "ticket": 0} in program[jobs[-1][0]]["waits"]
+    np.testing.assert_array_equal(simulate(app).outputs[0], next(iter(expected().values())))
 
 
 def test_estimate_stays_near_the_measurement() -> None:
