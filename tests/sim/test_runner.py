@@ -49,6 +49,19 @@ class CyclesOnly(OutputsOnly):
         return Statistics(0.0, 0.0, cycles=1000, cold_cycles=2000)
 
 
+class Guessing(OutputsOnly):
+    """Gives cycles that it does not vouch for."""
+
+    def statistics(self) -> Statistics:
+        return Statistics(0.0, 0.0, cycles=1000, cold_cycles=2000)
+
+
+class Promising(OutputsOnly):
+    """Says that it counts cycles, and does not."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities(cycles=True)
+
+
 class Forgetful(OutputsOnly):
     """Its first inference has two wrong values, as if something had not been there yet."""
 
@@ -68,7 +81,14 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     facts = tmp_path / "other_runners-1.0.dist-info"
     facts.mkdir()
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: other-runners\nVersion: 1.0\n")
-    runners = {"outputs": "OutputsOnly", "cycles": "CyclesOnly", "forgetful": "Forgetful", "broken": "NOT_A_RUNNER"}
+    runners = {
+        "outputs": "OutputsOnly",
+        "cycles": "CyclesOnly",
+        "guessing": "Guessing",
+        "promising": "Promising",
+        "forgetful": "Forgetful",
+        "broken": "NOT_A_RUNNER",
+    }
     lines = [f"{name} = {__name__}:{value}" for name, value in runners.items()]
     (facts / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines, f"absent = {__name__}.absent:Runner", ""]))
     monkeypatch.syspath_prepend(tmp_path)
@@ -115,6 +135,15 @@ def test_a_runner_that_counts_cycles_has_them_in_the_report() -> None:
     report = app().run(device="cycles").report
     assert nulls(report) == MEASURED - {"cycles", "cold_cycles", "macs_per_cycle"}
     assert report["macs_per_cycle"] == report["macs"] / 1000
+
+
+def test_figures_that_were_not_declared_are_not_reported() -> None:
+    assert nulls(app().run(device="guessing").report) == MEASURED
+
+
+def test_a_figure_that_was_declared_must_be_there() -> None:
+    with pytest.raises(RuntimeError, match="Promising declares 'cycles' and does not give 'cycles'"):
+        app().run(device="promising")
 
 
 def test_the_command_line_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

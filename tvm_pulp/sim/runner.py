@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, ClassVar
@@ -91,6 +91,28 @@ class Runner(ABC):
     @abstractmethod
     def statistics(self) -> Statistics:
         """What the last `run` took."""
+
+
+# Capability -> what it puts into the statistics.
+_FIGURES = {
+    "cycles": ("cycles", "cold_cycles"),
+    "layer_cycles": ("layer_cycles",),
+    "dma": ("dma_times",),
+    "counters": ("counters",),
+}
+
+
+def declared_statistics(runner: Runner) -> Statistics:
+    """What the last run took, as far as the runner vouches for it; a figure that it promised must be there."""
+    given = runner.statistics()
+    unknown: dict[str, Any] = {}
+    for capability, figures in _FIGURES.items():
+        for figure in figures:
+            if not getattr(runner.capabilities, capability):
+                unknown[figure] = None
+            elif getattr(given, figure) is None:
+                raise RuntimeError(f"{type(runner).__name__} declares '{capability}' and does not give '{figure}'")
+    return replace(given, **unknown)
 
 
 def names() -> list[str]:
