@@ -34,10 +34,6 @@ CORE_REQUIREMENTS = [
 ]
 
 EXTRA_REQUIREMENTS = {
-    # The release the importer was checked with.
-    "torch": ["torch==2.13.0", "torchao"],
-    "mlonmcu": ["mlonmcu"],
-    "dse": ["optuna", "dask[distributed]", "pandas", "matplotlib", "jupyter"],
     "dev": [
         # TFLite's reference kernels; there is no wheel for Windows, and its tests skip without it.
         "ai-edge-litert; sys_platform != 'win32'",
@@ -120,6 +116,7 @@ setup(
         "tvm_pulp.uma_backends": ["neureka=uma_backends.neureka:NeurekaBackend"],
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
         "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],
+        "tvm_pulp.runners": ["host=tvm_pulp.sim.host:HostRunner", "iss=tvm_pulp.sim.iss.runner:IssRunner"],
     },
     classifiers=[
         "Development Status :: 3 - Alpha",

@@ -14,8 +14,8 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
+    from tvm_pulp.sim.runner import Runner, Statistics
     from tvm_pulp.tir import LoweredPlan
-    from tvm_pulp.toolchain import RiscvToolchain
 
 Progress = Callable[[str], None]
 
@@ -73,7 +73,7 @@ class App:
         self.tir_stages = tuple(tir_stages)
         self.metadata = mlf.metadata(files)
         self._compile_seconds, self._solver_seconds = compile_seconds, solver_seconds
-        self._devices: dict[str, Any] = {}
+        self._runners: dict[tuple[str, str | None], Runner] = {}
 
     @staticmethod
     def load(path: str | Path) -> App:
@@ -95,52 +95,39 @@ class App:
         device: str | None = None,
         repeat: int = 1,
         trace: str | Path | None = None,
-        toolchain: RiscvToolchain = "zig",
+        toolchain: str | None = None,
     ) -> Result:
         """Build, run, and report. Without inputs, seeded random ones."""
         from tvm_pulp.report.inputs import prepare_inputs
+        from tvm_pulp.sim.run_twice import check_same, run_twice
+        from tvm_pulp.sim.runner import check_options, runner_class
 
         facts = self.metadata["tvm_pulp"]
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
+        check_options(chosen, runner_class(chosen).capabilities, trace=trace is not None, toolchain=toolchain)
         arrays = prepare_inputs(facts["inputs"], inputs)
-        if chosen == "host" and trace is not None:
-            raise UserError("--trace has no effect on --device host: only a simulated run has a trace")
-        if chosen == "host" and toolchain != "zig":
-            raise UserError("--toolchain has no effect on --device host: set $CC to choose the host compiler")
-        runner = self._device(chosen, toolchain)
-        run = runner.run(arrays, **({"trace": True} if trace is not None else {}))
+        runner = self._runner(chosen, toolchain)
+        run = run_twice(runner, self.metadata, arrays, trace=trace is not None)
         if trace is not None:
-            _write_trace(Path(trace), facts, run.statistics)
+            Path(trace).write_text(json.dumps(run.statistics.trace) + "\n", encoding="utf-8")
         for _ in range(repeat - 1):
-            again = runner.run(arrays)
-            for name, a, b in zip(facts["outputs"], run.outputs, again.outputs, strict=True):
-                if not np.array_equal(a, b, equal_nan=a.dtype.kind == "f"):
-                    raise RuntimeError(f"output '{name['name']}' differs between two runs of the same input")
+            again = run_twice(runner, self.metadata, arrays)
+            check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
-        return Result(outputs, self._report(run))
+        return Result(outputs, self._report(run.statistics))
 
-    def _device(self, name: str, toolchain: RiscvToolchain) -> Any:
-        key = f"{name}-{toolchain}"
-        if key not in self._devices:
-            if name == "host":
-                from tvm_pulp.sim.host import HostDevice
+    def _runner(self, name: str, toolchain: str | None) -> Runner:
+        """The device with the archive's program, built once."""
+        from tvm_pulp.sim.runner import runner_class
 
-                if self.metadata["tvm_pulp"]["soc"] != "host":
-                    raise UserError("--device host runs archives compiled for --soc host: recompile with --soc=host")
-                self._devices[key] = HostDevice(self.files, self.metadata)
-            elif name in ("etiss", "gvsoc"):
-                raise UserError(f"--device {name} needs the {name} simulator, which is not installed: use iss or host")
-            elif name == "iss":
-                if self.metadata["tvm_pulp"]["soc"] == "host":
-                    raise UserError("--device iss runs archives compiled for a SoC: recompile with --soc=siracusa")
-                from tvm_pulp.sim.iss.device import IssDevice
+        key = (name, toolchain)
+        if key not in self._runners:
+            made = runner_class(name)()
+            made.build(self.files, self.metadata, toolchain)
+            self._runners[key] = made
+        return self._runners[key]
 
-                self._devices[key] = IssDevice(self.files, self.metadata, toolchain=toolchain)
-            else:
-                raise UserError(f"--device '{name}' is unknown: choose iss or host")
-        return self._devices[key]
-
-    def _report(self, run: Any) -> dict[str, Any]:
+    def _report(self, run: Statistics) -> dict[str, Any]:
         from tvm_pulp.formats import ReportJson, check_record
         from tvm_pulp.report import report
 
@@ -151,13 +138,6 @@ class App:
             made["host"]["solver_s"] = self._solver_seconds
         check_record(ReportJson, made)
         return made
-
-
-def _write_trace(path: Path, facts: Mapping[str, Any], statistics: Any) -> None:
-    from tvm_pulp import soc
-    from tvm_pulp.sim.iss.trace import chrome_trace
-
-    path.write_text(json.dumps(chrome_trace(soc.recorded(facts), statistics.spans)) + "\n", encoding="utf-8")
 
 
 def compile(

@@ -7,5 +7,9 @@ class UserError(Exception):
     """One sentence for the user: which node or option, why, and the way out. Exit status 2."""
 
 
+class WrongAnswer(Exception):
+    """A compiled program does not give the same answer twice: a bug of ours in one sentence. Exit status 1."""
+
+
 class GuestFault(Exception):
     """The simulated program did something the hardware would not survive. Carries the simulator's report."""

@@ -32,6 +32,39 @@ static void rebuild_map(struct platform *platform) {
   }
 }
 
+/* When the job that claims began: now, or when the job of the same engine before it ended. */
+static uint64_t claim_start(const struct peripheral *self, uint64_t end_cycle) {
+  const struct peripherals *all = &self->platform->peripherals;
+  const struct hart *hart = self->platform->running;
+  uint64_t start = 0;
+  if (!all->advancing && hart) return cluster_cycle(hart, hart->now);
+  for (uint32_t i = 0; i < all->claim_count; i++) {
+    const struct claim *claim = &all->claims[i];
+    if (claim->owner == self->index && claim->end < end_cycle && claim->end > start) start = claim->end;
+  }
+  return start;
+}
+
+/* Count a job that excludes a running job of another engine; jobs of one engine never run together. */
+static void check_claim(struct peripheral *self, struct claim *made) {
+  struct peripherals *all = &self->platform->peripherals;
+  if (all->count < 2) return;
+  made->start = claim_start(self, made->end);
+  for (uint32_t i = 0; i < all->claim_count; i++) {
+    const struct claim *claim = &all->claims[i];
+    if (claim->owner == made->owner || claim->port != made->port) continue;
+    if (claim->end <= made->start || made->end <= claim->start || !(made->is_write || claim->is_write)) continue;
+    if (made->address >= claim->address + claim->bytes || claim->address >= made->address + made->bytes) continue;
+    if (!all->races++)
+      snprintf(all->first_race, sizeof all->first_race,
+               "cycle %llu: a job of %s %s %s offset 0x%x while a job of %s %s it", (unsigned long long)made->start,
+               self->model->name, made->is_write ? "writes" : "reads",
+               made->port == TVM_PULP_PORT_L1 ? "L1" : "weight memory", (unsigned)made->address,
+               all->item[claim->owner].model->name, claim->is_write ? "writes" : "reads");
+    return;
+  }
+}
+
 static void system_claim(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes, int is_write,
                          uint64_t end_cycle) {
   struct peripheral *self = context;
@@ -52,6 +85,7 @@ static void system_claim(void *context, enum tvm_pulp_port port, uint32_t addres
   claim->is_write = is_write;
   claim->end = end_cycle;
   claim->owner = self->index;
+  check_claim(self, claim);
   if (port == TVM_PULP_PORT_L1) {
     all->l1_claims++;
     for (uint32_t word = claim->address / 4; word <= (claim->address + bytes - 1) / 4; word++)
@@ -194,12 +228,14 @@ static void trace_jobs(struct platform *platform, struct peripheral *item, uint6
 
 void peripherals_advance(struct platform *platform, uint64_t cycle) {
   struct peripherals *all = &platform->peripherals;
+  all->advancing = 1;
   for (uint32_t i = 0; i < all->count; i++) {
     struct peripheral *item = &all->item[i];
     if (item->model->next_event(item->self) > cycle) continue;
     item->model->advance(item->self, cycle);
     if (platform->trace.enabled) trace_jobs(platform, item, cycle);
   }
+  all->advancing = 0;
   if (all->claim_count) drop_claims(platform, cycle);
   while (all->pending_count && all->pending[0].cycle <= cycle) {
     struct pending_event event = all->pending[0];

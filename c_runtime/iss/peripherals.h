@@ -16,7 +16,7 @@ enum { PERIPHERALS = 8 };
 struct claim {
   uint32_t port, address, bytes;
   int is_write;
-  uint64_t end;
+  uint64_t start, end;
   uint32_t owner;
 };
 
@@ -37,6 +37,7 @@ struct peripheral {
 struct peripherals {
   struct peripheral item[PERIPHERALS];
   uint32_t count;
+  int advancing; /* models run by themselves, no core accesses them */
   struct claim *claims;
   uint32_t claim_count, claim_capacity;
   uint32_t l1_claims;    /* claims on L1, tested on every L1 access */

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from tests.simulated.two_engines import BOTH, dotter
 from tvm_pulp.api import CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.lowering.build_network import build_network
@@ -13,17 +14,22 @@ from tvm_pulp.tir.describe import describe
 
 Plan = dict[str, Any]
 
-# Jobs and kernels in tiles; kernels in tiles; constants from L3; one core that does everything.
+_DENSE = [f"dense{i}" for i in range(1, 10)]
+_TURNS = {name: BOTH[i % 2] for i, name in enumerate(_DENSE)}
+
+# Jobs and kernels in tiles; kernels in tiles; constants from L3; one core that does everything; two accelerators.
 PLANS: dict[str, tuple[str, CompileOptions]] = {
     "resnet8": ("zoo:resnet8", CompileOptions(target="uma-neureka", l1=16384)),
     "dscnn": ("zoo:dscnn", CompileOptions(target="c", soc="siracusa", l1=16384)),
     "autoencoder": ("zoo:autoencoder", CompileOptions(target="c", soc="siracusa", l2=200000)),
     "one core": ("zoo:dscnn", CompileOptions(target="uma-neureka", l1=32768, cores=1, double_buffer=False)),
+    "two engines": ("zoo:autoencoder", CompileOptions(target="uma-dotter,uma-neureka", pins=_TURNS)),
 }
 
 
 @cache
 def plan_of(name: str) -> Plan:
+    dotter()
     model, options = PLANS[name]
     target, imported = resolve_target(options), import_model(model, options)
     return describe(target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net")))

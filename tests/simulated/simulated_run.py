@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +11,8 @@ import numpy as np
 from tvm_pulp.api import App
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.report.report import cluster_report
-from tvm_pulp.sim.iss import Machine
-from tvm_pulp.sim.iss.device import IssDevice, _fill_undefined, _read_array
+from tvm_pulp.sim.iss.runner import IssRunner
+from tvm_pulp.sim.run_twice import run_twice
 
 LAYER_KEYS = {
     "name", "op", "engine", "form", "cycles", "estimated_cycles", "bound_cycles", "macs", "dma_bytes",
@@ -31,10 +30,9 @@ ENTRY_CYCLES = 350
 
 @dataclass(frozen=True)
 class SimulatedRun:
-    """Outputs after two inferences and after one, and the report."""
+    """Outputs, the same after one inference and after two, and the report."""
 
     outputs: list[np.ndarray]
-    first_outputs: list[np.ndarray]
     report: dict[str, Any]
 
 
@@ -42,27 +40,14 @@ def simulate(app: App, inputs: Mapping[str, np.ndarray] | Sequence[np.ndarray] |
     """Run an archive; no race, a complete report, and the same answer after one inference as after two."""
     facts = app.metadata["tvm_pulp"]
     arrays = prepare_inputs(facts["inputs"], inputs)
-    device = IssDevice(app.files, app.metadata)
-    run = device.run(arrays)
-    assert run.statistics.races == 0, run.statistics.first_race
-    first = outputs_after_one(device, arrays, facts)
-    for after_one, after_two in zip(first, run.outputs, strict=True):
-        np.testing.assert_array_equal(after_one, after_two)
-    report = cluster_report(app.metadata, run, None)
+    runner = IssRunner()
+    runner.build(app.files, app.metadata)
+    run = run_twice(runner, app.metadata, arrays)
+    counters = run.statistics.counters
+    assert counters.races == 0, counters.first_race
+    report = cluster_report(app.metadata, run.statistics, None)
     check_report(report)
-    return SimulatedRun(run.outputs, first, report)
-
-
-def outputs_after_one(device: IssDevice, arrays: Sequence[np.ndarray], facts: dict[str, Any]) -> list[np.ndarray]:
-    """Outputs when the program stops after its first inference."""
-    machine = Machine(device._soc)
-    machine.load_elf(device.elf)
-    _fill_undefined(machine)
-    device._write_inputs(machine, list(arrays))
-    machine.write(machine.symbol("tvm_pulp_inferences"), struct.pack("<I", 1))
-    result = machine.run(device._cycle_limit())
-    assert result.exit_code == 0
-    return [_read_array(machine, output) for output in facts["outputs"]]
+    return SimulatedRun(run.outputs, report)
 
 
 def check_report(report: dict[str, Any]) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.tir.small_plans import numbers, two_tiles
 from tvm_pulp import soc
+from tvm_pulp.errors import UserError
 from tvm_pulp.tir.describe import describe
+from tvm_pulp.tir.insert_barriers import share_tickets
 from tvm_pulp.tir.lower import lower
 from tvm_pulp.tir.regions import Region
 from tvm_pulp.verify.verify_plan import verify_plan
@@ -87,3 +91,17 @@ def test_lines_of_equal_stride_overlap_only_in_common_columns() -> None:
     assert left.overlaps(Region("L2", 105, 10))
     assert not left.overlaps(Region("L2", 400, 10, 10, 100))
     assert not left.overlaps(Region("L1", 0, 40))
+
+
+def test_every_engine_has_tickets_for_its_queue() -> None:
+    assert share_tickets({"a": 2, "b": 1}) == {"a": range(2), "b": range(2, 3)}
+    assert share_tickets({}) == {}
+
+
+def test_long_queues_leave_tickets_to_others() -> None:
+    """Eight tickets: the longest queue gives way, so that every engine has one."""
+    shared = share_tickets({"a": 20, "b": 2, "c": 1})
+    assert [len(tickets) for tickets in shared.values()] == [5, 2, 1]
+    assert sorted(number for tickets in shared.values() for number in tickets) == list(range(8))
+    with pytest.raises(UserError, match="uses 9 accelerators and the executor keeps 8: name fewer in --target"):
+        share_tickets(dict.fromkeys("abcdefghi", 1))

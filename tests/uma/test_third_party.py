@@ -90,7 +90,7 @@ def test_its_own_tests_pass(installation: Installation) -> None:
     text = installation.run(
         "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder), str(folder / "tests")
     )
-    assert "1 passed" in text
+    assert "2 passed" in text
 
 
 def test_the_package_is_clean_code(installation: Installation) -> None:

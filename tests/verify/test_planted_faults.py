@@ -186,14 +186,23 @@ def fetch_elsewhere(plan: Plan, source: random.Random) -> bool:
 
 
 def drop_a_wait(plan: Plan, source: random.Random) -> bool:
-    """Of several jobs the last is the one to wait for, since jobs end in order."""
-    found = []
-    for step in plan["program"]:
-        tickets = [w for w in step["waits"] if "ticket" in w]
-        found += [(step, w) for w in step["waits"] if "ticket" not in w or w is tickets[-1]]
-    step, wait = source.choice(found)
+    step, wait = source.choice([(step, wait) for step in plan["program"] for wait in step["waits"]])
     step["waits"].remove(wait)
     return True
+
+
+def drop_a_wait_for_another_engine(plan: Plan, source: random.Random) -> bool:
+    """A job starts although one of another engine, whose result it may read, was not waited for."""
+    found, engines = [], {}
+    for step in plan["program"]:
+        jobs = [a for a in step["actions"] if a["do"] == "job"]
+        waits = [w for w in step["waits"] if "ticket" in w]
+        found += [(step, w) for w in waits if jobs and jobs[0]["engine"] != engines[w["ticket"]]]
+        engines |= {job["ticket"]: job["engine"] for job in jobs}
+    pair = chosen(source, found)
+    if pair is not None:
+        pair[0]["waits"].remove(pair[1])
+    return pair is not None
 
 
 def drop_a_barrier(plan: Plan, source: random.Random) -> bool:
@@ -227,7 +236,7 @@ def use_a_group_that_is_not(plan: Plan, source: random.Random) -> bool:
 def use_a_ticket_that_is_not(plan: Plan, source: random.Random) -> bool:
     found = chosen(source, actions(plan, "job"))
     if found is not None:
-        found[1]["ticket"] = 7
+        found[1]["ticket"] = 8
     return found is not None
 
 
@@ -254,7 +263,7 @@ PLANTS: list[Plant] = [
     *(drop_a_tile, duplicate_a_tile, shift_a_tile, leave_a_tile_out),
     *(drop_a_transfer, shift_a_transfer, shorten_a_transfer, load_later, read_before_fetch, fetch_elsewhere),
     *(drop_a_wait, drop_a_barrier, wait_twice, wait_late, use_a_group_that_is_not, use_a_ticket_that_is_not),
-    reuse_a_ticket_early,
+    *(reuse_a_ticket_early, drop_a_wait_for_another_engine),
 ]
 
 

@@ -180,11 +180,11 @@ class Expressions:
         return f"({a} {operator} {b} ? {a} : {b})", _ATOM
 
     def _floor(self, e: Any, kind: str) -> tuple[str, int]:
-        """TVM's index arithmetic never goes below zero, where C's operators agree."""
-        if _never_negative(e.a) and _never_negative(e.b):
+        """Indices and unsigned words never go below zero, where C's operators agree; shorter types are ints in C."""
+        if _dtype(e) in ("uint32", "uint64") or (_never_negative(e.a) and _never_negative(e.b)):
             return self._binary("/" if kind == "FloorDiv" else "%", 80, e.a, e.b)
-        name = "tvm_pulp_floor_divide_32" if kind == "FloorDiv" else "tvm_pulp_floor_modulo_32"
-        return f"{name}({self.text(e.a)}, {self.text(e.b)})", _ATOM
+        name = "tvm_pulp_floor_divide" if kind == "FloorDiv" else "tvm_pulp_floor_modulo"
+        return f"{name}_{64 if _dtype(e) == 'int64' else 32}({self.text(e.a)}, {self.text(e.b)})", _ATOM
 
     def _float_remainder(self, e: Any, kind: str) -> tuple[str, int]:
         """C has no remainder of floats; the floored one takes the sign of the divisor."""

@@ -29,7 +29,7 @@ class ClusterSource:
     """Prints `<name>_run.c`."""
 
     def __init__(self, tables: Tables, function: Any, kernels: Kernels, engines: Mapping[str, Codegen]) -> None:
-        self._tables, self._plan, self._engines = tables, tables.plan, engines
+        self._tables, self._plan, self._engines, self._main = tables, tables.plan, engines, function
         self._name = self._plan.network.name
         self._thunks: dict[str, list[str]] = {}
         self._kernels = {
@@ -229,16 +229,40 @@ class ClusterSource:
         return [*lines, " */", ""]
 
     def _job_wait(self) -> list[str]:
-        if not self._engines or (len(self._engines) == 1 and self._wait_function() != "wait_for_all_jobs"):
-            return []
-        waits = " ".join(f"{c.wait}();" for c in self._engines.values())
-        return ["static void wait_for_all_jobs(uint32_t ticket) {", "  (void)ticket;", f"  {waits}", "}", ""]
-
-    def _wait_function(self) -> str:
+        """A function that waits for a job with a ticket's number: every engine has tickets of its own."""
         if not self._engines:
-            return "0"
-        codegen = next(iter(self._engines.values()))
-        return codegen.wait_job if len(self._engines) == 1 and codegen.wait_job else "wait_for_all_jobs"
+            return []
+        engines = list(self._tickets().items())
+        # Without a job, nobody calls it.
+        engines = engines or [(next(iter(self._engines)), [0])]
+        lines = ["static void wait_for_job(uint32_t submitted, uint32_t number) {"]
+        if not any(self._engines[engine].wait_job for engine, _ in engines):
+            lines.append("  (void)submitted;")
+        if len(engines) == 1:
+            lines.append("  (void)number;")
+        for index, (engine, tickets) in enumerate(engines):
+            codegen = self._engines[engine]
+            wait = f"{codegen.wait_job}(submitted);" if codegen.wait_job else f"{codegen.wait}();"
+            if index == len(engines) - 1:
+                lines.append(f"  {wait}")
+            else:
+                lines += [
+                    f"  if ({' || '.join(f'number == {t}u' for t in tickets)}) {{",
+                    f"    {wait}",
+                    "    return;",
+                    "  }",
+                ]
+        return [*lines, "}", ""]
+
+    def _tickets(self) -> dict[str, list[int]]:
+        """Tickets that jobs of each engine have."""
+        found: dict[str, set[int]] = {}
+        for made in self._main.body.seq:
+            if statement_name(made) == tir.SUBMIT:
+                step = self._tables.slots[integer(made, 1)].step
+                assert isinstance(step, Job)
+                found.setdefault(step.engine, set()).add(integer(made, 3))
+        return {engine: sorted(tickets) for engine, tickets in found.items()}
 
     def _entry(self) -> list[str]:
         network = self._plan.network
@@ -258,7 +282,8 @@ class ClusterSource:
                 unused.append(f"  (void){role};")
         lines += [f"    {text}" for text in self._boot()]
         first = f"(const struct tvm_pulp_step *)(const void *)(tvm_pulp_l1_arena + {self._places[0]})"
-        run = f"  tvm_pulp_execute({first}, {'bases' if self._bases else '0'}, {self._wait_function()});"
+        bases, wait = "bases" if self._bases else "0", "wait_for_job" if self._engines else "0"
+        run = f"  tvm_pulp_execute({first}, {bases}, {wait});"
         return [*unused, *lines, "  }", "  tvm_pulp_barrier();", run]
 
     def _boot(self) -> list[str]:

@@ -31,7 +31,7 @@ class Record:
     commands: dict[int, list[str]] = field(default_factory=dict)
     call: Any = None  # statement `call`
     waits: dict[int, int] = field(default_factory=dict)
-    ticket: int | None = None
+    tickets: int = 0  # bit t: the job with ticket t is waited for
     barrier: bool = False
     mark: int | None = None
 
@@ -80,8 +80,7 @@ class TableBuilder:
             agent, group = integer(made, 0), integer(made, 1)
             record.waits[agent] = record.waits.get(agent, 0) | 1 << group
         elif name == tir.WAIT_JOB:
-            # Jobs end in order, so the last of several is the one to wait for.
-            record.ticket = integer(made, 0)
+            record.tickets |= 1 << integer(made, 0)
         elif name == tir.WAIT_L3:
             record.waits[0] = record.waits.get(0, 0) | 1 << _L3_GROUP
         elif name == tir.FETCH:
@@ -130,6 +129,6 @@ def record_words(record: Record, function: str, arguments: str, next_address: st
         body += [*commands, f"{_CODE_END}u"]
     waits = sum(mask << 8 * agent for agent, mask in record.waits.items())
     control = int(record.barrier)
-    control |= (record.ticket + 1) << 8 if record.ticket is not None else 0
+    control |= record.tickets << 8
     control |= (record.mark + 1) << 16 if record.mark is not None else 0
     return [function, arguments, f"{offsets}u", f"{waits}u", f"{control}u", next_address, *body]

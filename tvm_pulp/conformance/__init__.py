@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tvm_pulp.conformance.checks import Conformance
+from tvm_pulp.conformance.engine_pair import EnginePair
 
-__all__ = ["Conformance"]
+__all__ = ["Conformance", "EnginePair"]

@@ -11,7 +11,7 @@ import numpy as np
 from tvm_pulp import soc as socs
 from tvm_pulp.conformance.layer_network import layer_network, pinned, simulate, target_for, tight_plan
 from tvm_pulp.conformance.random_layer import OPERATOR_KINDS, REQUANTIZATIONS, RandomLayer, random_input, random_layer
-from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc import Soc
 from tvm_pulp.tiling.forms.cuts import Tiling, footprint, tile_form
 from tvm_pulp.uma.backend import UMABackend
@@ -103,7 +103,7 @@ class Conformance:
             assert target.pins, f"{self.backend.target_name} runs none of the random layers"
             run = simulate(target, plan, inputs)
             assert run.jobs.get(self.backend.target_name), f"no job reached the model of {self.backend.target_name}"
-            compare(random_layers, network, run.outputs, expected, run.report)
+            compare(random_layers, network.layers, run.outputs, expected, run.report)
 
     def check_fallback(self) -> None:
         """Without the backend the cores compute the same."""
@@ -113,7 +113,7 @@ class Conformance:
         target = target_for(description.model_copy(update={"engines": {}}))
         run = simulate(target, target.plan(network), inputs)
         expected = [layer.reference(x) for layer, x in zip(random_layers, inputs, strict=True)]
-        compare(random_layers, network, run.outputs, expected, run.report)
+        compare(random_layers, network.layers, run.outputs, expected, run.report)
         assert {layer["engine"] for layer in run.report["layers"]} == {"cluster"}
 
     def _forms(self, layer: Layer) -> list[Any]:
@@ -127,7 +127,7 @@ class Conformance:
 
 def compare(
     layers: Sequence[RandomLayer],
-    network: Network,
+    planned: Sequence[Layer],
     outputs: Sequence[np.ndarray],
     expected: Sequence[np.ndarray],
     report: dict[str, Any],
@@ -135,7 +135,7 @@ def compare(
     """Outputs equal the reference, or stay within the deviation the report states."""
     # The plan may have changed the order of layers.
     entries = {entry["name"]: entry for entry in report["layers"]}
-    named = [entries[layer.name] for layer in network.layers]
+    named = [entries[layer.name] for layer in planned]
     for layer, output, wanted, entry in zip(layers, outputs, expected, named, strict=True):
         difference = int(np.abs(output.astype(np.int64) - wanted.astype(np.int64)).max(initial=0))
         assert output.dtype == wanted.dtype and output.shape == wanted.shape, f"{layer}: {output.dtype}{output.shape}"

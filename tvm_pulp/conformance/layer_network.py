@@ -17,7 +17,8 @@ from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.lowering import build_network
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.report.report import cluster_report
-from tvm_pulp.sim.iss.device import IssDevice
+from tvm_pulp.sim.iss.runner import IssRunner
+from tvm_pulp.sim.run_twice import run_twice
 from tvm_pulp.soc import Soc
 from tvm_pulp.target import Target
 from tvm_pulp.tir.lower import LoweredPlan
@@ -36,18 +37,27 @@ class Simulated:
 
 def layer_network(layers: Sequence[RandomLayer], name: str = "layers") -> Network:
     """One input and one output per layer."""
+    return chain_network([[layer] for layer in layers], name)
+
+
+def chain_network(chains: Sequence[Sequence[RandomLayer]], name: str = "layers") -> Network:
+    """One input and one output per row of layers; layers of the network stand row by row."""
     builder = relax.BlockBuilder()
-    inputs = [relax.Var(f"x{i}", relax.TensorType(layer.x.shape, layer.x.dtype)) for i, layer in enumerate(layers)]
+    first = [chain[0].x for chain in chains]
+    inputs = [relax.Var(f"x{i}", relax.TensorType(x.shape, x.dtype)) for i, x in enumerate(first)]
     with builder.function("main", inputs):
         with builder.dataflow():
             results = []
-            for x, layer in zip(inputs, layers, strict=True):
-                operands = [x, *(relax.const(c, str(c.dtype)) for c in layer.constants)]
-                results.append(builder.emit(qnn.emit(layer.operator, operands, layer.attributes)))
+            for x, chain in zip(inputs, chains, strict=True):
+                value = x
+                for layer in chain:
+                    operands = [value, *(relax.const(c, str(c.dtype)) for c in layer.constants)]
+                    value = builder.emit(qnn.emit(layer.operator, operands, layer.attributes))
+                results.append(value)
             output = builder.emit_output(relax.Tuple(results))
         builder.emit_func_output(output)
-    names = tuple(f"x{i}" for i in range(len(layers)))
-    imported = Imported(builder.get(), names, tuple(f"y{i}" for i in range(len(layers))), "pulp")
+    names = tuple(f"x{i}" for i in range(len(chains)))
+    imported = Imported(builder.get(), names, tuple(f"y{i}" for i in range(len(chains))), "pulp")
     return build_network(imported.module, imported, name)
 
 
@@ -93,10 +103,13 @@ def _fits(form: Any, layer: Any, budget: int) -> bool:
 
 
 def simulate(target: Target, lowered: LoweredPlan, inputs: Sequence[np.ndarray]) -> Simulated:
-    """Emit, build and run; a race of an accelerator with cores or DMA is an error."""
+    """Emit, build and run; first and second inference agree, and a race of an accelerator is an error."""
     app = App(target.emit(lowered, {"target": "conformance", "soc": target.soc.name, "inferred_inputs": []}))
-    run = IssDevice(app.files, app.metadata).run(list(inputs))
-    if run.statistics.races:
-        raise AssertionError(f"the accelerator races with cores or DMA: {run.statistics.first_race}")
-    jobs = {p.name: p.jobs for p in run.statistics.peripherals}
-    return Simulated(run.outputs, cluster_report(app.metadata, run, None), jobs)
+    runner = IssRunner()
+    runner.build(app.files, app.metadata)
+    run = run_twice(runner, app.metadata, inputs)
+    counters = run.statistics.counters
+    if counters.races:
+        raise AssertionError(f"the accelerator races with cores, DMA or another: {counters.first_race}")
+    jobs = {p.name: p.jobs for p in counters.peripherals}
+    return Simulated(run.outputs, cluster_report(app.metadata, run.statistics, None), jobs)

@@ -60,6 +60,25 @@ def random_layer(
     return _conv2d(source, kind, dtype, str(source.choice(list(requantizations))))
 
 
+def random_layer_on(
+    source: np.random.Generator, x: TensorSpec, requantizations: Sequence[str] = REQUANTIZATIONS
+) -> RandomLayer:
+    """One layer that reads a tensor of this type: a dense layer, or a convolution where it is an image."""
+    requantization, inputs = str(source.choice(list(requantizations))), x.shape[-1]
+    if len(x.shape) != 4 or source.random() < 0.3:
+        return _finish(
+            source, "dense", {}, x, _weights(source, (_pick(source, _CHANNELS), inputs)), inputs, requantization
+        )
+    groups = inputs if source.random() < 0.3 else 1
+    kernel = _pick(source, (1, 3))
+    stride = _pick(source, (1, 1, 2))
+    outputs = inputs if groups > 1 else _pick(source, _CHANNELS)
+    weight = _weights(source, (outputs, kernel, kernel, inputs // groups))
+    attributes = {"layout": "NHWC", "groups": groups, "strides": [stride] * 2, "dilation": [1, 1]}
+    attributes["pads"] = [kernel // 2] * 4
+    return _finish(source, "conv2d", attributes, x, weight, weight[0].size, requantization)
+
+
 def random_input(source: np.random.Generator, spec: TensorSpec) -> np.ndarray:
     """Values over the whole range, extremes included."""
     low, high = spec.range

@@ -32,8 +32,6 @@ CONTENTION = 0.35
 CORE_QUEUE = 2
 # Programming a job; waking up from its event.
 SUBMIT_CYCLES = 160
-# Jobs that an engine holds: one it works on, one that waits.
-JOB_QUEUE = 2
 JOB_WAKE_CYCLES = 40
 # L3: set-up of a transfer and its bytes; registers of its controller are 23 cycles away.
 L3_SETUP_CYCLES = 80
@@ -162,10 +160,10 @@ class _Clock:
                 self._add("l3", action, start, self._free["l3"])
             elif kind == "job":
                 self._code("submit")
-                # The engine takes a job while it works on another one, not more.
+                # The core stands still until the engine can take another job.
                 queue = self._queues.setdefault(action["engine"], [])
-                if len(queue) >= JOB_QUEUE:
-                    busy[agent] = max(busy[agent], queue[-JOB_QUEUE] - self._now)
+                if len(queue) >= action["queue"]:
+                    busy[agent] = max(busy[agent], queue[-action["queue"]] - self._now)
                 busy[agent] += SUBMIT_CYCLES
                 start = max(self._now + busy[agent], self._free.get(action["engine"], 0))
                 end = start + action["cycles"]

@@ -173,6 +173,7 @@ class Job(Schema):
     tile: int
     engine: str
     ticket: int
+    queue: int
     cycles: int
     descriptor: Access
     reads: list[Access]

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tvm_pulp.sim.runner import Statistics
 from tvm_pulp.soc import Soc
 
 _WORD_BYTES = 4
 _PICOJOULES_PER_MICROJOULE = 1e6
 
 
-def inference_energy(soc: Soc, run: Any) -> tuple[float | None, dict[str, Any] | None]:
-    """Microjoules of the second inference and the terms they add up from; None when a coefficient is missing.
+def inference_energy(soc: Soc, run: Statistics) -> tuple[float | None, dict[str, Any] | None]:
+    """Microjoules of the second inference and the terms they add up from; None when a figure is missing.
 
     The counters span both inferences and the start of the cluster, so the second one's share is taken by its cycles.
     """
+    if run.counters is None or run.cycles is None or run.cold_cycles is None:
+        return None, None
     counts = _counts(soc, run)
-    coefficients = _coefficients(soc, [p.name for p in run.statistics.peripherals])
+    coefficients = _coefficients(soc, [p.name for p in run.counters.peripherals])
     if soc.energy.static_cycle is None or any(counts[name] and coefficients[name] is None for name in counts):
         return None, None
     share = run.cycles / (run.cycles + run.cold_cycles)
@@ -46,9 +49,9 @@ def _coefficients(soc: Soc, engines: Sequence[str]) -> dict[str, float | None]:
     }
 
 
-def _counts(soc: Soc, run: Any) -> dict[str, int]:
+def _counts(soc: Soc, run: Statistics) -> dict[str, int]:
     """How often the run did what the coefficients price."""
-    statistics = run.statistics
+    statistics = run.counters
     cores = statistics.cores[: soc.cluster.cores]
     outside = sum(c["external_loads"] + c["external_stores"] for c in cores)
     inside = sum(c["loads"] + c["stores"] for c in cores) - outside

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tvm_pulp.report.energy import inference_energy
+from tvm_pulp.sim.runner import Statistics
 
 
-def host_report(metadata: dict[str, Any], run: Any, compile_seconds: float | None) -> dict[str, Any]:
+def host_report(metadata: dict[str, Any], run: Statistics, compile_seconds: float | None) -> dict[str, Any]:
     """Report of a run on the host: no cycles, but memory and work."""
     facts, memory = metadata["tvm_pulp"], metadata["memory"]
     layers = [
@@ -55,8 +56,8 @@ def host_report(metadata: dict[str, Any], run: Any, compile_seconds: float | Non
     }
 
 
-def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | None) -> dict[str, Any]:
-    """Report of a simulated run."""
+def cluster_report(metadata: dict[str, Any], run: Statistics, compile_seconds: float | None) -> dict[str, Any]:
+    """Report of a run on a SoC: what the runner does not know is None."""
     from tvm_pulp import soc as socs
 
     facts, levels = metadata["tvm_pulp"], metadata["memory"]["levels"]
@@ -94,9 +95,9 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
         "cores": facts["cores"],
         "cycles": run.cycles,
         "cold_cycles": run.cold_cycles,
-        "instructions": run.statistics.instructions,
+        "instructions": run.counters.instructions if run.counters else None,
         "macs": facts["macs"],
-        "macs_per_cycle": facts["macs"] / run.cycles,
+        "macs_per_cycle": facts["macs"] / run.cycles if run.cycles else None,
         "estimated_cycles": sum(layer["estimated_cycles"] for layer in facts["layers"]),
         "bound_cycles": _bound(facts["layers"]),
         "dma": _dma(moved),
@@ -109,7 +110,7 @@ def cluster_report(metadata: dict[str, Any], run: Any, compile_seconds: float | 
             "compile_s": compile_seconds,
             "build_s": run.build_seconds,
             "simulate_s": run.run_seconds,
-            "mips": run.statistics.mips,
+            "mips": run.counters.mips if run.counters else None,
         },
     }
 
@@ -122,13 +123,13 @@ def _dma(moved: Any) -> dict[str, Any] | None:
     return {"busy_cycles": busy, "stall_cycles": stall, "hidden_share": 1 - stall / busy if busy else None}
 
 
-def _layer_cycles(run: Any) -> list[int] | None:
+def _layer_cycles(run: Statistics) -> list[int] | None:
     """Cycles of each layer. What comes before the first mark fetches the first layer's operands: it is counted there.
 
     Layers overlap: an engine may start on a layer while the one before is still being stored, so that a layer's own
     share can be less than its bound. The sum is the whole.
     """
-    if not run.layer_cycles:
+    if not run.layer_cycles or run.cycles is None:
         return None
     layers = list(run.layer_cycles)
     layers[0] += run.cycles - sum(layers)

@@ -1,4 +1,4 @@
-"""Device `host`: the emitted C, built by this machine's compiler and called in this process."""
+"""Device `host`: the emitted C, built by this machine's compiler and called in this process; its runner."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import ctypes
 import shutil
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from tvm_pulp.errors import UserError
+from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.toolchain import build_host_library
 
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror")
@@ -77,3 +80,29 @@ class HostDevice:
 def _pointers(arrays: list[np.ndarray]) -> Any:
     """A struct of pointers is an array of pointers."""
     return (ctypes.c_void_p * max(1, len(arrays)))(*(a.ctypes.data for a in arrays))
+
+
+class HostRunner(Runner):
+    """This machine, for archives of --soc host: knows outputs only."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities()
+    _done: HostRun
+
+    def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
+        if metadata["tvm_pulp"]["soc"] != "host":
+            raise UserError("--device host runs archives compiled for --soc host: recompile with --soc=host")
+        assert toolchain is None, "it has none to choose from"
+        self._device = HostDevice(files, metadata)
+
+    def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
+        self._inputs = list(inputs)
+
+    def run(self, inferences: int) -> None:
+        for _ in range(inferences):
+            self._done = self._device.run(self._inputs)
+
+    def read_back(self) -> list[np.ndarray]:
+        return self._done.outputs
+
+    def statistics(self) -> Statistics:
+        return Statistics(self._done.build_seconds, self._done.run_seconds)

@@ -171,7 +171,7 @@ class _Program:
         writes = (*step.outputs, *step.workspaces) if isinstance(step, Kernel) else step.writes
         action: Record = {"do": "job" if name == tir.SUBMIT else "kernel", "layer": slot.layer, "tile": slot.tile}
         if isinstance(step, Job):
-            action |= {"engine": step.engine, "ticket": integer(made, 3)}
+            action |= {"engine": step.engine, "ticket": integer(made, 3), "queue": step.queue}
         else:
             action["op"] = step.operator if isinstance(step, Kernel) else step.function
         action["cycles"] = slot.cost.cycles

@@ -14,17 +14,21 @@ statements need because they touch bytes of something that may still be under wa
 The result is a flat list: `dma_wait(agent, group)`, `job_wait(ticket)`, `l3_wait()`, `barrier()`, `step(position)`,
 `dma_begin(agent, group)` and the statements that were there, transfers with their agent in front, jobs with their
 ticket behind.
+
+Jobs of one engine end in order; those of different engines know nothing of each other and are ordered by waits. Every
+engine has tickets of its own, as many as its queue holds jobs where there are enough of them for all engines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 from tvm import tirx
 
+from tvm_pulp.errors import UserError
 from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle
 from tvm_pulp.tir.accesses import access_of
 from tvm_pulp.tir.regions import Access
@@ -47,11 +51,13 @@ from tvm_pulp.tir.statements import (
     statement_name,
 )
 from tvm_pulp.tir.tables import Tables
+from tvm_pulp.uma.recipe import Job
 
 # Groups of transfers that each agent may have under way: the DMA has 16 counters, an agent numbers eight.
 GROUPS = (5, 3, 4, 4)
 GROUPS_OF_ONE_AGENT = 7
-TICKETS = 7
+# Jobs that can be waited for one by one: TVM_PULP_TICKETS of the executor.
+TICKETS = 8
 _ALL_CORES = -1
 
 
@@ -65,6 +71,7 @@ class _Pending:
     number: int  # group or ticket
     order: int
     bundles: frozenset[int] = frozenset()
+    engine: str = ""
     waited: bool = False
 
 
@@ -93,6 +100,8 @@ class _Pass:
         self._result: list[Any] = []
         self._count = 0
         self._page: Bundle | None = None
+        jobs = [slot.step for slot in tables.slots if isinstance(slot.step, Job)]
+        self._tickets = share_tickets({job.engine: job.queue for job in jobs})
 
     def run(self, function: Any) -> Any:
         for position, group in groupby(function.body.seq, key=lambda s: integer(s, 0)):
@@ -137,7 +146,7 @@ class _Pass:
                 self._require(sync, access, _ALL_CORES, "kernel")
             elif name == SUBMIT:
                 jobs.append((made, access))
-                self._require(sync, access, 0, "job")
+                self._require(sync, access, 0, "job", self._job(made).engine)
             else:
                 move, agent = self._tables.moves[integer(made, 1)], self._agent(made, beside_kernel=CALL in names)
                 groups.setdefault((agent, move.needed, move.outward), []).append((made, access))
@@ -151,13 +160,18 @@ class _Pass:
                     sync.wait(pending)
         groups = self._merge_groups(groups)
         self._limit_groups(sync, [agent for agent, _, _ in groups])
+        self._limit_jobs(sync, [self._job(made) for made, _ in jobs])
         self._emit_sync(sync)
         self._result.append(statement(STEP, position))
         self._result += [s for s, name in zip(statements, names, strict=True) if name == LAYER]
         for made, access in jobs:
-            ticket = self._ticket()
+            job = self._job(made)
+            ticket = self._ticket(job.engine)
             self._result.append(statement(SUBMIT, *made.value.args[1:], ticket))
-            self._add("job", [access], 0, ticket)
+            self._add("job", [access], 0, ticket, engine=job.engine)
+            # Core 0 returns from submitting it when all but the last few are over.
+            for over in self._jobs(job.engine)[: -job.queue]:
+                over.waited = True
         for made, access in fetches:
             self._result.append(made)
             self._add("l3", [access], 0, 0)
@@ -178,22 +192,33 @@ class _Pass:
         move = self._tables.moves[integer(made, 1)]
         return 1 if move.outward else 2 + move.layer % 2 if move.ahead else 0
 
+    def _job(self, made: Any) -> Job:
+        step = self._tables.slots[integer(made, 1)].step
+        assert isinstance(step, Job)
+        return step
+
     def _add(
-        self, kind: str, accesses: list[Access], agent: int, number: int, bundles: frozenset[int] = frozenset()
+        self,
+        kind: str,
+        accesses: list[Access],
+        agent: int,
+        number: int,
+        bundles: frozenset[int] = frozenset(),
+        engine: str = "",
     ) -> None:
         self._count += 1
-        self._pending.append(_Pending(kind, accesses, agent, number, self._count, bundles))
+        self._pending.append(_Pending(kind, accesses, agent, number, self._count, bundles, engine))
 
     def _conflicts(self, access: Access) -> bool:
         return any(access.conflicts(a) for p in self._pending for a in p.accesses)
 
-    def _require(self, sync: _Sync, access: Access, actor: int, kind: str) -> None:
+    def _require(self, sync: _Sync, access: Access, actor: int, kind: str, engine: str = "") -> None:
         """Note what must be over, and be known to the actor, before a statement with this access."""
         for pending in self._pending:
             if not any(access.conflicts(a) for a in pending.accesses):
                 continue
-            if pending.kind == kind and kind in ("job", "l3"):
-                continue  # accelerators and the I/O DMA work in order
+            if pending.kind == kind and kind in ("job", "l3") and pending.engine == engine:
+                continue  # an accelerator and the I/O DMA work in order
             if pending.kind != "kernel":
                 sync.wait(pending)
             if pending.agent != actor or pending.kind == "kernel":
@@ -236,9 +261,20 @@ class _Pass:
             for pending in mine[: max(0, len(mine) + agents.count(agent) - limit)]:
                 sync.wait(pending)
 
+    def _limit_jobs(self, sync: _Sync, jobs: list[Job]) -> None:
+        """An engine with fewer tickets than its queue holds jobs: wait for the oldest before its ticket is needed."""
+        for job in jobs:
+            mine, tickets = [p for p in self._jobs(job.engine) if p not in sync.waits], len(self._tickets[job.engine])
+            for pending in mine[: max(0, len(mine) + 1 - tickets) if tickets < job.queue else 0]:
+                sync.wait(pending)
+
     def _emit_sync(self, sync: _Sync) -> None:
         for pending in _oldest_first(sync.waits):
-            self._emit_wait(pending)
+            # Jobs of an engine end in order: the last is the one to wait for.
+            if pending.kind != "job" or not any(
+                p.engine == pending.engine and p.order > pending.order for p in sync.waits if p.kind == "job"
+            ):
+                self._emit_wait(pending)
         if sync.barrier:
             self._result.append(statement(BARRIER))
             self._pending = [p for p in self._pending if p.kind != "kernel" and not p.waited]
@@ -254,27 +290,36 @@ class _Pass:
                 other.waited = other.waited or other.kind == "l3"
         else:
             self._result.append(statement(WAIT_JOB, pending.number))
-            for earlier in self._pending:
-                # Jobs end in order.
-                if earlier.kind == "job" and earlier.order < pending.order:
-                    earlier.waited = True
+            for earlier in self._jobs(pending.engine):
+                earlier.waited = earlier.waited or earlier.order < pending.order
         pending.waited = True
 
     def _group(self, agent: int) -> int:
         taken = {p.number for p in self._pending if p.kind == "dma" and p.agent == agent and not p.waited}
         return next(n for n in range(GROUPS_OF_ONE_AGENT) if n not in taken)
 
-    def _ticket(self) -> int:
-        jobs = _oldest_first(p for p in self._pending if p.kind == "job" and not p.waited)
-        if len({p.number for p in jobs}) >= TICKETS:
-            # Jobs end in order: whoever waits for the oldest may as well wait for the one after it.
-            oldest = jobs[0].number
-            later = next(p.number for p in jobs if p.number != oldest)
-            for pending in jobs:
-                if pending.number == oldest:
-                    pending.number = later
-        taken = {p.number for p in jobs}
-        return next(n for n in range(TICKETS) if n not in taken)
+    def _jobs(self, engine: str) -> list[_Pending]:
+        """Jobs of an engine that may be under way, the oldest first."""
+        return _oldest_first(p for p in self._pending if p.kind == "job" and p.engine == engine and not p.waited)
+
+    def _ticket(self, engine: str) -> int:
+        """A free ticket: `_limit_jobs` made sure of one, unless submitting waits for the job that holds it."""
+        jobs = self._jobs(engine)
+        free = [n for n in self._tickets[engine] if n not in {p.number for p in jobs}]
+        return free[0] if free else jobs[0].number
+
+
+def share_tickets(queues: Mapping[str, int]) -> dict[str, range]:
+    """Tickets of every engine: as many as its queue holds, fewer for the longest queues where that is too many."""
+    sizes = dict(queues)
+    if len(sizes) > TICKETS:
+        raise UserError(
+            f"the plan uses {len(sizes)} accelerators and the executor keeps {TICKETS}: name fewer in --target"
+        )
+    while sum(sizes.values()) > TICKETS:
+        sizes[max(sizes, key=lambda engine: sizes[engine])] -= 1
+    ends = list(accumulate(sizes.values()))
+    return {engine: range(end - size, end) for (engine, size), end in zip(sizes.items(), ends, strict=True)}
 
 
 def _oldest_first(pending: Iterable[_Pending]) -> list[_Pending]:

@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, WrongAnswer
 
 # verb -> what it does. The module `tvm_pulp.tvmc.<verb>` offers `add_arguments(parser)` and `run(args) -> int`.
 VERBS = {
@@ -35,7 +35,7 @@ def _overview() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return the exit status: 0, 2 for a user error; a bug raises."""
+    """Run one verb and return the exit status: 0, 2 for a user error, 1 for a wrong answer; another bug raises."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_overview())
@@ -59,6 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"tvmc {verb}: {error}", file=sys.stderr)
         # `sim` passes guest exit values 0..125 through, so its user errors need a value of their own.
         return 126 if verb == "sim" else 2
+    except WrongAnswer as error:
+        print(f"tvmc {verb}: {error}", file=sys.stderr)
+        return 1
     except BrokenPipeError:
         return 0
 

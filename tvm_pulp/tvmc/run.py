@@ -14,12 +14,16 @@ from tvm_pulp.tvmc.model_options import check_writable, read_arrays
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ARCHIVE", help="archive written by `tvmc compile`")
-    parser.add_argument("--device", choices=["iss", "host", "etiss", "gvsoc"], help="default: what the archive is for")
+    parser.add_argument(
+        "--device", metavar="NAME", help="iss, host or an installed one; default: what the archive is for"
+    )
     parser.add_argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
     parser.add_argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names")
     parser.add_argument("--report", metavar="F.json", help="write the report")
     parser.add_argument("--trace", metavar="F.json", help="write a Perfetto trace of the simulation")
-    parser.add_argument("--toolchain", choices=["zig", "gcc"], default="zig", help="cross compiler for the iss device")
+    parser.add_argument(
+        "--toolchain", metavar="NAME", help="cross compiler of the device: zig (default) or gcc for iss"
+    )
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times; every answer must be the same")
 
 

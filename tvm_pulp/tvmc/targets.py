@@ -1,4 +1,4 @@
-"""`tvmc targets`: SoCs, engines and their options."""
+"""`tvmc targets`: SoCs, engines and their options, devices."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(_args: argparse.Namespace) -> int:
     from tvm_pulp import soc
+    from tvm_pulp.sim import runner
     from tvm_pulp.uma import registry
 
     print("--target")
@@ -25,4 +26,8 @@ def run(_args: argparse.Namespace) -> int:
     print("--soc")
     for name in soc.names():
         print(f"  {name:16} {soc.load(name).description}")
+    print("--device")
+    for name in runner.names():
+        summary = (runner.runner_class(name).__doc__ or "").strip().split("\n")[0]
+        print(f"  {name:16} {summary}")
     return 0

@@ -127,6 +127,9 @@ class Job:
     weights: Tensor | Local
     macs: int = 0
     cycles: int = 0  # of the engine, from its start to its event
+    # Jobs that the engine holds, the one it works on included. They end in order, and the driver's submit returns only
+    # when all but this many are over.
+    queue: int = 1
 
 
 Step = Load | Store | Kernel | Call | Job

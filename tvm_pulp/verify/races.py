@@ -1,7 +1,8 @@
 """Part of the verifier: transfers, jobs and kernels that may be under way together never touch the same bytes.
 
 A transfer or job is over for the agent that waited for it, and for all cores after the next barrier; a kernel is over
-after the next barrier.
+after the next barrier. Jobs of one engine end in order, and submitting one returns when all but as many as the engine's
+queue holds are over; jobs of different engines run side by side.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Record = dict[str, Any]
 _COUNTERS = 16
 # Numbers that an agent can give its groups of transfers, and that jobs can have.
 _GROUPS = 7
-_TICKETS = 7
+_TICKETS = 8
 _ALL = "all cores"
 
 
@@ -25,6 +26,7 @@ class _Running:
     agent: int | str
     accesses: list[tuple[Record, bool]]  # with: whether it writes
     key: Any
+    engine: str = ""
     known: bool = False  # to its agent
 
 
@@ -65,13 +67,19 @@ class Races:
             for running in found:
                 running.known = True
             if "ticket" in wait and found:
-                # Jobs end in order.
-                for running in self._running[: self._running.index(found[-1])]:
-                    if running.what == "job":
-                        running.known = True
+                self._end(found[-1].engine, before=found[-1])
         if step["barrier"]:
             self._running = [r for r in self._running if not r.known and r.what != "kernel"]
         return faults
+
+    def _jobs(self, engine: str) -> list[_Running]:
+        """Jobs of an engine that may be under way, in order."""
+        return [r for r in self._running if r.what == "job" and r.engine == engine and not r.known]
+
+    def _end(self, engine: str, *, before: _Running) -> None:
+        for running in self._running[: self._running.index(before)]:
+            if running.what == "job" and running.engine == engine:
+                running.known = True
 
     def step(self, where: str, step: Record) -> list[str]:
         faults: list[str] = []
@@ -90,36 +98,45 @@ class Races:
             what: str
             agent: int | str
             key: Any
+            engine = ""
             if action["do"] == "kernel":
                 what, agent, key = "kernel", _ALL, None
             elif action["do"] == "job":
-                what, agent, key = "job", 0, ("ticket", action["ticket"])
-                if any(r.key == key and not r.known for r in self._running):
-                    # The ticket's holder cannot be waited for any more, but jobs end in order.
-                    for r in self._running:
-                        r.key = None if r.key == key and not r.known else r.key
+                what, agent, key, engine = "job", 0, ("ticket", action["ticket"]), action["engine"]
             elif action["do"] == "fetch":
                 what, agent, key = "fetch", 0, ("l3",)
             else:
                 what, agent = "transfer", action["agent"]
                 key = ("group", *self._open[agent]) if agent in self._open else None
-            faults += self._clash(where, action["do"], agent, accesses, what)
+            faults += self._clash(where, action["do"], agent, accesses, what, engine)
+            if what == "job":
+                earlier = self._jobs(engine)
+                for over in earlier[: max(0, len(earlier) + 1 - action["queue"])]:
+                    over.known = True
+                if any(r.key == key and not r.known for r in self._running):
+                    faults.append(f"{where}: ticket {action['ticket']} belongs to a job that may be under way")
             if what == "job" and "descriptor" in action:
                 # A core reads it to submit the job, and is done with it when the cores meet again.
                 self._running.append(_Running("kernel", agent, [(action["descriptor"], False)], None))
                 accesses = [a for a in accesses if a[0] is not action["descriptor"]]
-            self._running.append(_Running(what, agent, accesses, key))
+            self._running.append(_Running(what, agent, accesses, key, engine))
         groups = {r.key for r in self._running if r.what == "transfer" and not r.known}
         if len(groups) > _COUNTERS:
             faults.append(f"{where}: {len(groups)} groups of transfers under way, the DMA has {_COUNTERS} counters")
         return faults
 
     def _clash(
-        self, where: str, who: str, agent: int | str, accesses: list[tuple[Record, bool]], what: str
+        self,
+        where: str,
+        who: str,
+        agent: int | str,
+        accesses: list[tuple[Record, bool]],
+        what: str,
+        engine: str = "",
     ) -> list[str]:
         for running in self._running:
-            if running.what == what and what in ("job", "fetch"):
-                continue  # accelerators and the I/O DMA work in order
+            if running.what == what and what in ("job", "fetch") and running.engine == engine:
+                continue  # an accelerator and the I/O DMA work in order
             if running.known and running.agent == agent:
                 continue
             for mine, i_write in accesses:

@@ -27,6 +27,8 @@ PARAMETER_SLACK = 128
 ACTIVATION_SLACK = 64
 # The driver's job structure: six pointers, the address of the shape, the shape's 18 words.
 JOB_WORDS = 25
+# It has two job contexts: one it works on, one that waits.
+JOB_QUEUE = 2
 
 
 @dataclass(frozen=True)
@@ -165,9 +167,8 @@ class NeurekaForm:
             steps.append(Load(shifts, part, shift_local))
         description = Description(job, source, target, weights, offset, scale_local, bias_local, shift_local)
         reads = tuple(o for o in (source, scale_local, bias_local, shift_local, weights) if isinstance(o, Local))
-        return steps, Job(
-            ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, job_cycles(job, self.context.timing)
-        )
+        cycles = job_cycles(job, self.context.timing)
+        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, cycles, JOB_QUEUE)
 
     def rest(self) -> tuple[dict[str, Any], list[Tensor]]:
         """Rule and constants of what the cores do with 32-bit results."""

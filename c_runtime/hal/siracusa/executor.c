@@ -55,6 +55,12 @@ static inline void wait_for_groups(uint32_t groups, const struct agent *agent) {
   }
 }
 
+static inline void wait_for_jobs(uint32_t tickets, const struct agent *agent, tvm_pulp_wait wait_for_job) {
+  for (uint32_t number = 0; tickets != 0u; number++, tickets >>= 1) {
+    if (tickets & 1u) wait_for_job(agent->tickets[number], number);
+  }
+}
+
 void tvm_pulp_execute(const struct tvm_pulp_step *step, const uint32_t *bases, tvm_pulp_wait wait_for_job) {
   const uint32_t core = tvm_pulp_core_id();
   struct agent agent;
@@ -71,7 +77,7 @@ void tvm_pulp_execute(const struct tvm_pulp_step *step, const uint32_t *bases, t
     const struct tvm_pulp_step *next = step->next;
     if (core < TVM_PULP_AGENTS) {
       wait_for_groups(step->waits >> 8u * core & 0xFFu, &agent);
-      if (core == 0u && (control >> 8 & 0xFFu) != 0u) wait_for_job(agent.tickets[(control >> 8 & 0xFFu) - 1u]);
+      if (core == 0u) wait_for_jobs(control >> 8 & 0xFFu, &agent, wait_for_job);
     }
     if (control & TVM_PULP_STEP_BARRIER) tvm_pulp_barrier();
     step = next;

@@ -111,6 +111,21 @@ TVM_PULP_INLINE int32_t tvm_pulp_floor_divide_32(int32_t a, int32_t b) {
   return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
+TVM_PULP_INLINE int32_t tvm_pulp_floor_modulo_32(int32_t a, int32_t b) {
+  int32_t rest = b == -1 ? 0 : a % b; /* the smallest number has no quotient by -1 */
+  return rest + ((rest != 0 && (rest < 0) != (b < 0)) ? b : 0);
+}
+
+TVM_PULP_INLINE int64_t tvm_pulp_floor_divide_64(int64_t a, int64_t b) {
+  int64_t quotient = a / b;
+  return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+TVM_PULP_INLINE int64_t tvm_pulp_floor_modulo_64(int64_t a, int64_t b) {
+  int64_t rest = b == -1 ? 0 : a % b;
+  return rest + ((rest != 0 && (rest < 0) != (b < 0)) ? b : 0);
+}
+
 TVM_PULP_INLINE int32_t tvm_pulp_floor_divide(int64_t a, int64_t b) {
   int64_t quotient = a / b;
   return (int32_t)(quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0));

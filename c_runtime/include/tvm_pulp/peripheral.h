@@ -34,8 +34,8 @@ struct tvm_pulp_system {
   void *context;
   /* Host pointer to `bytes` bytes of a memory, or NULL when the range is not inside it. */
   uint8_t *(*memory)(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes);
-  /* Declare that the running job reads or writes a range until `end_cycle`; the system reports cores and DMA
-   * that touch it meanwhile as a race. TVM_PULP_NEVER: until `release`. */
+  /* Declare that the running job reads or writes a range until `end_cycle`; the system reports cores, DMA and jobs of
+   * other peripherals that touch it meanwhile as a race. TVM_PULP_NEVER: until `release`. */
   void (*claim)(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes, int is_write,
                 uint64_t end_cycle);
   /* Drop all ranges this peripheral has declared. */

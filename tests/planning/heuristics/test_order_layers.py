@@ -29,12 +29,8 @@ def test_a_chain_keeps_its_order() -> None:
 
 def test_jobs_are_submitted_before_cores_work() -> None:
     # Two branches, job then kernel: both jobs first, so that the second runs beside the first kernel.
-    demands = [
-        EngineDemand("npu", 1000, "job"),
-        EngineDemand(None, 500, "a"),
-        EngineDemand("npu", 1000, "job"),
-        EngineDemand(None, 500, "b"),
-    ]
+    job = EngineDemand("npu", 1000, "job", queue=2)
+    demands = [job, EngineDemand(None, 500, "a"), job, EngineDemand(None, 500, "b")]
     order = layer_order(network([[], [0], [], [2], [1, 3]]), [*demands, EngineDemand(None, 10, "c")]).layers
     assert order == (0, 2, 1, 3, 4)
 
@@ -60,6 +56,51 @@ def test_cores_take_what_would_wait_for_an_accelerator() -> None:
     assert (order.layers, order.on_cores) == ((0, 1), {1})
     slow = [EngineDemand("npu", 1000, "job", 5000), EngineDemand("npu", 1000, "job", 5000)]
     assert not layer_order(network([[], []]), slow).on_cores
+
+
+def test_the_longest_way_to_the_end_goes_first() -> None:
+    # Layer 1 is short, but a long one waits for it; equally long ones keep their order.
+    demands = [
+        EngineDemand(None, 100, "a"),
+        EngineDemand(None, 50, "b"),
+        EngineDemand(None, 100, "c"),
+        EngineDemand(None, 400, "d"),
+    ]
+    assert layer_order(network([[], [], [], [1]]), demands).layers == (1, 3, 0, 2)
+    jobs = [
+        EngineDemand("npu", 100, "a"),
+        EngineDemand("npu", 50, "b"),
+        EngineDemand("npu", 100, "c"),
+        EngineDemand("npu", 400, "d"),
+    ]
+    assert layer_order(network([[], [], [], [1]]), jobs).layers == (1, 3, 0, 2)
+
+
+def test_code_at_hand_counts_more_than_the_way_to_the_end() -> None:
+    demands = [EngineDemand(None, 900, "a"), EngineDemand(None, 500, "b"), EngineDemand(None, 100, "a")]
+    assert layer_order(network([[], [], []]), demands).layers == (0, 2, 1)
+
+
+def test_an_accelerator_is_given_as_many_jobs_as_it_holds() -> None:
+    orders = {1: (0, 4, 5, 1, 2, 3), 2: (0, 1, 4, 5, 2, 3), 3: (0, 1, 2, 4, 5, 3)}
+    for queue, order in orders.items():
+        demands = [
+            *(EngineDemand("npu", 1000, "job", queue=queue) for _ in range(4)),
+            *(EngineDemand(None, 100, "a") for _ in range(2)),
+        ]
+        assert layer_order(network([[], [], [], [], [], []]), demands).layers == order
+
+
+def test_submitting_takes_time() -> None:
+    """Each takes 60 cycles: a job of 58 is over when another engine's has been submitted, one of 62 is not."""
+    for cycles, order in ((58, (0, 1, 2, 3)), (62, (0, 1, 3, 2))):
+        demands = [
+            EngineDemand("npu", cycles, "job"),
+            EngineDemand("dsp", 10, "job"),
+            EngineDemand(None, 500, "after"),
+            EngineDemand(None, 10, "free"),
+        ]
+        assert layer_order(network([[], [], [0], []]), demands).layers == order
 
 
 @given(st.data())

@@ -118,6 +118,53 @@ def test_corrections_count() -> None:
     assert solved(corrected).candidates == (1,)
 
 
+def test_reading_from_l2_costs_a_turnaround() -> None:
+    """One layer that keeps nothing: 64 cycles of its first tile, 60 of turning around, 64 of its last result."""
+    found = solved(problem([[candidate(0, 500)]], 1040))
+    assert not found.resident and found.objective == 500 + 64 + 60 + 64
+
+
+def test_constants_are_fetched_at_most_four_layers_ahead() -> None:
+    """16,000 bytes take 2000 cycles; each layer before hides what it takes itself."""
+    options = [*([candidate(0, 300)] for _ in range(7)), [candidate(0, 300, 16000)]]
+    found = solved(problem(options, 65536))
+    assert found.ahead[-1] == 4
+
+
+def test_two_transfers_are_issued_in_a_layer() -> None:
+    """Layer 0 could hide the constants of all others, but a third transfer would hold its core up."""
+    options = [[candidate(0, 5000)], *([candidate(0, 100, 2048)] for _ in range(3))]
+    found = solved(problem(options, 65536))
+    assert sum(index - ahead == 0 for index, ahead in enumerate(found.ahead) if index) == 2
+
+
+def test_less_movement_decides_between_equally_fast_plans() -> None:
+    """Keeping a tensor whose 200 cycles of loading are hidden is worth 200 / 8 / 16 cycles: more than one, not two."""
+    for slower, kept in ((0, True), (1, True), (2, False)):
+        network = chain(3)
+        network.layers[2].inputs.append(network.inputs[0])
+        hidden = [Stream(256, 200, 0, 0, fits) for fits in (False, True)]
+        options = [[quick(30)], [quick(30)], [quick(300, hidden[0]), quick(300 + slower, hidden[1])]]
+        found = solved(Problem(network, options, [65536] * 3, overlap=True))
+        assert (found.candidates[2] == 1) == kept, f"{slower} cycles slower"
+
+
+def quick(compute: int, *more: Stream) -> Candidate:
+    """A layer whose streams take no time to speak of."""
+    stream = Stream(256, 1, 0, 0, True)
+    cost = replace(candidate(0, compute).cost, inputs=(stream, *more), outputs=(stream,))
+    return Candidate(0, "cluster", (0,), False, cost)
+
+
+def test_l3_costs_a_byte_a_cycle_and_its_set_up() -> None:
+    """The second layer's constants, in four pieces, begin to arrive with the first layer; then it runs and stores."""
+    cost = replace(candidate(0, 1000, 4096).cost, largest_bytes=1024)
+    options = [[candidate(0, 1000)], [Candidate(0, "cluster", (0,), False, cost)]]
+    found = solved(replace(problem(options, 65536), l2_bytes=3000))
+    assert found.in_l3 == (False, True)
+    assert found.objective == 230 + 4096 + 1000 + 64
+
+
 def test_a_network_reports_its_planner() -> None:
     """Status, objective, bound and gap are in the archive; seconds are not, so that it stays the same."""
     plan = json.loads(tvm_pulp.compile("zoo:dscnn", "uma-neureka").files["plan.json"])

@@ -14,11 +14,6 @@ from .flat_machine import NEUREKA, Machine
 PLATFORM = Path(__file__).resolve().parent / "driver_platform"
 DEFINES = ("NEUREKA_CUSTOM_PLATFORM",)
 POINTERS = ("weights", "input", "output", "scale", "shift", "bias")
-LAYER_FIELDS = (
-    "mode", "flags", "weight_bits", "weight_offset", "shift", "input_height", "input_width", "input_channels",
-    "output_channels", "pad_top", "pad_right", "pad_bottom", "pad_left", "pad_value", "input", "output", "weights",
-    "scale", "shifts", "bias", "input_pixel_stride", "input_row_stride", "output_pixel_stride", "output_row_stride",
-)  # fmt: skip
 
 READ = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)
 WRITE = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)
@@ -47,18 +42,6 @@ class DriverJob(ctypes.Structure):
         return cls(*words[:6], ctypes.pointer(own))
 
 
-class Layer(ctypes.Structure):
-    """A whole layer for the tile helper."""
-
-    _fields_ = tuple((name, ctypes.c_int32 if name == "weight_offset" else ctypes.c_uint32) for name in LAYER_FIELDS)
-
-
-class Rectangle(ctypes.Structure):
-    """Part of an output."""
-
-    _fields_ = tuple((name, ctypes.c_uint32) for name in ("row", "rows", "column", "columns", "channel", "channels"))
-
-
 class HookedDriver:
     """A private copy of the driver's library, wired to a machine; accesses are recorded."""
 
@@ -79,7 +62,6 @@ class HookedDriver:
         ctypes.pointer(_Hooks.in_dll(self.library, "driver_hooks"))[0] = self._hooks
         for submit in (self.library.neureka_submit, self.library.neureka_submit_once):
             submit.restype, submit.argtypes = ctypes.c_uint32, [ctypes.POINTER(DriverJob)]
-        self.library.neureka_run_layer.argtypes = [ctypes.POINTER(Layer), *[ctypes.c_uint32] * 3]
 
     def _read(self, offset: int) -> int:
         self.machine.cycle += 3
@@ -112,9 +94,3 @@ class HookedDriver:
     def is_done(self, ticket: int) -> bool:
         """Call neureka_is_done."""
         return bool(self.library.neureka_is_done(ctypes.c_uint32(ticket)))
-
-    def describe(self, layer: Layer, rectangle: Rectangle) -> tuple[int, list[int]]:
-        """Call neureka_describe_tile; return its error and the register image."""
-        shape, job = Shape(), DriverJob()
-        error = int(self.library.neureka_describe_tile(*map(ctypes.byref, (layer, rectangle, shape, job))))
-        return error, [*(getattr(job, name) for name in POINTERS), *shape.words]

@@ -15,6 +15,7 @@ from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.tiling.forms.split_form import SplitForm, pin_of
 from tvm_pulp.tiling.schedule.decisions import nothing_in_l3
+from tvm_pulp.uma.recipe import Job
 
 # By how much a split has to make the network faster: all figures are estimates.
 _LEAST_GAIN = 0.003
@@ -104,4 +105,6 @@ def _demand(engine_choice: EngineChoice, index: int, l1_bytes: int) -> EngineDem
         return EngineDemand(None, tiling.cycles, tiling.form.name)
     pinned = engine_choice.forms[index].layer.name in engine_choice.pins
     others = [o.cycles for o in offers if o.engine == CLUSTER and o.cycles is not None]
-    return EngineDemand(engine, tiling.cycles, tiling.form.name, min(others) if others and not pinned else None)
+    on_cores = min(others) if others and not pinned else None
+    queue = max((s.queue for s in tiling.form.recipe(tiling.tiles[0]).steps if isinstance(s, Job)), default=1)
+    return EngineDemand(engine, tiling.cycles, tiling.form.name, on_cores, queue)

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from tvm_pulp.qnn.network import Network, Tensor
 
-# Jobs an accelerator holds at a time: one that runs and one that waits.
-_QUEUE = 2
 _SUBMIT_CYCLES = 60
 
 
@@ -22,13 +20,15 @@ _SUBMIT_CYCLES = 60
 class EngineDemand:
     """What a layer asks of its engine. `code` tells which layers run the same code.
 
-    `core_cycles`: what the cores would take for an accelerator's layer, if they may.
+    `core_cycles`: what the cores would take for an accelerator's layer, if they may. `queue`: jobs that the accelerator
+    holds, the one it works on included.
     """
 
     accelerator: str | None
     cycles: int
     code: str
     core_cycles: int | None = None
+    queue: int = 1
 
 
 @dataclass(frozen=True)
@@ -116,4 +116,4 @@ def _is_ready(
 
 def _has_room(busy: dict[str, list[int]], demand: EngineDemand, now: int) -> bool:
     assert demand.accelerator is not None
-    return sum(t > now for t in busy.get(demand.accelerator, [])) < _QUEUE
+    return sum(t > now for t in busy.get(demand.accelerator, [])) < demand.queue

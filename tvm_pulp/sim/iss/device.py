@@ -114,21 +114,40 @@ class IssDevice:
     def run(self, inputs: list[np.ndarray], *, max_cycles: int | None = None, trace: bool = False) -> IssRun:
         """Two inferences of the same inputs; RunFault unless the program ends well."""
         started = time.perf_counter()
+        machine = self.load(inputs, trace=trace)
+        statistics = self.execute(machine, max_cycles=max_cycles)
+        return self.measure(machine, statistics, time.perf_counter() - started)
+
+    def load(self, inputs: list[np.ndarray], *, trace: bool = False) -> Machine:
+        """A machine at reset with program, L3 and inputs; everything else is undefined."""
         machine = Machine(self._soc, models=self._models, trace=trace, timeline=self._profile)
         machine.load_elf(self.elf)
         if self._l3 is not None:
             machine.load_l3(0, self._l3)
         _fill_undefined(machine)
         self._write_inputs(machine, inputs)
+        return machine
+
+    def execute(self, machine: Machine, inferences: int = 2, *, max_cycles: int | None = None) -> RunResult:
+        """Run a loaded machine to its end; RunFault unless that is a good one."""
+        machine.write(machine.symbol("tvm_pulp_inferences"), struct.pack("<I", inferences))
         statistics = machine.run(max_cycles if max_cycles is not None else self._cycle_limit())
         if statistics.exit_code != 0:
             reason = _EXIT_REASONS.get(statistics.exit_code, "the program reports a failure of its own")
             raise RunFault(f"exit code {statistics.exit_code}: {reason}", statistics)
+        return statistics
+
+    def read_back(self, machine: Machine) -> list[np.ndarray]:
+        """Outputs of the last inference in graph order."""
+        return [_read_array(machine, output) for output in self._facts["outputs"]]
+
+    def measure(self, machine: Machine, statistics: RunResult, run_seconds: float) -> IssRun:
+        """What a machine that ran two inferences found out."""
         cold_cycles, cycles = struct.unpack("<2I", machine.read(machine.symbol("tvm_pulp_cycles"), 8))
         return IssRun(
-            outputs=[_read_array(machine, output) for output in self._facts["outputs"]],
+            outputs=self.read_back(machine),
             build_seconds=self.build_seconds,
-            run_seconds=time.perf_counter() - started,
+            run_seconds=run_seconds,
             cycles=cycles,
             cold_cycles=cold_cycles,
             layer_cycles=_read_layer_cycles(machine) if self._profile else None,

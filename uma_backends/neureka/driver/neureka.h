@@ -2,9 +2,9 @@
  *
  * Driver of the NEUREKA accelerator for bare-metal programs on the cluster. Freestanding C11, no C library.
  *
- * A job is six pointers plus a shape. Shapes are register words computed ahead of time (by the compiler, or by
- * neureka_tile.h) and shared by all tiles of equal size: a job whose shape already sits in the hardware context costs
- * six stores instead of 24. Keep shapes in L1; a load from L2 takes 15 cycles.
+ * A job is six pointers plus a shape. Shapes are register words that the compiler computed ahead of time, shared by all
+ * tiles of equal size: a job whose shape already sits in the hardware context costs six stores instead of 24. Keep
+ * shapes in L1; a load from L2 takes 15 cycles.
  *
  * One core uses the driver; others synchronise with that core. Both hardware contexts stay busy: submit returns as soon
  * as a context is programmed. Buffers of a job may be reused only after neureka_wait(ticket).

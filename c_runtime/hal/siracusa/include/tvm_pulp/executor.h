@@ -34,14 +34,15 @@ enum {
 
 typedef void (*tvm_pulp_function)(const void *arguments, uint32_t core, uint32_t cores);
 typedef uint32_t (*tvm_pulp_submit)(const void *job);
-typedef void (*tvm_pulp_wait)(uint32_t ticket);
+/* Wait for the job that `submit` returned this for; `number` is the ticket's, by which a program knows the engine. */
+typedef void (*tvm_pulp_wait)(uint32_t submitted, uint32_t number);
 
 struct tvm_pulp_step {
   tvm_pulp_function function; /* or none */
   const void *arguments;
   uint32_t commands; /* byte a: words from here to the commands of agent a; 0 is none */
   uint32_t waits;    /* byte a: bit g is set if agent a waits for its group g */
-  uint32_t control;  /* bit 0 barrier; bits 15:8 ticket to wait for, plus one; bits 31:16 mark to set first, plus one */
+  uint32_t control;  /* bit 0 barrier; bit 8 + t: wait for ticket t; bits 31:16 mark to set first, plus one */
   const struct tvm_pulp_step *next;
 };
 

@@ -1,0 +1,90 @@
+"""Random networks for several engines: layers in a row and side by side, sums of them, byte functions between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from tests.simulated.random_chain import PULP, SUM, RandomChain
+from tvm_pulp import qnn
+from tvm_pulp.conformance.random_layer import random_layer_on
+from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.qnn.operator import OPERATORS
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.tiling.build_network import build_network
+
+# Results of eight bits: another layer can read them.
+BYTES = ("pulp", "pulp_negative", "tflite", "half_even")
+
+
+@dataclass
+class RandomGraph(RandomChain):
+    """As a chain, but every value that nobody reads is an output."""
+
+    def outputs(self) -> list[int]:
+        read = {o for node in self.nodes for o in node.operands if isinstance(o, int)}
+        return [number for number in range(len(self.inputs), len(self.specs)) if number not in read]
+
+    def network(self) -> Network:
+        builder = relax.BlockBuilder()
+        values: list[Any] = [relax.Var(f"x{i}", relax.TensorType(s.shape, s.dtype)) for i, s in enumerate(self.inputs)]
+        with builder.function("main", list(values)):
+            with builder.dataflow():
+                for node in self.nodes:
+                    operands = [
+                        values[o] if isinstance(o, int) else relax.const(o, str(o.dtype)) for o in node.operands
+                    ]
+                    values.append(builder.emit(qnn.emit(node.operator, operands, node.attributes)))
+                output = builder.emit_output(relax.Tuple([values[number] for number in self.outputs()]))
+            builder.emit_func_output(output)
+        names = tuple(f"x{i}" for i in range(len(self.inputs)))
+        imported = Imported(builder.get(), names, tuple(f"y{i}" for i in self.outputs()), "pulp")
+        return build_network(imported.module, imported, "graph")
+
+    def references(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        """The exact results in numpy."""
+        values = list(inputs)
+        for node in self.nodes:
+            operands = [values[o] if isinstance(o, int) else o for o in node.operands]
+            values.append(OPERATORS[node.operator].reference(node.attributes, operands))
+        return [values[number] for number in self.outputs()]
+
+
+def random_graph(source: np.random.Generator) -> RandomGraph:
+    """Two to eight layers with weights, and what stands between them."""
+    dtype = str(source.choice(["int8", "uint8"]))
+    depth = int(source.choice([1, 16, 31, 64, 100, 129]))
+    rows = int(source.choice([1, 5, 16, 37]))
+    shape = (
+        (1, int(source.choice([3, 6, 8])), int(source.choice([4, 7])), depth)
+        if source.random() < 0.3
+        else (rows, depth)
+    )
+    graph = RandomGraph(inputs=[TensorSpec(shape, dtype)], specs=[TensorSpec(shape, dtype)])
+    for _ in range(int(source.integers(2, 9))):
+        _grow(source, graph)
+    return graph
+
+
+def _grow(source: np.random.Generator, graph: RandomGraph) -> None:
+    """A layer on the last value, sometimes on an earlier one; sometimes a sum of two or a byte function behind it."""
+    last = len(graph.specs) - 1
+    at = last if source.random() < 0.7 else int(source.integers(0, last + 1))
+    layer = random_layer_on(source, graph.specs[at], BYTES)
+    made = graph.add(layer.operator, layer.attributes, at, *layer.constants)
+    spec = graph.specs[made]
+    if spec.dtype == "int8" and source.random() < 0.2:
+        made = graph.add("lookup", {}, made, source.integers(-128, 127, (256,)).astype(np.int8))
+    partners = [n for n, s in enumerate(graph.specs) if s.shape == spec.shape and n != made]
+    if partners and spec.dtype == "int8" and source.random() < 0.5:
+        other = int(source.choice(partners))
+        if graph.specs[other].dtype == "int8":
+            scale = (
+                source.integers(1, 200, (1,)).astype(np.int32),
+                source.integers(-9000, 9000, (1,)).astype(np.int32),
+            )
+            graph.add("add", {**SUM, **PULP}, made, other, *scale)

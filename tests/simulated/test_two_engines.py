@@ -1,0 +1,102 @@
+"""Two accelerators on one SoC: what one makes, the other reads only when it is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import pytest
+
+import tvm_pulp
+from tests.simulated.simulated_run import SimulatedRun, simulate
+from tests.simulated.two_engines import BOTH, dotter, target_with_both
+from tvm_pulp.api import CompileOptions, import_model
+from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.target import Target
+from tvm_pulp.tiling.build_network import build_network
+from tvm_pulp.tir import statements as tir
+from tvm_pulp.tir.statements import integer, statement_name
+from tvm_pulp.uma.recipe import Job
+from uma_backends.neureka import forms
+
+MODEL = "zoo:autoencoder"
+TARGET = "uma-dotter,uma-neureka"
+LAYERS = [*(f"dense{i}" for i in range(1, 10)), "reconstruction"]
+
+
+@cache
+def expected() -> dict[str, np.ndarray]:
+    return tvm_pulp.compile(MODEL).run().outputs
+
+
+def run(**options: object) -> SimulatedRun:
+    """First and second inference give the host's answer, without a race."""
+    dotter()
+    done = simulate(tvm_pulp.compile(MODEL, **options))  # type: ignore[arg-type]
+    for made, wanted in zip(done.outputs, expected().values(), strict=True):
+        np.testing.assert_array_equal(made, wanted)
+    return done
+
+
+@pytest.mark.parametrize("engines", [BOTH, BOTH[::-1]], ids="-".join)
+def test_one_engine_reads_what_the_other_made(engines: Sequence[str]) -> None:
+    done = run(target=TARGET, pins=dict(zip(LAYERS, engines, strict=False)))
+    assert [layer["engine"] for layer in done.report["layers"]][:2] == list(engines)
+
+
+@pytest.mark.parametrize("order", [BOTH, (*BOTH, "cluster")], ids="-".join)
+def test_engines_take_turns(order: Sequence[str]) -> None:
+    pins = {name: order[i % len(order)] for i, name in enumerate(LAYERS)}
+    done = run(target=TARGET, pins=pins)
+    assert {layer["name"]: layer["engine"] for layer in done.report["layers"]} == pins
+
+
+def test_more_jobs_in_a_row_than_tickets() -> None:
+    """Nine layers on the accelerator, then one on the cores that waits for all of them."""
+    done = run(target="uma-neureka", pins={"reconstruction": "cluster"})
+    assert [layer["engine"] for layer in done.report["layers"]] == ["neureka"] * 9 + ["cluster"]
+
+
+def autoencoder() -> Network:
+    options = CompileOptions()
+    imported = import_model(MODEL, options)
+    return build_network(canonicalize(imported), imported, "net")
+
+
+def tickets(target: Target, network: Network) -> dict[str, set[int]]:
+    """Tickets that each engine's jobs have in the plan."""
+    plan = target.plan(network)
+    found: dict[str, set[int]] = {}
+    for made in plan.lowered.function.body.seq:
+        if statement_name(made) == tir.SUBMIT:
+            step = plan.schedule.slots[integer(made, 1)].step
+            assert isinstance(step, Job)
+            found.setdefault(step.engine, set()).add(integer(made, 3))
+    return found
+
+
+def test_tickets_follow_the_engines_queues() -> None:
+    """NEUREKA holds two jobs, the scaffold's engine one."""
+    pins = {name: "dotter" if i % 3 == 2 else "neureka" for i, name in enumerate(LAYERS)}
+    found = tickets(target_with_both(pins), autoencoder())
+    assert {engine: len(numbers) for engine, numbers in found.items()} == {"dotter": 1, "neureka": 2}
+    assert not found["dotter"] & found["neureka"]
+
+
+def test_a_queue_longer_than_there_are_tickets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine jobs in a row that an engine would take at once: the first is waited for before its ticket is used again."""
+    monkeypatch.setattr(forms, "JOB_QUEUE", 20)
+    app = tvm_pulp.compile(MODEL, target="uma-neureka", pins={"reconstruction": "cluster"})
+    program = json.loads(app.files["plan.json"])["program"]
+    jobs = [(number, a["ticket"]) for number, step in enumerate(program) for a in step["actions"] if a["do"] == "job"]
+    assert [ticket for _, ticket in jobs] == [0, 1, 2, 3, 4, 5, 6, 7, 0]
+    assert {"agent": 0, "ticket": 0} in program[jobs[-1][0]]["waits"]
+    np.testing.assert_array_equal(simulate(app).outputs[0], next(iter(expected().values())))
+
+
+def test_estimate_stays_near_the_measurement() -> None:
+    done = run(target=TARGET, pins={name: BOTH[i % 2] for i, name in enumerate(LAYERS)})
+    assert abs(done.report["estimated_cycles"] / done.report["cycles"] - 1) < 0.15

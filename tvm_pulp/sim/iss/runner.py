@@ -1,0 +1,63 @@
+"""Runner `iss`: the cluster's program on the embedded simulator."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast, get_args
+
+import numpy as np
+
+from tvm_pulp import soc
+from tvm_pulp.errors import UserError
+from tvm_pulp.sim.iss.device import IssDevice
+from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.result import RunResult
+from tvm_pulp.sim.iss.trace import chrome_trace
+from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
+from tvm_pulp.toolchain import RiscvToolchain
+
+TOOLCHAINS: tuple[str, ...] = get_args(RiscvToolchain)
+
+
+class IssRunner(Runner):
+    """The embedded simulator of a SoC: knows everything that a report can hold."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        cycles=True, layer_cycles=True, dma=True, counters=True, trace=True, toolchains=TOOLCHAINS
+    )
+    _machine: Machine
+    _result: RunResult
+
+    def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
+        self._facts = metadata["tvm_pulp"]
+        if self._facts["soc"] == "host":
+            raise UserError("--device iss runs archives compiled for a SoC: recompile with --soc=siracusa")
+        chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
+        self.device = IssDevice(files, metadata, toolchain=chosen)
+
+    def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
+        self._started, self._trace = time.perf_counter(), trace
+        self._machine = self.device.load(list(inputs), trace=trace)
+
+    def run(self, inferences: int) -> None:
+        self._inferences = inferences
+        self._result = self.device.execute(self._machine, inferences)
+        self._seconds = time.perf_counter() - self._started
+
+    def read_back(self) -> list[np.ndarray]:
+        return self.device.read_back(self._machine)
+
+    def statistics(self) -> Statistics:
+        run = self.device.measure(self._machine, self._result, self._seconds)
+        return Statistics(
+            build_seconds=run.build_seconds,
+            run_seconds=run.run_seconds,
+            cycles=run.cycles if self._inferences > 1 else run.cold_cycles,
+            cold_cycles=run.cold_cycles,
+            layer_cycles=run.layer_cycles,
+            dma_times=run.dma_times,
+            code_bytes=run.code_bytes,
+            counters=run.statistics,
+            trace=chrome_trace(soc.recorded(self._facts), run.statistics.spans) if self._trace else None,
+        )

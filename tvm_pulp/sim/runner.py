@@ -1,0 +1,148 @@
+"""What stands behind `--device`: how an archive is built, loaded, run, read back and measured.
+
+A runner is a class with an entry point of group `tvm_pulp.runners`; its name there is the device's name. A simulator or
+a board that knows less than another says so in its capabilities: reports hold nulls where it measures nothing.
+
+    class MyRunner(Runner):
+        capabilities = Capabilities(cycles=True)
+
+        def build(self, files, metadata, toolchain): ...   # archive to program
+        def load(self, inputs, *, trace=False): ...        # program and inputs into the device, as after reset
+        def run(self, inferences): ...                     # that many inferences of the same inputs
+        def read_back(self): ...                           # outputs of the last one, in graph order
+        def statistics(self): ...                          # what it took
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+
+GROUP = "tvm_pulp.runners"
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a runner can tell beside the outputs."""
+
+    cycles: bool = False
+    """Cycles of the first and of the last inference."""
+    layer_cycles: bool = False
+    """Cycles of each layer of the last inference."""
+    dma: bool = False
+    """When the DMA works and when cores wait for it."""
+    counters: bool = False
+    """Instructions, accesses and accelerators' work: what energy is computed from."""
+    trace: bool = False
+    """A timeline of the run."""
+    toolchains: tuple[str, ...] = ()
+    """Names that `--toolchain` takes; the first is the default."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a run took; None is not known."""
+
+    build_seconds: float
+    run_seconds: float
+    cycles: int | None = None
+    """Cluster cycles of the last inference."""
+    cold_cycles: int | None = None
+    """Cluster cycles of the first inference: nothing in the instruction caches."""
+    layer_cycles: list[int] | None = None
+    dma_times: Sequence[Any] | None = None
+    """Of each layer: objects with `busy_cycles` and `stall_cycles`."""
+    code_bytes: int | None = None
+    counters: Any = None
+    """As `tvm_pulp.sim.iss.RunResult`: counters of both inferences by core, DMA, L3 and accelerator, races."""
+    trace: dict[str, Any] | None = None
+    """In the Chrome trace format, if the run was asked for one."""
+
+
+class Runner(ABC):
+    """One device. Methods are called in the order in which they stand here, from `load` on as often as wanted."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities()
+
+    @abstractmethod
+    def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
+        """Make the archive's program; a user error where the device cannot run it."""
+
+    @abstractmethod
+    def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
+        """Bring program and inputs into the device, as after reset; with `trace`, the run is recorded."""
+
+    @abstractmethod
+    def run(self, inferences: int) -> None:
+        """Run so many inferences of the same inputs."""
+
+    @abstractmethod
+    def read_back(self) -> list[np.ndarray]:
+        """Outputs of the last inference in graph order."""
+
+    @abstractmethod
+    def statistics(self) -> Statistics:
+        """What the last `run` took."""
+
+
+# Capability -> what it puts into the statistics.
+_FIGURES = {
+    "cycles": ("cycles", "cold_cycles"),
+    "layer_cycles": ("layer_cycles",),
+    "dma": ("dma_times",),
+    "counters": ("counters",),
+}
+
+
+def declared_statistics(runner: Runner) -> Statistics:
+    """What the last run took, as far as the runner vouches for it; a figure that it promised must be there."""
+    given = runner.statistics()
+    unknown: dict[str, Any] = {}
+    for capability, figures in _FIGURES.items():
+        for figure in figures:
+            if not getattr(runner.capabilities, capability):
+                unknown[figure] = None
+            elif getattr(given, figure) is None:
+                raise RuntimeError(f"{type(runner).__name__} declares '{capability}' and does not give '{figure}'")
+    return replace(given, **unknown)
+
+
+def names() -> list[str]:
+    """Devices that are installed."""
+    return sorted({entry.name for entry in entry_points(group=GROUP)})
+
+
+@cache
+def runner_class(name: str) -> type[Runner]:
+    """The runner of a device; a user error when there is none or it is broken."""
+    for entry in entry_points(group=GROUP):
+        if entry.name == name:
+            try:
+                found = entry.load()
+            except ImportError as error:
+                raise UserError(f"--device {name}: its package cannot be loaded ({error}); reinstall it") from None
+            if not (isinstance(found, type) and issubclass(found, Runner)):
+                raise UserError(f"--device {name}: its entry point is not a Runner; reinstall its package")
+            return found
+    raise UserError(
+        f"--device {name}: no runner of that name is installed: use {' or '.join(names())}, or install a package with "
+        f"an entry point '{name}' in group {GROUP}"
+    )
+
+
+def check_options(name: str, capabilities: Capabilities, *, trace: bool, toolchain: str | None) -> None:
+    """Options that a device would ignore are user errors."""
+    if trace and not capabilities.trace:
+        raise UserError(f"--trace has no effect on --device {name}, which has no trace: drop it")
+    if toolchain is not None and toolchain not in capabilities.toolchains:
+        known = ", ".join(capabilities.toolchains)
+        way_out = f"choose from {known}" if known else "drop it; $CC chooses the compiler of this machine"
+        raise UserError(f"--toolchain {toolchain} has no effect on --device {name}: {way_out}")
