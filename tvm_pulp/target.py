@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.collect_rarely import collect_rarely
 from tvm_pulp.tiling.plan import PLANNERS, Plan
 from tvm_pulp.uma.backend import UMABackend
@@ -128,9 +129,11 @@ class Target:
         check_pins(network, contexts, self.pins)
         chooser = Chooser(forms_of(network, self.soc, contexts, self.cores), self.pins)
 
+        costs = CostModel(self.soc, self.cores)
+
         def timed(plan: Plan) -> Plan:
             plan = replace(plan, lowered=lower(plan))
-            expected = estimate(describe(plan))
+            expected = estimate(describe(plan), costs)
             ends = [0] * len(plan.layers)
             for span in expected.spans:
                 if span.resource not in ("load", "store", "l3"):

@@ -244,7 +244,7 @@ class AddKernel(ElementwiseKernel):
             "mul_b": linear.mul_b if linear else 1, "sum_table": sums, "sum_low": summed.low if summed else 0,
             **requant,
         }  # fmt: skip
-        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), self.costs)
 
 
 def applies_mul(layer: Layer) -> bool:
@@ -273,7 +273,7 @@ class MulKernel(ElementwiseKernel):
             "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"],
             **requant,
         }  # fmt: skip
-        return arguments.finish("mul", "mul", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("mul", "mul", fields, (y, layer.outputs[0], box), self.costs)
 
 
 def applies_unary(layer: Layer) -> bool:
@@ -309,7 +309,7 @@ def _unary(function: str, extra: Callable[[Layer], dict[str, int]]) -> type[Kern
                 "y_stride": columns * _itemsize(layer.outputs[0]), "x_type": TYPES[layer.inputs[0].spec.dtype],
                 **extra(layer), **requant,
             }  # fmt: skip
-            return arguments.finish(function, function, fields, (y, layer.outputs[0], box), self.cores)
+            return arguments.finish(function, function, fields, (y, layer.outputs[0], box), self.costs)
 
     return UnaryKernel
 
@@ -361,7 +361,7 @@ class LookupKernel(KernelForm):
         table = arguments.load_whole("table", self.derived.constant(f"{layer.name}_table", self.table()))
         y = _out(self, box)
         fields = {"x": x, "y": Pointer(y), "table": table, "count": math.prod(box.size)}
-        return arguments.finish("lookup", "lookup", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("lookup", "lookup", fields, (y, layer.outputs[0], box), self.costs)
 
 
 TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {

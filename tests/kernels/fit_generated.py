@@ -21,6 +21,7 @@ from tests.kernels.call import REPOSITORY
 from tests.simulated.golden_cases import DATA, deeploy_cases
 from tvm_pulp.api import App, CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.soc import CostModel
 from tvm_pulp.target import resolve_target
 from tvm_pulp.tiling import choose
 from tvm_pulp.tiling.build_network import build_network
@@ -75,7 +76,7 @@ def samples(model: str, options: dict[str, Any], inputs: Any) -> Iterator[Sample
     facts = {"target": "c", "soc": "siracusa", "inferred_inputs": list(imported.inferred_inputs)}
     app = App(target.emit(plan, facts))
     report, described = app.run(inputs).report, json.loads(app.files["plan.json"])
-    expected, kernels = estimate(described), [0] * len(plan.layers)
+    expected, kernels = estimate(described, CostModel(target.soc, target.cores)), [0] * len(plan.layers)
     for step in described["program"]:
         for action in step["actions"]:
             if action["do"] == "kernel":

@@ -12,6 +12,7 @@ from tests.kernels.elementwise_cases import gelu_case, hardswish_case
 from tests.kernels.fit_cycles import MODELS, errors, flat, samples
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case
 from tests.kernels.row_cases import rms_norm_case
+from tvm_pulp.soc import CostModel, load
 
 SAMPLES = 40
 
@@ -37,7 +38,7 @@ def test_every_kernel_has_a_model_and_coefficients() -> None:
 
 
 def cost(case: Case, cores: int = 8) -> int:
-    return call_cost(case.call.kernel, flat(case.call.arguments), cores).cycles
+    return call_cost(case.call.kernel, flat(case.call.arguments), CostModel(load("siracusa"), cores)).cycles
 
 
 def test_more_work_costs_more() -> None:

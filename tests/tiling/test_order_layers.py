@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc import CostModel, load
 from tvm_pulp.tiling.order_layers import Work, layer_order
 
 SPEC = TensorSpec((4,), "int8")
+COSTS = CostModel(load("siracusa"))
 
 
 def network(reads: list[list[int]]) -> Network:
@@ -24,32 +26,32 @@ def network(reads: list[list[int]]) -> Network:
 
 def test_a_chain_keeps_its_order() -> None:
     works = [Work("npu" if i % 2 else None, 100, f"code{i}") for i in range(5)]
-    assert layer_order(network([[], [0], [1], [2], [3]]), works).layers == (0, 1, 2, 3, 4)
+    assert layer_order(network([[], [0], [1], [2], [3]]), works, COSTS).layers == (0, 1, 2, 3, 4)
 
 
 def test_jobs_are_submitted_before_cores_work() -> None:
     # Two branches, job then kernel: both jobs first, so that the second runs beside the first kernel.
     works = [Work("npu", 1000, "job"), Work(None, 500, "a"), Work("npu", 1000, "job"), Work(None, 500, "b")]
-    order = layer_order(network([[], [0], [], [2], [1, 3]]), [*works, Work(None, 10, "c")]).layers
+    order = layer_order(network([[], [0], [], [2], [1, 3]]), [*works, Work(None, 10, "c")], COSTS).layers
     assert order == (0, 2, 1, 3, 4)
 
 
 def test_cores_do_what_is_ready_while_an_accelerator_works() -> None:
     works = [Work("npu", 1000, "job"), Work(None, 100, "after"), Work(None, 100, "free")]
-    assert layer_order(network([[], [0], []]), works).layers == (0, 2, 1)
+    assert layer_order(network([[], [0], []]), works, COSTS).layers == (0, 2, 1)
 
 
 def test_like_follows_like() -> None:
     works = [Work(None, 100, "a"), Work(None, 100, "b"), Work(None, 100, "a"), Work(None, 100, "b")]
-    assert layer_order(network([[], [], [], []]), works).layers == (0, 2, 1, 3)
+    assert layer_order(network([[], [], [], []]), works, COSTS).layers == (0, 2, 1, 3)
 
 
 def test_cores_take_what_would_wait_for_an_accelerator() -> None:
     works = [Work("npu", 1000, "job", 1500), Work("npu", 1000, "job", 1500)]
-    order = layer_order(network([[], []]), works)
+    order = layer_order(network([[], []]), works, COSTS)
     assert (order.layers, order.on_cores) == ((0, 1), {1})
     slow = [Work("npu", 1000, "job", 5000), Work("npu", 1000, "job", 5000)]
-    assert not layer_order(network([[], []]), slow).on_cores
+    assert not layer_order(network([[], []]), slow, COSTS).on_cores
 
 
 @given(st.data())
@@ -63,7 +65,7 @@ def test_operands_are_made_before_they_are_read(data: st.DataObject) -> None:
         st.sampled_from("abc"),
         st.none() | st.integers(0, 500),
     )
-    order = layer_order(network(reads), [data.draw(work) for _ in range(count)]).layers
+    order = layer_order(network(reads), [data.draw(work) for _ in range(count)], COSTS).layers
     assert sorted(order) == list(range(count))
     for index, earlier in enumerate(reads):
         assert all(order.index(e) < order.index(index) for e in earlier)

@@ -23,8 +23,9 @@ def plan_of(layers: Sequence[Layer], size: tuple[int, ...], *, overlap: bool, co
     """A chain of layers, each cut into tiles of `size`."""
     network = Network("net", list(layers), layers[0].inputs[:1], layers[-1].outputs)
     works, plans = [], []
+    costs = soc.CostModel(soc.load("siracusa"), cores)
     for layer in layers:
-        tiling = Cuts(TiledForm(layer, cores), layer).measure(size)
+        tiling = Cuts(TiledForm(layer, costs), layer, costs).measure(size)
         works.append(LayerWork(tuple(tiling.form.recipe(b) for b in tiling.tiles), overlap))
         plans.append(LayerPlan(layer, tiling, works[-1].recipes, overlap, (), ()))
     policy = Policy({}, dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap)

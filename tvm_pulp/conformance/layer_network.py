@@ -17,7 +17,7 @@ from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.report.report import cluster_report
 from tvm_pulp.sim.iss.device import IssDevice
-from tvm_pulp.soc import Soc
+from tvm_pulp.soc import CostModel, Soc
 from tvm_pulp.target import Target
 from tvm_pulp.tiling.build_network import build_network
 from tvm_pulp.tiling.plan import Plan
@@ -64,10 +64,11 @@ def pinned(target: Target, network: Network) -> Target:
     ((backend, options),) = target.engines
     context = backend.context(options, target.soc, target.cores)
     budget = target.l1_bytes(len(network.layers))
+    costs = CostModel(target.soc, target.cores)
     pins = {}
     for layer in network.layers:
         offer = backend.offer(layer, context)
-        if not isinstance(offer, Refusal) and any(_fits(form, layer, budget) for form in offer):
+        if not isinstance(offer, Refusal) and any(_fits(form, layer, budget, costs) for form in offer):
             pins[layer.name] = backend.target_name
     return replace(target, pins=pins)
 
@@ -86,10 +87,10 @@ def tight_plan(
             budget += budget // 2
 
 
-def _fits(form: Any, layer: Any, budget: int) -> bool:
+def _fits(form: Any, layer: Any, budget: int, costs: CostModel) -> bool:
     from tvm_pulp.tiling.greedy import Tiling, tile_form
 
-    return isinstance(tile_form(form, layer, budget), Tiling)
+    return isinstance(tile_form(form, layer, budget, costs), Tiling)
 
 
 def simulate(target: Target, plan: Plan, inputs: Sequence[np.ndarray]) -> Simulated:

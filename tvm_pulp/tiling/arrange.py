@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.choose import Chooser
 from tvm_pulp.tiling.cluster import ENGINE as CLUSTER
 from tvm_pulp.tiling.decisions import nothing_in_l3
@@ -30,7 +29,7 @@ def arranged(judge: Judge, *, overlap: bool) -> Judge:
     if not overlap:
         return judge
     candidates = [judge]
-    orders = _orders(judge.network, judge.chooser, judge.l1_bytes)
+    orders = _orders(judge)
     candidates += [_apply(judge, order) for order in orders]
     groups = _splittable(judge.chooser)
     if len(candidates) == 1 and not groups:
@@ -46,7 +45,7 @@ def arranged(judge: Judge, *, overlap: bool) -> Judge:
 def _cycles(judge: Judge) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     try:
-        return judge.once(wanted(judge.chooser, JUST_IN_TIME, whole_l1(judge), nothing_in_l3)).estimated_cycles
+        return judge.once(wanted(judge, JUST_IN_TIME, whole_l1(judge), nothing_in_l3)).estimated_cycles
     except UserError:
         return None
 
@@ -74,13 +73,14 @@ def _with_splits(judge: Judge, groups: Sequence[Mapping[str, str]], cycles: int)
     return judge
 
 
-def _orders(network: Network, chooser: Chooser, l1_bytes: int) -> Iterator[Order]:
+def _orders(judge: Judge) -> Iterator[Order]:
     """Orders that differ from the given one."""
+    network = judge.network
     with suppress(UserError):
-        works = [_work(chooser, i, l1_bytes) for i in range(len(network.layers))]
+        works = [_work(judge.chooser, i, judge.l1_bytes) for i in range(len(network.layers))]
         plain = [replace(work, core_cycles=None) for work in works]
         known = {Order(tuple(range(len(works))), frozenset())}
-        for order in (layer_order(network, plain), layer_order(network, works)):
+        for order in (layer_order(network, plain, judge.costs), layer_order(network, works, judge.costs)):
             if order not in known:
                 known.add(order)
                 yield order

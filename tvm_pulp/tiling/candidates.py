@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.choose import Chooser, Forms
 from tvm_pulp.tiling.greedy import Cuts, Tiling
 from tvm_pulp.tiling.layer_cost import LayerCost, Stream, layer_cost
@@ -60,7 +61,8 @@ def layer_class(entry: Forms) -> tuple[object, ...]:
 class Candidates:
     """Candidates of every layer; layers of one class share them."""
 
-    def __init__(self, chooser: Chooser, l1_bytes: int, *, overlap: bool) -> None:
+    def __init__(self, chooser: Chooser, l1_bytes: int, costs: CostModel, *, overlap: bool) -> None:
+        self._costs = costs
         self._chooser, self._l1_bytes, self._overlap = chooser, l1_bytes, overlap
         self.classes = [layer_class(entry) for entry in chooser.forms]
         self._pinned = [chooser.pins.get(entry.layer.name) for entry in chooser.forms]
@@ -98,7 +100,7 @@ class Candidates:
 
     def _cost(self, index: int, tiling: Tiling, overlap: bool) -> LayerCost:
         layer = self._chooser.forms[index].layer
-        return layer_cost(layer, tiling, overlap, pipelined=self._overlap, l1_bytes=self._l1_bytes)
+        return layer_cost(layer, tiling, overlap, pipelined=self._overlap, l1_bytes=self._l1_bytes, costs=self._costs)
 
     def _make(self, index: int) -> list[Candidate]:
         entry, pin = self._chooser.forms[index], self._pinned[index]

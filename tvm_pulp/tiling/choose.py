@@ -8,6 +8,7 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.cluster import ENGINE as CLUSTER
 from tvm_pulp.tiling.cluster import DirectForm, TiledForm
 from tvm_pulp.tiling.decisions import Decisions
@@ -34,12 +35,12 @@ class Forms:
     layer: Layer
     tiled: tuple[Form, ...]
     refusals: tuple[Refusal, ...]
-    cores: int
+    costs: CostModel
     cuts: tuple[Cuts, ...]
 
     def from_l2(self) -> Tiling:
         """The last resort."""
-        form = DirectForm(self.layer, self.cores)
+        form = DirectForm(self.layer, self.costs)
         whole = Box.whole(self.layer.outputs[0].spec.shape)
         return Tiling(form, whole.size, 0, form.recipe(whole).cycles, (whole,))
 
@@ -88,6 +89,7 @@ def forms_of(network: Network, soc: Any, engines: Sequence[tuple[UMABackend, Any
     """What every engine offers for every layer. `engines` are backends with their contexts, by priority."""
     # Hand-written kernels are for cores with XpulpV2; all others run generated C.
     schedules = core_schedules() if soc.cluster.isa.xpulp else ()
+    costs = CostModel(soc, cores)
     found = []
     for layer in network.layers:
         forms: list[Form] = []
@@ -98,11 +100,11 @@ def forms_of(network: Network, soc: Any, engines: Sequence[tuple[UMABackend, Any
                 refusals.append(answer)
             else:
                 forms += answer
-        on_cores = [form for schedule in schedules for form in schedule(layer, cores)]
+        on_cores = [form for schedule in schedules for form in schedule(layer, costs)]
         both = split_form(layer, forms, on_cores)
-        forms += [*on_cores, TiledForm(layer, cores), *([both] if both else [])]
-        cuts = tuple(Cuts(form, layer) for form in forms)
-        found.append(Forms(layer, tuple(forms), tuple(refusals), cores, cuts))
+        forms += [*on_cores, TiledForm(layer, costs), *([both] if both else [])]
+        cuts = tuple(Cuts(form, layer, costs) for form in forms)
+        found.append(Forms(layer, tuple(forms), tuple(refusals), costs, cuts))
     return found
 
 

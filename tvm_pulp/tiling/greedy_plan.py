@@ -10,6 +10,6 @@ from tvm_pulp.tiling.search import Attempt, wanted, whole_l1
 def greedy(judge: Judge, in_l3: InL3) -> Attempt:
     """What tools do that tile layer by layer."""
     cuts = whole_l1(judge)
-    decisions = wanted(judge.chooser, 0, cuts, in_l3)
+    decisions = wanted(judge, 0, cuts, in_l3)
     decisions.resident = {}
     return Attempt("greedy", judge(decisions), 0, cuts)

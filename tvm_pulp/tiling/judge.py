@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tvm_pulp.qnn.network import Network
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.choose import Chooser, make_plan
 from tvm_pulp.tiling.decisions import Decisions, nothing_in_l3
 from tvm_pulp.tiling.plan import Plan
@@ -23,6 +25,11 @@ class Judge:
     l1_bytes: int
     timed: Callable[[Plan], Plan]
     _known: dict[object, Plan] = field(default_factory=dict, init=False, compare=False)
+
+    @cached_property
+    def costs(self) -> CostModel:
+        """What things take on this machine."""
+        return CostModel(self.soc, self.cores)
 
     def __call__(self, wanted: Decisions) -> Plan:
         plan = make_plan(self.network, self.soc, self.chooser, wanted, cores=self.cores, l1_bytes=self.l1_bytes)

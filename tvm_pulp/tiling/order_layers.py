@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.qnn.network import Network, Tensor
+from tvm_pulp.soc.cost_model import CostModel
 
-# Jobs an accelerator holds at a time: one that runs and one that waits.
-_QUEUE = 2
-_SUBMIT_CYCLES = 60
+# Words of a job: few beside what the layers take, so all count alike here.
+_JOB_WORDS = 25
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Order:
     on_cores: frozenset[int]
 
 
-def layer_order(network: Network, works: Sequence[Work]) -> Order:
+def layer_order(network: Network, works: Sequence[Work], costs: CostModel) -> Order:
     """The order for layers with these works."""
     works = list(works)
     moved: set[int] = set()
@@ -61,7 +61,7 @@ def layer_order(network: Network, works: Sequence[Work]) -> Order:
                     works[i] = Work(None, work.core_cycles, f"{work.code} on cores")
                     moved.add(i)
                     break
-        jobs = [i for i in runnable if works[i].accelerator and _has_room(busy, works[i], now)]
+        jobs = [i for i in runnable if works[i].accelerator and _has_room(busy, works[i], now, costs)]
         kernels = [i for i in runnable if works[i].accelerator is None]
         if jobs:
             chosen = max(jobs, key=lambda i: (remaining[i], -i))
@@ -73,7 +73,7 @@ def layer_order(network: Network, works: Sequence[Work]) -> Order:
             continue
         work = works[chosen]
         if work.accelerator:
-            now += _SUBMIT_CYCLES
+            now += costs.submit_cycles(_JOB_WORDS)
             times = busy.setdefault(work.accelerator, [])
             end[chosen] = max([now, *times]) + work.cycles
             times.append(end[chosen])
@@ -112,6 +112,6 @@ def _is_ready(index: int, needed: Sequence[set[int]], works: Sequence[Work], end
     return all(end[d] <= now or (mine is not None and works[d].accelerator == mine) for d in needed[index])
 
 
-def _has_room(busy: dict[str, list[int]], work: Work, now: int) -> bool:
+def _has_room(busy: dict[str, list[int]], work: Work, now: int, costs: CostModel) -> bool:
     assert work.accelerator is not None
-    return sum(t > now for t in busy.get(work.accelerator, [])) < _QUEUE
+    return sum(t > now for t in busy.get(work.accelerator, [])) < costs.job_queue(work.accelerator)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.tiling.choose import Chooser
 from tvm_pulp.tiling.decisions import Choice, Decisions, InL3, layer_work, nothing_in_l3
 from tvm_pulp.tiling.fit import fit
 from tvm_pulp.tiling.greedy import L1_ALIGNMENT, MissingL1
@@ -53,7 +52,7 @@ class Attempt:
         return self.plan.estimated_cycles
 
 
-def wanted(chooser: Chooser, lead: int, cuts: Sequence[Cut], in_l3: InL3) -> Decisions:
+def wanted(judge: Judge, lead: int, cuts: Sequence[Cut], in_l3: InL3) -> Decisions:
     """As few tiles as the cuts allow, as much as possible in L1, constants fetched `lead` steps ahead.
 
     `JUST_IN_TIME` and `IN_GOOD_TIME` give every layer its own lead. No lead at all means no overlap of transfers with
@@ -61,19 +60,19 @@ def wanted(chooser: Chooser, lead: int, cuts: Sequence[Cut], in_l3: InL3) -> Dec
     """
     choices = []
     for index, cut in enumerate(cuts):
-        tiling = chooser(index, cut.cap)
+        tiling = judge.chooser(index, cut.cap)
         overlap = lead > 0 and cut.double and len(tiling.tiles) > 1
         choices.append(Choice(tiling, overlap, cut.cap, alone=not cut.double))
     leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
     if lead in SLACK:
-        leads = dict(enumerate(prefetch_leads([layer_work(c, in_l3) for c in choices], SLACK[lead])))
+        leads = dict(enumerate(prefetch_leads([layer_work(c, in_l3) for c in choices], SLACK[lead], judge.costs)))
     return Decisions(choices, leads, lead > 0, in_l3=in_l3)
 
 
 def simplest(judge: Judge, in_l3: InL3) -> Attempt:
     """Nothing overlaps. What does not fit like this does not fit at all."""
     cuts = whole_l1(judge)
-    return Attempt("no overlap", judge(wanted(judge.chooser, 0, cuts, in_l3)), 0, cuts)
+    return Attempt("no overlap", judge(wanted(judge, 0, cuts, in_l3)), 0, cuts)
 
 
 def whole_l1(judge: Judge) -> tuple[Cut, ...]:
@@ -87,7 +86,7 @@ def enough_l1(judge: Judge, error: MissingL1) -> MissingL1:
     def missing(l1_bytes: int) -> MissingL1 | None:
         cuts = (Cut(l1_bytes),) * len(judge.chooser.forms)
         try:
-            fit(judge.network, judge.chooser, l1_bytes, wanted(judge.chooser, 0, cuts, nothing_in_l3))
+            fit(judge.network, judge.chooser, l1_bytes, wanted(judge, 0, cuts, nothing_in_l3))
         except MissingL1 as more:
             return more
         return None
@@ -112,7 +111,7 @@ def search(judge: Judge, first: Attempt, in_l3: InL3) -> list[Attempt]:
     def consider(name: str, lead: int, cuts: Sequence[Cut], most_tiles: int | None = None) -> None:
         # Two copies of everything may be too much where one is not.
         try:
-            decisions = wanted(chooser, lead, cuts, in_l3)
+            decisions = wanted(judge, lead, cuts, in_l3)
             key = (tuple((id(c.tiling), c.overlap) for c in decisions.choices), tuple(decisions.leads.items()))
             if key in known or (most_tiles and sum(len(c.tiling.tiles) for c in decisions.choices) > most_tiles):
                 return

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
 from uma_backends.neureka.forms import ENGINE, Context, Description
 from uma_backends.neureka.registers import Addresses, register_image
@@ -60,7 +61,7 @@ class NeurekaBackend(UMABackend):
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
         quirk = bool(soc.engines[ENGINE].parameters.get("gvsoc_dw_wmem_quirk", 0))
         timing = Timing(gvsoc_dw_wmem_quirk=quirk)
-        return Context(options["weight_memory"], options["requant"] == "native", cores, timing)
+        return Context(options["weight_memory"], options["requant"] == "native", CostModel(soc, cores), timing)
 
     def patterns(self) -> None:
         """Patterns need TVM, so they are made on demand."""

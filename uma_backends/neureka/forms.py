@@ -11,6 +11,7 @@ import numpy as np
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.loop_cost import generated_cost
 from tvm_pulp.uma.box import Box, tiles
 from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
@@ -50,9 +51,9 @@ class Description:
 class Context:
     """What a form knows of the compilation."""
 
-    weight_memory: str = "sram"
-    native_tflite: bool = False
-    cores: int = 8
+    weight_memory: str
+    native_tflite: bool
+    costs: CostModel
     timing: Timing = DEFAULT_TIMING
 
     @property
@@ -230,9 +231,9 @@ class NeurekaForm:
 
     def on_cores(self, kernel: Kernel) -> Kernel | Call:
         """A step that the cores take over, with its cost."""
-        found = step_call(kernel, self.context.cores)
+        found = step_call(kernel, self.context.costs)
         if isinstance(found, Kernel):
-            return replace(found, cost=generated_cost(found, self.context.cores))
+            return replace(found, cost=generated_cost(found, self.context.costs))
         return found
 
 
