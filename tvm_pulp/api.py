@@ -35,7 +35,7 @@ class CompileOptions:
     input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     input_types: Mapping[str, str] = field(default_factory=dict)
     sample_inputs: Sequence[tuple[str, np.ndarray]] = ()
-    # Options of engines: {"neureka": {"weight_memory": "none"}}.
+    # Options of engines: {"ENGINE": {"OPTION": "VALUE"}}.
     engine_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     l1: int | None = None
     l2: int | None = None
@@ -131,8 +131,10 @@ class App:
             elif name in ("etiss", "gvsoc"):
                 raise UserError(f"--device {name} needs the {name} simulator, which is not installed: use iss or host")
             elif name == "iss":
+                from tvm_pulp.soc import DEFAULT
+
                 if self.metadata["tvm_pulp"]["soc"] == "host":
-                    raise UserError("--device iss runs archives compiled for a SoC: recompile with --soc=siracusa")
+                    raise UserError(f"--device iss runs archives compiled for a SoC: recompile with --soc={DEFAULT}")
                 from tvm_pulp.sim.iss.device import IssDevice
 
                 self._devices[key] = IssDevice(self.files, self.metadata, toolchain=toolchain)
@@ -235,12 +237,13 @@ def module_name(options: CompileOptions) -> str:
 def plan_model(model: str | Path, options: CompileOptions) -> Plan:
     """Plan a model for a SoC with a cluster, without emitting anything."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
+    from tvm_pulp.soc import DEFAULT
     from tvm_pulp.target import resolve_target
     from tvm_pulp.tiling.build_network import build_network
 
     target = resolve_target(options)
     if not target.soc.simulated:
-        raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc=siracusa or an engine")
+        raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     imported = import_model(model, options)
     network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     return target.plan(network)

@@ -11,6 +11,7 @@ from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.soc.platform import Platform
 from tvm_pulp.tiling.collect_rarely import collect_rarely
 from tvm_pulp.tiling.plan import PLANNERS, Plan
 from tvm_pulp.uma.backend import UMABackend
@@ -19,12 +20,8 @@ from tvm_pulp.uma.registry import parse_targets
 if TYPE_CHECKING:
     from tvm_pulp.tiling.judge import Judge
 
-# L1 that is not for tiles: a stack per core, and time stamps.
-_STACK_BYTES = 2048
-_HARDWARE_CORES = 8
 _SMALLEST_L1 = 1024
 _SMALLEST_L2 = 4096
-_WEIGHT_LEVELS = ("weight_sram", "weight_mram")
 # L2 that code and small data are expected to need.
 _L2_CODE_BYTES = 192 * 1024
 
@@ -49,7 +46,9 @@ class Target:
 
     def l1_bytes(self, layers: int) -> int:
         """L1 that tiles may use."""
-        available = self.soc.memory.l1.size - _HARDWARE_CORES * _STACK_BYTES - 4 * self.marks(layers)
+        # A stack per core and time stamps are not for tiles.
+        stacks = self.soc.cluster.cores * self.soc.software.stack_bytes
+        available = self.soc.memory.l1.size - stacks - 4 * self.marks(layers)
         if self.l1_limit is None:
             return int(available)
         if self.l1_limit > available:
@@ -104,7 +103,10 @@ class Target:
             best = find_plan(judge, planner=self.planner, overlap=self.double_buffer, l2_bytes=self.l2_bytes())
             known = judge.chooser.pins
             moved = {
-                name: ENGINE for level in _WEIGHT_LEVELS for name in self._to_move(best, level) if name not in known
+                name: ENGINE
+                for level in self.soc.software.weight_parts
+                for name in self._to_move(best, level)
+                if name not in known
             }
             if not moved:
                 return best
@@ -112,7 +114,7 @@ class Target:
 
     def _to_move(self, plan: Plan, level: str) -> dict[str, int]:
         """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible."""
-        missing = plan.constants_in(level) - self.soc.memory.weight.size // 2
+        missing = plan.constants_in(level) - self.soc.software.weight_parts[level]
         return _largest_needed(plan, level, missing) if missing > 0 else {}
 
     def _judge(self, network: Network) -> Judge:
@@ -146,17 +148,18 @@ class Target:
         """Files of the archive."""
         from tvm_pulp.codegen.emit_cluster import emit_cluster
 
-        march = "rv32imfc" if plan.network.uses_float() else "rv32imc"
+        platform = Platform(self.soc)
+        march = platform.march(uses_float=plan.network.uses_float())
         options = {b.target_name: o for b, o in self.engines}
         more = {"cores": self.cores, "march": march, "options": options, "l1_budget": plan.l1_bytes}
         description = socs.description_to_record(self.soc)
         if description is not None:
             more["soc_description"] = description
         defines = [f"TVM_PULP_MARKS={self.marks(len(plan.layers))}"]
-        return emit_cluster(plan, {**facts, **more}, {b.target_name: b for b, _ in self.engines}, defines)
+        return emit_cluster(plan, {**facts, **more}, {b.target_name: b for b, _ in self.engines}, platform, defines)
 
     def _check_capacity(self, plan: Plan) -> None:
-        used = {"l2": plan.arena.size, "weight_sram": 0, "weight_mram": 0, "l3": 0}
+        used = {"l2": plan.arena.size, **dict.fromkeys(Platform(self.soc).constant_levels(), 0)}
         largest: dict[str, Any] = {}
         used["l2"] += plan.table_bytes()
         for tensor in plan.constants():
@@ -174,14 +177,13 @@ class Target:
                 f"({used['l2'] - room} missing; activations and what comes from L3 take {plan.arena.size}, largest "
                 f"constant that stays '{largest['l2'].name if 'l2' in largest else '-'}'): {way_out}"
             )
-        half = self.soc.memory.weight.size // 2
-        for level in _WEIGHT_LEVELS:
-            if used[level] > half:
+        for level, size in self.soc.software.weight_parts.items():
+            if used[level] > size:
                 moved = self._to_move(plan, level)
                 pins = " ".join(f"--pin {name}=cluster" for name in moved)
                 raise UserError(
                     f"the packed weights need {used[level]} bytes and the {level.removeprefix('weight_')} weight "
-                    f"memory has {half} ({used[level] - half} missing): keep some of them in L2 for the cores with "
+                    f"memory has {size} ({used[level] - size} missing): keep some of them in L2 for the cores with "
                     f"{pins}, which frees {sum(moved.values())} bytes, or shrink the network"
                 )
 
@@ -212,6 +214,8 @@ def resolve_target(options: Any) -> Target:
     for backend in backends:
         if backend.target_name not in soc.engines:
             raise UserError(f"--soc {soc.name} has no engine '{backend.target_name}': choose another --soc or --target")
+    if soc.simulated:
+        Platform(soc).check()
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
     given: tuple[tuple[str, Any], ...] = (
         ("--l1", options.l1),

@@ -35,9 +35,10 @@ _SMALLER: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]]
 
 def forms(layer: Layer, costs: CostModel) -> list[KernelForm]:
     """Forms of a layer, best first; none means that generated C runs it."""
+    there = available(costs.soc.software.kernels)
     found = []
     for table in (_TABLE, _SMALLER):
         entries = table.get(layer.operator, [])
-        suitable = (form for kernel, applies, form in entries if kernel in available() and applies(layer))
+        suitable = (form for kernel, applies, form in entries if kernel in there and applies(layer))
         found += [form(layer, costs) for form in islice(suitable, 1)]
     return found

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from schedules.kernel_cycles import attention, elementwise, matrix, movement, rows
-from schedules.kernel_cycles.coefficients import COEFFICIENTS
+from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Fields, Work
+from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import CoreCost
 
@@ -57,9 +58,19 @@ def _coefficient(known: dict[str, float], name: str) -> float:
     return max(known[other] for other, length in alike.items() if length == longest)
 
 
+def _fit(kernel: str, costs: CostModel) -> Fit:
+    software = costs.soc.software
+    if software.core_type not in COEFFICIENTS:
+        raise UserError(
+            f"SoC {costs.soc.name}: software.core_type '{software.core_type}' has no kernel coefficients: choose "
+            f"one of {', '.join(COEFFICIENTS)}, or leave software.kernels empty for generated C"
+        )
+    return COEFFICIENTS[software.core_type][kernel]
+
+
 def call_cost(kernel: str, fields: Fields, costs: CostModel) -> CoreCost:
     """Cost of a call of `tvm_pulp_kernel_<kernel>`."""
-    work, fit = WORKS[kernel](fields, costs.cores), COEFFICIENTS[kernel]
+    work, fit = WORKS[kernel](fields, costs.cores), _fit(kernel, costs)
     cycles = sum(_coefficient(fit.cycles, name) * count for name, count in work.items() if count)
     cold = sum(_coefficient(fit.cold_cycles, name) for name, count in work.items() if count)
     return CoreCost(max(1, round(costs.core_slowdown * cycles)), round(cold), kernel)

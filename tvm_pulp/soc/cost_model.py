@@ -156,7 +156,8 @@ class CostModel:
 
     def job_queue(self, engine: str) -> int:
         """Jobs that an engine holds: one it works on and those that wait."""
-        return 2
+        found = self.soc.engines.get(engine)
+        return found.queue if found else 1
 
     # --- L3 -----------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.tiling.bundles import BundleBuilder, descriptor_bytes, record_bytes
-from tvm_pulp.tiling.commands import split_commands
+from tvm_pulp.tiling.commands import NO_LIMITS, CommandLimits, split_commands
 from tvm_pulp.tiling.residency import Touched, contiguous_offset, touched_by
 from tvm_pulp.tiling.schedule import (
     BOOT,
@@ -71,6 +71,7 @@ class Policy:
     overlap: bool = True
     # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
     l3_batch: int = 0
+    commands: CommandLimits = NO_LIMITS
 
 
 def _compute_order(work: LayerWork) -> list[tuple[int, Kernel | Call | Job]]:
@@ -123,6 +124,9 @@ class _Builder:
                     self._l2_readers.setdefault(tensor.storage, []).append(index)
 
     # --- whole network ---------------------------------------------------------------------------------------
+
+    def _split(self, moved: Sequence[Transfer]) -> tuple[Transfer, ...]:
+        return split_commands(moved, self._policy.commands)
 
     def build(self) -> Schedule:
         places = [self._layer(index, work) for index, work in enumerate(self._works)]
@@ -180,17 +184,17 @@ class _Builder:
             slot, part = divmod(position, 3)
             job = part == 2 and slot < len(self._order) and isinstance(self._order[slot][2], Job)
             count = sum(f.position == position for f in fetches)
-            needed[page] = needed.get(page, 0) + record_bytes(moves, job=job, fetches=count)
+            needed[page] = needed.get(page, 0) + record_bytes(moves, self._policy.commands, job=job, fetches=count)
         if self._order:
             last = self._page_of[len(self._order) - 1]
-            needed[last] += record_bytes([], job=False)
+            needed[last] += record_bytes([], self._policy.commands, job=False)
         for bundle in self.bundles.made:
             self.bundles.finish(bundle, needed.get(bundle, 0))
         for number, move in enumerate(self.moves):
             if isinstance(move.source, Bundle):
                 size = move.source.bytes
                 move.place.block.bytes = size + move.source.slack
-                self.moves[number] = replace(move, transfers=split_commands([Transfer(0, 0, size, size, size)]))
+                self.moves[number] = replace(move, transfers=self._split([Transfer(0, 0, size, size, size)]))
         self.moves = [m for m in self.moves if m.transfers]
 
     def _block(self, index: int, name: str, size: int, first: int, last: int) -> Block:
@@ -344,7 +348,7 @@ class _Builder:
                 position, ahead = load_position(start), False
             block = self._block(index, step.local.name, step.local.bytes, max(position, 0), end)
             itemsize = np.dtype(step.tensor.spec.dtype).itemsize
-            moved = split_commands(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
+            moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
             needed = compute_position(start)
             self.moves.append(Move(index, tile, False, position, step.tensor, moved, Place(block), needed, ahead))
             if storage.kind != "constant" or storage.level == "l3":
@@ -364,7 +368,7 @@ class _Builder:
         row_bytes *= np.dtype(step.tensor.spec.dtype).itemsize
         offset = contiguous_offset(step.tensor, step.box)
         assert offset is not None and storage.kind == "input"
-        moved = split_commands(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
+        moved = self._split(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
         place.block.extend(max(position, 0))
         needed = compute_position(start)
         self.moves.append(Move(index, tile, False, position, step.tensor, moved, place, needed, ahead))
@@ -380,7 +384,7 @@ class _Builder:
             position, ahead = early, True
         size = storage.spec.bytes
         block = self._block(index, storage.name, size, max(position, 0), compute_position(start))
-        whole = split_commands([Transfer(0, 0, size, size, size)]) if size else ()
+        whole = self._split([Transfer(0, 0, size, size, size)]) if size else ()
         self.moves.append(Move(index, 0, False, position, storage, whole, Place(block), compute_position(start), ahead))
         self._in_l2(storage, max(position, 0))
         self.resident[storage] = block
@@ -419,7 +423,7 @@ class _Builder:
             overlapped = False
         position = compute_position(after) if overlapped else store_position(after)
         itemsize = np.dtype(step.tensor.spec.dtype).itemsize
-        moved = split_commands(transfers(step.box, step.tensor.spec.shape, itemsize))
+        moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize))
         place = places[step.local]
         place.block.extend(position)
         self.moves.append(Move(index, tile, True, position, step.tensor, moved, place))

@@ -87,8 +87,7 @@ def check_pins(network: Network, engines: Sequence[tuple[UMABackend, Any]], pins
 
 def forms_of(network: Network, soc: Any, engines: Sequence[tuple[UMABackend, Any]], cores: int) -> list[Forms]:
     """What every engine offers for every layer. `engines` are backends with their contexts, by priority."""
-    # Hand-written kernels are for cores with XpulpV2; all others run generated C.
-    schedules = core_schedules() if soc.cluster.isa.xpulp else ()
+    schedules = core_schedules()
     costs = CostModel(soc, cores)
     found = []
     for layer in network.layers:
@@ -161,5 +160,6 @@ def plan_of(network: Network, soc: Any, chooser: Chooser, fitted: Fitted, *, cor
         layers.append(LayerPlan(network.layers[index], *how))
     schedule, decisions = fitted.schedule, fitted.decisions
     found = (tuple(layers), schedule, plan_l2(schedule), fitted.l1_bytes)
-    plan = Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, decisions, fitted.policy)
+    agents = soc.software.dma_agents
+    plan = Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, agents, decisions, fitted.policy)
     return plan.with_l2_needed()

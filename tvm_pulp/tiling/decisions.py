@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.tiling.build_schedule import LayerWork, Policy
+from tvm_pulp.tiling.commands import NO_LIMITS, CommandLimits
 from tvm_pulp.tiling.greedy import Tiling
 from tvm_pulp.tiling.residency import find_uses
 from tvm_pulp.uma.recipe import Load
@@ -49,6 +50,8 @@ class Decisions:
     resident: Mapping[Tensor, frozenset[int]] | None = None
     # Bytes that come from L3 at a time, at least.
     l3_batch: int = 0
+    # What a command of the DMA can do: a property of the machine, not a choice.
+    commands: CommandLimits = NO_LIMITS
 
     def copy(self) -> Decisions:
         """Decisions to change without touching these."""
@@ -80,4 +83,4 @@ def policy_of(network: Network, decisions: Decisions, works: Sequence[LayerWork]
             readers = frozenset()
         if readers:
             resident[tensor] = readers
-    return Policy(resident, dict(decisions.leads), decisions.overlap, decisions.l3_batch)
+    return Policy(resident, dict(decisions.leads), decisions.overlap, decisions.l3_batch, decisions.commands)

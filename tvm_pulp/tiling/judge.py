@@ -10,6 +10,7 @@ from typing import Any
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.choose import Chooser, make_plan
+from tvm_pulp.tiling.commands import CommandLimits
 from tvm_pulp.tiling.decisions import Decisions, nothing_in_l3
 from tvm_pulp.tiling.plan import Plan
 
@@ -30,6 +31,11 @@ class Judge:
     def costs(self) -> CostModel:
         """What things take on this machine."""
         return CostModel(self.soc, self.cores)
+
+    @cached_property
+    def commands(self) -> CommandLimits:
+        """What a command of the machine's DMA can do."""
+        return CommandLimits(self.soc.software.dma_largest, self.soc.software.dma_lines)
 
     def __call__(self, wanted: Decisions) -> Plan:
         plan = make_plan(self.network, self.soc, self.chooser, wanted, cores=self.cores, l1_bytes=self.l1_bytes)

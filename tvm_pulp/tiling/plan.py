@@ -9,6 +9,7 @@ from typing import Any
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.tiling.arena import Arena, Buffer, aligned, plan_arena
 from tvm_pulp.tiling.build_schedule import Policy
+from tvm_pulp.tiling.bundles import AGENTS
 from tvm_pulp.tiling.decisions import Decisions
 from tvm_pulp.tiling.greedy import Tiling
 from tvm_pulp.tiling.schedule import Schedule
@@ -88,6 +89,7 @@ class Plan:
     arena: Arena  # activations in L2
     l1_peak: int
     overlap: bool = True
+    agents: int = AGENTS  # cores that may issue transfers
     # What was decided, and how it was found.
     decisions: Decisions = field(default_factory=Decisions)
     policy: Policy = field(default_factory=Policy)

@@ -205,7 +205,9 @@ class _Rounds:
         latest = prefetch_leads([layer_work(c, nothing_in_l3) for c in choices], SLACK[IN_GOOD_TIME], self._judge.costs)
         leads = {index: min(lead, latest[index]) for index, lead in leads.items()}
         in_l3 = (lambda t: t in from_l3 and t.spec.bytes >= LARGE_CONSTANT) if from_l3 else nothing_in_l3
-        return Decisions(choices, leads if self._overlap else {}, self._overlap, {}, in_l3, solution.resident)
+        leads = leads if self._overlap else {}
+        limits = self._judge.commands
+        return Decisions(choices, leads, self._overlap, {}, in_l3, solution.resident, commands=limits)
 
 
 def _not_constant(plan: Plan) -> int:

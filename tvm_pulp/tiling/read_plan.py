@@ -50,6 +50,7 @@ def _read(record: Record, judge: Judge) -> Plan:
         in_l3=lambda tensor: tensor.name in from_l3,
         resident={known[name]: frozenset(readers) for name, readers in record["resident"].items()},
         l3_batch=int(record["l3_batch"]),
+        commands=judge.commands,
     )
     works = [layer_work(c, decisions.in_l3) for c in choices]
     policy = policy_of(network, decisions, works)

@@ -66,7 +66,7 @@ def wanted(judge: Judge, lead: int, cuts: Sequence[Cut], in_l3: InL3) -> Decisio
     leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
     if lead in SLACK:
         leads = dict(enumerate(prefetch_leads([layer_work(c, in_l3) for c in choices], SLACK[lead], judge.costs)))
-    return Decisions(choices, leads, lead > 0, in_l3=in_l3)
+    return Decisions(choices, leads, lead > 0, in_l3=in_l3, commands=judge.commands)
 
 
 def simplest(judge: Judge, in_l3: InL3) -> Attempt:

@@ -31,6 +31,8 @@ PARAMETER_SLACK = 128
 ACTIVATION_SLACK = 64
 # The driver's job structure: six pointers, the address of the shape, the shape's 18 words.
 JOB_WORDS = 25
+# Where packed weights live, by the option that says so.
+WEIGHT_LEVELS = {"none": "l2", "sram": "weight_sram", "mram": "weight_mram"}
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ class NeurekaForm:
             rows = self.filters().shape[0]
             if self.mode is Mode.DEPTHWISE_3X3:
                 rows = -(-rows // self.context.timing.geometry.channels_3x3)
-            level = {"none": "l2", "sram": "weight_sram", "mram": "weight_mram"}[self.context.weight_memory]
+            level = WEIGHT_LEVELS[self.context.weight_memory]
             self.derived.constant(name, data.reshape(rows, -1), level)
         return self.derived.tensors[name]
 
