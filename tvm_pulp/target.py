@@ -51,6 +51,8 @@ class Target:
         available = self.soc.memory.l1.size - stacks - 4 * self.marks(layers)
         if self.l1_limit is None:
             return int(available)
+        if self.given_plan is not None and _size(self.given_plan, "l1_peak") <= available:
+            return self.l1_limit  # what it was planned with does not matter, what it takes does
         if self.l1_limit > available:
             raise UserError(f"--l1 {self.l1_limit}: SoC {self.soc.name} has {available} bytes of L1 for tiles")
         if self.l1_limit < _SMALLEST_L1:

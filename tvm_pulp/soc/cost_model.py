@@ -46,17 +46,16 @@ class CostModel:
     # --- DMA --------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _beat(self) -> tuple[int, int, int]:
-        """Bytes of a beat and of a burst, cycles that a burst towards the outside costs more."""
-        dma = self.soc.dma
-        return dma.bytes_per_cycle, dma.burst_bytes, dma.write_burst
+    def _beat(self) -> tuple[int, int]:
+        """Bytes of a beat and of a burst."""
+        return self.soc.dma.bytes_per_cycle, self.soc.dma.burst_bytes
 
     def move_cycles(self, size: int, line: int, *, outward: bool) -> int:
-        """Beats of one command: none spans two lines; a burst towards L2 costs more."""
+        """Beats of one command: none spans two lines; a burst towards L2 costs one cycle more."""
         if not size:
             return 0
-        beat, burst, extra = self._beat
-        beats, bursts = -(-line // beat), -(-line // burst) * extra if outward else 0
+        beat, burst = self._beat
+        beats, bursts = -(-line // beat), -(-line // burst) if outward else 0
         return size // line * (beats + bursts)
 
     def start_cycles(self, *, outward: bool) -> int:
@@ -74,7 +73,7 @@ class CostModel:
     @property
     def commands_in_flight(self) -> int:
         """Commands of one core that the DMA takes before it lets the core wait."""
-        return self.soc.dma.core_queue
+        return self.soc.dma.core_queue + self.soc.dma.global_queue
 
     @cached_property
     def contention(self) -> float:
