@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.soc.platform import Platform
-from tvm_pulp.tiling.collect_rarely import collect_rarely
-from tvm_pulp.tiling.plan import PLANNERS, Plan
+from tvm_pulp.tiling.plan import PLANNERS
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.registry import parse_targets
 
 if TYPE_CHECKING:
-    from tvm_pulp.tiling.judge import Judge
+    from tvm_pulp.tir import LoweredPlan
 
 _SMALLEST_L1 = 1024
 _SMALLEST_L2 = 4096
@@ -51,7 +48,7 @@ class Target:
         available = self.soc.memory.l1.size - stacks - 4 * self.marks(layers)
         if self.l1_limit is None:
             return int(available)
-        if self.given_plan is not None and _size(self.given_plan, "l1_peak") <= available:
+        if self.given_plan is not None and self.given_plan["l1_peak"] <= available:
             return self.l1_limit  # what it was planned with does not matter, what it takes does
         if self.l1_limit > available:
             raise UserError(f"--l1 {self.l1_limit}: SoC {self.soc.name} has {available} bytes of L1 for tiles")
@@ -76,80 +73,29 @@ class Target:
             module = backend.run_relax_passes(module)
         return module
 
-    @collect_rarely()
-    def plan(self, network: Network) -> Plan:
-        """Plan the network, or take the plan that was given, and check it independently."""
-        from tvm_pulp.tiling.read_plan import read_plan
-        from tvm_pulp.tiling.verify import verify
-        from tvm_pulp.tir.describe import describe
-        from tvm_pulp.tir.lower import lower
+    def plan(self, network: Network) -> LoweredPlan:
+        """Plan the network, or take the plan that was given; lowered and checked independently."""
+        from tvm_pulp.planning import PlanRequest, plan_network
 
-        judge = self._judge(network)
-        best = read_plan(self.given_plan, judge) if self.given_plan is not None else self._find(judge)
-        best = replace(best, lowered=lower(best, [b for b, _ in self.engines]))
-        self._check_capacity(best)
-        faults = verify(describe(best), self.soc)
-        if faults and self.given_plan is not None:
-            raise UserError(f"--plan: the plan is wrong ({faults[0]}): compile without --plan")
-        if faults:
-            raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
-        return best
+        request = PlanRequest(
+            self.soc,
+            self.engines,
+            self.cores,
+            self.l1_bytes(len(network.layers)),
+            self.l2_bytes(),
+            replace(self, l2_limit=None).l2_bytes(),
+            self.pins,
+            self.double_buffer,
+            self.planner,
+            self.given_plan,
+        )
+        return plan_network(network, request)
 
-    def _find(self, judge: Judge) -> Plan:
-        """The best plan; layers whose weights exceed the weight memory run on the cores unless the user pinned them."""
-        from tvm_pulp.tiling.choose import Chooser
-        from tvm_pulp.tiling.cluster import ENGINE
-        from tvm_pulp.tiling.find_plan import find_plan
-
-        while True:
-            best = find_plan(judge, planner=self.planner, overlap=self.double_buffer, l2_bytes=self.l2_bytes())
-            known = judge.chooser.pins
-            moved = {
-                name: ENGINE
-                for level in self.soc.software.weight_parts
-                for name in self._to_move(best, level)
-                if name not in known
-            }
-            if not moved:
-                return best
-            judge = replace(judge, chooser=Chooser(judge.chooser.forms, {**known, **moved}))
-
-    def _to_move(self, plan: Plan, level: str) -> dict[str, int]:
-        """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible."""
-        missing = plan.constants_in(level) - self.soc.software.weight_parts[level]
-        return _largest_needed(plan, level, missing) if missing > 0 else {}
-
-    def _judge(self, network: Network) -> Judge:
-        """What every engine offers for the network, and what plans made of it are expected to take."""
-        from tvm_pulp.tiling.choose import Chooser, check_pins, forms_of
-        from tvm_pulp.tiling.judge import Judge
-        from tvm_pulp.tiling.plan import with_estimate
-        from tvm_pulp.tir.describe import describe
-        from tvm_pulp.tir.estimate import estimate
-        from tvm_pulp.tir.lower import lower
-
-        contexts = [(b, b.context(options, self.soc, self.cores)) for b, options in self.engines]
-        budget = self.l1_bytes(len(network.layers))
-        check_pins(network, contexts, self.pins)
-        chooser = Chooser(forms_of(network, self.soc, contexts, self.cores), self.pins)
-
-        costs = CostModel(self.soc, self.cores)
-
-        def timed(plan: Plan) -> Plan:
-            plan = replace(plan, lowered=lower(plan))
-            expected = estimate(describe(plan), costs)
-            ends = [0] * len(plan.layers)
-            for span in expected.spans:
-                if span.resource not in ("load", "store", "l3"):
-                    ends[span.layer] = max(ends[span.layer], span.end)
-            return with_estimate(plan, expected.cycles, expected.layer_cycles, ends)
-
-        return Judge(network, self.soc, chooser, self.cores, budget, timed)
-
-    def emit(self, plan: Plan, facts: dict[str, Any]) -> dict[str, bytes]:
+    def emit(self, lowered: LoweredPlan, facts: dict[str, Any]) -> dict[str, bytes]:
         """Files of the archive."""
         from tvm_pulp.codegen.emit_cluster import emit_cluster
 
+        plan = lowered.plan
         platform = Platform(self.soc)
         march = platform.march(uses_float=plan.network.uses_float())
         options = {b.target_name: o for b, o in self.engines}
@@ -158,51 +104,7 @@ class Target:
         if description is not None:
             more["soc_description"] = description
         defines = [f"TVM_PULP_MARKS={self.marks(len(plan.layers))}"]
-        return emit_cluster(plan, {**facts, **more}, {b.target_name: b for b, _ in self.engines}, platform, defines)
-
-    def _check_capacity(self, plan: Plan) -> None:
-        used = {"l2": plan.arena.size, **dict.fromkeys(Platform(self.soc).constant_levels(), 0)}
-        largest: dict[str, Any] = {}
-        used["l2"] += plan.table_bytes()
-        for tensor in plan.constants():
-            used[tensor.level] += tensor.spec.bytes
-            if tensor.level not in largest or tensor.spec.bytes > largest[tensor.level].spec.bytes:
-                largest[tensor.level] = tensor
-        used["l2"] += sum(t.spec.bytes for t in (*plan.network.inputs, *plan.network.outputs))
-        room = self.l2_bytes()
-        if used["l2"] > room:
-            way_out = "use smaller inputs or fewer channels"
-            if used["l2"] <= replace(self, l2_limit=None).l2_bytes():
-                way_out = f"raise --l2 to at least {used['l2']}"
-            raise UserError(
-                f"the network needs {used['l2']} bytes of L2 and {room} are available beside the code "
-                f"({used['l2'] - room} missing; activations and what comes from L3 take {plan.arena.size}, largest "
-                f"constant that stays '{largest['l2'].name if 'l2' in largest else '-'}'): {way_out}"
-            )
-        for level, size in self.soc.software.weight_parts.items():
-            if used[level] > size:
-                moved = self._to_move(plan, level)
-                pins = " ".join(f"--pin {name}=cluster" for name in moved)
-                raise UserError(
-                    f"the packed weights need {used[level]} bytes and the {level.removeprefix('weight_')} weight "
-                    f"memory has {size} ({used[level] - size} missing): keep some of them in L2 for the cores with "
-                    f"{pins}, which frees {sum(moved.values())} bytes, or shrink the network"
-                )
-
-
-def _largest_needed(plan: Plan, level: str, missing: int) -> dict[str, int]:
-    """One layer with enough bytes at a level, the smallest of them, or the largest layers that have enough together."""
-    sizes: dict[str, int] = {}
-    for layer in plan.layers:
-        derived = getattr(layer.tiling.form, "derived", None)
-        if derived is not None:
-            sizes[layer.layer.name] = sum(t.spec.bytes for t in derived.tensors.values() if t.level == level)
-    ordered = sorted(sizes.items(), key=lambda entry: entry[1])
-    enough = dict([entry for entry in ordered if entry[1] >= missing][:1])
-    for name, size in reversed(ordered):
-        if sum(enough.values()) < missing:
-            enough[name] = size
-    return enough
+        return emit_cluster(lowered, {**facts, **more}, {b.target_name: b for b, _ in self.engines}, platform, defines)
 
 
 def resolve_target(options: Any) -> Target:
@@ -235,8 +137,7 @@ def resolve_target(options: Any) -> Target:
             raise UserError(f"{option} has no effect with --plan, which decides everything: drop one of them")
     if options.plan is not None:
         record = read_plan_file(Path(options.plan))
-        sizes = (_size(record, "cores"), _size(record, "l1_bytes"))
-        return Target(soc, engines, *sizes, {}, given_plan=record)
+        return Target(soc, engines, record["cores"], record["l1_bytes"], {}, given_plan=record)
     cores = options.cores if options.cores is not None else soc.cluster.cores
     if soc.simulated and not 1 <= cores <= soc.cluster.cores:
         raise UserError(f"--cores {cores}: SoC {soc.name} has 1 to {soc.cluster.cores} cores")
@@ -251,26 +152,18 @@ def resolve_target(options: Any) -> Target:
 def read_plan_file(path: Path) -> dict[str, Any]:
     """The plan in an archive, or in a file of its own."""
     from tvm_pulp.codegen import mlf
+    from tvm_pulp.formats import FormatError, PlanJson, from_json
 
     try:
         if path.suffix == ".tar":
             files = mlf.read(path)
             if "plan.json" not in files:
                 raise UserError(f"--plan: '{path}' holds no plan; it was compiled for a SoC without a cluster")
-            record = json.loads(files["plan.json"])
-        else:
-            record = json.loads(path.read_text(encoding="utf-8"))
+            return dict(from_json(PlanJson, files["plan.json"]))
+        return dict(from_json(PlanJson, path.read_text(encoding="utf-8")))
     except OSError as error:
         raise UserError(f"--plan: cannot read '{path}': {error.strerror}") from None
+    except FormatError as error:
+        raise UserError(f"--plan: '{path}' is not a plan of this version ({error}): compile without --plan") from None
     except ValueError:
         raise UserError(f"--plan: '{path}' is neither an archive nor a plan.json of one") from None
-    if not isinstance(record, dict):
-        raise UserError(f"--plan: '{path}' is neither an archive nor a plan.json of one")
-    return record
-
-
-def _size(record: dict[str, Any], name: str) -> int:
-    value = record.get(name)
-    if not isinstance(value, int):
-        raise UserError(f"--plan: this is not a plan of this version ({name} is missing): compile without --plan")
-    return value

@@ -13,7 +13,7 @@ from tvm_pulp.conformance.layer_network import layer_network, pinned, simulate, 
 from tvm_pulp.conformance.random_layer import OPERATOR_KINDS, REQUANTIZATIONS, RandomLayer, random_input, random_layer
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.soc import CostModel, Soc
-from tvm_pulp.tiling.greedy import Tiling, footprint, tile_form
+from tvm_pulp.tiling.forms.cuts import Tiling, footprint, tile_form
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.strategy import Refusal

@@ -32,9 +32,9 @@ def run(args: argparse.Namespace) -> int:
     from tvm_pulp.tir.describe import describe
 
     options = options_of(args)
-    plan = plan_model(args.MODEL, options)
-    described = describe(plan)
-    print_plan(plan, sys.stdout, described)
+    lowered = plan_model(args.MODEL, options)
+    described = describe(lowered)
+    print_plan(lowered.plan, sys.stdout, described)
     if folder is not None:
-        write_pictures(folder, described, CostModel(resolve_target(options).soc, plan.cores))
+        write_pictures(folder, described, CostModel(resolve_target(options).soc, lowered.plan.cores))
     return 0

@@ -9,7 +9,7 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
-from uma_backends.neureka.forms import ENGINE, WEIGHT_LEVELS, Context, Description
+from uma_backends.neureka.neureka_form import ENGINE, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
 from uma_backends.neureka.timing import Timing

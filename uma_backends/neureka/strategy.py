@@ -6,9 +6,10 @@ from typing import Any
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.strategy import Form, Refusal
-from uma_backends.neureka.forms import ENGINE, Context, DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
+from uma_backends.neureka.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.layer_arithmetic import Arithmetic, arithmetic_of
+from uma_backends.neureka.neureka_form import ENGINE, Context
 
 
 def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:

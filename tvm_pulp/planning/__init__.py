@@ -1,0 +1,10 @@
+"""The driver of planning: has decisions tiled, lowered and estimated, keeps the fastest plan, and has it verified."""
+
+from __future__ import annotations
+
+from tvm_pulp.planning.driver import PlanRequest, plan_network
+
+__all__ = [
+    "PlanRequest",
+    "plan_network",
+]
