@@ -122,7 +122,7 @@ def test_the_script_follows_the_description() -> None:
         {"cluster.cores": 4, "memory.l1.size": 0x20000, "memory.l2.base": 0x1D000000, "software.stack_bytes": 1024}
     )
     script = Platform(changed).linker_script()
-    assert "@" not in script and ". += 4 * 1024;" in script
+    assert not re.search(r"@[A-Z_]+@", script) and ". += 4 * 1024;" in script
     for name, base, size in (
         ("L1", 0x10000000, 0x20000),
         ("WEIGHT_MRAM", 0x10400000, 0x400000),
