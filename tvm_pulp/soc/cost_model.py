@@ -145,13 +145,14 @@ class CostModel:
     # --- accelerators -------------------------------------------------------------------------------------------
 
     def submit_cycles(self, words: int) -> int:
-        """Programming a job of so many words: each is read from L1 and written to a register; taking and starting."""
-        return 32 + words * (2 + self.soc.timing.peripheral) + self.soc.timing.peripheral
+        """Programming a job: each word is read from L1 and written to a register; the driver keeps its state in L2."""
+        peripheral = self.soc.timing.peripheral
+        return 3 * self.soc.memory.l2.latency - 13 + words * (2 + peripheral) + peripheral
 
     @property
     def job_wake_cycles(self) -> int:
         """Waking up from a job's event and looking at the engine's status."""
-        return 32 + self.soc.timing.peripheral + self.soc.events.wake
+        return 17 + self.soc.memory.l2.latency + self.soc.timing.peripheral + self.soc.events.wake
 
     def job_queue(self, engine: str) -> int:
         """Jobs that an engine holds: one it works on and those that wait."""
