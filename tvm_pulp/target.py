@@ -99,7 +99,9 @@ class Target:
         platform = Platform(self.soc)
         march = platform.march(uses_float=plan.network.uses_float())
         options = {b.target_name: o for b, o in self.engines}
-        more = {"cores": self.cores, "march": march, "options": options, "l1_budget": plan.l1_bytes}
+        more: dict[str, Any] = {"cores": self.cores, "march": march, "options": options, "l1_budget": plan.l1_bytes}
+        if self.soc.software.flags:
+            more["flags"] = list(self.soc.software.flags)
         description = socs.description_to_record(self.soc)
         if description is not None:
             more["soc_description"] = description

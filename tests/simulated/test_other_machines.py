@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 import tvm_pulp
-from tvm_pulp import soc
+from tests.simulated.machines import MACHINES, description_file
 from tvm_pulp.errors import UserError
+from tvm_pulp.toolchain import ToolchainError
 
 SMALL = """
 based_on: siracusa
@@ -30,11 +33,6 @@ def description(folder: Path, text: str) -> str:
     path = folder / "chip.yaml"
     path.write_text(text)
     return str(path)
-
-
-def varied(folder: Path, settings: dict[str, object]) -> str:
-    content = soc.load("siracusa").with_settings(settings).model_dump(mode="json") | {"name": "varied"}
-    return description(folder, json.dumps(content))
 
 
 def run_checked(model: str, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -66,30 +64,42 @@ def test_its_accelerator_is_gone(tmp_path: Path) -> None:
         tvm_pulp.compile("zoo:dscnn", target="uma-neureka", soc=description(tmp_path, SMALL))
 
 
-@pytest.mark.parametrize("cores", [4, 8, 16])
-@pytest.mark.parametrize("target", ["c", "uma-neureka"])
-def test_core_counts(tmp_path: Path, target: str, cores: int) -> None:
-    report, plan = run_checked("zoo:dscnn", target=target, soc=varied(tmp_path, {"cluster.cores": cores}))
-    assert plan["cores"] == cores
+@pytest.mark.parametrize("machine", MACHINES)
+def test_estimates_follow_the_machine(tmp_path: Path, machine: str) -> None:
+    report, plan = run_checked("zoo:dscnn", target="c", soc=description_file(tmp_path, MACHINES[machine]))
+    assert plan["cores"] == MACHINES[machine].get("cluster.cores", 8)
+    assert 0.85 < estimated(report) / report["cycles"] < 1.15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", MACHINES)
+def test_estimates_follow_the_machine_with_an_accelerator(tmp_path: Path, machine: str) -> None:
+    report, _ = run_checked("zoo:resnet8", target="uma-neureka", soc=description_file(tmp_path, MACHINES[machine]))
     assert 0.85 < estimated(report) / report["cycles"] < 1.15
 
 
 def test_generated_c_needs_no_kernel_family(tmp_path: Path) -> None:
-    report, _ = run_checked("zoo:autoencoder", target="c", soc=varied(tmp_path, {"software.kernels": ""}))
+    report, _ = run_checked("zoo:autoencoder", target="c", soc=description_file(tmp_path, {"software.kernels": ""}))
     assert {layer["form"] for layer in report["layers"]} == {"tiled"}
 
 
 def test_the_driver_finds_the_engine_where_the_soc_has_it(tmp_path: Path) -> None:
     settings = {"engines.neureka.base": 0x10201C00, "engines.neureka.event_line": 14}
-    report, _ = run_checked("zoo:dscnn", target="uma-neureka", soc=varied(tmp_path, settings))
+    report, _ = run_checked("zoo:dscnn", target="uma-neureka", soc=description_file(tmp_path, settings))
     assert any(layer["engine"] == "neureka" for layer in report["layers"])
+
+
+def test_flags_reach_the_compiler(tmp_path: Path) -> None:
+    soc = description_file(tmp_path, {"software.flags": ["-DTVM_PULP_AGENTS=nobody"]})
+    with pytest.raises(ToolchainError, match="nobody"):
+        tvm_pulp.compile("zoo:dscnn", target="c", soc=soc).run()
 
 
 @pytest.mark.parametrize(
     "settings", [{"software.dma_agents": 1}, {"software.dma_largest": 4096}, {"software.dma_lines": False}]
 )
 def test_limits_of_the_dma(tmp_path: Path, settings: dict[str, object]) -> None:
-    _, plan = run_checked("zoo:resnet8", target="uma-neureka", soc=varied(tmp_path, settings), l1=65536)
+    _, plan = run_checked("zoo:dscnn", target="uma-neureka", soc=description_file(tmp_path, settings), l1=16384)
     moves = [a for s in plan["program"] for a in s["actions"] if a["do"] in ("load", "store")]
     if "software.dma_agents" in settings:
         assert {move["agent"] for move in moves} == {0}
@@ -105,7 +115,7 @@ def test_another_machine_gets_another_plan(tmp_path: Path) -> None:
         layers = json.loads(app.files["plan.json"])["layers"]
         return [(layer["form"], layer["tile"], layer["overlap"], layer["lead"]) for layer in layers]
 
-    assert decided(varied(tmp_path, {"dma.bytes_per_cycle": 4})) != decided("siracusa")
+    assert decided(description_file(tmp_path, {"dma.bytes_per_cycle": 4})) != decided("siracusa")
 
 
 @pytest.mark.parametrize(
@@ -120,4 +130,19 @@ def test_another_machine_gets_another_plan(tmp_path: Path) -> None:
 )
 def test_what_a_description_lacks_is_named(tmp_path: Path, settings: dict[str, object], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        tvm_pulp.compile("zoo:dscnn", target="c", soc=varied(tmp_path, settings))
+        tvm_pulp.compile("zoo:dscnn", target="c", soc=description_file(tmp_path, settings))
+
+
+def test_float_without_a_float_unit(tmp_path: Path) -> None:
+    # Functions of the compiler's runtime compute the same bits, slowly.
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 16]) for name in "xy")
+    nodes = [helper.make_node("Sigmoid", ["x"], ["s"]), helper.make_node("Mul", ["s", "x"], ["y"])]
+    model = helper.make_model(helper.make_graph(nodes, "g", [x], [y]), opset_imports=[helper.make_opsetid("", 13)])
+    onnx.save(model, tmp_path / "f.onnx")
+    inputs = {"x": np.random.default_rng(0).normal(size=(1, 16)).astype(np.float32)}
+    plain = description_file(tmp_path, {"cluster.isa.single_float": False})
+    with_unit, without = (
+        tvm_pulp.compile(str(tmp_path / "f.onnx"), target="c", soc=name).run(inputs) for name in ("siracusa", plain)
+    )
+    np.testing.assert_array_equal(with_unit.outputs["y"], without.outputs["y"])
+    assert without.report["cycles"] > 5 * with_unit.report["cycles"]

@@ -152,6 +152,7 @@ class Software(_Section):
     `hal`: folder of c_runtime/hal. `kernels`: folder of c_runtime/kernels; none: generated C only. `core_type`: whose
     coefficients the costs of kernels are made of. `dma_agents`: cores that issue transfers, core 0 or the first four.
     `dma_largest`: bytes of one command. `dma_lines`: whether a command can move lines that lie apart outside L1.
+    `flags`: more flags for the compiler.
     `weight_parts`: names and sizes of the weight memory's parts, from its base on: levels where constants can live.
     """
 
