@@ -11,7 +11,7 @@ from setuptools import Extension, find_packages, setup
 ROOT = Path(__file__).parent
 
 # Everything the compiler hands to a C toolchain, and the data files it reads.
-C_RUNTIME_FILES = ["**/*.c", "**/*.h", "**/*.S", "**/*.ld", "**/*.cmake", "**/CMakeLists.txt"]
+C_RUNTIME_FILES = ["**/*.c", "**/*.h", "**/*.S", "**/*.ld.in", "**/*.cmake", "**/CMakeLists.txt"]
 
 # Lowest Python whose stable interface the simulator extension uses: one wheel per platform for all versions.
 LIMITED_API = "0x03090000"

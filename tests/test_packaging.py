@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-C_SUFFIXES = {".c", ".h", ".S", ".ld"}
+C_SUFFIXES = {".c", ".h", ".S", ".in"}
 
 
 def tracked_files(root: Path, *folders: str) -> list[Path]:

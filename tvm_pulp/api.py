@@ -35,7 +35,7 @@ class CompileOptions:
     input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     input_types: Mapping[str, str] = field(default_factory=dict)
     sample_inputs: Sequence[tuple[str, np.ndarray]] = ()
-    # Options of engines: {"neureka": {"weight_memory": "none"}}.
+    # Options of engines: {"ENGINE": {"OPTION": "VALUE"}}.
     engine_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     l1: int | None = None
     l2: int | None = None
@@ -219,11 +219,12 @@ def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
     """Plan a model for a SoC with a cluster, without emitting anything."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.lowering import build_network
+    from tvm_pulp.soc import DEFAULT
     from tvm_pulp.target import resolve_target
 
     target = resolve_target(options)
     if not target.soc.simulated:
-        raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc=siracusa or an engine")
+        raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     imported = import_model(model, options)
     network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     return target.plan(network)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
+from tvm_pulp.soc.platform import Platform
 from tvm_pulp.tiling.plan import PLANNERS
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.registry import parse_targets
@@ -16,9 +17,6 @@ from tvm_pulp.uma.registry import parse_targets
 if TYPE_CHECKING:
     from tvm_pulp.tir import LoweredPlan
 
-# L1 that is not for tiles: a stack per core, and time stamps.
-_STACK_BYTES = 2048
-_HARDWARE_CORES = 8
 _SMALLEST_L1 = 1024
 _SMALLEST_L2 = 4096
 # L2 that code and small data are expected to need.
@@ -45,9 +43,13 @@ class Target:
 
     def l1_bytes(self, layers: int) -> int:
         """L1 that tiles may use."""
-        available = self.soc.memory.l1.size - _HARDWARE_CORES * _STACK_BYTES - 4 * self.marks(layers)
+        # A stack per core and time stamps are not for tiles.
+        stacks = self.soc.cluster.cores * self.soc.software.stack_bytes
+        available = self.soc.memory.l1.size - stacks - 4 * self.marks(layers)
         if self.l1_limit is None:
             return int(available)
+        if self.given_plan is not None and self.given_plan["l1_peak"] <= available:
+            return self.l1_limit  # what it was planned with does not matter, what it takes does
         if self.l1_limit > available:
             raise UserError(f"--l1 {self.l1_limit}: SoC {self.soc.name} has {available} bytes of L1 for tiles")
         if self.l1_limit < _SMALLEST_L1:
@@ -94,14 +96,17 @@ class Target:
         from tvm_pulp.codegen.emit_cluster import emit_cluster
 
         plan = lowered.plan
-        march = "rv32imfc" if plan.network.uses_float() else "rv32imc"
+        platform = Platform(self.soc)
+        march = platform.march(uses_float=plan.network.uses_float())
         options = {b.target_name: o for b, o in self.engines}
-        more = {"cores": self.cores, "march": march, "options": options, "l1_budget": plan.l1_bytes}
+        more: dict[str, Any] = {"cores": self.cores, "march": march, "options": options, "l1_budget": plan.l1_bytes}
+        if self.soc.software.flags:
+            more["flags"] = list(self.soc.software.flags)
         description = socs.description_to_record(self.soc)
         if description is not None:
             more["soc_description"] = description
         defines = [f"TVM_PULP_MARKS={self.marks(len(plan.layers))}"]
-        return emit_cluster(lowered, {**facts, **more}, {b.target_name: b for b, _ in self.engines}, defines)
+        return emit_cluster(lowered, {**facts, **more}, {b.target_name: b for b, _ in self.engines}, platform, defines)
 
 
 def resolve_target(options: Any) -> Target:
@@ -115,6 +120,8 @@ def resolve_target(options: Any) -> Target:
     for backend in backends:
         if backend.target_name not in soc.engines:
             raise UserError(f"--soc {soc.name} has no engine '{backend.target_name}': choose another --soc or --target")
+    if soc.simulated:
+        Platform(soc).check()
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
     given: tuple[tuple[str, Any], ...] = (
         ("--l1", options.l1),

@@ -184,4 +184,4 @@ class AddKernel(ElementwiseKernel):
             "mul_b": linear.mul_b if linear else 1, "sum_table": sums, "sum_low": summed.low if summed else 0,
             **requant,
         }  # fmt: skip
-        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), self.costs)

@@ -87,7 +87,7 @@ class AttentionKernel(KernelForm):
         }  # fmt: skip
         expected = {"keys": self.visible_keys(of, queries, keys)} if tables["skips_from"] in range(256) else {}
         target = (y, layer.outputs[0], box)
-        return arguments.finish("attention", "attention", fields, target, self.cores, [scratch], expected)
+        return arguments.finish("attention", "attention", fields, target, self.costs, [scratch], expected)
 
     def visible_keys(self, of: dict[str, Tensor], queries: tuple[int, int], keys: int) -> int:
         """Keys that the kernel looks at on average: a mask with a row per query hides what comes after the query."""

@@ -14,6 +14,7 @@ from schedules.kernel_cycles import call_cost
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Step, Store
 from tvm_pulp.uma.strategy import TileAxis
@@ -37,10 +38,14 @@ class KernelForm:
     """A layer on the cores, one kernel call per tile."""
 
     layer: Layer
-    cores: int
+    costs: CostModel
     name: str = "kernel"
     engine: str = ENGINE
     derived: Derived = field(default_factory=Derived)
+
+    @property
+    def cores(self) -> int:
+        return self.costs.cores
 
     def axes(self) -> tuple[TileAxis, ...]:
         raise NotImplementedError
@@ -103,14 +108,14 @@ class Arguments:
         structure: str,
         fields: dict[str, Any],
         output: tuple[Local, Tensor, Box],
-        cores: int,
+        costs: CostModel,
         scratch: Sequence[Local] = (),
         expected: dict[str, Any] | None = None,
     ) -> Recipe:
         """Loads, the call, stores. `expected`: fields that the cost is made from instead of those of the call."""
         name = f"tvm_pulp_{structure}_args"
         words = words_of(name, fields)
-        cost = call_cost(function, {**fields, **(expected or {})}, cores)
+        cost = call_cost(function, {**fields, **(expected or {})}, costs)
         writes = (output[0], *scratch)
         call = Call(f"tvm_pulp_kernel_{function}", f"struct {name}", words, tuple(self.reads), writes, cost)
         return Recipe((*self.steps, call, Store(*output)))

@@ -10,6 +10,7 @@ from schedules.cluster import unfolded_conv2d as unfolded
 from schedules.cluster.available import available
 from schedules.cluster.base import KernelForm
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.soc.cost_model import CostModel
 
 # operator -> (file of the kernel, condition, form): the first that applies.
 _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
@@ -33,11 +34,12 @@ _SMALLER: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]]
 }
 
 
-def forms(layer: Layer, cores: int) -> list[KernelForm]:
+def forms(layer: Layer, costs: CostModel) -> list[KernelForm]:
     """Forms of a layer, best first; none means that generated C runs it."""
+    there = available(costs.soc.software.kernels)
     found = []
     for table in (_TABLE, _SMALLER):
         entries = table.get(layer.operator, [])
-        suitable = (form for kernel, applies, form in entries if kernel in available() and applies(layer))
-        found += [form(layer, cores) for form in islice(suitable, 1)]
+        suitable = (form for kernel, applies, form in entries if kernel in there and applies(layer))
+        found += [form(layer, costs) for form in islice(suitable, 1)]
     return found

@@ -91,7 +91,7 @@ class ConcatKernel(KernelForm):
                 "rows": rows, "row_bytes": size, "x_stride": size, "y_stride": row_bytes,
             }  # fmt: skip
             words = words_of(_STRUCTURE, fields)
-            cost = call_cost("copy_rows", fields, self.cores)
+            cost = call_cost("copy_rows", fields, self.costs)
             calls.append(Call("tvm_pulp_kernel_copy_rows", f"struct {_STRUCTURE}", words, (*reads, *kept), (y,), cost))
             position += size
         return Recipe((*loads, *calls, Store(y, out, box)))

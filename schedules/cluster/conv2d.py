@@ -108,7 +108,7 @@ class Conv2dKernel(WindowKernel):
             "y_pixel_stride": count * itemsize, "depth_stride": padded(depth),
             **self.window(box, rows, columns), **requant,
         }  # fmt: skip
-        return arguments.finish("conv2d", "conv2d", fields, (y, out, box), self.cores, [scratch])
+        return arguments.finish("conv2d", "conv2d", fields, (y, out, box), self.costs, [scratch])
 
 
 @dataclass(frozen=True)
@@ -144,4 +144,4 @@ class DepthwiseKernel(WindowKernel):
             "scratch_stride": stride, "plane_stride": plane, "plane_rows": turned, "channels": count,
             "x_pixel_stride": count, "y_pixel_stride": count * itemsize, **self.window(box, rows, columns), **requant,
         }  # fmt: skip
-        return arguments.finish("depthwise_conv2d", "depthwise_conv2d", fields, (y, out, box), self.cores, [scratch])
+        return arguments.finish("depthwise_conv2d", "depthwise_conv2d", fields, (y, out, box), self.costs, [scratch])

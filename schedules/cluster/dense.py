@@ -85,4 +85,4 @@ class DenseKernel(KernelForm):
             "depth_stride": padded(depth), "y_stride": columns * itemsize,
             "x_type": TYPES[layer.inputs[0].spec.dtype], **requant,
         }  # fmt: skip
-        return arguments.finish("dense", "dense", fields, (y, out, box), self.cores, [scratch])
+        return arguments.finish("dense", "dense", fields, (y, out, box), self.costs, [scratch])

@@ -106,7 +106,7 @@ class MulKernel(ElementwiseKernel):
             "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"],
             **requant,
         }  # fmt: skip
-        return arguments.finish("mul", "mul", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("mul", "mul", fields, (y, layer.outputs[0], box), self.costs)
 
 
 def applies_unary(layer: Layer) -> bool:
@@ -142,7 +142,7 @@ def _unary(function: str, extra: Callable[[Layer], dict[str, int]]) -> type[Kern
                 "y_stride": columns * itemsize_of(layer.outputs[0]), "x_type": TYPES[layer.inputs[0].spec.dtype],
                 **extra(layer), **requant,
             }  # fmt: skip
-            return arguments.finish(function, function, fields, (y, layer.outputs[0], box), self.cores)
+            return arguments.finish(function, function, fields, (y, layer.outputs[0], box), self.costs)
 
     return UnaryKernel
 
@@ -194,7 +194,7 @@ class LookupKernel(KernelForm):
         table = arguments.load_whole("table", self.derived.constant(f"{layer.name}_table", self.table()))
         y = output_local(self, box)
         fields = {"x": x, "y": Pointer(y), "table": table, "count": math.prod(box.size)}
-        return arguments.finish("lookup", "lookup", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("lookup", "lookup", fields, (y, layer.outputs[0], box), self.costs)
 
 
 TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {

@@ -73,7 +73,7 @@ class MatmulKernel(KernelForm):
             "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"],
             **requant,
         }  # fmt: skip
-        return arguments.finish("matmul", "matmul", fields, (y, out, box), self.cores, [scratch])
+        return arguments.finish("matmul", "matmul", fields, (y, out, box), self.costs, [scratch])
 
 
 def applies_rope(layer: Layer) -> bool:
@@ -104,4 +104,4 @@ class RopeKernel(KernelForm):
             "x": x, "rotation": rotation, "y": Pointer(y), "positions": positions, "heads": heads, "size": size,
             **arguments.requant(layer, None),
         }  # fmt: skip
-        return arguments.finish("rope", "rope", fields, (y, out, box), self.cores)
+        return arguments.finish("rope", "rope", fields, (y, out, box), self.costs)

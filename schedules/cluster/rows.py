@@ -58,7 +58,7 @@ class ISoftmaxKernel(RowKernel):
             "rows": rows, "columns": columns, "x_type": TYPES[layer.inputs[0].spec.dtype],
             "levels": layer.attributes["levels"],
         }  # fmt: skip
-        return arguments.finish("i_softmax", "i_softmax", fields, (y, layer.outputs[0], box), self.cores, [scratch])
+        return arguments.finish("i_softmax", "i_softmax", fields, (y, layer.outputs[0], box), self.costs, [scratch])
 
 
 def applies_ita(layer: Layer) -> bool:
@@ -80,7 +80,7 @@ class ItaSoftmaxKernel(RowKernel):
             "x": x, "y": Pointer(y), "rows": rows, "columns": columns, "x_type": TYPES[layer.inputs[0].spec.dtype],
             "levels": layer.attributes["levels"], "group": group,
         }  # fmt: skip
-        return arguments.finish("softmax_ita", "softmax_ita", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("softmax_ita", "softmax_ita", fields, (y, layer.outputs[0], box), self.costs)
 
 
 def applies_tflite(layer: Layer) -> bool:
@@ -102,7 +102,7 @@ class TfliteSoftmaxKernel(RowKernel):
         table = arguments.load_whole("table", self.exponentials())
         y = self.out(box)
         fields = {"x": x, "y": Pointer(y), "table": table, "rows": rows, "columns": columns}
-        return arguments.finish("softmax_tflite", "softmax_tflite", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("softmax_tflite", "softmax_tflite", fields, (y, layer.outputs[0], box), self.costs)
 
 
 def applies_norm(layer: Layer) -> bool:
@@ -141,7 +141,7 @@ class RmsNormKernel(NormKernel):
             "x": x, "double_weight": weight_at, "y": Pointer(y), "rows": rows, "columns": columns,
             "x_type": TYPES[layer.inputs[0].spec.dtype], "levels": a["levels"], "shift": a["shift"], "wide": wide,
         }  # fmt: skip
-        return arguments.finish("rms_norm", "rms_norm", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("rms_norm", "rms_norm", fields, (y, layer.outputs[0], box), self.costs)
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class LayerNormKernel(NormKernel):
             "x": x, "double_weight": weight_at, "bias": bias_at, "y": Pointer(y), "rows": rows, "columns": columns,
             "x_type": TYPES[layer.inputs[0].spec.dtype], "levels": a["levels"], "shift": a["shift"], "wide": wide,
         }  # fmt: skip
-        return arguments.finish("layer_norm", "layer_norm", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("layer_norm", "layer_norm", fields, (y, layer.outputs[0], box), self.costs)
 
 
 def applies_pool(layer: Layer) -> bool:
@@ -198,7 +198,7 @@ class PoolKernel(KernelForm):
             "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": pads[0], "pad_left": pads[1],
             "x_type": TYPES[layer.inputs[0].spec.dtype], "low": a.get("low", 0), "high": a.get("high", 0),
         }  # fmt: skip
-        return arguments.finish(layer.operator, "pool", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish(layer.operator, "pool", fields, (y, layer.outputs[0], box), self.costs)
 
 
 def applies_transpose(layer: Layer) -> bool:
@@ -255,7 +255,7 @@ class TransposeKernel(KernelForm):
         fields = {"x": x, "y": Pointer(y), "element_bytes": itemsize}
         fields |= {f"size{i}": size for i, (size, _) in enumerate(pairs)}
         fields |= {f"stride{i}": stride * itemsize for i, (_, stride) in enumerate(pairs)}
-        return arguments.finish("transpose", "transpose", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("transpose", "transpose", fields, (y, layer.outputs[0], box), self.costs)
 
 
 TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {

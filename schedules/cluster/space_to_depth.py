@@ -40,4 +40,4 @@ class SpaceToDepthKernel(KernelForm):
             "x": x, "y": Pointer(y), "height": box.size[1], "width": box.size[2], "channels": channels,
             "is_planar": int(planar), "flip": 0x80 if a["unsigned"] else 0,
         }  # fmt: skip
-        return arguments.finish("space_to_depth", "space_to_depth", fields, (y, layer.outputs[0], box), self.cores)
+        return arguments.finish("space_to_depth", "space_to_depth", fields, (y, layer.outputs[0], box), self.costs)

@@ -12,32 +12,34 @@ from schedules.cluster.structures import words_of
 from schedules.kernel_cycles import call_cost
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
 
 _LEAST_ROW_BYTES, _LEAST_TAPS_BYTES = 5, 16
 
 
-def step_call(kernel: Kernel, cores: int) -> Call | None:
+def step_call(kernel: Kernel, costs: CostModel) -> Call | None:
     """The call that does what a generated kernel would, or None."""
     if not all(isinstance(o, Local) for o in kernel.operands):
         return None
-    if kernel.operator == "requantize" and "requantize" in available():
-        return _requantize(kernel, cores)
-    if kernel.operator == "slice" and "transpose" in available():
-        return _slice(kernel, cores)
-    if kernel.operator == "im2col" and "im2col" in available():
-        return _im2col(kernel, cores)
+    there = available(costs.soc.software.kernels)
+    if kernel.operator == "requantize" and "requantize" in there:
+        return _requantize(kernel, costs)
+    if kernel.operator == "slice" and "transpose" in there:
+        return _slice(kernel, costs)
+    if kernel.operator == "im2col" and "im2col" in there:
+        return _im2col(kernel, costs)
     return None
 
 
-def _call(kernel: Kernel, function: str, fields: dict[str, Any], cores: int) -> Call:
+def _call(kernel: Kernel, function: str, fields: dict[str, Any], costs: CostModel) -> Call:
     name = f"tvm_pulp_{function}_args"
     reads, writes = (tuple(o for o in side if isinstance(o, Local)) for side in (kernel.inputs, kernel.outputs))
-    cost = call_cost(function, fields, cores)
+    cost = call_cost(function, fields, costs)
     return Call(f"tvm_pulp_kernel_{function}", f"struct {name}", words_of(name, fields), reads, writes, cost)
 
 
-def _requantize(kernel: Kernel, cores: int) -> Call | None:
+def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
     x, mul, add = kernel.inputs
     y = kernel.outputs[0]
     assert isinstance(x, Local) and isinstance(mul, Local) and isinstance(add, Local) and isinstance(y, Local)
@@ -59,10 +61,10 @@ def _requantize(kernel: Kernel, cores: int) -> Call | None:
         "requant.mul": Pointer(mul), "requant.add": Pointer(add), "requant.shift": rule.shift,
         "requant.zero_point": rule.zero_point, "requant.low": rule.low, "requant.high": rule.high,
     }  # fmt: skip
-    return _call(kernel, "requantize", fields, cores)
+    return _call(kernel, "requantize", fields, costs)
 
 
-def _im2col(kernel: Kernel, cores: int) -> Call | None:
+def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
     x, y = kernel.inputs[0], kernel.outputs[0]
     assert isinstance(x, Local) and isinstance(y, Local)
     a, (n, height, width, channels), (_, out_height, out_width, _) = kernel.attributes, x.spec.shape, y.spec.shape
@@ -77,10 +79,10 @@ def _im2col(kernel: Kernel, cores: int) -> Call | None:
         "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": a["pads"][0],
         "pad_left": a["pads"][1], "pad_value": a["zero_point"],
     }  # fmt: skip
-    return _call(kernel, "im2col", fields, cores)
+    return _call(kernel, "im2col", fields, costs)
 
 
-def _slice(kernel: Kernel, cores: int) -> Call | None:
+def _slice(kernel: Kernel, costs: CostModel) -> Call | None:
     """A strided slice is a transpose that keeps the order of the axes."""
     x, y = kernel.inputs[0], kernel.outputs[0]
     assert isinstance(x, Local) and isinstance(y, Local)
@@ -94,7 +96,7 @@ def _slice(kernel: Kernel, cores: int) -> Call | None:
     fields: dict[str, Any] = {"x": Pointer(x), "y": Pointer(y), "element_bytes": itemsize}
     fields |= {f"size{i}": size for i, (size, _) in enumerate(pairs)}
     fields |= {f"stride{i}": stride * itemsize for i, (_, stride) in enumerate(pairs)}
-    return _call(kernel, "transpose", fields, cores)
+    return _call(kernel, "transpose", fields, costs)
 
 
 def _strides(spec: TensorSpec, size: list[int], stride: list[int]) -> list[tuple[int, int]]:

@@ -47,7 +47,7 @@ class UnfoldedConv2d(DenseKernel):
         depth = kernel_height * kernel_width * channels
         windows = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), SLACK)
         arguments.reads.append(windows)
-        unfold = step_call(Kernel("im2col", unfolding(layer, rows, columns), (source,), (windows,)), self.cores)
+        unfold = step_call(Kernel("im2col", unfolding(layer, rows, columns), (source,), (windows,)), self.costs)
         assert unfold is not None
         steps = self.product(arguments, Pointer(windows), depth, box).steps
         position, product = next((i, step) for i, step in enumerate(steps) if isinstance(step, Call))

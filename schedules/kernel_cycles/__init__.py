@@ -1,6 +1,6 @@
 """Cost of one call of a cluster kernel: what its code does, times coefficients fitted to the simulator.
 
-`call_cost` takes the arguments of one call (one tile) and the number of cores, and returns cluster cycles of the
+`call_cost` takes the arguments of one call (one tile) and the machine's cost model, and returns cluster cycles of the
 slowest core with data in L1 and code in the instruction caches, and the cycles by which fetching its code from L2 makes
 it slower; a barrier is not included. `coefficients.yaml` states for each kernel how far it was off on calls that the
 fit did not see. `scripts/fit_kernel_cycles` measures all kernels again.
@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from schedules.kernel_cycles import attention, elementwise, matrix, movement, rows
-from schedules.kernel_cycles.coefficients import COEFFICIENTS
+from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Fields, Work
+from tvm_pulp.errors import UserError
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import CoreCost
 
 WORKS: dict[str, Callable[[Fields, int], Work]] = {
@@ -56,12 +58,22 @@ def _coefficient(known: dict[str, float], name: str) -> float:
     return max(known[other] for other, length in alike.items() if length == longest)
 
 
-def call_cost(kernel: str, fields: Fields, cores: int) -> CoreCost:
+def _fit(kernel: str, costs: CostModel) -> Fit:
+    software = costs.soc.software
+    if software.core_type not in COEFFICIENTS:
+        raise UserError(
+            f"SoC {costs.soc.name}: software.core_type '{software.core_type}' has no kernel coefficients: choose "
+            f"one of {', '.join(COEFFICIENTS)}, or leave software.kernels empty for generated C"
+        )
+    return COEFFICIENTS[software.core_type][kernel]
+
+
+def call_cost(kernel: str, fields: Fields, costs: CostModel) -> CoreCost:
     """Cost of a call of `tvm_pulp_kernel_<kernel>`."""
-    work, fit = WORKS[kernel](fields, cores), COEFFICIENTS[kernel]
+    work, fit = WORKS[kernel](fields, costs.cores), _fit(kernel, costs)
     cycles = sum(_coefficient(fit.cycles, name) * count for name, count in work.items() if count)
     cold = sum(_coefficient(fit.cold_cycles, name) for name, count in work.items() if count)
-    return CoreCost(max(1, round(cycles)), round(cold), kernel)
+    return CoreCost(max(1, round(costs.core_slowdown * cycles)), round(cold), kernel)
 
 
 __all__ = ["WORKS", "call_cost"]

@@ -1,4 +1,4 @@
-"""Coefficients of the cost models, read from `coefficients.yaml`, which `scripts/fit_kernel_cycles` writes."""
+"""Coefficients of the cost models by core type, from `coefficients.yaml`, which `scripts/fit_kernel_cycles` writes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ class Fit:
     largest_error: float
 
 
-def _read() -> dict[str, Fit]:
+def _read() -> dict[str, dict[str, Fit]]:
     text = resources.files("schedules").joinpath("kernel_cycles/coefficients.yaml").read_text(encoding="utf-8")
     # The C reader is many times faster; some builds of the package come without it.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return {kernel: Fit(**entry) for kernel, entry in yaml.load(text, loader).items()}
+    content = yaml.load(text, loader)
+    return {core: {kernel: Fit(**entry) for kernel, entry in kernels.items()} for core, kernels in content.items()}
 
 
+# By core type, as SoC descriptions call it, and kernel.
 COEFFICIENTS = _read()

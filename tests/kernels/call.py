@@ -6,6 +6,7 @@ import ctypes
 import functools
 import re
 import struct
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 from tests.kernels.header import structures
 from tvm_pulp import soc
 from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.soc.platform import Platform
 from tvm_pulp.toolchain import RiscvToolchain, build_host_library, build_riscv_elf
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -152,10 +154,12 @@ def cluster_program(toolchain: RiscvToolchain, folder: str = "xpulp") -> Path:
     sources += [*sorted((RUNTIME / f"kernels/{folder}").glob("*.c")), RUNTIME / "libc/memory.c"]
     includes = [RUNTIME / "include", RUNTIME / "kernels/include", hal / "include", hal, RUNTIME / "libc"]
     defines = ["KERNELS=" + " ".join(f"X({name})" for name in kernel_names(folder))]
+    script = Path(tempfile.mkdtemp(prefix="tvm_pulp_")) / "link.ld"
+    script.write_text(Platform(soc.load("siracusa")).linker_script(), encoding="utf-8")
     return build_riscv_elf(
         sources,
         includes,
-        hal / "link.ld",
+        script,
         march="rv32imc",
         toolchain=toolchain,
         defines=defines,

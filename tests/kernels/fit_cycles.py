@@ -45,7 +45,12 @@ from tests.kernels.row_cases import (
     softmax_ita_case,
     softmax_tflite_case,
 )
+from tvm_pulp.soc import load
+from tvm_pulp.soc.cost_model import MEASURED_BANKS, MEASURED_CORES, MEASURED_REFILL
 
+# The machine that is measured.
+SOC = load("siracusa")
+CORE_TYPE = SOC.software.core_type
 TARGET = REPOSITORY / "schedules/kernel_cycles/coefficients.yaml"
 HEAD = "# Coefficients of the cost models of the cluster kernels; made by scripts/fit_kernel_cycles.\n"
 
@@ -281,7 +286,7 @@ def least_squares(rows: list[dict[str, float]], goals: list[float], kept: dict[s
 
 def fit(kernel: str, count: int, *, keep: bool = False) -> Fit:
     """Measure and fit one kernel."""
-    kept = COEFFICIENTS[kernel] if keep else Fit({}, {}, 0, 0)
+    kept = COEFFICIENTS[CORE_TYPE][kernel] if keep else Fit({}, {}, 0, 0)
     data = list(samples(kernel, 1, count))
     seen, unseen = data[: 2 * count // 3], data[2 * count // 3 :]
     wrong = np.abs(errors(least_squares([s.work for s in seen], [s.cycles for s in seen], kept.cycles), unseen))
@@ -295,11 +300,19 @@ def entry(kernel: str, found: Fit) -> str:
     """One entry of the file."""
 
     def table(name: str, values: dict[str, float]) -> list[str]:
-        return [f"  {name}:", *(f"    {unit}: {value}" for unit, value in sorted(values.items()))]
+        return [f"    {name}:", *(f"      {unit}: {value}" for unit, value in sorted(values.items()))]
 
-    errors_stated = [f"  median_error: {found.median_error}", f"  largest_error: {found.largest_error}", ""]
+    errors_stated = [f"    median_error: {found.median_error}", f"    largest_error: {found.largest_error}", ""]
     tables = [*table("cycles", found.cycles), *table("cold_cycles", found.cold_cycles)]
-    return "\n".join([f"{kernel}:", *tables, *errors_stated])
+    return "\n".join([f"  {kernel}:", *tables, *errors_stated])
+
+
+def text_of(tables: dict[str, dict[str, Fit]]) -> str:
+    """The file: core types with their kernels."""
+    parts = [HEAD]
+    for core_type, table in tables.items():
+        parts += [f"{core_type}:\n", *(entry(kernel, table[kernel]) for kernel in MODELS if kernel in table)]
+    return "".join(parts)
 
 
 def main() -> int:
@@ -309,13 +322,16 @@ def main() -> int:
     if unknown:
         sys.stderr.write(f"there is no kernel '{unknown[0]}' to fit: {', '.join(MODELS)}, or generated\n")
         return 2
-    table = dict(COEFFICIENTS)
+    table = dict(COEFFICIENTS[CORE_TYPE])
+    measured = (SOC.cluster.cores, SOC.memory.l1.banks, SOC.icache.refill)
+    if measured != (MEASURED_CORES, MEASURED_BANKS, MEASURED_REFILL):
+        sys.stderr.write(f"tvm_pulp/soc/cost_model.py says that another machine is measured than {measured}\n")
+        return 2
     for kernel in chosen:
         table[kernel] = fit(kernel, MODELS[kernel][1], keep=keep)
         stated = f"median error {table[kernel].median_error:.1%}, largest {table[kernel].largest_error:.1%}"
         sys.stderr.write(f"{kernel:16} {stated}\n")
-    entries = [entry(kernel, table[kernel]) for kernel in MODELS if kernel in table]
-    TARGET.write_text("".join([HEAD, *entries]), encoding="utf-8")
+    TARGET.write_text(text_of({**COEFFICIENTS, CORE_TYPE: table}), encoding="utf-8")
     return 0
 
 

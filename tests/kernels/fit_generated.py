@@ -25,6 +25,7 @@ from tvm_pulp.api import App, CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.estimate.estimate_plan import estimate_plan
 from tvm_pulp.lowering.build_network import build_network
+from tvm_pulp.soc import CostModel
 from tvm_pulp.target import resolve_target
 from tvm_pulp.tiling.cost.loop_cost import count_layer_operations
 from tvm_pulp.tiling.forms import engine_choice
@@ -78,7 +79,7 @@ def samples(model: str, options: dict[str, Any], inputs: Any) -> Iterator[Sample
     facts = {"target": "c", "soc": "siracusa", "inferred_inputs": list(imported.inferred_inputs)}
     app = App(target.emit(lowered, facts))
     report, described = app.run(inputs).report, json.loads(app.files["plan.json"])
-    expected, kernels = estimate_plan(described), [0] * len(plan.layers)
+    expected, kernels = estimate_plan(described, CostModel(target.soc, target.cores)), [0] * len(plan.layers)
     for step in described["program"]:
         for action in step["actions"]:
             if action["do"] == "kernel":

@@ -9,17 +9,21 @@ from schedules.kernel_cycles import WORKS, call_cost
 from schedules.kernel_cycles.coefficients import COEFFICIENTS
 from tests.kernels.call import run_on_cluster
 from tests.kernels.elementwise_cases import gelu_case, hardswish_case
-from tests.kernels.fit_cycles import MODELS, errors, flat, samples
+from tests.kernels.fit_cycles import MODELS, TARGET, errors, flat, samples, text_of
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case
 from tests.kernels.row_cases import rms_norm_case
+from tvm_pulp.errors import UserError
+from tvm_pulp.soc import CostModel, load
 
 SAMPLES = 40
+SIRACUSA = load("siracusa")
+FITTED = COEFFICIENTS[SIRACUSA.software.core_type]
 
 
 @pytest.mark.parametrize("kernel", MODELS)
 def test_prediction_is_as_good_as_stated(kernel: str) -> None:
-    found = errors(COEFFICIENTS[kernel].cycles, list(samples(kernel, 3, SAMPLES)))
-    stated = COEFFICIENTS[kernel]
+    found = errors(FITTED[kernel].cycles, list(samples(kernel, 3, SAMPLES)))
+    stated = FITTED[kernel]
     # Forty calls scatter around the median of many.
     assert np.median(np.abs(found)) <= 1.5 * stated.median_error + 0.04
     assert np.abs(found).max() <= 1.5 * stated.largest_error + 0.15
@@ -28,16 +32,26 @@ def test_prediction_is_as_good_as_stated(kernel: str) -> None:
 @pytest.mark.parametrize("kernel", ["lookup", "dense", "rms_norm"])
 def test_cold_code_costs_what_was_measured(kernel: str) -> None:
     for sample in samples(kernel, 4, 6):
-        cold = sum(COEFFICIENTS[kernel].cold_cycles[n] for n, c in sample.work.items() if c)
+        cold = sum(FITTED[kernel].cold_cycles[n] for n, c in sample.work.items() if c)
         assert 0.5 < cold / sample.cold_cycles < 2
 
 
 def test_every_kernel_has_a_model_and_coefficients() -> None:
-    assert set(WORKS) == set(MODELS) == set(COEFFICIENTS)
+    assert set(WORKS) == set(MODELS) == set(FITTED)
+
+
+def test_the_file_is_what_the_fit_would_write() -> None:
+    assert text_of(COEFFICIENTS) == TARGET.read_text(encoding="utf-8")
+
+
+def test_a_core_type_without_coefficients_is_a_users_error() -> None:
+    strange = SIRACUSA.with_settings({"software.core_type": "snitch"})
+    with pytest.raises(UserError, match=r"core_type 'snitch' has no kernel coefficients.* choose one of ri5cy"):
+        call_cost("lookup", {"count": 64}, CostModel(strange))
 
 
 def cost(case: Case, cores: int = 8) -> int:
-    return call_cost(case.call.kernel, flat(case.call.arguments), cores).cycles
+    return call_cost(case.call.kernel, flat(case.call.arguments), CostModel(SIRACUSA, cores)).cycles
 
 
 def test_more_work_costs_more() -> None:

@@ -14,13 +14,13 @@ from tests.simulated.simulated_run import SimulatedRun, simulate
 from tests.simulated.two_engines import BOTH, dotter, target_with_both
 from tvm_pulp.api import CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.lowering import build_network
 from tvm_pulp.qnn.network import Network
+from tvm_pulp.soc import CostModel
 from tvm_pulp.target import Target
-from tvm_pulp.tiling.build_network import build_network
 from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.uma.recipe import Job
-from uma_backends.neureka import forms
 
 MODEL = "zoo:autoencoder"
 TARGET = "uma-dotter,uma-neureka"
@@ -88,7 +88,7 @@ def test_tickets_follow_the_engines_queues() -> None:
 
 def test_a_queue_longer_than_there_are_tickets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nine jobs in a row that an engine would take at once: the first is waited for before its ticket is used again."""
-    monkeypatch.setattr(forms, "JOB_QUEUE", 20)
+    monkeypatch.setattr(CostModel, "job_queue", lambda *_: 20)
     app = tvm_pulp.compile(MODEL, target="uma-neureka", pins={"reconstruction": "cluster"})
     program = json.loads(app.files["plan.json"])["program"]
     jobs = [(number, a["ticket"]) for number, step in enumerate(program) for a in step["actions"] if a["do"] == "job"]

@@ -24,8 +24,9 @@ def plan_of(layers: Sequence[Layer], size: tuple[int, ...], *, overlap: bool, co
     """A chain of layers, each cut into tiles of `size`."""
     network = Network("net", list(layers), layers[0].inputs[:1], layers[-1].outputs)
     tiled_layers, plans = [], []
+    costs = soc.CostModel(soc.load("siracusa"), cores)
     for layer in layers:
-        tiling = Cuts(TiledForm(layer, cores), layer).measure(size)
+        tiling = Cuts(TiledForm(layer, costs), layer, costs).measure(size)
         tiled_layers.append(TiledLayer(tuple(tiling.form.recipe(b) for b in tiling.tiles), overlap))
         plans.append(LayerPlan(layer, tiling, tiled_layers[-1].recipes, overlap, (), ()))
     policy = Policy({}, dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap)

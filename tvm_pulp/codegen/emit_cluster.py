@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
 
 from tvm_pulp.codegen import kernels as kernel_files
@@ -14,6 +13,7 @@ from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_f
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.soc.platform import Platform
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.tir.describe import describe
 from tvm_pulp.tir.lower import LoweredPlan
@@ -23,7 +23,11 @@ from tvm_pulp.uma.recipe import Call, operands_of
 
 
 def emit_cluster(
-    lowered: LoweredPlan, facts: dict[str, Any], backends: Mapping[str, UMABackend], defines: list[str]
+    lowered: LoweredPlan,
+    facts: dict[str, Any],
+    backends: Mapping[str, UMABackend],
+    platform: Platform,
+    defines: list[str],
 ) -> dict[str, bytes]:
     """All files of the archive."""
     plan, network, name = lowered.plan, lowered.plan.network, lowered.plan.network.name
@@ -48,13 +52,13 @@ def emit_cluster(
         f"{HEADERS}/tvmgen_{name}.h": run_function.interface_header(network, plan.arena),
         "src/main.tir.txt": function.script(),
         **runtime_files(bool(kernels.math_used)),
-        **hal_files("siracusa"),
+        **{f"{RUNTIME}/{path}": text for path, text in platform.hal_files().items()},
     }
     for codegen in engines.values():
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
     if any(isinstance(slot.step, Call) for slot in tables.slots):
-        texts |= kernel_sources()
-    defines = [*defines, *(d for codegen in engines.values() for d in codegen.defines)]
+        texts |= {f"{RUNTIME}/{path}": text for path, text in platform.kernel_files().items()}
+    defines = [*platform.defines(), *defines, *(d for codegen in engines.values() for d in codegen.defines)]
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
     described = describe(lowered)
@@ -67,7 +71,7 @@ def emit_cluster(
         files["parameters/l3.bin"] = bytes(blob)
     files["plan.json"] = to_json(PlanJson, described).encode()
     record = metadata(network, plan.arena, {**facts, "defines": defines})
-    _complete(record, plan)
+    _complete(record, plan, platform)
     files["metadata.json"] = (json.dumps(record, indent=2) + "\n").encode()
     return files
 
@@ -80,47 +84,13 @@ def named_constants(tables: Tables, constants: list[Tensor]) -> list[Tensor]:
     return [t for t in constants if t in used]
 
 
-def hal_files(name: str) -> dict[str, str]:
-    """The bare-metal runtime of a SoC and the memory functions it needs."""
-    root = resources.files("c_runtime")
-    found: dict[str, str] = {}
-
-    def collect(folder: Any, prefix: str) -> None:
-        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
-            if entry.is_dir():
-                collect(entry, f"{prefix}/{entry.name}")
-            elif entry.name.endswith((".c", ".h", ".S", ".ld")):
-                found[f"{prefix}/{entry.name}"] = entry.read_text()
-
-    collect(root.joinpath("hal", name), f"{RUNTIME}/hal")
-    collect(root.joinpath("libc"), f"{RUNTIME}/libc")
-    return found
-
-
-def kernel_sources() -> dict[str, str]:
-    """The hand-written kernels for cores with XpulpV2."""
-    root = resources.files("c_runtime")
-    found = {f"{RUNTIME}/include/tvm_pulp/xpulp.h": root.joinpath("include/tvm_pulp/xpulp.h").read_text()}
-
-    def collect(folder: Any, prefix: str) -> None:
-        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
-            if entry.is_dir():
-                collect(entry, f"{prefix}/{entry.name}")
-            elif entry.name.endswith((".c", ".h")):
-                found[f"{prefix}/{entry.name}"] = entry.read_text()
-
-    collect(root.joinpath("kernels/include"), f"{RUNTIME}/kernels/include")
-    collect(root.joinpath("kernels/xpulp"), f"{RUNTIME}/kernels/xpulp")
-    return found
-
-
-def _complete(record: dict[str, Any], plan: Plan) -> None:
+def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
     """Add what only a plan knows: symbols, engines, memories."""
     facts, name = record["tvm_pulp"], plan.network.name
     for role in ("inputs", "outputs"):
         for entry in facts[role]:
             entry["symbol"] = program_source.buffer_symbol(name, role, entry["member"])
-    sizes = {"l2": 0, "weight_sram": 0, "weight_mram": 0, "l3": 0}
+    sizes = dict.fromkeys(("l2", *platform.constant_levels()), 0)
     for tensor in plan.constants():
         sizes[tensor.level] += tensor.spec.bytes
     record["memory"]["constants_bytes"] = sum(sizes.values())
@@ -128,7 +98,7 @@ def _complete(record: dict[str, Any], plan: Plan) -> None:
         "l1": plan.l1_peak,
         "l2": sizes["l2"] + plan.arena.size,
         "l3": sizes["l3"],
-        "wmem": sizes["weight_sram"] + sizes["weight_mram"],
+        "wmem": sum(sizes[part] for part in platform.soc.software.weight_parts),
     }
     moved = [0] * len(plan.layers)
     for move in plan.schedule.moves:

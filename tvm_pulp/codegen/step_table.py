@@ -13,9 +13,9 @@ from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.tir.tables import Tables
 
-# The command word of the DMA: direction, increment, lines, event.
-_TO_L1, _INCREMENT, _TWO_D, _EVENT = 1 << 17, 1 << 18, 1 << 19, 1 << 20
-_CODE_2D, _CODE_BEGIN, _CODE_SUBMIT, _CODE_END = 1 << 29, 2 << 29, 3 << 29, 7 << 29
+# Heads of transfers, which the runtime defines: what its DMA is told, without size and base.
+_LOAD, _STORE, _LINES = "TVM_PULP_LOAD", "TVM_PULP_STORE", "_LINES"
+_CODE_BEGIN, _CODE_SUBMIT, _CODE_END = 2 << 29, 3 << 29, 7 << 29
 _CODE_FETCH = 4 << 29
 _L3_GROUP = 7
 _BASE_SHIFT = 21
@@ -100,19 +100,18 @@ class TableBuilder:
 
     def _transfer(self, name: str, made: Any) -> list[str]:
         arguments = made.value.args[4:]
-        flags = _INCREMENT | _EVENT
         if name == tir.BUNDLE:
             local, number, offset, size = arguments
             external = f"(uint32_t)bundle_{int(number.value)}" + (
                 f" + {int(offset.value)}u" if int(offset.value) else ""
             )
-            return [f"{flags | _TO_L1 | int(size.value)}u", self._address(local), external]
+            return [f"{_LOAD} + {int(size.value)}u", self._address(local), external]
         target, source, size, *lines = arguments
         outward = name.startswith(tir.STORE)
         local, place = (source, target) if outward else (target, source)
-        flags |= (0 if outward else _TO_L1) | (_TWO_D if lines else 0)
-        head = flags | int(size.value) | self._base(place) << _BASE_SHIFT | (_CODE_2D if lines else 0)
-        words = [f"{head}u", self._address(local), self._address(place)]
+        head = (_STORE if outward else _LOAD) + (_LINES if lines else "")
+        number = int(size.value) | self._base(place) << _BASE_SHIFT
+        words = [f"{head} + {number}u", self._address(local), self._address(place)]
         return [*words, *(f"{int(n.value)}u" for n in lines)]
 
 

@@ -18,8 +18,9 @@ def symbol(module: str, tensor: Tensor) -> str:
     return f"tvmgen_{module}_{tensor.name}"
 
 
-# Sections of memories that are not plain L2.
-_SECTIONS = {"weight_sram": "TVM_PULP_IN_WEIGHT_SRAM ", "weight_mram": "TVM_PULP_IN_WEIGHT_MRAM "}
+def section(level: str) -> str:
+    """What places a constant that is not in plain L2; the runtime has a macro for every level."""
+    return "" if level in ("l2", "l3") else f"TVM_PULP_IN_{level.upper()} "
 
 
 def header_file(module: str, constants: Sequence[Tensor]) -> str:
@@ -40,14 +41,14 @@ def header_file(module: str, constants: Sequence[Tensor]) -> str:
 
 def source_file(module: str, constants: Sequence[Tensor]) -> str:
     parts = [f'#include "{module}_weights.h"', ""]
-    if any(t.level in _SECTIONS for t in constants):
+    if any(section(t.level) for t in constants):
         parts += ['#include "tvm_pulp/placement.h"', ""]
     for tensor in constants:
         assert tensor.data is not None
-        section = _SECTIONS.get(tensor.level, "")
-        alignment = 32 if section else _ALIGNMENT
+        place = section(tensor.level)
+        alignment = 32 if place else _ALIGNMENT
         parts.append(f"/* {safe(tensor.name)}: {tensor.spec} */")
-        parts.append(f"{section}__attribute__((aligned({alignment}))) {_declaration(module, tensor)} = {{")
+        parts.append(f"{place}__attribute__((aligned({alignment}))) {_declaration(module, tensor)} = {{")
         parts += rows(tensor.data)
         parts += ["};", ""]
     return "\n".join(parts)

@@ -12,7 +12,7 @@ from tvm_pulp import soc as socs
 from tvm_pulp.conformance.layer_network import layer_network, pinned, simulate, target_for, tight_plan
 from tvm_pulp.conformance.random_layer import OPERATOR_KINDS, REQUANTIZATIONS, RandomLayer, random_input, random_layer
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.soc import Soc
+from tvm_pulp.soc import CostModel, Soc
 from tvm_pulp.tiling.forms.cuts import Tiling, footprint, tile_form
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
@@ -69,7 +69,7 @@ class Conformance:
             for form in self._forms(layer):
                 offered += 1
                 for budget in BUDGETS:
-                    tiling = tile_form(form, layer, budget)
+                    tiling = tile_form(form, layer, budget, CostModel(self._soc))
                     if isinstance(tiling, Tiling):
                         _check_tiling(form, layer, tiling, budget, str(shown))
         assert offered, f"{self.backend.target_name} offers nothing for {self.layers} random layers of {self.kinds}"

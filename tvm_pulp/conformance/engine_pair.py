@@ -30,8 +30,8 @@ Chain = Sequence[RandomLayer]
 class EnginePair:
     """The conformance kit for two backends.
 
-    def test_it_works_beside_neureka() -> None:
-        EnginePair(MyBackend(), registry.backend("neureka")).check()
+    def test_it_works_beside_another() -> None:
+        EnginePair(MyBackend(), registry.backend("other")).check()
     """
 
     first: UMABackend

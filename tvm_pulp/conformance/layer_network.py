@@ -19,7 +19,7 @@ from tvm_pulp.qnn.network import Network
 from tvm_pulp.report.report import cluster_report
 from tvm_pulp.sim.iss.runner import IssRunner
 from tvm_pulp.sim.run_twice import run_twice
-from tvm_pulp.soc import Soc
+from tvm_pulp.soc import CostModel, Soc
 from tvm_pulp.target import Target
 from tvm_pulp.tir.lower import LoweredPlan
 from tvm_pulp.uma.backend import UMABackend
@@ -74,10 +74,11 @@ def pinned(target: Target, network: Network) -> Target:
     ((backend, options),) = target.engines
     context = backend.context(options, target.soc, target.cores)
     budget = target.l1_bytes(len(network.layers))
+    costs = CostModel(target.soc, target.cores)
     pins = {}
     for layer in network.layers:
         offer = backend.offer(layer, context)
-        if not isinstance(offer, Refusal) and any(_fits(form, layer, budget) for form in offer):
+        if not isinstance(offer, Refusal) and any(_fits(form, layer, budget, costs) for form in offer):
             pins[layer.name] = backend.target_name
     return replace(target, pins=pins)
 
@@ -96,10 +97,10 @@ def tight_plan(
             budget += budget // 2
 
 
-def _fits(form: Any, layer: Any, budget: int) -> bool:
+def _fits(form: Any, layer: Any, budget: int, costs: CostModel) -> bool:
     from tvm_pulp.tiling.forms.cuts import Tiling, tile_form
 
-    return isinstance(tile_form(form, layer, budget), Tiling)
+    return isinstance(tile_form(form, layer, budget, costs), Tiling)
 
 
 def simulate(target: Target, lowered: LoweredPlan, inputs: Sequence[np.ndarray]) -> Simulated:

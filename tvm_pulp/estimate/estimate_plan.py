@@ -1,7 +1,6 @@
 """Expected cycles: the described program executed on a clock for the cores, the DMA's two directions and accelerators.
 
-Constants are those of the simulator: DMA start-up and bursts from the platform's description, instructions counted in
-the executor and the drivers, cache lines of their code likewise.
+What things take is the cost model's business; this is the order in which they happen.
 """
 
 from __future__ import annotations
@@ -10,38 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tvm_pulp.estimate.code_cache import CodeCache
-from tvm_pulp.tiling.cost.dma_cost import move_cycles
+from tvm_pulp.soc.cost_model import CostModel
 
 Record = dict[str, Any]
-
-# Cycles of a step besides its function: reading the record, the call, the loop.
-STEP_CYCLES = 42
-BARRIER_CYCLES = 10
-# A group that is over already; waking up from the event of one that is not.
-WAIT_CYCLES = 18
-WAKE_CYCLES = 22
-# Commands of an agent: finding them, allocating a group, one transfer.
-ISSUE_CYCLES = 16
-BEGIN_CYCLES = 16
-COMMAND_CYCLES = 30
-# From a command to its first beat.
-START_CYCLES = 4
-# By how much the DMA is slower while the cores work: they take L1 banks from it.
-CONTENTION = 0.35
-# Commands of one core that the DMA takes before it lets the core wait.
-CORE_QUEUE = 2
-# Programming a job; waking up from its event.
-SUBMIT_CYCLES = 160
-JOB_WAKE_CYCLES = 40
-# L3: set-up of a transfer and its bytes; registers of its controller are 23 cycles away.
-L3_SETUP_CYCLES = 80
-L3_CYCLES_PER_BYTE = 0.694
-L3_COMMAND_CYCLES = 150
-L3_POLL_CYCLES = 30
-# Entering the network and leaving it: reading pointers, the first command.
-ENTRY_CYCLES = 150
-# Code of the executor and drivers: cycles of fetching it from L2.
-CODE = {"step": 204, "issue": 85, "transfer": 85, "wait": 70, "submit": 320, "job_wait": 100, "entry": 400}
 
 
 @dataclass
@@ -76,17 +46,17 @@ class Estimate:
     fetch_cycles: int = 0  # of the cores, waiting for code
 
 
-def estimate_plan(plan: Record) -> Estimate:
+def estimate_plan(plan: Record, costs: CostModel) -> Estimate:
     """Run the program of a described plan on paper: the second inference, with the code that the first left behind."""
-    cache = CodeCache()
-    _Clock(plan, cache).run()
-    return _Clock(plan, cache).run()
+    cache = CodeCache(costs)
+    _Clock(plan, cache, costs).run()
+    return _Clock(plan, cache, costs).run()
 
 
 class _Clock:
-    def __init__(self, plan: Record, cache: CodeCache) -> None:
-        self._plan, self._cache = plan, cache
-        self._now = ENTRY_CYCLES
+    def __init__(self, plan: Record, cache: CodeCache, costs: CostModel) -> None:
+        self._plan, self._cache, self._costs = plan, cache, costs
+        self._now = costs.entry_cycles
         self._free: dict[str, int] = {"load": 0, "store": 0}
         self._done: dict[Any, int] = {}
         self._open: dict[int, Any] = {}
@@ -100,7 +70,7 @@ class _Clock:
         for step in self._plan["program"]:
             self._synchronise(step)
             self._code("step")
-            self._now += STEP_CYCLES
+            self._now += self._costs.step_cycles
             self._step(step)
         self._now = max([self._now, *self._done.values()])
         count = len(self._plan["layers"])
@@ -113,14 +83,17 @@ class _Clock:
         return self._result
 
     def _code(self, name: str, cold_cycles: int | None = None) -> None:
-        late = self._cache.fetch(name, CODE[name] if cold_cycles is None else cold_cycles)
+        costs = self._costs
+        lines = costs.runtime_lines(name) if cold_cycles is None else costs.kernel_lines(cold_cycles)
+        late = self._cache.fetch(name, lines)
         self._result.fetch_cycles += late
         self._now += late
 
     def _synchronise(self, step: Record) -> None:
+        costs = self._costs
         for wait in step["waits"]:
             if "l3" in wait:
-                self._now = max(self._now, self._free.get("l3", 0)) + L3_POLL_CYCLES
+                self._now = max(self._now, self._free.get("l3", 0)) + costs.l3_poll_cycles
                 continue
             job = "ticket" in wait
             key = ("ticket", wait["ticket"]) if job else (wait["agent"], wait["group"])
@@ -129,17 +102,18 @@ class _Clock:
             late = max(0, done - self._now)
             if not job:
                 self._result.stall_cycles += late
-            self._now += late + (JOB_WAKE_CYCLES if job else WAKE_CYCLES if late else WAIT_CYCLES)
+            self._now += late + (costs.job_wake_cycles if job else costs.wake_cycles if late else costs.wait_cycles)
         if step["barrier"]:
-            self._now += BARRIER_CYCLES
+            self._now += costs.barrier_cycles
 
     def _step(self, step: Record) -> None:
+        costs = self._costs
         busy: dict[int, int] = {}
         kernels = []
         if step["actions"]:
             for action in step["actions"]:
                 if action["do"] in ("kernel", "job"):
-                    self._starts.setdefault(action["layer"], self._now - STEP_CYCLES)
+                    self._starts.setdefault(action["layer"], self._now - costs.step_cycles)
         for action in step["actions"]:
             kind = action["do"]
             if kind == "kernel":
@@ -148,15 +122,15 @@ class _Clock:
             agent = action.get("agent", 0)
             if agent not in busy:
                 self._code("issue")
-                busy[agent] = ISSUE_CYCLES
+                busy[agent] = costs.issue_cycles
             if kind == "begin":
                 self._open[agent] = (agent, action["group"])
-                busy[agent] += BEGIN_CYCLES
+                busy[agent] += costs.begin_cycles
             elif kind == "fetch":
-                busy[agent] += L3_COMMAND_CYCLES
+                busy[agent] += costs.l3_command_cycles
                 start = max(self._now + busy[agent], self._free.get("l3", 0))
                 size = action["writes"][0]["bytes"]
-                self._free["l3"] = start + L3_SETUP_CYCLES + round(size * L3_CYCLES_PER_BYTE)
+                self._free["l3"] = start + costs.l3_cycles(size)
                 self._add("l3", action, start, self._free["l3"])
             elif kind == "job":
                 self._code("submit")
@@ -164,7 +138,7 @@ class _Clock:
                 queue = self._queues.setdefault(action["engine"], [])
                 if len(queue) >= action["queue"]:
                     busy[agent] = max(busy[agent], queue[-action["queue"]] - self._now)
-                busy[agent] += SUBMIT_CYCLES
+                busy[agent] += costs.submit_cycles(action["descriptor"]["bytes"] // 4)
                 start = max(self._now + busy[agent], self._free.get(action["engine"], 0))
                 end = start + action["cycles"]
                 self._free[action["engine"]] = end
@@ -173,13 +147,14 @@ class _Clock:
                 self._add(action["engine"], action, start, end)
             else:
                 self._code("transfer")
-                issued = self._now + busy[agent] + COMMAND_CYCLES
+                issued = self._now + busy[agent] + costs.command_cycles
                 queue = self._queues.setdefault(agent, [])
-                if len(queue) >= CORE_QUEUE:
+                room = costs.commands_in_flight
+                if len(queue) >= room:
                     # The core stands still until the DMA takes another command from it.
-                    issued = max(issued, sorted(queue)[-CORE_QUEUE])
+                    issued = max(issued, sorted(queue)[-room])
                 queue.append(self._transfer(action, issued))
-                del queue[:-8]
+                del queue[:-room]
                 busy[agent] = issued - self._now
         self._now += max(busy.values(), default=0)
         for action in kernels:
@@ -194,8 +169,8 @@ class _Clock:
         outward = action["do"] == "store"
         access = (action["writes"] if outward else action["reads"] or action["writes"])[0]
         size = access["bytes"]
-        start = max(issued + START_CYCLES, self._free[action["do"]])
-        end = start + move_cycles(size, access.get("line", size), outward=outward)
+        start = max(issued + self._costs.start_cycles(outward=outward), self._free[action["do"]])
+        end = start + self._costs.move_cycles(size, access.get("line", size), outward=outward)
         self._free[action["do"]] = end
         key = self._open[action["agent"]]
         self._done[key] = max(end, self._done.get(key, 0))
@@ -210,7 +185,7 @@ class _Clock:
             late = 0.0
             for m in moving:
                 start, over = m.start + late, m.end + late
-                late += CONTENTION * max(0.0, min(over, end) - max(start, begin))
+                late += self._costs.contention * max(0.0, min(over, end) - max(start, begin))
                 m.start, m.end = round(start), round(m.end + late)
                 if m.group in self._done:
                     self._done[m.group] = max(self._done[m.group], m.end)

@@ -14,15 +14,21 @@ from tvm_pulp.lowering.legalize_float import legalize_float, lowered_kernels
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma import registry
 
 # Words a tensor cannot be called after: C's own, what common headers and compilers define, what emitted code uses.
 _RESERVED = re.compile(
     r"auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|inline|int|long"
     r"|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|while"
     r"|bool|true|false|asm|typeof|main|linux|unix|mem(cpy|move|set|cmp)|u?int\w*_t|U?INT\w*|NULL|L1|L2|AT"
-    r"|core|cores|dma|arena|inputs|outputs|(tvm|neureka|_)\w*",
+    r"|core|cores|dma|arena|inputs|outputs|(tvm|_)\w*",
     re.ASCII,
 )
+
+
+def _is_reserved(name: str) -> bool:
+    """Whether emitted code may use a name already: drivers begin theirs with the engine's."""
+    return bool(_RESERVED.fullmatch(name)) or name.startswith(tuple(registry.names()))
 
 
 class Names:
@@ -33,7 +39,7 @@ class Names:
 
     def pick(self, text: str) -> str:
         base = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
-        base = f"v_{base}" if base[0].isdigit() or _RESERVED.fullmatch(base) else base
+        base = f"v_{base}" if base[0].isdigit() or _is_reserved(base) else base
         name, count = base, 1
         while name in self._taken:
             count += 1

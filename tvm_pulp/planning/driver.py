@@ -17,7 +17,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.attempts.evaluator import PlanEvaluator
 from tvm_pulp.planning.find_plan import find_plan
 from tvm_pulp.planning.garbage_collection import rare_garbage_collection
-from tvm_pulp.planning.memory_limits import WEIGHT_LEVELS, check_capacity, layers_to_move
+from tvm_pulp.planning.memory_limits import check_capacity, layers_to_move
 from tvm_pulp.planning.read_plan import read_plan
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
@@ -83,7 +83,7 @@ def _find(evaluator: PlanEvaluator, request: PlanRequest) -> Plan:
         known = evaluator.engine_choice.pins
         moved = {
             name: CLUSTER
-            for level in WEIGHT_LEVELS
+            for level in request.soc.software.weight_parts
             for name in layers_to_move(best, request.soc, level)
             if name not in known
         }

@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.soc.platform import Platform
 from tvm_pulp.tiling.plan import Plan
-
-WEIGHT_LEVELS = ("weight_sram", "weight_mram")
 
 
 def layers_to_move(plan: Plan, soc: Any, level: str) -> dict[str, int]:
     """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible."""
-    missing = plan.constants_in(level) - soc.memory.weight.size // 2
+    missing = plan.constants_in(level) - soc.software.weight_parts[level]
     return _largest_needed(plan, level, missing) if missing > 0 else {}
 
 
 def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> None:
     """Raise where L2 or a weight memory is too small, with what would help. `l2_available`: without a user's limit."""
-    used = {"l2": plan.arena.size, "weight_sram": 0, "weight_mram": 0, "l3": 0}
+    used = {"l2": plan.arena.size, **dict.fromkeys(Platform(soc).constant_levels(), 0)}
     largest: dict[str, Any] = {}
     used["l2"] += plan.table_bytes()
     for tensor in plan.constants():
@@ -35,14 +34,13 @@ def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> No
             f"({used['l2'] - l2_bytes} missing; activations and what comes from L3 take {plan.arena.size}, largest "
             f"constant that stays '{largest['l2'].name if 'l2' in largest else '-'}'): {way_out}"
         )
-    half = soc.memory.weight.size // 2
-    for level in WEIGHT_LEVELS:
-        if used[level] > half:
+    for level, size in soc.software.weight_parts.items():
+        if used[level] > size:
             moved = layers_to_move(plan, soc, level)
             pins = " ".join(f"--pin {name}=cluster" for name in moved)
             raise UserError(
                 f"the packed weights need {used[level]} bytes and the {level.removeprefix('weight_')} weight "
-                f"memory has {half} ({used[level] - half} missing): keep some of them in L2 for the cores with "
+                f"memory has {size} ({used[level] - size} missing): keep some of them in L2 for the cores with "
                 f"{pins}, which frees {sum(moved.values())} bytes, or shrink the network"
             )
 

@@ -51,6 +51,7 @@ def _read(record: Record, evaluator: PlanEvaluator) -> Plan:
         in_l3=lambda tensor: tensor.name in from_l3,
         resident={known[name]: frozenset(readers) for name, readers in record["resident"].items()},
         l3_batch=int(record["l3_batch"]),
+        commands=evaluator.commands,
     )
     tiled_layers = [tiled_layer(c, decisions.in_l3) for c in choices]
     policy = policy_of(network, decisions, tiled_layers)
@@ -64,7 +65,7 @@ def _read(record: Record, evaluator: PlanEvaluator) -> Plan:
     fitted = FittedSchedule(decisions, tiled_layers, policy, schedule, int(record["l1_peak"]))
     plan = plan_of(network, evaluator.soc, engine_choice, fitted, cores=evaluator.cores, l1_bytes=evaluator.l1_bytes)
     plan = replace(plan, arena=_arena(record["l2"], plan.arena), planner=_planner(record["planner"]))
-    return estimated(plan)
+    return estimated(plan, evaluator.costs)
 
 
 def _mismatch(what: str) -> UserError:

@@ -21,7 +21,7 @@ class Tensor:
     source: str = ""  # the model's own name
     data: np.ndarray | None = None
     view_of: Tensor | None = None
-    # Where it lives: l2, weight_sram, weight_mram, l3. L1 holds only tiles.
+    # Where it lives: l2, l3, or a part of the SoC's weight memory. L1 holds only tiles.
     level: str = "l2"
 
     @property

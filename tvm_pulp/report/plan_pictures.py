@@ -9,11 +9,12 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.estimate import estimate_plan
 from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.report.memory_map import memory_maps, timeline
+from tvm_pulp.soc.cost_model import CostModel
 
 
-def write_pictures(folder: Path, plan: dict[str, Any]) -> None:
+def write_pictures(folder: Path, plan: dict[str, Any], costs: CostModel) -> None:
     """plan.json, one SVG per memory level, the expected schedule as timeline.svg."""
-    expected = estimate_plan(plan)
+    expected = estimate_plan(plan, costs)
     texts = {"plan.json": to_json(PlanJson, plan), "timeline.svg": timeline(plan, expected.spans, expected.cycles)}
     texts |= {f"{level}.svg": text for level, text in memory_maps(plan).items()}
     try:

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from tvm_pulp.soc.catalog import description_to_record, load, names, recorded
+from tvm_pulp.soc.catalog import DEFAULT, description_to_record, load, names, recorded
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.soc.description import Engine, Memory, Soc
+from tvm_pulp.soc.platform import Platform
 
-__all__ = ["Engine", "Memory", "Soc", "description_to_record", "load", "names", "recorded"]
+__all__ = [
+    "DEFAULT",
+    "CostModel",
+    "Engine",
+    "Memory",
+    "Platform",
+    "Soc",
+    "description_to_record",
+    "load",
+    "names",
+    "recorded",
+]

@@ -14,6 +14,8 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.soc.description import Soc, explain
 
 _FOLDER = Path(__file__).parent
+# The preset that is simulated where none is named.
+DEFAULT = "siracusa"
 
 
 def names() -> list[str]:
@@ -69,5 +71,8 @@ def _merge(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in changes.items():
         old = merged.get(key)
-        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        if value is None and isinstance(base.get(key), dict | int):
+            del merged[key]  # `neureka:` with nothing behind it: the new SoC has none
+        else:
+            merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return merged

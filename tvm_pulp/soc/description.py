@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -143,12 +143,35 @@ class Engine(_Section):
 
     With `bank_port` its L1 accesses take part in bank conflicts, where the SoC has them and its model walks through
     them; without, they are free.
+    `queue`: jobs that it holds, one it works on and those that wait.
     """
 
     base: int = Field(ge=0, lt=1 << 32)
     event_line: int = Field(ge=0, le=31)
     bank_port: bool = True
+    queue: int = Field(default=2, ge=1)
     parameters: dict[str, int] = {}
+
+
+class Software(_Section):
+    """What programs for the SoC are made of, and what they have to respect.
+
+    `hal`: folder of c_runtime/hal. `kernels`: folder of c_runtime/kernels; none: generated C only. `core_type`: whose
+    coefficients the costs of kernels are made of. `dma_agents`: cores that issue transfers, core 0 or the first four.
+    `dma_largest`: bytes of one command. `dma_lines`: whether a command can move lines that lie apart outside L1.
+    `flags`: more flags for the compiler.
+    `weight_parts`: names and sizes of the weight memory's parts, from its base on: levels where constants can live.
+    """
+
+    hal: str = ""
+    kernels: str = ""
+    core_type: str = ""
+    flags: tuple[str, ...] = ()
+    stack_bytes: int = Field(default=2048, ge=256, multiple_of=64)
+    dma_agents: Literal[1, 4] = 1
+    dma_largest: int = Field(default=0x1FF00, ge=256, multiple_of=256)
+    dma_lines: bool = True
+    weight_parts: dict[str, int] = {}
 
 
 class Energy(_Section):
@@ -179,6 +202,7 @@ class Soc(_Section):
     events: Events = Events()
     dma: Dma = Dma()
     engines: dict[str, Engine] = {}
+    software: Software = Software()
     energy: Energy = Energy()
 
     @model_validator(mode="after")
@@ -196,6 +220,8 @@ class Soc(_Section):
                 raise ValueError(f"memory.{name} has no private part: only L2 has")
         if self.memory.weight.banks != 1 or self.memory.weight.conflicts:
             raise ValueError("banks of the weight memory are not modelled: leave memory.weight.banks at 1")
+        if sum(self.software.weight_parts.values()) > self.memory.weight.size:
+            raise ValueError("software.weight_parts are larger than memory.weight.size together")
         return self
 
     def with_settings(self, settings: Mapping[str, object]) -> Soc:

@@ -31,5 +31,6 @@ def plan_of(
         layers.append(LayerPlan(network.layers[index], *how))
     schedule, decisions = fitted.schedule, fitted.decisions
     found = (tuple(layers), schedule, plan_l2(schedule), fitted.l1_bytes)
-    plan = Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, decisions, fitted.policy)
+    agents = soc.software.dma_agents
+    plan = Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, agents, decisions, fitted.policy)
     return plan.with_l2_needed()

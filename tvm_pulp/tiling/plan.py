@@ -11,6 +11,7 @@ from tvm_pulp.tiling.alignment import aligned
 from tvm_pulp.tiling.forms.cuts import Tiling
 from tvm_pulp.tiling.forms.engine_choice import Offer
 from tvm_pulp.tiling.place.arena import Arena, Buffer, plan_arena
+from tvm_pulp.tiling.schedule.constant_bundles import AGENTS
 from tvm_pulp.tiling.schedule.decisions import Decisions
 from tvm_pulp.tiling.schedule.schedule import Schedule
 from tvm_pulp.tiling.schedule.tiled_layer import Policy
@@ -80,6 +81,7 @@ class Plan:
     arena: Arena  # activations in L2
     l1_peak: int
     overlap: bool = True
+    agents: int = AGENTS  # cores that may issue transfers
     # What was decided, and how it was found.
     decisions: Decisions = field(default_factory=Decisions)
     policy: Policy = field(default_factory=Policy)

@@ -89,7 +89,7 @@ class _Sync:
 
 def insert_barriers(function: Any, tables: Tables) -> Any:
     """The function with agents, waits and barriers."""
-    agents = len(GROUPS) if tables.plan.cores >= len(GROUPS) else 1
+    agents = len(GROUPS) if min(tables.plan.cores, tables.plan.agents) >= len(GROUPS) else 1
     return _Pass(tables, agents).run(function)
 
 

@@ -46,7 +46,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NODE=ENGINE",
-        help="run a layer on an engine, or on two (neureka+cluster); repeat for more",
+        help="run a layer on an engine, or on two (ENGINE+cluster); repeat for more",
     )
     parser.epilog = "Engines have options of their own: --target-uma-<engine>-<option> VALUE (see `tvmc targets`)."
     parser.allow_engine_options = True  # type: ignore[attr-defined]

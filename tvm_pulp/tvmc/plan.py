@@ -27,11 +27,14 @@ def run(args: argparse.Namespace) -> int:
     from tvm_pulp.api import plan_model
     from tvm_pulp.report.plan_pictures import write_pictures
     from tvm_pulp.report.plan_table import print_plan
+    from tvm_pulp.soc.cost_model import CostModel
+    from tvm_pulp.target import resolve_target
     from tvm_pulp.tir.describe import describe
 
-    lowered = plan_model(args.MODEL, options_of(args))
+    options = options_of(args)
+    lowered = plan_model(args.MODEL, options)
     described = describe(lowered)
     print_plan(lowered.plan, sys.stdout, described)
     if folder is not None:
-        write_pictures(folder, described)
+        write_pictures(folder, described, CostModel(resolve_target(options).soc, lowered.plan.cores))
     return 0

@@ -16,7 +16,7 @@ _LARGEST_EXIT, _FAULT = 125, 127
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the verb."""
     parser.add_argument("elf", metavar="ELF", help="bare-metal RV32 executable")
-    parser.add_argument("--soc", default="siracusa", metavar="NAME", help="SoC preset or description file")
+    parser.add_argument("--soc", metavar="NAME", help="SoC preset or description file")
     parser.add_argument(
         "--set",
         action="append",
@@ -38,7 +38,9 @@ def run(args: argparse.Namespace) -> int:
     from tvm_pulp.sim.iss import Machine, RunFault
     from tvm_pulp.sim.iss.trace import chrome_trace
 
-    soc = tvm_pulp.soc.load(args.soc).with_settings(dict(_pair(text, "--set") for text in args.settings))
+    soc = tvm_pulp.soc.load(args.soc or tvm_pulp.soc.DEFAULT).with_settings(
+        dict(_pair(text, "--set") for text in args.settings)
+    )
     models = {name: str(path) for name, path in (_pair(text, "--model") for text in args.model)}
     machine = Machine(soc, models=models, trace=args.trace is not None)
     machine.load_elf(args.elf)

@@ -95,8 +95,8 @@ class UMABackend:
 
     @property
     def default_soc(self) -> str:
-        """The SoC that carries it."""
-        return "siracusa"
+        """The SoC that carries it: the name of a preset, or the path of a description."""
+        raise NotImplementedError
 
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Any:
         """What strategies are told about the compilation."""

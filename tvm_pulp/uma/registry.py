@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.recipe import Call, Kernel
 from tvm_pulp.uma.strategy import Form
@@ -54,16 +55,16 @@ def parse_targets(text: str) -> list[UMABackend]:
 
 
 @cache
-def core_schedules() -> tuple[Callable[[Layer, int], Sequence[Form]], ...]:
+def core_schedules() -> tuple[Callable[[Layer, CostModel], Sequence[Form]], ...]:
     """Functions that offer hand-written kernels for a layer on the cores; none installed is fine."""
     return tuple(entry.load() for entry in entry_points(group=SCHEDULES))
 
 
 @cache
-def _step_calls() -> tuple[Callable[[Kernel, int], Call | None], ...]:
+def _step_calls() -> tuple[Callable[[Kernel, CostModel], Call | None], ...]:
     return tuple(entry.load() for entry in entry_points(group=STEP_CALLS))
 
 
-def step_call(kernel: Kernel, cores: int) -> Kernel | Call:
-    """The hand-written kernel for a step on L1 buffers of cores with XpulpV2, or the step as it is."""
-    return next((call for offer in _step_calls() if (call := offer(kernel, cores)) is not None), kernel)
+def step_call(kernel: Kernel, costs: CostModel) -> Kernel | Call:
+    """The hand-written kernel for a step on L1 buffers, where the cores' kernels have one, or the step as it is."""
+    return next((call for offer in _step_calls() if (call := offer(kernel, costs)) is not None), kernel)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.soc.platform import Platform
+
 Record = dict[str, Any]
 
 L1_ALIGNMENT = 4
@@ -20,17 +22,13 @@ def check_capacity(plan: Record, soc: Any) -> list[str]:
     faults = []
     if plan["l1_bytes"] > soc.memory.l1.size:
         faults.append(f"the L1 budget {plan['l1_bytes']} exceeds the memory's {soc.memory.l1.size} bytes")
-    used = {"weight_sram": 0, "weight_mram": 0, "l3": 0}
+    room = Platform(soc).constant_levels()
+    used = dict.fromkeys(room, 0)
     for constant in plan["constants"]:
         if constant["level"] in used:
             used[constant["level"]] += constant["bytes"]
     used["L2"] = _l2_bytes(plan)
-    room = {
-        "weight_sram": soc.memory.weight.size // 2,
-        "weight_mram": soc.memory.weight.size // 2,
-        "l3": soc.memory.l3.size,
-        "L2": soc.memory.l2.size - soc.memory.l2.private_bytes,
-    }
+    room["L2"] = soc.memory.l2.size - soc.memory.l2.private_bytes
     for level, size in used.items():
         if size > room[level]:
             faults.append(f"{level} holds {size} bytes, more than its {room[level]}")

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tvm_pulp.errors import UserError
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
-from uma_backends.neureka.neureka_form import ENGINE, Context, Description
+from uma_backends.neureka.neureka_form import ENGINE, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
 from uma_backends.neureka.timing import REVISIONS, Timing
@@ -57,11 +59,20 @@ class NeurekaBackend(UMABackend):
     def target_name(self) -> str:
         return ENGINE
 
+    @property
+    def default_soc(self) -> str:
+        return "siracusa"
+
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
+        memory = options["weight_memory"]
+        if memory != "none" and WEIGHT_LEVELS[memory] not in soc.software.weight_parts:
+            raise UserError(
+                f"--target-uma-{ENGINE}-weight_memory {memory}: SoC {soc.name} has no such memory: choose none"
+            )
         parameters = soc.engines[ENGINE].parameters
         quirk, revision = parameters.get("gvsoc_dw_wmem_quirk", 0), parameters.get("timing_revision", REVISIONS[-1])
         timing = Timing(gvsoc_dw_wmem_quirk=bool(quirk), timing_revision=revision)
-        return Context(options["weight_memory"], options["requant"] == "native", cores, timing)
+        return Context(memory, options["requant"] == "native", CostModel(soc, cores), timing)
 
     def patterns(self) -> None:
         """Patterns need TVM, so they are made on demand."""

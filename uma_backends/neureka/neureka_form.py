@@ -10,6 +10,7 @@ import numpy as np
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.cost.loop_cost import generated_cost
 from tvm_pulp.uma.box import Box, tiles
 from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
@@ -27,8 +28,8 @@ PARAMETER_SLACK = 128
 ACTIVATION_SLACK = 64
 # The driver's job structure: six pointers, the address of the shape, the shape's 18 words.
 JOB_WORDS = 25
-# It has two job contexts: one it works on, one that waits.
-JOB_QUEUE = 2
+# Where packed weights live, by the option that says so.
+WEIGHT_LEVELS = {"none": "l2", "sram": "weight_sram", "mram": "weight_mram"}
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class Description:
 class Context:
     """What a form knows of the compilation."""
 
-    weight_memory: str = "sram"
-    native_tflite: bool = False
-    cores: int = 8
+    weight_memory: str
+    native_tflite: bool
+    costs: CostModel
     timing: Timing = DEFAULT_TIMING
 
     @property
@@ -110,7 +111,7 @@ class NeurekaForm:
             rows = self.filters().shape[0]
             if self.mode is Mode.DEPTHWISE_3X3:
                 rows = -(-rows // self.context.timing.geometry.channels_3x3)
-            level = {"none": "l2", "sram": "weight_sram", "mram": "weight_mram"}[self.context.weight_memory]
+            level = WEIGHT_LEVELS[self.context.weight_memory]
             self.derived.constant(name, data.reshape(rows, -1), level)
         return self.derived.tensors[name]
 
@@ -168,7 +169,8 @@ class NeurekaForm:
         description = Description(job, source, target, weights, offset, scale_local, bias_local, shift_local)
         reads = tuple(o for o in (source, scale_local, bias_local, shift_local, weights) if isinstance(o, Local))
         cycles = job_cycles(job, self.context.timing)
-        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, cycles, JOB_QUEUE)
+        queue = self.context.costs.job_queue(ENGINE)
+        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, cycles, queue)
 
     def rest(self) -> tuple[dict[str, Any], list[Tensor]]:
         """Rule and constants of what the cores do with 32-bit results."""
@@ -210,7 +212,7 @@ class NeurekaForm:
 
     def on_cores(self, kernel: Kernel) -> Kernel | Call:
         """A step that the cores take over, with its cost."""
-        found = step_call(kernel, self.context.cores)
+        found = step_call(kernel, self.context.costs)
         if isinstance(found, Kernel):
-            return replace(found, cost=generated_cost(found, self.context.cores))
+            return replace(found, cost=generated_cost(found, self.context.costs))
         return found

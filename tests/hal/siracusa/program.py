@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tvm_pulp import soc
 from tvm_pulp.sim.iss.device import IssDevice, IssRun
+from tvm_pulp.soc.platform import Platform
 from tvm_pulp.toolchain import RiscvToolchain
 from tvm_pulp.toolchain.riscv_gcc import DEFAULT_NAME
 
@@ -53,10 +55,8 @@ class Program:
         """The archive's files."""
         source = f'#include "tvm_pulp/hal.h"\nconst uint32_t tvm_pulp_mark_count = {self.marks};\n{self.text}'
         files = {"codegen/host/src/network.c": source.encode()}
-        for folder in ("hal/siracusa", "libc"):
-            for path in sorted((C_RUNTIME / folder).rglob("*")):
-                if path.is_file():
-                    files[f"runtime/{path.relative_to(C_RUNTIME).as_posix()}"] = path.read_bytes()
+        runtime = Platform(soc.load(self.soc)).hal_files()
+        files |= {f"runtime/{path}": text.encode() for path, text in runtime.items()}
         if self.l3 is not None:
             files["parameters/l3.bin"] = self.l3
         return files

@@ -8,6 +8,7 @@ import pytest
 
 from tvm_pulp import soc
 from tvm_pulp.sim.iss.elf import Elf, read_elf
+from tvm_pulp.soc.platform import Platform
 from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
 
 from .program import C_RUNTIME, TOOLCHAINS, Program, Tensor
@@ -109,12 +110,24 @@ def test_too_much_data_does_not_link(declaration: str, use: str, toolchain: Risc
         Program(f"{declaration}\nvoid tvm_pulp_network(void) {{ {use} }}").device(toolchain=toolchain)
 
 
-def test_the_script_has_the_sizes_of_header_and_soc_description() -> None:
-    script = (C_RUNTIME / "hal/siracusa/link.ld").read_text()
-    header = (C_RUNTIME / "hal/siracusa/include/tvm_pulp/siracusa.h").read_text()
-    siracusa = soc.load("siracusa")
-    stack = int(re.search(r"TVM_PULP_STACK_BYTES (\d+)", header)[1])  # type: ignore[index]
-    assert f". += {siracusa.cluster.cores} * {stack};" in script
-    assert f"SIRACUSA_L1_BYTES {siracusa.memory.l1.size:#x}" in header
-    for name, memory in (("L1", siracusa.memory.l1), ("WEIGHT_MRAM", siracusa.memory.weight)):
-        assert re.search(rf"{name} \(\w+\) +: ORIGIN = {memory.base:#010x}", script, re.IGNORECASE)
+def test_the_headers_defaults_are_those_of_the_soc() -> None:
+    texts = [path.read_text() for path in (C_RUNTIME / "hal/siracusa/include/tvm_pulp").glob("*.h")]
+    stated = dict(define.split("=") for define in Platform(soc.load("siracusa")).defines())
+    for name in ("TVM_PULP_HARDWARE_CORES", "TVM_PULP_STACK_BYTES", "TVM_PULP_L1_BYTES", "TVM_PULP_WEIGHT_BASE"):
+        assert any(re.search(rf"#define {name} {stated[name]}\b", text) for text in texts), name
+
+
+def test_the_script_follows_the_description() -> None:
+    changed = soc.load("siracusa").with_settings(
+        {"cluster.cores": 4, "memory.l1.size": 0x20000, "memory.l2.base": 0x1D000000, "software.stack_bytes": 1024}
+    )
+    script = Platform(changed).linker_script()
+    assert not re.search(r"@[A-Z_]+@", script) and ". += 4 * 1024;" in script
+    for name, base, size in (
+        ("L1", 0x10000000, 0x20000),
+        ("WEIGHT_MRAM", 0x10400000, 0x400000),
+        ("WEIGHT_SRAM", 0x10800000, 0x400000),
+        ("L2_PRIVATE", 0x1D000000, 0x10000),
+        ("L2", 0x1D010000, 0x1F0000),
+    ):
+        assert re.search(rf"{name} \(\w+\) +: ORIGIN = {base:#010x}, LENGTH = {size:#x}\n", script), name

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from tvm_pulp.planning.heuristics.order_layers import EngineDemand, layer_order
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc import CostModel, load
 
 SPEC = TensorSpec((4,), "int8")
+COSTS = CostModel(load("siracusa"))
 
 
 def network(reads: list[list[int]]) -> Network:
@@ -24,20 +26,20 @@ def network(reads: list[list[int]]) -> Network:
 
 def test_a_chain_keeps_its_order() -> None:
     demands = [EngineDemand("npu" if i % 2 else None, 100, f"code{i}") for i in range(5)]
-    assert layer_order(network([[], [0], [1], [2], [3]]), demands).layers == (0, 1, 2, 3, 4)
+    assert layer_order(network([[], [0], [1], [2], [3]]), demands, COSTS).layers == (0, 1, 2, 3, 4)
 
 
 def test_jobs_are_submitted_before_cores_work() -> None:
     # Two branches, job then kernel: both jobs first, so that the second runs beside the first kernel.
     job = EngineDemand("npu", 1000, "job", queue=2)
     demands = [job, EngineDemand(None, 500, "a"), job, EngineDemand(None, 500, "b")]
-    order = layer_order(network([[], [0], [], [2], [1, 3]]), [*demands, EngineDemand(None, 10, "c")]).layers
+    order = layer_order(network([[], [0], [], [2], [1, 3]]), [*demands, EngineDemand(None, 10, "c")], COSTS).layers
     assert order == (0, 2, 1, 3, 4)
 
 
 def test_cores_do_what_is_ready_while_an_accelerator_works() -> None:
     demands = [EngineDemand("npu", 1000, "job"), EngineDemand(None, 100, "after"), EngineDemand(None, 100, "free")]
-    assert layer_order(network([[], [0], []]), demands).layers == (0, 2, 1)
+    assert layer_order(network([[], [0], []]), demands, COSTS).layers == (0, 2, 1)
 
 
 def test_like_follows_like() -> None:
@@ -47,15 +49,15 @@ def test_like_follows_like() -> None:
         EngineDemand(None, 100, "a"),
         EngineDemand(None, 100, "b"),
     ]
-    assert layer_order(network([[], [], [], []]), demands).layers == (0, 2, 1, 3)
+    assert layer_order(network([[], [], [], []]), demands, COSTS).layers == (0, 2, 1, 3)
 
 
 def test_cores_take_what_would_wait_for_an_accelerator() -> None:
     demands = [EngineDemand("npu", 1000, "job", 1500), EngineDemand("npu", 1000, "job", 1500)]
-    order = layer_order(network([[], []]), demands)
+    order = layer_order(network([[], []]), demands, COSTS)
     assert (order.layers, order.on_cores) == ((0, 1), {1})
     slow = [EngineDemand("npu", 1000, "job", 5000), EngineDemand("npu", 1000, "job", 5000)]
-    assert not layer_order(network([[], []]), slow).on_cores
+    assert not layer_order(network([[], []]), slow, COSTS).on_cores
 
 
 def test_the_longest_way_to_the_end_goes_first() -> None:
@@ -66,19 +68,19 @@ def test_the_longest_way_to_the_end_goes_first() -> None:
         EngineDemand(None, 100, "c"),
         EngineDemand(None, 400, "d"),
     ]
-    assert layer_order(network([[], [], [], [1]]), demands).layers == (1, 3, 0, 2)
+    assert layer_order(network([[], [], [], [1]]), demands, COSTS).layers == (1, 3, 0, 2)
     jobs = [
         EngineDemand("npu", 100, "a"),
         EngineDemand("npu", 50, "b"),
         EngineDemand("npu", 100, "c"),
         EngineDemand("npu", 400, "d"),
     ]
-    assert layer_order(network([[], [], [], [1]]), jobs).layers == (1, 3, 0, 2)
+    assert layer_order(network([[], [], [], [1]]), jobs, COSTS).layers == (1, 3, 0, 2)
 
 
 def test_code_at_hand_counts_more_than_the_way_to_the_end() -> None:
     demands = [EngineDemand(None, 900, "a"), EngineDemand(None, 500, "b"), EngineDemand(None, 100, "a")]
-    assert layer_order(network([[], [], []]), demands).layers == (0, 2, 1)
+    assert layer_order(network([[], [], []]), demands, COSTS).layers == (0, 2, 1)
 
 
 def test_an_accelerator_is_given_as_many_jobs_as_it_holds() -> None:
@@ -88,19 +90,20 @@ def test_an_accelerator_is_given_as_many_jobs_as_it_holds() -> None:
             *(EngineDemand("npu", 1000, "job", queue=queue) for _ in range(4)),
             *(EngineDemand(None, 100, "a") for _ in range(2)),
         ]
-        assert layer_order(network([[], [], [], [], [], []]), demands).layers == order
+        assert layer_order(network([[], [], [], [], [], []]), demands, COSTS).layers == order
 
 
 def test_submitting_takes_time() -> None:
-    """Each takes 60 cycles: a job of 58 is over when another engine's has been submitted, one of 62 is not."""
-    for cycles, order in ((58, (0, 1, 2, 3)), (62, (0, 1, 3, 2))):
+    """A job that is over when another engine's has been submitted frees what waits for it; a longer one does not."""
+    submit = COSTS.submit_cycles(25)
+    for cycles, order in ((submit - 2, (0, 1, 2, 3)), (submit + 2, (0, 1, 3, 2))):
         demands = [
             EngineDemand("npu", cycles, "job"),
             EngineDemand("dsp", 10, "job"),
             EngineDemand(None, 500, "after"),
             EngineDemand(None, 10, "free"),
         ]
-        assert layer_order(network([[], [], [0], []]), demands).layers == order
+        assert layer_order(network([[], [], [0], []]), demands, COSTS).layers == order
 
 
 @given(st.data())
@@ -114,7 +117,7 @@ def test_operands_are_made_before_they_are_read(data: st.DataObject) -> None:
         st.sampled_from("abc"),
         st.none() | st.integers(0, 500),
     )
-    order = layer_order(network(reads), [data.draw(demand) for _ in range(count)]).layers
+    order = layer_order(network(reads), [data.draw(demand) for _ in range(count)], COSTS).layers
     assert sorted(order) == list(range(count))
     for index, earlier in enumerate(reads):
         assert all(order.index(e) < order.index(index) for e in earlier)

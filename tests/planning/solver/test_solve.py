@@ -13,8 +13,10 @@ from tvm_pulp.planning.solver.problem import Problem, Solution
 from tvm_pulp.planning.solver.solve import solve
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc import CostModel, load
 
 TIME = 0.1
+COSTS = CostModel(load("siracusa"))
 
 
 def chain(count: int) -> Network:
@@ -46,7 +48,7 @@ def candidate(number: int, compute: int, constants: int = 0, *, tile: int = 256,
 
 
 def problem(options: list[list[Candidate]], l1_bytes: int) -> Problem:
-    return Problem(chain(len(options)), options, [l1_bytes] * len(options), overlap=True)
+    return Problem(chain(len(options)), options, [l1_bytes] * len(options), overlap=True, costs=COSTS)
 
 
 def solved(given: Problem, hint: Solution | None = None) -> Solution:

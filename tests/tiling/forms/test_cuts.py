@@ -10,15 +10,17 @@ import pytest
 from tests.tiling.single_layers import NONE, layers, make_layer
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc import CostModel, load
 from tvm_pulp.tiling.forms.cluster_forms import TiledForm
 from tvm_pulp.tiling.forms.cuts import MissingL1, Tiling, footprint, tile_form
 from tvm_pulp.uma.strategy import TileAxis
 
 LAYERS = layers()
+COSTS = CostModel(load("siracusa"))
 
 
 def tile(layer: Layer, budget: int) -> Tiling | int:
-    return tile_form(TiledForm(layer, 8), layer, budget)
+    return tile_form(TiledForm(layer, COSTS), layer, budget, COSTS)
 
 
 def smallest(layer: Layer) -> int:
@@ -56,7 +58,7 @@ def test_the_largest_tile_may_lie_far_from_the_border() -> None:
     window = {"layout": "NHWC", "strides": [1, 1], "dilation": [1, 1], "pads": [9, 0, 9, 0]}
     attributes = {**NONE, **window, "groups": 1, "zero_point": 0, "has_bias": 0}
     layer = make_layer("conv2d", attributes, TensorSpec((1, 12, 64, 4), "int8"), np.ones((1, 10, 1, 4), np.int8))
-    form = TiledForm(layer, 8)
+    form = TiledForm(layer, COSTS)
     for budget in range(3000, 8000, 250):
         tiling = tile(layer, budget)
         if isinstance(tiling, Tiling):
@@ -81,8 +83,8 @@ def test_pieces_smaller_than_a_step_are_for_little_l1() -> None:
         def axes(self) -> tuple[TileAxis, ...]:
             return (TileAxis(len(shape) - 1, shape[-1] - 1, least=1),)
 
-    form = Form(layer, 8)
-    least = tile_form(form, layer, 0)
+    form = Form(layer, COSTS)
+    least = tile_form(form, layer, 0, COSTS)
     assert isinstance(least, int)
-    tilings = [tile_form(form, layer, budget) for budget in (least, 1 << 20)]
+    tilings = [tile_form(form, layer, budget, COSTS) for budget in (least, 1 << 20)]
     assert [t.finer for t in tilings if isinstance(t, Tiling)] == [True, False]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc import CostModel, load
 from tvm_pulp.tiling.schedule.prefetch_leads import prefetch_leads
 from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, CoreCost, Load, Local, Recipe
+
+COSTS = CostModel(load("siracusa"))
 
 
 def tiled_layer(cycles: int, constant_bytes: int) -> TiledLayer:
@@ -20,7 +23,7 @@ def tiled_layer(cycles: int, constant_bytes: int) -> TiledLayer:
 
 
 def test_small_constants_are_fetched_one_step_ahead() -> None:
-    assert prefetch_leads([tiled_layer(1000, 64) for _ in range(4)], 0) == [1, 1, 1, 1]
+    assert prefetch_leads([tiled_layer(1000, 64) for _ in range(4)], 0, COSTS) == [1, 1, 1, 1]
 
 
 def test_large_constants_are_fetched_as_early_as_their_transfer_takes() -> None:
@@ -34,17 +37,18 @@ def test_large_constants_are_fetched_as_early_as_their_transfer_takes() -> None:
             tiled_layer(1000, 20000),
         ],
         0,
+        COSTS,
     )
     assert leads[-1] == 4
 
 
 def test_slack_fetches_earlier() -> None:
-    assert prefetch_leads([tiled_layer(1000, 64) for _ in range(4)], 1500) == [1, 1, 2, 2]
+    assert prefetch_leads([tiled_layer(1000, 64) for _ in range(4)], 1500, COSTS) == [1, 1, 2, 2]
 
 
 def test_transfers_wait_for_each_other() -> None:
     # Both need more than three steps, and the DMA brings them one after the other.
     tiled_layers = [tiled_layer(1000, 0) for _ in range(8)] + [tiled_layer(1000, 20000), tiled_layer(1000, 20000)]
-    leads = prefetch_leads(tiled_layers, 0)
+    leads = prefetch_leads(tiled_layers, 0, COSTS)
     assert leads[-1] == 4
     assert leads[-2] == 6

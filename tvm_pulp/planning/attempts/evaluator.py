@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tvm_pulp.estimate import estimate_plan
 from tvm_pulp.qnn.network import Network
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.tiling.make_plan import make_plan
 from tvm_pulp.tiling.plan import Plan, with_estimate
 from tvm_pulp.tiling.schedule.decisions import Decisions, nothing_in_l3
+from tvm_pulp.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.tir.describe import describe
 from tvm_pulp.tir.lower import lower
 
@@ -29,10 +32,20 @@ class PlanEvaluator:
     l1_bytes: int
     _known: dict[object, Plan] = field(default_factory=dict, init=False, compare=False)
 
+    @cached_property
+    def costs(self) -> CostModel:
+        """What things take on this machine."""
+        return CostModel(self.soc, self.cores)
+
+    @cached_property
+    def commands(self) -> CommandLimits:
+        """What a command of the machine's DMA can do."""
+        return CommandLimits(self.soc.software.dma_largest, self.soc.software.dma_lines)
+
     def plan(self, wanted: Decisions) -> Plan:
         """The plan that comes closest to the decisions, with its expected cycles."""
         plan = make_plan(self.network, self.soc, self.engine_choice, wanted, cores=self.cores, l1_bytes=self.l1_bytes)
-        return estimated(plan)
+        return estimated(plan, self.costs)
 
     def plan_once(self, wanted: Decisions) -> Plan:
         """As `plan`, for cuts and leads alone: what was made before is not made again."""
@@ -45,9 +58,9 @@ class PlanEvaluator:
         return self._known[key]
 
 
-def estimated(plan: Plan) -> Plan:
+def estimated(plan: Plan, costs: CostModel) -> Plan:
     """The plan with the cycles that its program is expected to take."""
-    expected = estimate_plan(describe(lower(plan)))
+    expected = estimate_plan(describe(lower(plan)), costs)
     ends = [0] * len(plan.layers)
     for span in expected.spans:
         if span.resource not in _TRANSFERS:

@@ -10,7 +10,6 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.attempts.evaluator import PlanEvaluator
 from tvm_pulp.planning.heuristics.order_layers import EngineDemand, Order, layer_order
 from tvm_pulp.planning.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1
-from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.tiling.forms.split_form import SplitForm, pin_of
@@ -31,7 +30,7 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator
     if not overlap:
         return evaluator
     candidates = [evaluator]
-    orders = _orders(evaluator.network, evaluator.engine_choice, evaluator.l1_bytes)
+    orders = _orders(evaluator)
     candidates += [_apply(evaluator, order) for order in orders]
     groups = _splittable(evaluator.engine_choice)
     if len(candidates) == 1 and not groups:
@@ -48,7 +47,7 @@ def _cycles(evaluator: PlanEvaluator) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     try:
         return evaluator.plan_once(
-            policy_decisions(evaluator.engine_choice, JUST_IN_TIME, whole_l1(evaluator), nothing_in_l3)
+            policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), nothing_in_l3)
         ).estimated_cycles
     except UserError:
         return None
@@ -77,13 +76,14 @@ def _with_splits(evaluator: PlanEvaluator, groups: Sequence[Mapping[str, str]], 
     return evaluator
 
 
-def _orders(network: Network, engine_choice: EngineChoice, l1_bytes: int) -> Iterator[Order]:
+def _orders(evaluator: PlanEvaluator) -> Iterator[Order]:
     """Orders that differ from the given one."""
+    network, costs = evaluator.network, evaluator.costs
     with suppress(UserError):
-        demands = [_demand(engine_choice, i, l1_bytes) for i in range(len(network.layers))]
+        demands = [_demand(evaluator.engine_choice, i, evaluator.l1_bytes) for i in range(len(network.layers))]
         plain = [replace(demand, core_cycles=None) for demand in demands]
         known = {Order(tuple(range(len(demands))), frozenset())}
-        for order in (layer_order(network, plain), layer_order(network, demands)):
+        for order in (layer_order(network, plain, costs), layer_order(network, demands, costs)):
             if order not in known:
                 known.add(order)
                 yield order

@@ -11,6 +11,6 @@ from tvm_pulp.tiling.schedule.decisions import InL3
 def greedy_attempt(evaluator: PlanEvaluator, in_l3: InL3) -> Attempt:
     """What tools do that tile layer by layer."""
     limits = whole_l1(evaluator)
-    decisions = policy_decisions(evaluator.engine_choice, 0, limits, in_l3)
+    decisions = policy_decisions(evaluator, 0, limits, in_l3)
     decisions.resident = {}
     return Attempt("greedy", evaluator.plan(decisions), 0, limits)

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.qnn.network import Network, Tensor
+from tvm_pulp.soc.cost_model import CostModel
 
-_SUBMIT_CYCLES = 60
+# Words of a job: few beside what the layers take, so all count alike here.
+_JOB_WORDS = 25
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Order:
     on_cores: frozenset[int]
 
 
-def layer_order(network: Network, demands: Sequence[EngineDemand]) -> Order:
+def layer_order(network: Network, demands: Sequence[EngineDemand], costs: CostModel) -> Order:
     """The order for layers with these demands."""
     demands = list(demands)
     moved: set[int] = set()
@@ -73,7 +75,7 @@ def layer_order(network: Network, demands: Sequence[EngineDemand]) -> Order:
             continue
         demand = demands[chosen]
         if demand.accelerator:
-            now += _SUBMIT_CYCLES
+            now += costs.submit_cycles(_JOB_WORDS)
             times = busy.setdefault(demand.accelerator, [])
             end[chosen] = max([now, *times]) + demand.cycles
             times.append(end[chosen])

@@ -15,7 +15,6 @@ from tvm_pulp.planning.attempts.attempt import Attempt, TileLimit
 from tvm_pulp.planning.attempts.evaluator import PlanEvaluator
 from tvm_pulp.tiling.alignment import L1_ALIGNMENT
 from tvm_pulp.tiling.forms.cuts import MissingL1
-from tvm_pulp.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.tiling.place.fit_schedule import fit_schedule
 from tvm_pulp.tiling.schedule.decisions import Choice, Decisions, InL3, nothing_in_l3, tiled_layer
 from tvm_pulp.tiling.schedule.prefetch_leads import prefetch_leads
@@ -32,7 +31,7 @@ _LEAST_MORE = 256
 MANY_STEPS = 700
 
 
-def policy_decisions(engine_choice: EngineChoice, lead: int, limits: Sequence[TileLimit], in_l3: InL3) -> Decisions:
+def policy_decisions(evaluator: PlanEvaluator, lead: int, limits: Sequence[TileLimit], in_l3: InL3) -> Decisions:
     """As few tiles as the limits allow, as much as possible in L1, constants fetched `lead` steps ahead.
 
     `JUST_IN_TIME` and `IN_GOOD_TIME` give every layer its own lead. No lead at all means no overlap of transfers with
@@ -40,19 +39,20 @@ def policy_decisions(engine_choice: EngineChoice, lead: int, limits: Sequence[Ti
     """
     choices = []
     for index, limit in enumerate(limits):
-        tiling = engine_choice.tiling(index, limit.cap)
+        tiling = evaluator.engine_choice.tiling(index, limit.cap)
         overlap = lead > 0 and limit.double and len(tiling.tiles) > 1
         choices.append(Choice(tiling, overlap, limit.cap, alone=not limit.double))
     leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
     if lead in SLACK:
-        leads = dict(enumerate(prefetch_leads([tiled_layer(c, in_l3) for c in choices], SLACK[lead])))
-    return Decisions(choices, leads, lead > 0, in_l3=in_l3)
+        tiled = [tiled_layer(c, in_l3) for c in choices]
+        leads = dict(enumerate(prefetch_leads(tiled, SLACK[lead], evaluator.costs)))
+    return Decisions(choices, leads, lead > 0, in_l3=in_l3, commands=evaluator.commands)
 
 
 def without_overlap(evaluator: PlanEvaluator, in_l3: InL3) -> Attempt:
     """Nothing overlaps. What does not fit like this does not fit at all."""
     limits = whole_l1(evaluator)
-    return Attempt("no overlap", evaluator.plan(policy_decisions(evaluator.engine_choice, 0, limits, in_l3)), 0, limits)
+    return Attempt("no overlap", evaluator.plan(policy_decisions(evaluator, 0, limits, in_l3)), 0, limits)
 
 
 def whole_l1(evaluator: PlanEvaluator) -> tuple[TileLimit, ...]:
@@ -66,7 +66,7 @@ def enough_l1(evaluator: PlanEvaluator, error: MissingL1) -> MissingL1:
     def missing(l1_bytes: int) -> MissingL1 | None:
         limits = (TileLimit(l1_bytes),) * len(evaluator.engine_choice.forms)
         try:
-            wanted = policy_decisions(evaluator.engine_choice, 0, limits, nothing_in_l3)
+            wanted = policy_decisions(evaluator, 0, limits, nothing_in_l3)
             fit_schedule(evaluator.network, evaluator.engine_choice.tiling, l1_bytes, wanted)
         except MissingL1 as more:
             return more
@@ -92,7 +92,7 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
     def consider(name: str, lead: int, limits: Sequence[TileLimit], most_tiles: int | None = None) -> None:
         # Two copies of everything may be too much where one is not.
         try:
-            decisions = policy_decisions(engine_choice, lead, limits, in_l3)
+            decisions = policy_decisions(evaluator, lead, limits, in_l3)
             key = (tuple((id(c.tiling), c.overlap) for c in decisions.choices), tuple(decisions.leads.items()))
             if key in known or (most_tiles and sum(len(c.tiling.tiles) for c in decisions.choices) > most_tiles):
                 return

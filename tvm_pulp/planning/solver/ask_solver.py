@@ -14,7 +14,7 @@ from tvm_pulp.planning.solver.layer_cost import LARGE_CONSTANT, activations
 from tvm_pulp.planning.solver.problem import Problem, Solution
 from tvm_pulp.planning.solver.repeats import find_repeats, wiring
 from tvm_pulp.planning.solver.solve import solve
-from tvm_pulp.planning.solver.solver_model import MOST_AHEAD, MOST_ISSUED, TURNAROUND_CYCLES
+from tvm_pulp.planning.solver.solver_model import MOST_AHEAD
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.place.arena import Buffer, largest_live_set
 from tvm_pulp.tiling.place.fit_schedule import excess_bytes
@@ -57,7 +57,9 @@ class _Rounds:
         # L2 for everything, and for constants.
         self._l2_limit, self._l2_bytes = l2_bytes, l2_bytes
         self._network = evaluator.network
-        self._candidates = Candidates(self._engine_choice, int(evaluator.l1_bytes * _SHARE), overlap=overlap)
+        self._candidates = Candidates(
+            self._engine_choice, int(evaluator.l1_bytes * _SHARE), evaluator.costs, overlap=overlap
+        )
         # Differences of evaluated plans to the model, by layer and candidate.
         self._seen: dict[tuple[int, Candidate], list[int]] = {}
         self._fixed: dict[int, Candidate] = {}
@@ -109,9 +111,8 @@ class _Rounds:
         hints = self._hint(hint, options)
         answer = None
         for _ in range(_REPAIRS):
-            problem = Problem(
-                self._network, options, self._limits, self._overlap, self._same_as, corrections, self._l2_bytes
-            )
+            shared = (self._same_as, corrections, self._l2_bytes)
+            problem = Problem(self._network, options, self._limits, self._overlap, self._evaluator.costs, *shared)
             solution = solve(problem, hints, time)
             if solution is None:
                 break
@@ -161,7 +162,7 @@ class _Rounds:
                 if index not in resident.get(tensor, ()):
                     loads += stream.cycles
                     if tensor in made_before or not index:
-                        ends += stream.exposed + TURNAROUND_CYCLES + made_before.get(tensor, 0)
+                        ends += stream.exposed + self._evaluator.costs.turnaround_cycles + made_before.get(tensor, 0)
             unkept = [s for t, s in zip(outputs, cost.outputs, strict=True) if not resident.get(t)]
             ends += sum(s.exposed for s in unkept)
             modelled = max(cost.compute + ends, loads + cost.constant_stream, sum(s.cycles for s in unkept))
@@ -181,7 +182,7 @@ class _Rounds:
                 depth += 1
                 steps -= entered[index - depth].cost.slots
             # A plan spreads commands over the steps of a layer; the solver counts them by layer.
-            while depth and issued.get(index - depth, 0) >= MOST_ISSUED:
+            while depth and issued.get(index - depth, 0) >= self._evaluator.costs.commands_in_flight:
                 depth -= 1
             if depth:
                 issued[index - depth] = issued.get(index - depth, 0) + 1
@@ -207,10 +208,13 @@ class _Rounds:
                     if isinstance(s, Load) and s.tensor.storage.kind == "constant"
                 }
         # The solver counts in layers. Within them a transfer starts as late as hides it: the DMA's queue is short.
-        latest = prefetch_leads([tiled_layer(c, nothing_in_l3) for c in choices], SLACK[IN_GOOD_TIME])
+        tiled = [tiled_layer(c, nothing_in_l3) for c in choices]
+        latest = prefetch_leads(tiled, SLACK[IN_GOOD_TIME], self._evaluator.costs)
         leads = {index: min(lead, latest[index]) for index, lead in leads.items()}
         in_l3 = (lambda t: t in from_l3 and t.spec.bytes >= LARGE_CONSTANT) if from_l3 else nothing_in_l3
-        return Decisions(choices, leads if self._overlap else {}, self._overlap, {}, in_l3, solution.resident)
+        leads = leads if self._overlap else {}
+        limits = self._evaluator.commands
+        return Decisions(choices, leads, self._overlap, {}, in_l3, solution.resident, commands=limits)
 
 
 def _not_constant(plan: Plan) -> int:

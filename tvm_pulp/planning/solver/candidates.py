@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tvm_pulp.planning.solver.layer_cost import LayerCost, Stream, layer_cost
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.forms.cuts import Cuts, Tiling
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice, LayerForms
 from tvm_pulp.tiling.forms.split_form import pin_of
@@ -60,7 +61,8 @@ def layer_class(entry: LayerForms) -> tuple[object, ...]:
 class Candidates:
     """Candidates of every layer; layers of one class share them."""
 
-    def __init__(self, engine_choice: EngineChoice, l1_bytes: int, *, overlap: bool) -> None:
+    def __init__(self, engine_choice: EngineChoice, l1_bytes: int, costs: CostModel, *, overlap: bool) -> None:
+        self._costs = costs
         self._engine_choice, self._l1_bytes, self._overlap = engine_choice, l1_bytes, overlap
         self.classes = [layer_class(entry) for entry in engine_choice.forms]
         self._pinned = [engine_choice.pins.get(entry.layer.name) for entry in engine_choice.forms]
@@ -98,7 +100,7 @@ class Candidates:
 
     def _cost(self, index: int, tiling: Tiling, overlap: bool) -> LayerCost:
         layer = self._engine_choice.forms[index].layer
-        return layer_cost(layer, tiling, overlap, pipelined=self._overlap, l1_bytes=self._l1_bytes)
+        return layer_cost(layer, tiling, overlap, pipelined=self._overlap, l1_bytes=self._l1_bytes, costs=self._costs)
 
     def _make(self, index: int) -> list[Candidate]:
         entry, pin = self._engine_choice.forms[index], self._pinned[index]

@@ -9,8 +9,8 @@ import numpy as np
 
 from tvm_pulp.planning.solver.tile_lifetimes import TileLifetimes
 from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
-from tvm_pulp.tiling.cost.dma_cost import START_UP, transfer_cycles
 from tvm_pulp.tiling.cost.step_cost import step_cost
 from tvm_pulp.tiling.forms.cuts import Tiling
 from tvm_pulp.tiling.schedule.build_schedule import PAGE_SHARE
@@ -20,9 +20,6 @@ from tvm_pulp.uma.box import Box, transfers
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store, operands_of
 
-# A step besides its function, about: its record, a wait, a barrier. Starting a job. See `estimate_plan`.
-_STEP_CYCLES = 44
-_JOB_CYCLES = 150
 # A constant from this size on is worth a place in L3 where L2 is too small.
 LARGE_CONSTANT = 2048
 
@@ -76,14 +73,16 @@ def activations(layer: Layer) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
     return tuple(inputs), tuple(dict.fromkeys(t.storage for t in layer.outputs))
 
 
-def layer_cost(layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, l1_bytes: int) -> LayerCost:
+def layer_cost(
+    layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, l1_bytes: int, costs: CostModel
+) -> LayerCost:
     """Take stock of all tiles. `pipelined`: transfers overlap with anything at all."""
     recipes = tiling.recipes()
     order = TiledLayer(recipes, overlap).order
     inputs, outputs = activations(layer)
     alive = TileLifetimes(recipes, overlap=overlap, pipelined=pipelined)
-    streams_in = tuple(_stream(recipes, t, alive.loads(t), overlap, outward=False) for t in inputs)
-    streams_out = tuple(_stream(recipes, t, alive.stores(t), overlap, outward=True) for t in outputs)
+    streams_in = tuple(_stream(recipes, t, alive.loads(t), overlap, costs, outward=False) for t in inputs)
+    streams_out = tuple(_stream(recipes, t, alive.stores(t), overlap, costs, outward=True) for t in outputs)
     shared, first, changing, stream = _constants(recipes)
     large, largest, small = _levels(recipes)
     records = descriptor_bytes(recipes)
@@ -94,11 +93,11 @@ def layer_cost(layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, 
         records = 2 * each
     return LayerCost(
         slots=len(order),
-        compute=_compute_cycles(order, overlap),
+        compute=_compute_cycles(order, overlap, costs),
         own=alive.intermediates(),
         constants=aligned(records + shared + changing * _copies(recipes[0], overlap, pipelined), L1_ALIGNMENT),
-        constant_cycles=(records + shared + first) // 8 + START_UP,
-        constant_stream=stream // 8,
+        constant_cycles=costs.transfer_cycles(records + shared + first, records + shared + first, outward=False),
+        constant_stream=costs.stream_cycles(stream),
         inputs=streams_in,
         outputs=streams_out,
         large_bytes=large,
@@ -107,14 +106,16 @@ def layer_cost(layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, 
     )
 
 
-def _box_cycles(tensor: Tensor, box: Box, *, outward: bool) -> int:
+def _box_cycles(tensor: Tensor, box: Box, costs: CostModel, *, outward: bool) -> int:
     if not box.elements:
         return 0
     moved = transfers(box, tensor.spec.shape, np.dtype(tensor.spec.dtype).itemsize)
-    return sum(transfer_cycles(t.bytes, t.line, outward=outward) for t in moved)
+    return sum(costs.transfer_cycles(t.bytes, t.line, outward=outward) for t in moved)
 
 
-def _stream(recipes: Sequence[Recipe], storage: Tensor, size: int, overlap: bool, *, outward: bool) -> Stream:
+def _stream(
+    recipes: Sequence[Recipe], storage: Tensor, size: int, overlap: bool, costs: CostModel, *, outward: bool
+) -> Stream:
     """One activation over all tiles; a box that the tile before brought stays."""
     kind = Store if outward else Load
     cycles = exposed = last = 0
@@ -135,7 +136,7 @@ def _stream(recipes: Sequence[Recipe], storage: Tensor, size: int, overlap: bool
                 continue
             key = (step.box.size, outward)
             if key not in known:
-                known[key] = _box_cycles(step.tensor, step.box, outward=outward)
+                known[key] = _box_cycles(step.tensor, step.box, costs, outward=outward)
             moved += known[key]
         cycles += moved
         last = moved
@@ -177,7 +178,7 @@ def _levels(recipes: Sequence[Recipe]) -> tuple[int, int, int]:
     return sum(large), max(large, default=0), sum(t.spec.bytes for t in found) - sum(large)
 
 
-def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], overlap: bool) -> int:
+def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], overlap: bool, costs: CostModel) -> int:
     """Steps in order on cores and accelerators; a step waits for jobs whose results it touches."""
     now = engine = 0
     done: dict[object, int] = {}
@@ -185,11 +186,11 @@ def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], overlap: b
         for operand in operands_of(step):
             now = max(now, done.get(operand, 0)) if not isinstance(step, Job) else now
         if isinstance(step, Job):
-            now += _JOB_CYCLES
+            now += costs.submit_cycles(step.words)
             engine = max(engine, now) + step_cost(step).cycles
             for operand in step.writes:
                 done[operand] = engine
             now = now if overlap else engine
         else:
-            now += _STEP_CYCLES + step_cost(step).cycles
+            now += costs.step_cycles + step_cost(step).cycles
     return max(now, engine)

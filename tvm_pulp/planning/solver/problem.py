@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tvm_pulp.planning.solver.candidates import Candidate
 from tvm_pulp.qnn.network import Network, Tensor
+from tvm_pulp.soc.cost_model import CostModel
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Problem:
     candidates: Sequence[Sequence[Candidate]]
     l1_bytes: Sequence[int]  # while each layer runs
     overlap: bool
+    costs: CostModel
     same_as: Mapping[int, int] = field(default_factory=dict)
     # Cycles by which a candidate of a layer was found to differ from its model.
     corrections: Mapping[tuple[int, int], int] = field(default_factory=dict)

@@ -25,15 +25,10 @@ CYCLE_WEIGHT = 16
 _HIDDEN_SHARE = 8
 # Layers ahead of which constants may be fetched.
 MOST_AHEAD = 4
-# Reading back what the layer before has just stored: a wait and a first transfer that nothing hides.
-TURNAROUND_CYCLES = 60
-# L3: set-up of a transfer, one byte a cycle.
-_L3_SETUP_CYCLES = 230
+# Layers by which a transfer from L3 may be ahead.
 _L3_AHEAD = 3
 # Constants from L3 that may follow each other: how many layers with large constants can lie between.
 _L3_PAIRS = 6
-# Commands of one core that the DMA takes at once.
-MOST_ISSUED = 2
 
 
 class SolverModel:
@@ -191,14 +186,15 @@ class SolverModel:
                 farther = ahead[depth + 1] if depth + 1 < len(ahead) else 0
                 issued.setdefault(index - 1 - depth, []).append(literal - farther)
         for literals in issued.values():
-            self.cp.add(sum(literals) <= MOST_ISSUED)
+            self.cp.add(sum(literals) <= self._problem.costs.commands_in_flight)
 
     def _from_l3(self, index: int, fetched_l3: list[list[Any]]) -> Any:
         """The part of a transfer from L3 that earlier layers do not hide."""
         if self._l3[index] is None:
             return 0
         sizes = [c.cost.large_bytes for c in self._problem.candidates[index]]
-        values = [size + _L3_SETUP_CYCLES if size else 0 for size in sizes]
+        costs = self._problem.costs
+        values = [costs.l3_command_cycles + costs.l3_cycles(size) if size else 0 for size in sizes]
         total = self._unless(index, values, self._l3[index].negated(), "from_l3")
         hidden = []
         for earlier in range(max(0, index - _L3_AHEAD), index):
@@ -237,7 +233,7 @@ class SolverModel:
             own.append(self._unless(index, [s.bytes for s in streams], stays, f"tile_{tensor.name}"))
             streamed.append(self._unless(index, [s.cycles for s in streams], stays, f"load_{tensor.name}"))
             if self._producer.get(tensor, -1) == index - 1 or index == 0:
-                first = [s.exposed + TURNAROUND_CYCLES for s in streams]
+                first = [s.exposed + problem.costs.turnaround_cycles for s in streams]
                 ends.append(self._unless(index, first, stays, f"first_{tensor.name}"))
             if index and self._producer.get(tensor, -1) == index - 1:
                 # It has to have been stored.

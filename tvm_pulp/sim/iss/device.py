@@ -105,7 +105,7 @@ class IssDevice:
                 march=self._facts["march"],
                 toolchain=toolchain,
                 defines=defines,
-                extra_flags=FLAGS,
+                extra_flags=[*FLAGS, *self._facts.get("flags", [])],
             )
         finally:
             shutil.rmtree(folder, ignore_errors=True)

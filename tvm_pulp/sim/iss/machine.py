@@ -16,6 +16,7 @@ from tvm_pulp.sim.iss.library import Fault, Span, Statistics, library
 from tvm_pulp.sim.iss.models import find_model
 from tvm_pulp.sim.iss.result import Peripheral, RunFault, RunResult, TraceSpan
 from tvm_pulp.sim.iss.settings import simulator_settings
+from tvm_pulp.soc.catalog import DEFAULT
 from tvm_pulp.soc.description import Soc
 
 _KINDS = ("core active", "core asleep", "dma", "accelerator", "l3")
@@ -86,7 +87,7 @@ class Machine:
         timeline: bool = False,
     ) -> None:
         if not soc.simulated:
-            raise UserError(f"SoC '{soc.name}' is not simulated: choose another with --soc, siracusa for example")
+            raise UserError(f"SoC '{soc.name}' is not simulated: choose another with --soc, {DEFAULT} for example")
         self.soc = soc
         self.handle: int | None = None
         self._elf: Elf | None = None

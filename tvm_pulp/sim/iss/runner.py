@@ -15,6 +15,7 @@ from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunResult
 from tvm_pulp.sim.iss.trace import chrome_trace
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
+from tvm_pulp.soc import DEFAULT
 from tvm_pulp.toolchain import RiscvToolchain
 
 TOOLCHAINS: tuple[str, ...] = get_args(RiscvToolchain)
@@ -32,7 +33,7 @@ class IssRunner(Runner):
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
         self._facts = metadata["tvm_pulp"]
         if self._facts["soc"] == "host":
-            raise UserError("--device iss runs archives compiled for a SoC: recompile with --soc=siracusa")
+            raise UserError(f"--device iss runs archives compiled for a SoC: recompile with --soc={DEFAULT}")
         chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
         self.device = IssDevice(files, metadata, toolchain=chosen)
 

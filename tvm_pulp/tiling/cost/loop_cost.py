@@ -14,6 +14,7 @@ from tvm import tirx
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.cost.operation_cycles import CALL_CYCLES, CODE_CYCLES, FUNCTION_CYCLES, OPERATION_CYCLES
 from tvm_pulp.uma.recipe import CoreCost, Kernel
 
@@ -43,11 +44,12 @@ class OperationCount:
         """Fetching all of the code."""
         return CALL_CYCLES / 4 + CODE_CYCLES * sum(self.written.values())
 
-    def cost(self, cores: int, part: float = 1.0, code: str = "") -> CoreCost:
+    def cost(self, costs: CostModel, part: float = 1.0, code: str = "", *, parallel: bool = True) -> CoreCost:
         """Cost of the slowest core for a part of the iterations, whose code is another than that of the whole."""
+        cores = costs.cores if parallel else 1
         iterations = max(1, round(self.shared_iterations * part))
         cycles = CALL_CYCLES + self.cycles * part * -(-iterations // cores) / iterations
-        return CoreCost(round(cycles), round(self.code_cycles), self.code + code)
+        return CoreCost(round(costs.core_slowdown * cycles), round(self.code_cycles), self.code + code)
 
 
 def _cycles_of(name: str) -> float:
@@ -56,11 +58,11 @@ def _cycles_of(name: str) -> float:
     return OPERATION_CYCLES[name]
 
 
-def generated_cost(kernel: Kernel, cores: int) -> CoreCost:
+def generated_cost(kernel: Kernel, costs: CostModel) -> CoreCost:
     """Cost of a kernel that is generated for exactly its shapes."""
     specs = tuple(o.spec for o in kernel.inputs)
     operations = _lowered(kernel.operator, json.dumps(kernel.attributes, sort_keys=True), specs, kernel.outputs[0].spec)
-    return operations.cost(cores if kernel.parallel else 1)
+    return operations.cost(costs, parallel=kernel.parallel)
 
 
 def count_layer_operations(layer: Layer) -> OperationCount:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.cost.loop_cost import OperationCount, count_layer_operations
 from tvm_pulp.tiling.forms.tile_rules import RULES
 from tvm_pulp.uma.box import Box
@@ -17,8 +18,6 @@ ENGINE = "cluster"
 
 # MAC per cycle and core no kernel exceeds: 4 per dot-product instruction, loads in between.
 _PEAK_MACS_PER_CYCLE = 2.67
-# A load or store that leaves the cluster.
-_L2_ACCESS_CYCLES = 15
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class TiledForm:
     """Operands in L1, the layer cut along its rule's axes."""
 
     layer: Layer
-    cores: int
+    costs: CostModel
     name: str = "tiled"
     engine: str = ENGINE
 
@@ -59,13 +58,13 @@ class TiledForm:
         function = layer.function if layer.operator.startswith("tir.") else None
         loads = [Load(t, b, x) for t, b, x in zip(layer.inputs, boxes, inputs, strict=True)]
         cut = box.elements / max(1, layer.outputs[0].spec.elements) if rule else 1.0
-        cost = self.operations.cost(self.cores if layer.parallel else 1, cut, str(box.size) if cut < 1 else "")
+        cost = self.operations.cost(self.costs, cut, str(box.size) if cut < 1 else "", parallel=layer.parallel)
         kernel = Kernel(layer.operator, attributes, inputs, outputs, function, spaces, layer.parallel, cost)
         stores = [Store(y, t, b) for y, t, b in zip(outputs, layer.outputs, targets, strict=True)]
         return Recipe((*loads, kernel, *stores))
 
     def bound_cycles(self) -> int:
-        return bound(self.layer, self.cores)
+        return bound(self.layer, self.costs.cores)
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class DirectForm:
     """Operands stay in L2; for layers that cannot be cut and do not fit."""
 
     layer: Layer
-    cores: int
+    costs: CostModel
     name: str = "from L2"
     engine: str = ENGINE
 
@@ -83,9 +82,9 @@ class DirectForm:
     def recipe(self, _box: Box) -> Recipe:
         layer = self.layer
         function = layer.function if layer.operator.startswith("tir.") else None
-        cores = self.cores if layer.parallel else 1
+        cores = self.costs.cores if layer.parallel else 1
         operations = count_layer_operations(layer)
-        cost = operations.cost(cores)
+        cost = operations.cost(self.costs, parallel=layer.parallel)
         accesses = (operations.executed.get("load", 0) + operations.executed.get("store", 0)) / cores
         kernel = Kernel(
             layer.operator,
@@ -95,12 +94,12 @@ class DirectForm:
             function,
             tuple(layer.workspaces),
             layer.parallel,
-            replace(cost, cycles=cost.cycles + round(accesses * _L2_ACCESS_CYCLES)),
+            replace(cost, cycles=cost.cycles + round(accesses * self.costs.l2_access_cycles)),
         )
         return Recipe((kernel,))
 
     def bound_cycles(self) -> int:
-        return bound(self.layer, self.cores)
+        return bound(self.layer, self.costs.cores)
 
 
 def bound(layer: Layer, cores: int) -> int:

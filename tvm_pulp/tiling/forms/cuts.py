@@ -11,6 +11,7 @@ from itertools import product
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.tiling.cost.dma_cost import recipe_dma_cycles
 from tvm_pulp.uma.box import Box, split_axis, tiles
@@ -112,8 +113,8 @@ def _product(lists: Sequence[Sequence[int]]) -> int:
 class Cuts:
     """All cuts of a form, fewest tiles first; what is found out about a cut is remembered."""
 
-    def __init__(self, form: Form, layer: Layer) -> None:
-        self._form, self._shape = form, layer.outputs[0].spec.shape
+    def __init__(self, form: Form, layer: Layer, costs: CostModel) -> None:
+        self._form, self._shape, self._costs = form, layer.outputs[0].spec.shape, costs
         axes = form.axes()
         finer = [replace(a, step=a.least) if a.least else a for a in axes]
         # Smaller pieces than an engine likes come after all others.
@@ -158,16 +159,16 @@ class Cuts:
 
     def measure(self, size: tuple[int, ...]) -> Tiling:
         if size not in self._measured:
-            self._measured[size] = _measure(self._form, self._shape, size)
+            self._measured[size] = _measure(self._form, self._shape, size, self._costs)
         return self._measured[size]
 
 
-def tile_form(form: Form, layer: Layer, l1_bytes: int) -> Tiling | int:
+def tile_form(form: Form, layer: Layer, l1_bytes: int, costs: CostModel) -> Tiling | int:
     """The form cut to fit, or the bytes its smallest cut needs."""
-    return Cuts(form, layer).within(l1_bytes)
+    return Cuts(form, layer, costs).within(l1_bytes)
 
 
-def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...]) -> Tiling:
+def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...], costs: CostModel) -> Tiling:
     cycles = needed = 0
     known: dict[tuple[int, ...], int] = {}
     for box, count in _kinds(shape, size):
@@ -175,7 +176,7 @@ def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...]) -> Tiling:
         needed = max(needed, footprint(recipe))
         # Tiles of one size cost the same but for their borders.
         if box.size not in known:
-            known[box.size] = recipe.cycles + recipe_dma_cycles(recipe)
+            known[box.size] = recipe.cycles + recipe_dma_cycles(recipe, costs)
         cycles += count * known[box.size]
     finer = any(a.least and size[a.axis] < shape[a.axis] and size[a.axis] % a.step for a in form.axes())
     return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)), bool(finer))

@@ -8,6 +8,7 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.tiling.forms.cluster_forms import DirectForm, TiledForm
 from tvm_pulp.tiling.forms.cuts import Cuts, MissingL1, Tiling
@@ -41,12 +42,12 @@ class LayerForms:
     layer: Layer
     tiled: tuple[Form, ...]
     refusals: tuple[Refusal, ...]
-    cores: int
+    costs: CostModel
     cuts: tuple[Cuts, ...]
 
     def from_l2(self) -> Tiling:
         """The last resort."""
-        form = DirectForm(self.layer, self.cores)
+        form = DirectForm(self.layer, self.costs)
         whole = Box.whole(self.layer.outputs[0].spec.shape)
         return Tiling(form, whole.size, 0, form.recipe(whole).cycles, (whole,))
 
@@ -96,8 +97,8 @@ def offered_forms(
     network: Network, soc: Any, engines: Sequence[tuple[UMABackend, Any]], cores: int
 ) -> list[LayerForms]:
     """What every engine offers for every layer. `engines` are backends with their contexts, by priority."""
-    # Hand-written kernels are for cores with XpulpV2; all others run generated C.
-    schedules = core_schedules() if soc.cluster.isa.xpulp else ()
+    schedules = core_schedules()
+    costs = CostModel(soc, cores)
     found = []
     for layer in network.layers:
         forms: list[Form] = []
@@ -108,11 +109,11 @@ def offered_forms(
                 refusals.append(answer)
             else:
                 forms += answer
-        on_cores = [form for schedule in schedules for form in schedule(layer, cores)]
+        on_cores = [form for schedule in schedules for form in schedule(layer, costs)]
         both = split_form(layer, forms, on_cores)
-        forms += [*on_cores, TiledForm(layer, cores), *([both] if both else [])]
-        cuts = tuple(Cuts(form, layer) for form in forms)
-        found.append(LayerForms(layer, tuple(forms), tuple(refusals), cores, cuts))
+        forms += [*on_cores, TiledForm(layer, costs), *([both] if both else [])]
+        cuts = tuple(Cuts(form, layer, costs) for form in forms)
+        found.append(LayerForms(layer, tuple(forms), tuple(refusals), costs, cuts))
     return found
 
 

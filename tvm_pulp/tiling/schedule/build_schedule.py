@@ -59,13 +59,18 @@ class _Builder:
 
     # --- whole network ---------------------------------------------------------------------------------------
 
+    def _split(self, moved: Sequence[Transfer]) -> tuple[Transfer, ...]:
+        return split_transfers(moved, self._policy.commands)
+
     def build(self) -> Schedule:
         places = [self._layer(index, tiled) for index, tiled in enumerate(self._tiled_layers)]
         self.moves.sort(key=lambda m: (m.position, m.ahead, m.outward))
         fetches = l3_fetches(self.moves, self._policy.l3_batch)
         for fetch in fetches:
             self._in_l2(fetch.tensor, max(fetch.position, 0))
-        self.moves = reserve_records(self._steps, self.moves, fetches, self.bundles, self._page_of)
+        self.moves = reserve_records(
+            self._steps, self.moves, fetches, self.bundles, self._page_of, self._policy.commands
+        )
         slots = []
         for number, (index, tile, step) in enumerate(self._steps.all):
             used = {o: places[index][o] for o in operands_of(step) if isinstance(o, Local)}
@@ -214,7 +219,7 @@ class _Builder:
                 position, ahead = load_position(start), False
             block = self._block(index, step.local.name, step.local.bytes, max(position, 0), end)
             itemsize = np.dtype(step.tensor.spec.dtype).itemsize
-            moved = split_transfers(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
+            moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
             needed = compute_position(start)
             self.moves.append(Move(index, tile, False, position, step.tensor, moved, Place(block), needed, ahead))
             if storage.kind != "constant" or storage.level == "l3":
@@ -234,7 +239,7 @@ class _Builder:
         row_bytes *= np.dtype(step.tensor.spec.dtype).itemsize
         offset = contiguous_offset(step.tensor, step.box)
         assert offset is not None and storage.kind == "input"
-        moved = split_transfers(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
+        moved = self._split(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
         place.block.extend(max(position, 0))
         needed = compute_position(start)
         self.moves.append(Move(index, tile, False, position, step.tensor, moved, place, needed, ahead))
@@ -250,7 +255,7 @@ class _Builder:
             position, ahead = early, True
         size = storage.spec.bytes
         block = self._block(index, storage.name, size, max(position, 0), compute_position(start))
-        whole = split_transfers([Transfer(0, 0, size, size, size)]) if size else ()
+        whole = self._split([Transfer(0, 0, size, size, size)]) if size else ()
         self.moves.append(Move(index, 0, False, position, storage, whole, Place(block), compute_position(start), ahead))
         self._in_l2(storage, max(position, 0))
         self.resident[storage] = block
@@ -289,7 +294,7 @@ class _Builder:
             overlapped = False
         position = compute_position(after) if overlapped else store_position(after)
         itemsize = np.dtype(step.tensor.spec.dtype).itemsize
-        moved = split_transfers(transfers(step.box, step.tensor.spec.shape, itemsize))
+        moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize))
         place = places[step.local]
         place.block.extend(position)
         self.moves.append(Move(index, tile, True, position, step.tensor, moved, place))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.alignment import aligned
 from tvm_pulp.tiling.schedule.schedule import Block, Bundle, Move, Piece, Place
-from tvm_pulp.tiling.schedule.split_transfers import LARGEST_COMMAND
+from tvm_pulp.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe
 
@@ -40,7 +40,7 @@ def descriptor_bytes(recipes: Sequence[Recipe]) -> int:
     return 4 * (sum(step_words(s) + RECORD_WORDS + AGENTS for s in steps) + moves * 8)
 
 
-def record_bytes(moves: Sequence[Move], *, job: bool, fetches: int = 0) -> int:
+def record_bytes(moves: Sequence[Move], limits: CommandLimits, *, job: bool, fetches: int = 0) -> int:
     """Room for one record that issues these moves and fetches, at most."""
     words = RECORD_WORDS + (_SUBMIT_WORDS if job else 0) + min(AGENTS, len(moves) + job + fetches)
     words += _FETCH_WORDS * fetches
@@ -48,7 +48,8 @@ def record_bytes(moves: Sequence[Move], *, job: bool, fetches: int = 0) -> int:
         words += _GROUP_WORDS
         if isinstance(move.source, Bundle):
             pieces = sum(_piece_bytes(p) + PIECE_ALIGNMENT for p in move.source.pieces)
-            words += _COMMAND_WORDS * (1 + (pieces + _MOST_RECORDS) // LARGEST_COMMAND)
+            most = pieces + _MOST_RECORDS
+            words += _COMMAND_WORDS * (1 + most // (limits.largest or most + 1))
         else:
             words += sum(_LINES_WORDS if t.is_2d else _COMMAND_WORDS for t in move.transfers)
     return 4 * words

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.tiling.forms.cuts import Tiling
 from tvm_pulp.tiling.schedule.residency import find_uses
+from tvm_pulp.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
 from tvm_pulp.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.uma.recipe import Load
 
@@ -49,6 +50,8 @@ class Decisions:
     resident: Mapping[Tensor, frozenset[int]] | None = None
     # Bytes that come from L3 at a time, at least.
     l3_batch: int = 0
+    # What a command of the DMA can do: a property of the machine, not a choice.
+    commands: CommandLimits = NO_LIMITS
 
     def copy(self) -> Decisions:
         """Decisions to change without touching these."""
@@ -80,4 +83,4 @@ def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[Til
             readers = frozenset()
         if readers:
             resident[tensor] = readers
-    return Policy(resident, dict(decisions.leads), decisions.overlap, decisions.l3_batch)
+    return Policy(resident, dict(decisions.leads), decisions.overlap, decisions.l3_batch, decisions.commands)

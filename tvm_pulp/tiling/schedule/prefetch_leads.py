@@ -10,20 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from tvm_pulp.tiling.cost.dma_cost import transfer_cycles
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.cost.step_cost import step_cost
 from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.recipe import Load, Recipe
 
-# Synchronisation and reading the record of a step.
-_STEP_CYCLES = 50
 
-
-# Cores that work in L1 slow a transfer down by up to a half.
-_SLOWER = 1.4
-
-
-def prefetch_leads(tiled_layers: Sequence[TiledLayer], slack: int) -> list[int]:
+def prefetch_leads(tiled_layers: Sequence[TiledLayer], slack: int, costs: CostModel) -> list[int]:
     """Steps by which each layer's constants and network inputs are fetched ahead, to be there `slack` cycles early."""
     starts: list[int] = []
     first: list[int] = []
@@ -32,18 +25,20 @@ def prefetch_leads(tiled_layers: Sequence[TiledLayer], slack: int) -> list[int]:
         first.append(len(starts))
         for _, step in tiled.order:
             starts.append(now)
-            now += _STEP_CYCLES + step_cost(step).cycles
+            now += costs.step_cycles + costs.barrier_cycles + step_cost(step).cycles
     leads = [0] * len(tiled_layers)
+    slower = 1.0 + costs.contention
     deadline = now
     for index in reversed(range(len(tiled_layers))):
         slot = first[index]
-        deadline = min(deadline, starts[slot] - slack) - int(_SLOWER * _fetch_cycles(tiled_layers[index].recipes[0]))
+        fetched = _fetch_cycles(tiled_layers[index].recipes[0], costs)
+        deadline = min(deadline, starts[slot] - slack) - int(slower * fetched)
         issued = bisect_right(starts, deadline) - 1
         leads[index] = max(1, slot - max(0, issued))
     return leads
 
 
-def _fetch_cycles(recipe: Recipe) -> int:
+def _fetch_cycles(recipe: Recipe, costs: CostModel) -> int:
     """Cycles of the transfers that do not depend on other layers."""
     moved = [
         step.box.elements * step.tensor.spec.bytes // max(1, step.tensor.spec.elements)
@@ -51,4 +46,4 @@ def _fetch_cycles(recipe: Recipe) -> int:
         if isinstance(step, Load) and step.tensor.storage.kind in ("constant", "input")
     ]
     # Constants travel together.
-    return transfer_cycles(sum(moved), sum(moved), outward=False)
+    return costs.transfer_cycles(sum(moved), sum(moved), outward=False)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tvm_pulp.tiling.schedule.constant_bundles import BundleBuilder, record_bytes
 from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle, Fetch, Move, compute_position
-from tvm_pulp.tiling.schedule.split_transfers import split_transfers
+from tvm_pulp.tiling.schedule.split_transfers import CommandLimits, split_transfers
 from tvm_pulp.tiling.schedule.step_order import StepOrder
 from tvm_pulp.uma.box import Transfer
 from tvm_pulp.uma.recipe import Job
@@ -29,6 +29,7 @@ def reserve_records(
     fetches: Sequence[Fetch],
     bundles: BundleBuilder,
     page_of: Mapping[int, Bundle],
+    limits: CommandLimits,
 ) -> list[Move]:
     """Room for the step records of every page, in front of what else the bundle holds.
 
@@ -49,18 +50,18 @@ def reserve_records(
         slot, part = divmod(position, 3)
         job = part == 2 and slot < len(steps.all) and isinstance(steps.all[slot].step, Job)
         count = sum(f.position == position for f in fetches)
-        needed[page] = needed.get(page, 0) + record_bytes(issued, job=job, fetches=count)
+        needed[page] = needed.get(page, 0) + record_bytes(issued, limits, job=job, fetches=count)
     if steps.all:
         last = page_of[len(steps.all) - 1]
-        needed[last] += record_bytes([], job=False)
+        needed[last] += record_bytes([], limits, job=False)
     for bundle in bundles.made:
         bundles.finish(bundle, needed.get(bundle, 0))
-    sized = [_sized(move, move.source) if isinstance(move.source, Bundle) else move for move in moves]
+    sized = [_sized(move, move.source, limits) if isinstance(move.source, Bundle) else move for move in moves]
     return [move for move in sized if move.transfers]
 
 
-def _sized(move: Move, bundle: Bundle) -> Move:
+def _sized(move: Move, bundle: Bundle, limits: CommandLimits) -> Move:
     """The move of a bundle that is laid out, with its transfers; its block holds all of it."""
     size = bundle.bytes
     move.place.block.bytes = size + bundle.slack
-    return replace(move, transfers=split_transfers([Transfer(0, 0, size, size, size)]))
+    return replace(move, transfers=split_transfers([Transfer(0, 0, size, size, size)], limits))

@@ -9,6 +9,7 @@ from functools import cached_property
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.schedule.constant_bundles import descriptor_bytes
 from tvm_pulp.tiling.schedule.residency import Touched, touched_by
+from tvm_pulp.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Recipe
 
 
@@ -50,6 +51,7 @@ class Policy:
     overlap: bool = True
     # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
     l3_batch: int = 0
+    commands: CommandLimits = NO_LIMITS
 
 
 def _compute_order(tiled: TiledLayer) -> list[tuple[int, Kernel | Call | Job]]:

@@ -7,8 +7,12 @@
 
 #include "tvm_pulp/event_unit.h"
 
+/* The SoC's description knows where the engine is: the compiler passes both. */
 #ifndef NEUREKA_BASE
 #define NEUREKA_BASE 0x10201000u
+#endif
+#ifndef NEUREKA_EVENT_LINE
+#define NEUREKA_EVENT_LINE 12u
 #endif
 #define NEUREKA_CLUSTER_CONFIGURATION 0x10200018u
 
@@ -23,6 +27,6 @@ static inline void neureka_set_priority(uint32_t accelerator_wins, uint32_t max_
 /* The mask opens in neureka_sleep. */
 static inline void neureka_unmask_event(void) {}
 
-static inline void neureka_sleep(void) { tvm_pulp_event_wait(SIRACUSA_LINE_NEUREKA); }
+static inline void neureka_sleep(void) { tvm_pulp_event_wait(NEUREKA_EVENT_LINE); }
 
 #endif /* NEUREKA_CUSTOM_PLATFORM_H */

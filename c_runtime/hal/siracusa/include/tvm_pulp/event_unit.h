@@ -12,10 +12,10 @@
 #include "tvm_pulp/siracusa.h"
 
 #ifndef TVM_PULP_CORES
-#define TVM_PULP_CORES SIRACUSA_CORES
+#define TVM_PULP_CORES TVM_PULP_HARDWARE_CORES
 #endif
-#if TVM_PULP_CORES < 1 || TVM_PULP_CORES > SIRACUSA_CORES
-#error "TVM_PULP_CORES must be 1 to 8"
+#if TVM_PULP_CORES < 1 || TVM_PULP_CORES > TVM_PULP_HARDWARE_CORES
+#error "TVM_PULP_CORES must be 1 to TVM_PULP_HARDWARE_CORES"
 #endif
 
 /* A memory-mapped register. */

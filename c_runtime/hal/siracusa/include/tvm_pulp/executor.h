@@ -32,6 +32,14 @@ enum {
   TVM_PULP_COMMAND_END = 7
 };
 
+/* Heads of transfers; generated records add size and base. */
+enum {
+  TVM_PULP_STORE = TVM_PULP_DMA_INCREMENT | TVM_PULP_DMA_EVENT,
+  TVM_PULP_LOAD = TVM_PULP_STORE | TVM_PULP_DMA_TO_L1,
+  TVM_PULP_STORE_LINES = TVM_PULP_COMMAND_2D << 29 | TVM_PULP_STORE | TVM_PULP_DMA_2D,
+  TVM_PULP_LOAD_LINES = TVM_PULP_COMMAND_2D << 29 | TVM_PULP_LOAD | TVM_PULP_DMA_2D
+};
+
 typedef void (*tvm_pulp_function)(const void *arguments, uint32_t core, uint32_t cores);
 typedef uint32_t (*tvm_pulp_submit)(const void *job);
 /* Wait for the job that `submit` returned this for; `number` is the ticket's, by which a program knows the engine. */

@@ -8,7 +8,7 @@
  *   const uint32_t tvm_pulp_mark_count;   how many marks it sets, at most TVM_PULP_MARKS
  *   const struct tvm_pulp_symbol tvm_pulp_symbols[];   optional: its inputs and outputs, for printing (symbols.h)
  * and is built with
- *   TVM_PULP_CORES     cores that take part, 1 to 8
+ *   TVM_PULP_CORES     cores that take part, 1 to TVM_PULP_HARDWARE_CORES
  *   TVM_PULP_PROFILE   if defined, marks are stored */
 #ifndef TVM_PULP_HAL_H
 #define TVM_PULP_HAL_H

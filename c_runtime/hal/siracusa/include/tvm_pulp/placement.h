@@ -17,7 +17,9 @@
 /* Constants, and constants only, in the weight memory. The accelerator counts its addresses from 0 there. */
 #define TVM_PULP_IN_WEIGHT_MRAM __attribute__((section(".weight_mram")))
 #define TVM_PULP_IN_WEIGHT_SRAM __attribute__((section(".weight_sram")))
+#ifndef TVM_PULP_WEIGHT_BASE
 #define TVM_PULP_WEIGHT_BASE 0x10400000u
+#endif
 #define TVM_PULP_WEIGHT_OFFSET(pointer) ((uint32_t)(uintptr_t)(pointer) - TVM_PULP_WEIGHT_BASE)
 
 /* The part of L1 that is left over, aligned to a round of all 16 banks, with undefined contents at every entry into the
@@ -27,6 +29,6 @@ extern uint8_t tvm_pulp_l1_arena_bytes[];
 
 /* The same size as a constant expression, for a program that puts nothing else into L1. */
 #define TVM_PULP_L1_ARENA_BYTES                                                                              \
-  (SIRACUSA_L1_BYTES - SIRACUSA_CORES * TVM_PULP_STACK_BYTES - (4 * TVM_PULP_MARKS + 63) / 64 * 64)
+  (TVM_PULP_L1_BYTES - TVM_PULP_HARDWARE_CORES * TVM_PULP_STACK_BYTES - (4 * TVM_PULP_MARKS + 63) / 64 * 64)
 
 #endif /* TVM_PULP_PLACEMENT_H */

@@ -24,7 +24,6 @@
 
 /* Event lines. */
 #define SIRACUSA_LINE_DMA 8
-#define SIRACUSA_LINE_NEUREKA 12
 #define SIRACUSA_LINE_BARRIER 16
 
 /* Cluster DMA, per-core port. */
@@ -43,10 +42,17 @@
 /* Write 1 << 31 | exit code to end the run. */
 #define SIRACUSA_CORE_STATUS 0x1A1040A0
 
-/* L1. The linker script holds the same numbers. */
-#define SIRACUSA_L1_BYTES 0x40000
-#define SIRACUSA_CORES 8
+/* Numbers in which chips of the family differ: programs are built with those of theirs. The linker script is made from
+ * the same description. */
+#ifndef TVM_PULP_L1_BYTES
+#define TVM_PULP_L1_BYTES 0x40000
+#endif
+#ifndef TVM_PULP_HARDWARE_CORES
+#define TVM_PULP_HARDWARE_CORES 8
+#endif
+#ifndef TVM_PULP_STACK_BYTES
 #define TVM_PULP_STACK_BYTES 2048 /* per core */
+#endif
 
 /* Lowest bytes of every stack hold a pattern that the end of the run looks for. */
 #define TVM_PULP_GUARD_BYTES 32

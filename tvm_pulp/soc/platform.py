@@ -1,0 +1,115 @@
+"""A SoC as programs see it: its runtime and kernels, its linker script, and the numbers that C is built with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Literal
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.soc.description import Soc
+
+_SCRIPT = "link.ld.in"
+_HEADERS = "include/tvm_pulp"
+
+
+@dataclass(frozen=True)
+class Platform:
+    """What a program for a SoC is made of. Paths of files are relative to the runtime's folder in an archive."""
+
+    soc: Soc
+
+    def check(self) -> None:
+        """That programs can be built for the SoC; a user error says what its description lacks."""
+        found = {"hal": self.soc.software.hal, "kernels": self.soc.software.kernels}
+        for key, name in found.items():
+            known = sorted(entry.name for entry in _folder(key).iterdir() if entry.is_dir() and entry.name != "include")
+            if name not in known and (key == "hal" or name):
+                stated = f"names '{name}'" if name else "is not given"
+                raise UserError(
+                    f"SoC {self.soc.name}: software.{key} {stated}: choose one of {', '.join(known)}, or add the "
+                    f"folder c_runtime/{key}/{name or 'NAME'}"
+                )
+        if self.soc.software.kernels == "xpulp" and not self.soc.cluster.isa.xpulp:
+            raise UserError(
+                f"SoC {self.soc.name}: software.kernels 'xpulp' needs cluster.isa.xpulp: leave it empty for generated C"
+            )
+        if self.soc.memory.l2.private_bytes == 0:
+            raise UserError(
+                f"SoC {self.soc.name}: memory.l2.private_bytes is 0, but the controller's stack lies there: set it"
+            )
+
+    def march(self, *, uses_float: bool) -> Literal["rv32imc", "rv32imfc"]:
+        """What programs are compiled for, and with it the ABI of all their code."""
+        return "rv32imfc" if uses_float and self.soc.cluster.isa.single_float else "rv32imc"
+
+    def constant_levels(self) -> dict[str, int]:
+        """Levels beside L2 where constants can live, with their bytes."""
+        return {**self.soc.software.weight_parts, "l3": self.soc.memory.l3.size}
+
+    def defines(self) -> list[str]:
+        """Numbers of the SoC that its C is built with."""
+        found = {
+            "TVM_PULP_HARDWARE_CORES": f"{self.soc.cluster.cores}",
+            "TVM_PULP_STACK_BYTES": f"{self.soc.software.stack_bytes}",
+            "TVM_PULP_L1_BYTES": f"{self.soc.memory.l1.size:#x}",
+            "TVM_PULP_WEIGHT_BASE": f"{self.soc.memory.weight.base:#x}u",
+        }
+        for name, engine in self.soc.engines.items():
+            found |= {
+                f"{name.upper()}_BASE": f"{engine.base:#x}u",
+                f"{name.upper()}_EVENT_LINE": f"{engine.event_line}u",
+            }
+        return [f"{name}={value}" for name, value in found.items()]
+
+    def linker_script(self) -> str:
+        """The HAL's script with the memories of the SoC."""
+        memory, software = self.soc.memory, self.soc.software
+        private = memory.l2.private_bytes
+        regions = [("L1 (rw)", memory.l1.base, memory.l1.size)]
+        base = memory.weight.base
+        for name, size in software.weight_parts.items():
+            regions.append((f"{name.upper()} (r)", base, size))
+            base += size
+        regions.append(("L2_PRIVATE (rw)", memory.l2.base, private))
+        regions.append(("L2 (rwx)", memory.l2.base + private, memory.l2.size - private))
+        lines = [f"  {name:17} : ORIGIN = {base:#010x}, LENGTH = {size:#x}" for name, base, size in regions]
+        weights = [f"  .{n} : ALIGN(32) {{ *(.{n} .{n}.*) }} > {n.upper()}" for n in software.weight_parts]
+        text = _folder("hal").joinpath(software.hal, _SCRIPT).read_text(encoding="utf-8")
+        for mark, value in {
+            "@MEMORIES@": "\n".join(lines),
+            "@WEIGHT_SECTIONS@": "\n".join(weights),
+            "@STACKS@": f"{self.soc.cluster.cores} * {software.stack_bytes}",
+        }.items():
+            text = text.replace(mark, value)
+        return text
+
+    def hal_files(self) -> dict[str, str]:
+        """The bare-metal runtime and the memory functions it needs."""
+        suffixes = (".c", ".h", ".S")
+        found = {f"hal/{path}": text for path, text in _texts(_folder("hal").joinpath(self.soc.software.hal), suffixes)}
+        found |= {f"libc/{path}": text for path, text in _texts(_folder("libc"), suffixes)}
+        return {**found, "hal/link.ld": self.linker_script()}
+
+    def kernel_files(self) -> dict[str, str]:
+        """The hand-written kernels, and what they share with others."""
+        family = self.soc.software.kernels
+        own = _folder(_HEADERS).joinpath(f"{family}.h")
+        found = {f"{_HEADERS}/{own.name}": own.read_text(encoding="utf-8")} if own.is_file() else {}
+        for folder in ("include", family):
+            texts = _texts(_folder("kernels").joinpath(folder), (".c", ".h"))
+            found |= {f"kernels/{folder}/{path}": text for path, text in texts}
+        return found
+
+
+def _folder(path: str) -> Any:
+    return resources.files("c_runtime").joinpath(path)
+
+
+def _texts(folder: Any, suffixes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    for entry in sorted(folder.iterdir(), key=lambda e: e.name):
+        if entry.is_dir():
+            yield from ((f"{entry.name}/{path}", text) for path, text in _texts(entry, suffixes))
+        elif entry.name.endswith(suffixes):
+            yield entry.name, entry.read_text(encoding="utf-8")
