@@ -73,15 +73,19 @@ def test_explain_names_it(installation: Installation) -> None:
     assert f"-> {ENGINE}, dense" in text or f"not {ENGINE}, dense: about" in text
 
 
-def test_it_works_beside_neureka(installation: Installation) -> None:
-    archive = installation.root / "both.tar"
+@pytest.mark.parametrize("order", [(ENGINE, "neureka"), ("neureka", ENGINE)], ids="-".join)
+def test_it_works_beside_neureka(installation: Installation, order: tuple[str, str]) -> None:
+    """The one reads what the other made; the run itself compares its first inference with its second."""
+    archive, report, outputs = (installation.root / f"both.{kind}" for kind in ("tar", "json", "npz"))
     target = f"uma-{ENGINE},uma-neureka"
-    pins = [f"--pin=dense1={ENGINE}", "--pin=dense2=neureka"]
+    pins = [f"--pin=dense{number}={engine}" for number, engine in enumerate(order, 1)]
     installation.tvmc("compile", "zoo:autoencoder", f"--target={target}", *pins, "-q", "-o", str(archive))
-    report = installation.root / "both.json"
-    installation.tvmc("run", str(archive), "--report", str(report))
+    installation.tvmc("run", str(archive), "--report", str(report), "--outputs", str(outputs))
     engines = {layer["name"]: layer["engine"] for layer in json.loads(report.read_text())["layers"]}
-    assert engines["dense1"] == ENGINE and engines["dense2"] == "neureka"
+    assert (engines["dense1"], engines["dense2"]) == order
+    with np.load(outputs) as result:
+        for name, array in tvm_pulp.compile("zoo:autoencoder").run().outputs.items():
+            np.testing.assert_array_equal(result[name], array)
 
 
 @pytest.mark.slow
