@@ -178,6 +178,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     progress(f"importing {model}")
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.tiling.build_network import build_network
+    from tvm_pulp.uma.region import Region
 
     imported = import_model(model, options)
     progress("canonicalizing")
@@ -192,13 +193,16 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
         plan = target.plan(network)
         solver_seconds = plan.planner.seconds if plan.planner is not None else None
         progress("emitting C")
-        files, stages = target.emit(plan, facts), plan.lowered.stages
+        files, stages, network = target.emit(plan, facts), plan.lowered.stages, plan.network
     else:
         from tvm_pulp.codegen.emit import emit
 
         progress(f"emitting C for {len(network.layers)} layers")
+        network = target.partitioned(network, [Region(layer, "host", layer.operator) for layer in network.layers])
         files = emit(network, facts).files
+    assert network.origin is not None
     files["src/main.relax.txt"] = module.script().encode()
+    files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
     return App(files, time.perf_counter() - started, stages, solver_seconds)
 
 

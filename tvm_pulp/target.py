@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,10 @@ from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.registry import parse_targets
 
 if TYPE_CHECKING:
+    from tvm_pulp.tiling.choose import Forms
+    from tvm_pulp.tiling.cover import Cover
     from tvm_pulp.tiling.judge import Judge
+    from tvm_pulp.uma.region import Region
 
 # L1 that is not for tiles: a stack per core, and time stamps.
 _STACK_BYTES = 2048
@@ -71,19 +75,20 @@ class Target:
     def prepare(self, module: Any) -> Any:
         """The canonical module as the engines want it."""
         for backend, _ in self.engines:
-            module = backend.run_relax_passes(module)
+            module = backend.run_relax_passes("pre_partition", module)
         return module
 
     @collect_rarely()
     def plan(self, network: Network) -> Plan:
-        """Plan the network, or take the plan that was given, and check it independently."""
-        from tvm_pulp.tiling.read_plan import read_plan
+        """Plan the network, or take the plan that was given, and check it independently.
+
+        Annotate, choose, partition: what is lowered is the network of the partitioned module.
+        """
         from tvm_pulp.tiling.verify import verify
         from tvm_pulp.tir.describe import describe
         from tvm_pulp.tir.lower import lower
 
-        judge = self._judge(network)
-        best = read_plan(self.given_plan, judge) if self.given_plan is not None else self._find(judge)
+        best = self._planned(network) if self.given_plan is None else self._given(network, self.given_plan)
         best = replace(best, lowered=lower(best, [b for b, _ in self.engines]))
         self._check_capacity(best)
         faults = verify(describe(best), self.soc)
@@ -93,40 +98,132 @@ class Target:
             raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
         return best
 
-    def _find(self, judge: Judge) -> Plan:
-        """The best plan; layers whose weights exceed the weight memory run on the cores unless the user pinned them."""
-        from tvm_pulp.tiling.choose import Chooser
+    def _planned(self, network: Network) -> Plan:
+        """The best plan. Where a pass changed what was chosen, every region is planned again, where it is."""
+        from tvm_pulp.tiling.same_network import same_network
+
+        best = self._find(network, *self._offered(network))
+        compiled = self.partitioned(network, best.regions())
+        if not same_network(compiled, best.network):
+            best = self._find_in(self._judge(compiled, self._as_partitioned(compiled)))
+        return replace(best, network=replace(best.network, origin=compiled.origin))
+
+    def _given(self, network: Network, record: dict[str, Any]) -> Plan:
+        """The plan that a record describes."""
+        from tvm_pulp.tiling.cover import recorded_cover
+        from tvm_pulp.tiling.read_plan import read_plan, recorded_operators, recorded_regions
+        from tvm_pulp.tiling.same_network import same_network
+
+        cover = recorded_cover(*self._offered(network), recorded_operators(record))
+        judge = self._judge(network, cover)
+        compiled = self.partitioned(network, recorded_regions(record, cover.forms))
+        if not same_network(compiled, judge.network):
+            judge = self._judge(compiled, self._as_partitioned(compiled))
+        best = read_plan(record, judge)
+        return replace(best, network=replace(best.network, origin=compiled.origin))
+
+    def partitioned(self, network: Network, regions: Sequence[Region]) -> Network:
+        """The network of the module in which every region is a function, after the engines' passes on it."""
+        from tvm_pulp.tiling.build_network import rebuild
+        from tvm_pulp.uma.partition import partition
+
+        assert network.origin is not None
+        module = partition(network.origin.module, [region for region in regions if region.layer.variables])
+        return rebuild(network, self._post_partition(module))
+
+    def _post_partition(self, module: Any) -> Any:
+        """A partitioned module after the engines' passes; what they brought along is lowered as everything else."""
+        from tvm import relax
+
+        from tvm_pulp.tiling.legalize_float import legalize_float
+
+        for backend, _ in self.engines:
+            if backend.has_relax_passes("post_partition"):
+                module = legalize_float(backend.run_relax_passes("post_partition", module))
+                try:
+                    relax.analysis.well_formed(module)
+                except Exception as error:  # TVM's checks assert, in many classes
+                    reason = " ".join(str(error).split())[:200]
+                    name = f"post_partition of uma-{backend.target_name}"
+                    raise RuntimeError(f"{name} leaves a module that is not well formed: {reason}") from None
+        return module
+
+    def _contexts(self) -> list[tuple[UMABackend, Any]]:
+        return [(b, b.context(options, self.soc, self.cores)) for b, options in self.engines]
+
+    def _offered(self, network: Network) -> tuple[list[Forms], list[Forms]]:
+        """What engines offer for every operator, and for regions of several."""
+        from tvm_pulp.tiling.choose import check_pins, forms_of
+        from tvm_pulp.uma.annotate import annotate
+
+        contexts = self._contexts()
+        check_pins(network, contexts, self.pins)
+        found = annotate(network, contexts)
+        operators, several = (
+            forms_of(layers, found, self.soc, contexts, self.cores) for layers in (network.layers, found.several)
+        )
+        return operators, several
+
+    def _as_partitioned(self, network: Network) -> Cover:
+        """Regions as the functions of a partitioned module say: what stands outside of them is the cores'."""
+        from tvm_pulp.tiling.choose import forms_of
         from tvm_pulp.tiling.cluster import ENGINE
+        from tvm_pulp.tiling.cover import Cover
+        from tvm_pulp.uma.annotate import Annotated
+        from tvm_pulp.uma.region import region_of
+
+        regions = tuple(region_of(layer) for layer in network.layers if layer.codegen not in ("", ENGINE))
+        offered = forms_of(network.layers, Annotated(network, regions), self.soc, self._contexts(), self.cores)
+        return Cover(tuple(offered), {layer.name: layer.codegen or ENGINE for layer in network.layers})
+
+    def _find(self, network: Network, operators: list[Forms], several: list[Forms]) -> Plan:
+        """The best plan; layers whose weights exceed the weight memory run on the cores unless the user pinned them."""
+        from tvm_pulp.tiling.cluster import ENGINE
+
+        pins = dict(self.pins)
+        while True:
+            best = self._find_in(self._cheapest(network, operators, several, pins))
+            layers = {p.layer.name: p.layer for p in best.layers}
+            moved = [layers[name] for level in _WEIGHT_LEVELS for name in self._to_move(best, level)]
+            names = [part.name for layer in moved for part in (layer.parts or (layer,)) if part.name not in pins]
+            if not names:
+                return best
+            pins |= dict.fromkeys(names, ENGINE)
+
+    def _cheapest(self, network: Network, operators: list[Forms], several: list[Forms], pins: dict[str, str]) -> Judge:
+        """The cover of the network that is expected to be fastest."""
+        from tvm_pulp.tiling.arrange import expected_cycles
+        from tvm_pulp.tiling.cover import covers
+
+        found = covers(operators, several, pins, self.l1_bytes(len(network.layers)))
+        judges = [self._judge(network, cover) for cover in found]
+        if len(judges) == 1 or self.planner == "greedy" or not self.double_buffer:
+            return judges[0]
+        # Regions may be slower than the sum of their costs says, where operators alone overlap with something.
+        expected = [expected_cycles(judge) for judge in judges]
+        return min(zip(judges, expected, strict=True), key=lambda e: (e[1] is None, e[1] or 0))[0]
+
+    def _find_in(self, judge: Judge) -> Plan:
         from tvm_pulp.tiling.find_plan import find_plan
 
-        while True:
-            best = find_plan(judge, planner=self.planner, overlap=self.double_buffer, l2_bytes=self.l2_bytes())
-            known = judge.chooser.pins
-            moved = {
-                name: ENGINE for level in _WEIGHT_LEVELS for name in self._to_move(best, level) if name not in known
-            }
-            if not moved:
-                return best
-            judge = replace(judge, chooser=Chooser(judge.chooser.forms, {**known, **moved}))
+        return find_plan(judge, planner=self.planner, overlap=self.double_buffer, l2_bytes=self.l2_bytes())
 
     def _to_move(self, plan: Plan, level: str) -> dict[str, int]:
         """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible."""
         missing = plan.constants_in(level) - self.soc.memory.weight.size // 2
         return _largest_needed(plan, level, missing) if missing > 0 else {}
 
-    def _judge(self, network: Network) -> Judge:
-        """What every engine offers for the network, and what plans made of it are expected to take."""
-        from tvm_pulp.tiling.choose import Chooser, check_pins, forms_of
+    def _judge(self, network: Network, cover: Cover) -> Judge:
+        """What plans of a cover are expected to take."""
+        from tvm_pulp.tiling.choose import Chooser
         from tvm_pulp.tiling.judge import Judge
         from tvm_pulp.tiling.plan import with_estimate
         from tvm_pulp.tir.describe import describe
         from tvm_pulp.tir.estimate import estimate
         from tvm_pulp.tir.lower import lower
 
-        contexts = [(b, b.context(options, self.soc, self.cores)) for b, options in self.engines]
         budget = self.l1_bytes(len(network.layers))
-        check_pins(network, contexts, self.pins)
-        chooser = Chooser(forms_of(network, self.soc, contexts, self.cores), self.pins)
+        chooser = Chooser(cover.forms, cover.pins)
 
         def timed(plan: Plan) -> Plan:
             plan = replace(plan, lowered=lower(plan))
@@ -137,7 +234,7 @@ class Target:
                     ends[span.layer] = max(ends[span.layer], span.end)
             return with_estimate(plan, expected.cycles, expected.layer_cycles, ends)
 
-        return Judge(network, self.soc, chooser, self.cores, budget, timed)
+        return Judge(cover.network(network), self.soc, chooser, self.cores, budget, timed)
 
     def emit(self, plan: Plan, facts: dict[str, Any]) -> dict[str, bytes]:
         """Files of the archive."""

@@ -35,7 +35,7 @@ def arranged(judge: Judge, *, overlap: bool) -> Judge:
     groups = _splittable(judge.chooser)
     if len(candidates) == 1 and not groups:
         return judge
-    judged = [(_cycles(changed), position) for position, changed in enumerate(candidates)]
+    judged = [(expected_cycles(changed), position) for position, changed in enumerate(candidates)]
     known = [(cycles, position) for cycles, position in judged if cycles is not None]
     if not known:
         return judge
@@ -43,7 +43,7 @@ def arranged(judge: Judge, *, overlap: bool) -> Judge:
     return _with_splits(candidates[position], groups, cycles)
 
 
-def _cycles(judge: Judge) -> int | None:
+def expected_cycles(judge: Judge) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     try:
         return judge.once(wanted(judge.chooser, JUST_IN_TIME, whole_l1(judge), nothing_in_l3)).estimated_cycles
@@ -68,7 +68,7 @@ def _with_splits(judge: Judge, groups: Sequence[Mapping[str, str]], cycles: int)
     for pins in groups:
         chooser = Chooser(judge.chooser.forms, {**pins, **judge.chooser.pins})
         changed = replace(judge, chooser=chooser)
-        found = _cycles(changed)
+        found = expected_cycles(changed)
         if found is not None and found < (1 - _LEAST_GAIN) * cycles:
             judge, cycles = changed, found
     return judge

@@ -15,8 +15,10 @@ from tvm_pulp.tiling.fit import Fitted, fit
 from tvm_pulp.tiling.greedy import Cuts, MissingL1, Tiling
 from tvm_pulp.tiling.plan import LayerPlan, Offer, Plan, plan_l2
 from tvm_pulp.tiling.split_form import SplitForm, pin_of, split_form
+from tvm_pulp.uma.annotate import Annotated
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.registry import core_schedules
 from tvm_pulp.uma.strategy import Form, Refusal
 
@@ -36,6 +38,15 @@ class Forms:
     refusals: tuple[Refusal, ...]
     cores: int
     cuts: tuple[Cuts, ...]
+    # Pattern that each form of an accelerator came from, by the form's identity.
+    patterns: Mapping[int, str] = field(default_factory=dict)
+    # What regions that hold these operators otherwise would take: other ways to cover the network.
+    rivals: tuple[Offer, ...] = ()
+
+    def pattern_of(self, form: Form) -> str:
+        """What the engine calls what it runs here; the cores call it after the operator."""
+        form = form.accelerator if isinstance(form, SplitForm) else form
+        return self.patterns.get(id(form), self.layer.operator)
 
     def from_l2(self) -> Tiling:
         """The last resort."""
@@ -59,7 +70,7 @@ class Chooser:
         """The cheapest tiling within the bytes, and what all engines offered."""
         if (index, l1_bytes) not in self._known:
             entry = self.forms[index]
-            self._known[index, l1_bytes] = _choose(entry, l1_bytes, self.pins.get(entry.layer.name))
+            self._known[index, l1_bytes] = choose(entry, l1_bytes, self.pins.get(entry.layer.name))
         return self._known[index, l1_bytes]
 
     def fits(self, index: int, l1_bytes: int) -> bool:
@@ -84,29 +95,43 @@ def check_pins(network: Network, engines: Sequence[tuple[UMABackend, Any]], pins
             )
 
 
-def forms_of(network: Network, soc: Any, engines: Sequence[tuple[UMABackend, Any]], cores: int) -> list[Forms]:
-    """What every engine offers for every layer. `engines` are backends with their contexts, by priority."""
+def forms_of(
+    layers: Sequence[Layer], annotated: Annotated, soc: Any, engines: Sequence[tuple[UMABackend, Any]], cores: int
+) -> list[Forms]:
+    """What every engine offers for every layer. `engines` are backends with their contexts, by priority.
+
+    The cores run single operators; a region of several exists on the engines only whose pattern found it.
+    """
     # Hand-written kernels are for cores with XpulpV2; all others run generated C.
     schedules = core_schedules() if soc.cluster.isa.xpulp else ()
+    named = {backend.target_name: (backend, context) for backend, context in engines}
+    regions: dict[Layer, list[Region]] = {}
+    for region in annotated.regions:
+        regions.setdefault(region.layer, []).append(region)
     found = []
-    for layer in network.layers:
+    for layer in layers:
         forms: list[Form] = []
-        refusals: list[Refusal] = []
-        for backend, context in engines:
-            answer = backend.offer(layer, context)
+        refusals = list(annotated.refusals.get(layer, ()))
+        patterns: dict[int, str] = {}
+        for region in regions.get(layer, ()):
+            backend, context = named[region.engine]
+            answer = backend.offer(region.pattern, layer, context)
             if isinstance(answer, Refusal):
                 refusals.append(answer)
             else:
+                patterns |= {id(form): region.pattern for form in answer}
                 forms += answer
-        on_cores = [form for schedule in schedules for form in schedule(layer, cores)]
-        both = split_form(layer, forms, on_cores)
-        forms += [*on_cores, TiledForm(layer, cores), *([both] if both else [])]
+        if not layer.parts:
+            on_cores = [form for schedule in schedules for form in schedule(layer, cores)]
+            both = split_form(layer, forms, on_cores)
+            forms += [*on_cores, TiledForm(layer, cores), *([both] if both else [])]
         cuts = tuple(Cuts(form, layer) for form in forms)
-        found.append(Forms(layer, tuple(forms), tuple(refusals), cores, cuts))
+        found.append(Forms(layer, tuple(forms), tuple(refusals), cores, cuts, patterns))
     return found
 
 
-def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple[Offer, ...]]:
+def choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple[Offer, ...]]:
+    """The cheapest form of a layer within so many bytes, cut to fit, and what all engines offered."""
     layer, offers, choices = entry.layer, [], []
     smallest: int | None = None
     for form, cuts in zip(entry.tiled, entry.cuts, strict=True):
@@ -120,7 +145,7 @@ def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple
         else:
             smallest = tiling if smallest is None else min(smallest, tiling)
             offers.append(Offer(form.engine, form.name, None, f"needs {tiling} bytes of L1"))
-    if not any(form.axes() for form in entry.tiled) and not choices:
+    if not layer.parts and not any(form.axes() for form in entry.tiled) and not choices:
         # A layer that cannot be cut works from L2; one that can be must fit: a silent cliff would help nobody.
         choices.append(entry.from_l2())
         offers.append(Offer(CLUSTER, choices[0].form.name, choices[0].cycles))
@@ -132,13 +157,13 @@ def _choose(entry: Forms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple
                 why = "dividing it between them would not be faster"
             raise UserError(f"--pin {layer.name}={pin}: {pin} cannot run this {layer.operator} because {why}")
     if not choices:
-        assert smallest is not None
+        assert smallest is not None, f"no engine offers anything for {layer.operator}"
         raise MissingL1(layer, smallest, l1_bytes)
     # Equal cycles: the engine named first.
-    return min(choices, key=_handicapped), tuple(offers)
+    return min(choices, key=handicapped), (*offers, *entry.rivals)
 
 
-def _handicapped(tiling: Tiling) -> float:
+def handicapped(tiling: Tiling) -> float:
     """Cycles by which forms are compared."""
     cores = _CORES_HANDICAP if tiling.form.engine == CLUSTER else 1
     return tiling.cycles * cores * (_FINER_HANDICAP if tiling.finer else 1)
@@ -154,8 +179,9 @@ def plan_of(network: Network, soc: Any, chooser: Chooser, fitted: Fitted, *, cor
     layers = []
     for index, (choice, work) in enumerate(zip(fitted.decisions.choices, fitted.works, strict=True)):
         offers = chooser.offers(index, l1_bytes)[1]
-        refusals = chooser.forms[index].refusals
-        how = (choice.tiling, work.recipes, choice.overlap, offers, refusals, choice.alone)
+        entry = chooser.forms[index]
+        pattern = entry.pattern_of(choice.tiling.form)
+        how = (choice.tiling, work.recipes, choice.overlap, offers, entry.refusals, choice.alone, pattern)
         layers.append(LayerPlan(network.layers[index], *how))
     schedule, decisions = fitted.schedule, fitted.decisions
     found = (tuple(layers), schedule, plan_l2(schedule), fitted.l1_bytes)

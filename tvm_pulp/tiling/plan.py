@@ -12,8 +12,10 @@ from tvm_pulp.tiling.build_schedule import Policy
 from tvm_pulp.tiling.decisions import Decisions
 from tvm_pulp.tiling.greedy import Tiling
 from tvm_pulp.tiling.schedule import Schedule
+from tvm_pulp.tiling.split_form import pin_of
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
+from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Refusal
 
 # Ways to find a plan; the first unless the user says otherwise.
@@ -41,6 +43,8 @@ class LayerPlan:
     offers: tuple[Offer, ...]
     refusals: tuple[Refusal, ...]
     alone: bool = False
+    # What its engine calls the region: a pattern, or the operator on the cores.
+    pattern: str = ""
     estimated_cycles: int = 0
     # Expected cycles between the end of the layers before and its own: what it adds, wherever it waited.
     added_cycles: int = 0
@@ -97,6 +101,10 @@ class Plan:
     l2_needed: int = 0
     # The program that the passes of the next stage made of it.
     lowered: Any = None
+
+    def regions(self) -> list[Region]:
+        """What was chosen: every layer with the engine that runs it, or both of a split one."""
+        return [Region(p.layer, pin_of(p.tiling.form), p.pattern) for p in self.layers]
 
     def l3_offsets(self) -> dict[Tensor, int]:
         """Where constants lie in L3."""

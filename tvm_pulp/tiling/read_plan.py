@@ -6,7 +6,8 @@ wrong model, target or file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -15,21 +16,49 @@ from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.arena import Arena
 from tvm_pulp.tiling.build_schedule import build_schedule
 from tvm_pulp.tiling.choose import Chooser, Forms, plan_of
+from tvm_pulp.tiling.cluster import ENGINE as CLUSTER
 from tvm_pulp.tiling.decisions import Choice, Decisions, layer_work, policy_of
 from tvm_pulp.tiling.fit import Fitted
 from tvm_pulp.tiling.greedy import Tiling
 from tvm_pulp.tiling.judge import Judge
 from tvm_pulp.tiling.plan import Plan, Planner
+from tvm_pulp.tiling.split_form import pin_of
+from tvm_pulp.uma.region import Region
 
 Record = dict[str, Any]
 
 
-def read_plan(record: Record, judge: Judge) -> Plan:
-    """The plan that a record describes, for the judge's network; timed."""
+@contextmanager
+def _checked() -> Iterator[None]:
     try:
-        return _read(record, judge)
+        yield
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"--plan: this is not a plan of this version ({error!r}): compile without --plan") from None
+
+
+def read_plan(record: Record, judge: Judge) -> Plan:
+    """The plan that a record describes, for the judge's network; timed."""
+    with _checked():
+        return _read(record, judge)
+
+
+def recorded_operators(record: Record) -> dict[str, str]:
+    """Names of the plan's layers with what they compute."""
+    with _checked():
+        return {str(entry["name"]): str(entry["op"]) for entry in record["layers"]}
+
+
+def recorded_regions(record: Record, forms: Sequence[Forms]) -> list[Region]:
+    """What a plan says about the regions of a cover; what it does not name is the cores'."""
+    with _checked():
+        entries = {entry["name"]: entry for entry in record["layers"]}
+        found = []
+        for offered in forms:
+            entry = entries.get(offered.layer.name)
+            form = _tiling(entry, offered).form if entry is not None else None
+            pattern = offered.pattern_of(form) if form is not None else offered.layer.operator
+            found.append(Region(offered.layer, pin_of(form) if form is not None else CLUSTER, pattern))
+        return found
 
 
 def _read(record: Record, judge: Judge) -> Plan:

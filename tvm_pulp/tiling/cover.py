@@ -1,0 +1,146 @@
+"""The cheapest cover: every operator of the network in exactly one region, of any engine or of the cores.
+
+Candidates may overlap. What a region costs is what its cheapest form takes alone; the cover with the least sum wins,
+and of equal ones that with fewer regions. Operators that the user pinned stay on their engine in every region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ortools.sat.python import cp_model
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.tiling.choose import Forms, choose, handicapped
+from tvm_pulp.tiling.plan import Offer
+from tvm_pulp.tiling.split_form import pin_of
+
+# Deterministic seconds; covers of hundreds of overlapping regions take hundredths.
+_SOLVER_TIME = 1.0
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Regions in the order of their results, and pins as they hold for them."""
+
+    forms: tuple[Forms, ...]
+    pins: dict[str, str]
+
+    def network(self, whole: Network) -> Network:
+        """The network with the cover's regions as its layers."""
+        return replace(whole, layers=[entry.layer for entry in self.forms])
+
+    @property
+    def several(self) -> bool:
+        """Whether some region holds several operators."""
+        return any(entry.layer.parts for entry in self.forms)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    entry: Forms
+    operators: tuple[int, ...]
+    cost: int | None  # by which candidates are compared; None where it does not fit into L1
+    engine: str = ""
+    cycles: int = 0
+
+
+def covers(operators: Sequence[Forms], regions: Sequence[Forms], pins: Mapping[str, str], l1_bytes: int) -> list[Cover]:
+    """The cheapest cover by the sum of its regions, and every operator alone where that is another one.
+
+    `operators`: what is offered for each operator alone, in order; `regions`: for regions of several.
+    """
+    position = {entry.layer: index for index, entry in enumerate(operators)}
+    several = []
+    for entry in regions:
+        pin = _pin(entry.layer, pins)
+        if pin is not None:
+            inside = tuple(position[part] for part in entry.layer.parts)
+            several.append(_candidate(entry, inside, pin or None, l1_bytes))
+    several = [candidate for candidate in several if candidate.cost is not None]
+    if not several:
+        return [Cover(tuple(operators), dict(pins))]
+    touched = sorted({i for candidate in several for i in candidate.operators})
+    alone = {i: _candidate(operators[i], (i,), pins.get(operators[i].layer.name), l1_bytes) for i in touched}
+    chosen = [c for c in _solve([*several, *alone.values()], touched) if c in several]
+    return [_cover(operators, several, alone, taken, pins) for taken in ([chosen, []] if chosen else [[]])]
+
+
+def _cover(
+    operators: Sequence[Forms],
+    several: Sequence[_Candidate],
+    alone: Mapping[int, _Candidate],
+    taken: Sequence[_Candidate],
+    pins: Mapping[str, str],
+) -> Cover:
+    """The cover that takes some regions, with what the others would have cost."""
+    ends = {c.operators[-1]: c for c in taken}
+    inside = {i for c in taken for i in c.operators}
+    forms, pinned = [], dict(pins)
+    for index, entry in enumerate(operators):
+        lost = [_offer(c) for c in several if c.operators[-1] == index and c not in taken]
+        if index in ends:
+            pin = _pin(ends[index].entry.layer, pins)
+            pinned |= {entry.layer.name: pin} if pin else {}
+            forms.append(replace(ends[index].entry, rivals=(_apart(ends[index], alone), *lost)))
+        elif index not in inside:
+            forms.append(replace(entry, rivals=tuple(lost)))
+    return Cover(tuple(forms), pinned)
+
+
+def recorded_cover(operators: Sequence[Forms], regions: Sequence[Forms], recorded: Mapping[str, str]) -> Cover:
+    """The cover of a plan that was written: names of its layers with their operators."""
+    taken = {e.layer: e for e in regions if recorded.get(e.layer.name) == e.layer.operator}
+    ends = {layer.parts[-1]: entry for layer, entry in taken.items()}
+    inside = {part for layer in taken for part in layer.parts}
+    forms = [ends.get(entry.layer, entry) for entry in operators if entry.layer in ends or entry.layer not in inside]
+    return Cover(tuple(forms), {})
+
+
+def _pin(region: Layer, pins: Mapping[str, str]) -> str | None:
+    """The engine that the user wants for the operators of a region, "" for any; None where they want two."""
+    wanted = {pins[part.name] for part in region.parts if part.name in pins}
+    return None if len(wanted) > 1 else next(iter(wanted), "")
+
+
+def _candidate(entry: Forms, operators: tuple[int, ...], pin: str | None, l1_bytes: int) -> _Candidate:
+    try:
+        tiling, _ = choose(entry, l1_bytes, pin)
+    except UserError:
+        return _Candidate(entry, operators, None)
+    return _Candidate(entry, operators, round(handicapped(tiling)), pin_of(tiling.form), tiling.cycles)
+
+
+def _solve(candidates: Sequence[_Candidate], operators: Sequence[int]) -> list[_Candidate]:
+    """Candidates that hold every operator once and cost least. What does not fit alone counts as very expensive."""
+    model = cp_model.CpModel()
+    chosen = [model.new_bool_var(f"c{number}") for number in range(len(candidates))]
+    for operator in operators:
+        model.add_exactly_one(v for v, c in zip(chosen, candidates, strict=True) if operator in c.operators)
+    impossible = 1 + sum(c.cost for c in candidates if c.cost is not None)
+    # One more than there are regions: fewer regions decide between equal costs only.
+    weight = 1 + len(candidates)
+    costs = [weight * (impossible if c.cost is None else c.cost) + 1 for c in candidates]
+    model.minimize(sum(cost * variable for cost, variable in zip(costs, chosen, strict=True)))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 0
+    solver.parameters.max_deterministic_time = _SOLVER_TIME
+    status = solver.solve(model)
+    assert status in (cp_model.OPTIMAL, cp_model.FEASIBLE), "every operator alone is a cover"
+    return [c for c, variable in zip(candidates, chosen, strict=True) if solver.value(variable)]
+
+
+def _apart(region: _Candidate, alone: Mapping[int, _Candidate]) -> Offer:
+    """What the operators of a region would take one by one."""
+    parts = [alone[i] for i in region.operators]
+    if any(part.cost is None for part in parts):
+        return Offer("apart", "operator by operator", None, "one of them does not fit into L1")
+    how = " and ".join(f"{part.entry.layer.operator} on {part.engine}" for part in parts)
+    return Offer("apart", how, sum(part.cycles for part in parts))
+
+
+def _offer(candidate: _Candidate) -> Offer:
+    return Offer(candidate.engine, f"{candidate.entry.layer.operator} as one", candidate.cycles)
