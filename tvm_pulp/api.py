@@ -178,7 +178,6 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     progress(f"importing {model}")
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.tiling.build_network import build_network
-    from tvm_pulp.uma.region import Region
 
     imported = import_model(model, options)
     progress("canonicalizing")
@@ -198,7 +197,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
         from tvm_pulp.codegen.emit import emit
 
         progress(f"emitting C for {len(network.layers)} layers")
-        network = target.partitioned(network, [Region(layer, "host", layer.operator) for layer in network.layers])
+        network = target.on_host(network)
         files = emit(network, facts).files
     assert network.origin is not None
     files["src/main.relax.txt"] = module.script().encode()
@@ -250,10 +249,11 @@ def plan_model(model: str | Path, options: CompileOptions) -> Plan:
     return target.plan(network)
 
 
-def explain(model: str | Path, options: CompileOptions, stream: TextIO) -> None:
-    """Print layer by layer what the compiler makes of a model and why."""
+def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Path | None = None) -> None:
+    """Print layer by layer what the compiler makes of a model and why; draw it as ONNX, if wanted."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.frontend.imported import UnsupportedOperators
+    from tvm_pulp.report import regions_onnx
     from tvm_pulp.report.explain import explain_plan, explain_source
     from tvm_pulp.report.explain_nodes import explain_unsupported
     from tvm_pulp.target import resolve_target
@@ -267,6 +267,11 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO) -> None:
         raise
     network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     if target.soc.simulated:
-        explain_plan(target.plan(network), stream)
+        plan = target.plan(network)
+        explain_plan(plan, stream)
+        drawn = regions_onnx.plan_model(plan) if onnx is not None else None
     else:
         explain_source(network, stream, imported.nodes)
+        drawn = regions_onnx.network_model(target.on_host(network), {}) if onnx is not None else None
+    if onnx is not None:
+        regions_onnx.write_model(drawn, onnx)

@@ -131,6 +131,12 @@ class Target:
         module = partition(network.origin.module, [region for region in regions if region.layer.variables])
         return rebuild(network, self._post_partition(module))
 
+    def on_host(self, network: Network) -> Network:
+        """The partitioned network of a SoC without a cluster: every operator is a region of this machine."""
+        from tvm_pulp.uma.region import Region
+
+        return self.partitioned(network, [Region(layer, self.soc.name, layer.operator) for layer in network.layers])
+
     def _post_partition(self, module: Any) -> Any:
         """A partitioned module after the engines' passes; what they brought along is lowered as everything else."""
         from tvm import relax
@@ -193,15 +199,12 @@ class Target:
     def _cheapest(self, network: Network, operators: list[Forms], several: list[Forms], pins: dict[str, str]) -> Judge:
         """The cover of the network that is expected to be fastest."""
         from tvm_pulp.tiling.arrange import expected_cycles
-        from tvm_pulp.tiling.cover import covers
+        from tvm_pulp.tiling.cover import Covers
 
-        found = covers(operators, several, pins, self.l1_bytes(len(network.layers)))
-        judges = [self._judge(network, cover) for cover in found]
-        if len(judges) == 1 or self.planner == "greedy" or not self.double_buffer:
-            return judges[0]
-        # Regions may be slower than the sum of their costs says, where operators alone overlap with something.
-        expected = [expected_cycles(judge) for judge in judges]
-        return min(zip(judges, expected, strict=True), key=lambda e: (e[1] is None, e[1] or 0))[0]
+        covers = Covers(operators, several, pins, self.l1_bytes(len(network.layers)))
+        if self.planner == "greedy" or not self.double_buffer:
+            return self._judge(network, covers.cover(covers.cheapest()))
+        return self._judge(network, covers.fastest(lambda cover: expected_cycles(self._judge(network, cover))))
 
     def _find_in(self, judge: Judge) -> Plan:
         from tvm_pulp.tiling.find_plan import find_plan

@@ -25,7 +25,6 @@ _RESERVED = re.compile(
     r"|core|cores|dma|arena|inputs|outputs|(tvm|neureka|_)\w*",
     re.ASCII,
 )
-_REGION_ATTRIBUTES = ("Composite", "Codegen")
 
 
 class Names:
@@ -140,7 +139,10 @@ class _Builder:
         parts, self._layers = self._layers, outside
         if parts:
             layer = join(parts, inside)
-            layer.composite, layer.codegen = (str(function.attrs[name]) for name in _REGION_ATTRIBUTES)
+            stated = function.attrs or {}
+            layer.composite, layer.codegen = (
+                str(stated[name]) if name in stated else "" for name in ("Composite", "Codegen")
+            )
             self._layers.append(layer)
         return self._tensor(body.body)
 

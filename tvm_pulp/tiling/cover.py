@@ -1,12 +1,13 @@
 """The cheapest cover: every operator of the network in exactly one region, of any engine or of the cores.
 
-Candidates may overlap. What a region costs is what its cheapest form takes alone; the cover with the least sum wins,
-and of equal ones that with fewer regions. Operators that the user pinned stay on their engine in every region.
+Candidates may overlap. What a region costs is first what its cheapest form takes alone: the cover with the least sum,
+and of equal ones that with fewer regions, is where a search begins that asks what the whole network would take.
+Operators that the user pinned stay on their engine in every region.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ortools.sat.python import cp_model
@@ -19,6 +20,10 @@ from tvm_pulp.tiling.split_form import pin_of
 
 # Deterministic seconds; covers of hundreds of overlapping regions take hundredths.
 _SOLVER_TIME = 1.0
+# Kinds of regions, by operators and shapes, that are tried the other way.
+_MOST_KINDS = 8
+# By how much that has to make the network faster: all figures are estimates.
+_LEAST_GAIN = 0.003
 
 
 @dataclass(frozen=True)
@@ -32,11 +37,6 @@ class Cover:
         """The network with the cover's regions as its layers."""
         return replace(whole, layers=[entry.layer for entry in self.forms])
 
-    @property
-    def several(self) -> bool:
-        """Whether some region holds several operators."""
-        return any(entry.layer.parts for entry in self.forms)
-
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
@@ -46,48 +46,96 @@ class _Candidate:
     engine: str = ""
     cycles: int = 0
 
+    def overlaps(self, other: _Candidate) -> bool:
+        return not set(self.operators).isdisjoint(other.operators)
 
-def covers(operators: Sequence[Forms], regions: Sequence[Forms], pins: Mapping[str, str], l1_bytes: int) -> list[Cover]:
-    """The cheapest cover by the sum of its regions, and every operator alone where that is another one.
+
+# Regions of several operators that do not overlap.
+Taken = frozenset[_Candidate]
+
+
+class Covers:
+    """Covers of a network, as sets of regions of several operators; all other operators are alone.
 
     `operators`: what is offered for each operator alone, in order; `regions`: for regions of several.
     """
-    position = {entry.layer: index for index, entry in enumerate(operators)}
-    several = []
-    for entry in regions:
-        pin = _pin(entry.layer, pins)
-        if pin is not None:
-            inside = tuple(position[part] for part in entry.layer.parts)
-            several.append(_candidate(entry, inside, pin or None, l1_bytes))
-    several = [candidate for candidate in several if candidate.cost is not None]
-    if not several:
-        return [Cover(tuple(operators), dict(pins))]
-    touched = sorted({i for candidate in several for i in candidate.operators})
-    alone = {i: _candidate(operators[i], (i,), pins.get(operators[i].layer.name), l1_bytes) for i in touched}
-    chosen = [c for c in _solve([*several, *alone.values()], touched) if c in several]
-    return [_cover(operators, several, alone, taken, pins) for taken in ([chosen, []] if chosen else [[]])]
+
+    def __init__(
+        self, operators: Sequence[Forms], regions: Sequence[Forms], pins: Mapping[str, str], l1_bytes: int
+    ) -> None:
+        self._operators, self._pins = operators, pins
+        position = {entry.layer: index for index, entry in enumerate(operators)}
+        found = []
+        for entry in regions:
+            pin = _pin(entry.layer, pins)
+            if pin is not None:
+                inside = tuple(position[part] for part in entry.layer.parts)
+                found.append(_candidate(entry, inside, pin or None, l1_bytes))
+        self._regions = [candidate for candidate in found if candidate.cost is not None]
+        self._touched = sorted({i for candidate in self._regions for i in candidate.operators})
+        self._alone = {
+            i: _candidate(operators[i], (i,), pins.get(operators[i].layer.name), l1_bytes) for i in self._touched
+        }
+
+    def cheapest(self) -> Taken:
+        """Regions of the cover with the least sum."""
+        if not self._regions:
+            return frozenset()
+        return frozenset(_solve([*self._regions, *self._alone.values()], self._touched)) & frozenset(self._regions)
+
+    def fastest(self, expected: Callable[[Cover], int | None]) -> Cover:
+        """The cover that is expected to be fastest: from the cheapest on, one kind of regions after the other is tried
+        the other way. Calls, waits and code that has to be fetched show in the whole network only.
+
+        `expected`: cycles of the network with a cover; None where something does not fit.
+        """
+        taken = self.cheapest()
+        best = self.cover(taken)
+        if not self._regions:
+            return best
+        cycles = expected(best)
+        for kind in self._kinds():
+            for other in _changed(taken, kind):
+                changed = self.cover(other)
+                found = expected(changed)
+                if found is not None and (cycles is None or found < (1 - _LEAST_GAIN) * cycles):
+                    taken, best, cycles = other, changed, found
+        return best
+
+    def _kinds(self) -> list[list[_Candidate]]:
+        """Regions with the same operators and shapes, kinds with most of them first."""
+        kinds: dict[object, list[_Candidate]] = {}
+        for candidate in self._regions:
+            layer = candidate.entry.layer
+            shapes = tuple((t.spec.shape, t.spec.dtype) for t in (*layer.inputs, *layer.outputs))
+            kinds.setdefault((layer.operator, shapes), []).append(candidate)
+        return sorted(kinds.values(), key=lambda kind: -len(kind))[:_MOST_KINDS]
+
+    def cover(self, taken: Taken) -> Cover:
+        """The cover with these regions, and what others would have cost."""
+        ends = {c.operators[-1]: c for c in taken}
+        inside = {i for c in taken for i in c.operators}
+        forms, pinned = [], dict(self._pins)
+        for index, entry in enumerate(self._operators):
+            lost = [_offer(c) for c in self._regions if c.operators[-1] == index and c not in taken]
+            if index in ends:
+                pin = _pin(ends[index].entry.layer, self._pins)
+                pinned |= {entry.layer.name: pin} if pin else {}
+                forms.append(replace(ends[index].entry, rivals=(_apart(ends[index], self._alone), *lost)))
+            elif index not in inside:
+                forms.append(replace(entry, rivals=tuple(lost)) if lost else entry)
+        return Cover(tuple(forms), pinned)
 
 
-def _cover(
-    operators: Sequence[Forms],
-    several: Sequence[_Candidate],
-    alone: Mapping[int, _Candidate],
-    taken: Sequence[_Candidate],
-    pins: Mapping[str, str],
-) -> Cover:
-    """The cover that takes some regions, with what the others would have cost."""
-    ends = {c.operators[-1]: c for c in taken}
-    inside = {i for c in taken for i in c.operators}
-    forms, pinned = [], dict(pins)
-    for index, entry in enumerate(operators):
-        lost = [_offer(c) for c in several if c.operators[-1] == index and c not in taken]
-        if index in ends:
-            pin = _pin(ends[index].entry.layer, pins)
-            pinned |= {entry.layer.name: pin} if pin else {}
-            forms.append(replace(ends[index].entry, rivals=(_apart(ends[index], alone), *lost)))
-        elif index not in inside:
-            forms.append(replace(entry, rivals=tuple(lost)))
-    return Cover(tuple(forms), pinned)
+def _changed(taken: Taken, kind: Sequence[_Candidate]) -> list[Taken]:
+    """Without all regions of a kind, and with as many of them as possible."""
+    without = taken.difference(kind)
+    chosen: list[_Candidate] = []
+    for candidate in kind:
+        if not any(candidate.overlaps(other) for other in chosen):
+            chosen.append(candidate)
+    others = [c for c in without if not any(c.overlaps(other) for other in chosen)]
+    return [other for other in (without, frozenset((*others, *chosen))) if other != taken]
 
 
 def recorded_cover(operators: Sequence[Forms], regions: Sequence[Forms], recorded: Mapping[str, str]) -> Cover:

@@ -1,29 +1,4 @@
-"""`UMABackend`: an accelerator, described with upstream UMA's vocabulary on Relax.
-
-    class MyBackend(UMABackend):
-        def __init__(self):
-            super().__init__()
-            self._register_target_attr("lanes", default=4, choices=(2, 4, 8))
-            self._register_pattern("dense", dense_pattern, lambda match: match.layer.macs > 1000 or "it is too small")
-            self._register_operator_strategy("dense", dense_strategy)
-
-        @property
-        def target_name(self):
-            return "my"
-
-    def dense_pattern():
-        from tvm.relax.dpl import is_op
-
-        return is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True)
-
-    def dense_strategy(layer, context):
-        return [MyForm(layer)]  # see `strategy.Form`
-
-Compilation annotates (patterns and checks give regions, several operators deep if the pattern is), chooses (strategies
-offer forms for regions; the cheapest cover of the network wins), partitions (chosen regions become Relax functions with
-`Composite` and `Codegen`), then lowers. `register()` makes the target known to TVM; `partition(module)` shows what this
-engine alone would take, whatever it costs.
-"""
+"""`UMABackend`: an accelerator, described with upstream UMA's vocabulary on Relax."""
 
 from __future__ import annotations
 
@@ -104,7 +79,39 @@ class Pattern:
 
 
 class UMABackend:
-    """Base class of all accelerators."""
+    """Base class of all accelerators.
+
+        from tvm_pulp.uma.backend import UMABackend
+        from tvm_pulp.uma.strategy import Refusal
+
+        class MyBackend(UMABackend):
+            def __init__(self):
+                super().__init__()
+                self._register_target_attr("lanes", default=4, choices=(2, 4, 8))
+                self._register_relax_pass("pre_partition", lambda module: module)
+                self._register_pattern("dense", dense_pattern, large_enough)
+                self._register_operator_strategy("dense", dense_strategy)
+
+            @property
+            def target_name(self):
+                return "my"
+
+        def dense_pattern():
+            from tvm.relax.dpl import is_op
+
+            return is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True)
+
+        def large_enough(match):
+            return match.layer.macs >= 5000 or "it has less than 5,000 MAC"
+
+        def dense_strategy(layer, context):
+            return Refusal("my", "the forms are still to be written")  # or a list of them, see `strategy.Form`
+
+    Compilation annotates (patterns and checks give regions, several operators deep where patterns are), chooses
+    (strategies offer forms; the cheapest cover of the network wins), partitions (chosen regions become Relax functions
+    with `Composite` and `Codegen`), then lowers. `post_partition` passes see the partitioned module. `register()` makes
+    the target known to TVM; `partition(module)` shows what this engine alone could take, whatever it costs.
+    """
 
     def __init__(self) -> None:
         self._attributes: dict[str, TargetAttribute] = {}
