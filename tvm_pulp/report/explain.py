@@ -63,7 +63,8 @@ def _choice(plan: LayerPlan) -> list[str]:
     for offer in plan.offers:
         if (offer.engine, offer.form) == (plan.engine, tiling.form.name):
             continue
-        cost = f"about {offer.cycles:,} cycles alone" if offer.cycles is not None else offer.reason
+        known = [] if offer.cycles is None else [f"about {offer.cycles:,} cycles alone"]
+        cost = ", ".join([*known, *([offer.reason] if offer.reason else [])])
         lines.append(f"not {offer.engine}, {offer.form}: {cost}")
     for refusal in plan.refusals:
         remedy = f"; {refusal.remedy} and it would run there" if refusal.remedy else ""

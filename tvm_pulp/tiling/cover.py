@@ -187,7 +187,7 @@ def _apart(region: _Candidate, alone: Mapping[int, _Candidate]) -> Offer:
     if any(part.cost is None for part in parts):
         return Offer("apart", "operator by operator", None, "one of them does not fit into L1")
     how = " and ".join(f"{part.entry.layer.operator} on {part.engine}" for part in parts)
-    return Offer("apart", how, sum(part.cycles for part in parts))
+    return Offer("apart", how, sum(part.cycles for part in parts), f"{region.cycles:,} as one")
 
 
 def _offer(candidate: _Candidate) -> Offer:

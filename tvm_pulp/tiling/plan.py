@@ -24,7 +24,7 @@ PLANNERS = ("solver", "greedy")
 
 @dataclass(frozen=True)
 class Offer:
-    """What an engine would take for a layer: planned cycles, or why it does not fit."""
+    """What an engine would take for a layer: planned cycles, with a remark, or why it does not fit."""
 
     engine: str
     form: str
