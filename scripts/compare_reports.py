@@ -5,19 +5,20 @@ python scripts/compare_reports.py FIRST SECOND      reads FIRST.json, FIRST.npz,
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tvm_pulp.formats import ReportJson, from_json
+
 
 def read(stem: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Report and outputs of a run."""
     with np.load(f"{stem}.npz") as arrays:
         outputs = {name: arrays[name] for name in arrays.files}
-    return json.loads(Path(f"{stem}.json").read_text(encoding="utf-8")), outputs
+    return from_json(ReportJson, Path(f"{stem}.json").read_text(encoding="utf-8")), outputs
 
 
 def compare(first: dict[str, Any], second: dict[str, Any]) -> list[str]:

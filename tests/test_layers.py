@@ -7,6 +7,7 @@ under TYPE_CHECKING count like any other.
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +19,18 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 # Parts of tvm_pulp in the order a model meets them, and why each stands where it does.
 STAGES = {
     "errors": "every stage raises them",
+    "formats": "plan.json and report.json as typed data; whoever writes or reads one checks it",
     "soc": "the machine is data; it knows no compiler",
     "qnn": "the integer dialect is the language between all later stages",
     "frontend": "model file to Relax",
     "canonicalize": "turns what every frontend gives into the dialect",
     "uma": "chooses regions per engine in canonical modules",
-    "tiling": "plans the regions that uma found",
-    "tir": "lowers a plan",
+    "lowering": "turns the canonical module into layers over named tensors",
+    "tiling": "cuts layers into tiles, schedules and places them: one plan from one set of decisions",
+    "tir": "lowers a plan to a program, and describes both",
+    "estimate": "runs a described program on paper; knows no plan",
+    "verify": "checks a described program; knows neither how it was made nor how it was estimated",
+    "planning": "the driver: tries decisions, calls all of the above, keeps the fastest plan",
     "codegen": "prints what tir made as C",
     "toolchain": "builds what codegen printed; knows C, not networks",
     "_iss": "the compiled simulator",
@@ -39,11 +45,32 @@ STAGES = {
     "mlonmcu": "a plug-in for another tool, on top of the command line",
 }
 
-# What stands outside the stages: which stages it may import, and why.
+# Parts of a stage in their order: a part may import earlier ones of its stage, never later ones.
+PARTS = {
+    "tiling": ("alignment", "cost", "forms", "schedule", "place", "plan", "make_plan"),
+    "planning": (
+        "garbage_collection",
+        "attempts",
+        "heuristics",
+        "solver",
+        "memory_limits",
+        "cover",
+        "partition_network",
+        "find_plan",
+        "read_plan",
+        "driver",
+    ),
+}
+
+# Stages that others reach only by the names their package states.
+FACES = ("formats", "lowering", "estimate", "verify", "planning")
+
+# What stands outside the stages: which stages, or parts of one, it may import, and why.
 UP_TO_UMA = tuple(STAGES)[: tuple(STAGES).index("uma") + 1]
+FOR_PLUGINS = (*UP_TO_UMA, "tiling.cost", "tiling.forms")
 OUTSIDE = {
-    "uma_backends": ((*UP_TO_UMA, "tiling"), "an accelerator states patterns, tile limits and cost; it emits nothing"),
-    "schedules": ((*UP_TO_UMA, "tiling"), "the cores are described like an accelerator"),
+    "uma_backends": (FOR_PLUGINS, "an accelerator states patterns, tile limits and cost; it emits nothing"),
+    "schedules": (FOR_PLUGINS, "the cores are described like an accelerator"),
     "c_runtime": ((), "data: C for a target cannot depend on the compiler"),
 }
 
@@ -101,7 +128,8 @@ def find_violation(module: str, target: str) -> str | None:
         stage = "api"
     if own_top != "tvm_pulp":
         allowed, reason = OUTSIDE[own_top]
-        return None if stage in allowed else f"{own_top} may not use {stage}: {reason}"
+        part = ".".join(rest.split(".")[:2])
+        return None if stage in allowed or part in allowed else f"{own_top} may not use {part}: {reason}"
     if not own_rest:
         return None  # tvm_pulp/__init__.py re-exports the driver.
     if own_rest[0] not in STAGES:
@@ -109,7 +137,49 @@ def find_violation(module: str, target: str) -> str | None:
     order = list(STAGES)
     if order.index(stage) > order.index(own_rest[0]):
         return f"{own_rest[0]} comes before {stage} ({STAGES[stage]})"
+    if stage == own_rest[0]:
+        return find_part_violation(stage, own_rest[1:], rest.split(".")[1:])
+    if stage in FACES and rest.split(".")[1:2] and len(rest.split(".")) > 2:
+        return f"{stage} is reached by the names that tvm_pulp/{stage}/__init__.py states"
     return None
+
+
+def find_part_violation(stage: str, own: list[str], target: list[str]) -> str | None:
+    """Return why a part of a stage may not import another part, or None when it may."""
+    parts = PARTS.get(stage)
+    if parts is None or not own or not target or target[0] not in parts:
+        return None
+    if own[0] not in parts:
+        return f"{stage}.{own[0]} is not in the table of parts"
+    if parts.index(target[0]) > parts.index(own[0]):
+        return f"{stage}.{own[0]} comes before {stage}.{target[0]}"
+    return None
+
+
+def find_circle(root: Path) -> list[str]:
+    """Return modules that import each other in a circle, or nothing."""
+    modules: dict[str, Path] = {}
+    for top in ("tvm_pulp", *OUTSIDE):
+        for path in sorted((root / top).rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    waits: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        found = find_imports(path.read_text(encoding="utf-8"), module, path.stem == "__init__")
+        names = {i.target if i.target in modules else i.target.rpartition(".")[0] for i in found}
+        waits[module] = {n for n in names if n in modules and n != module}
+    while free := [module for module, names in waits.items() if not names]:
+        for module in free:
+            del waits[module]
+        for names in waits.values():
+            names.difference_update(free)
+    # What is left waits for a circle or is part of one: follow it until something comes again.
+    seen: list[str] = []
+    here = next(iter(waits), None)
+    while here is not None and here not in seen:
+        seen.append(here)
+        here = min(waits[here])
+    return seen[seen.index(here) :] if here is not None else []
 
 
 def check_file(path: Path, root: Path) -> list[str]:
@@ -135,6 +205,44 @@ def test_the_source_tree_keeps_its_layers() -> None:
     assert check_tree(REPOSITORY) == []
 
 
+def test_no_module_imports_itself_through_others() -> None:
+    assert find_circle(REPOSITORY) == []
+
+
+def test_a_planted_circle_is_found(tmp_path: Path) -> None:
+    folder = tmp_path / "tvm_pulp" / "soc"
+    folder.mkdir(parents=True)
+    for name, text in {"a": "import tvm_pulp.errors", "b": "from . import c", "c": "from .d import x", "d": ""}.items():
+        (folder / f"{name}.py").write_text(text + "\n")
+    assert find_circle(tmp_path) == []
+    (folder / "d.py").write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .b import y\n")
+    assert sorted(find_circle(tmp_path)) == ["tvm_pulp.soc.b", "tvm_pulp.soc.c", "tvm_pulp.soc.d"]
+
+
+@pytest.mark.parametrize("stage", PARTS)
+def test_every_part_is_in_the_table(stage: str) -> None:
+    entries = (REPOSITORY / "tvm_pulp" / stage).iterdir()
+    parts = {path.stem for path in entries if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert parts - {"__init__"} == set(PARTS[stage])
+
+
+def public_packages() -> list[str]:
+    """Packages of tvm_pulp that hold Python."""
+    found = sorted(path.parent for path in (REPOSITORY / "tvm_pulp").rglob("__init__.py"))
+    return [".".join(path.relative_to(REPOSITORY).parts) for path in found]
+
+
+@pytest.mark.parametrize("package", public_packages())
+def test_a_package_states_its_public_names(package: str) -> None:
+    """`__all__` is there, sorted as the linter sorts it, and every name is something: a value or a module."""
+    module = importlib.import_module(package)
+    assert module.__all__
+    assert module.__doc__
+    for name in module.__all__:
+        if not hasattr(module, name):
+            importlib.import_module(f"{package}.{name}")
+
+
 def test_every_stage_of_the_tree_is_in_the_table() -> None:
     entries = (REPOSITORY / "tvm_pulp").iterdir()
     parts = {path.stem for path in entries if path.suffix == ".py" or (path / "__init__.py").is_file()}
@@ -152,13 +260,19 @@ def test_every_stage_of_the_tree_is_in_the_table() -> None:
         ("tvm_pulp/soc/a.py", "def f():\n    from tvm_pulp import compile", "soc comes before api"),
         ("tvm_pulp/soc/a.py", "import importlib\nimportlib.import_module('tvm_pulp.tir.x')", "soc comes before tir"),
         ("tvm_pulp/helpers/a.py", "import tvm_pulp.soc", "not in the table"),
-        ("tvm_pulp/tiling/a.py", "from uma_backends.neureka import cost", "only tvm_pulp.uma may load uma_backends"),
+        ("tvm_pulp/tiling/plan.py", "from uma_backends.neureka import cost", "only tvm_pulp.uma may load uma_backends"),
         ("tvm_pulp/codegen/a.py", "import schedules.conv2d", "only tvm_pulp.uma may load schedules"),
         ("uma_backends/neureka/a.py", "from tvm_pulp.codegen import c", "uma_backends may not use codegen"),
         ("uma_backends/neureka/a.py", "from uma_backends.ita import cost", "none may import another"),
         ("uma_backends/neureka/a.py", "from uma_backends import ita", "none may import another"),
         ("uma_backends/neureka/a.py", "import schedules.conv2d", "independent"),
         ("schedules/a.py", "import tvm_pulp.sim", "schedules may not use sim"),
+        ("schedules/a.py", "from tvm_pulp.tiling.place import arena", "schedules may not use tiling.place"),
+        ("tvm_pulp/tiling/cost/a.py", "from tvm_pulp.tiling.schedule import x", "tiling.cost comes before"),
+        ("tvm_pulp/planning/attempts/a.py", "from ..solver import solve", "attempts comes before planning.solver"),
+        ("tvm_pulp/tiling/extra.py", "from tvm_pulp.tiling.cost import x", "not in the table of parts"),
+        ("tvm_pulp/estimate/a.py", "from tvm_pulp.verify.races import Races", "estimate comes before verify"),
+        ("tvm_pulp/report/a.py", "from tvm_pulp.verify.races import Races", "reached by the names that"),
     ],
 )
 def test_planted_violation_is_found(tmp_path: Path, file: str, text: str, expected: str) -> None:
@@ -173,15 +287,15 @@ def test_planted_violation_is_found(tmp_path: Path, file: str, text: str, expect
     ("file", "text"),
     [
         (
-            "tvm_pulp/tiling/a.py",
+            "tvm_pulp/tiling/plan.py",
             "from tvm_pulp.soc import load\nfrom tvm_pulp import __version__\nimport c_runtime",
         ),
-        ("tvm_pulp/tiling/a.py", "from .cost import cycles\nfrom . import solver"),
+        ("tvm_pulp/tiling/forms/a.py", "from ..cost import cycles\nfrom . import cuts"),
         ("tvm_pulp/uma/registry.py", "import importlib\nimportlib.import_module('uma_backends.neureka')"),
         ("tvm_pulp/tvmc/compile.py", "from tvm_pulp import compile\nfrom tvm_pulp.zoo import load"),
         (
             "uma_backends/neureka/a.py",
-            "from tvm_pulp.uma import UMABackend\nimport tvm_pulp.tiling\nfrom . import b",
+            "from tvm_pulp.uma import UMABackend\nimport tvm_pulp.tiling.forms\nfrom . import b",
         ),
         ("schedules/a.py", "import numpy\nfrom tvm_pulp.qnn import conv2d\nfrom schedules.tile import space"),
     ],

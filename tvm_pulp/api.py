@@ -14,7 +14,7 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
-    from tvm_pulp.tiling.plan import Plan
+    from tvm_pulp.tir import LoweredPlan
     from tvm_pulp.toolchain import RiscvToolchain
 
 Progress = Callable[[str], None]
@@ -141,6 +141,7 @@ class App:
         return self._devices[key]
 
     def _report(self, run: Any) -> dict[str, Any]:
+        from tvm_pulp.formats import ReportJson, check_record
         from tvm_pulp.report import report
 
         make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
@@ -148,6 +149,7 @@ class App:
         if "plan.json" in self.files:
             made["planner"] = json.loads(self.files["plan.json"])["planner"]
             made["host"]["solver_s"] = self._solver_seconds
+        check_record(ReportJson, made)
         return made
 
 
@@ -177,7 +179,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     target, name = resolve_target(options), module_name(options)
     progress(f"importing {model}")
     from tvm_pulp.canonicalize.pipeline import canonicalize
-    from tvm_pulp.tiling.build_network import build_network
+    from tvm_pulp.lowering import build_network
 
     imported = import_model(model, options)
     progress("canonicalizing")
@@ -189,10 +191,11 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     stages: Sequence[Any] = ()
     if target.soc.simulated:
         progress(f"{'planning' if options.plan is None else 'placing'} {len(network.layers)} layers")
-        plan = target.plan(network)
-        solver_seconds = plan.planner.seconds if plan.planner is not None else None
+        lowered = target.plan(network)
+        planner = lowered.plan.planner
+        solver_seconds = planner.seconds if planner is not None else None
         progress("emitting C")
-        files, stages, network = target.emit(plan, facts), plan.lowered.stages, plan.network
+        files, stages, network = target.emit(lowered, facts), lowered.stages, lowered.plan.network
     else:
         from tvm_pulp.codegen.emit import emit
 
@@ -235,11 +238,11 @@ def module_name(options: CompileOptions) -> str:
     return name
 
 
-def plan_model(model: str | Path, options: CompileOptions) -> Plan:
+def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
     """Plan a model for a SoC with a cluster, without emitting anything."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
+    from tvm_pulp.lowering import build_network
     from tvm_pulp.target import resolve_target
-    from tvm_pulp.tiling.build_network import build_network
 
     target = resolve_target(options)
     if not target.soc.simulated:
@@ -253,11 +256,11 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Pa
     """Print layer by layer what the compiler makes of a model and why; draw it as ONNX, if wanted."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.frontend.imported import UnsupportedOperators
+    from tvm_pulp.lowering import build_network
     from tvm_pulp.report import regions_onnx
     from tvm_pulp.report.explain import explain_plan, explain_source
     from tvm_pulp.report.explain_nodes import explain_unsupported
     from tvm_pulp.target import resolve_target
-    from tvm_pulp.tiling.build_network import build_network
 
     target = resolve_target(options)
     try:
@@ -267,7 +270,7 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Pa
         raise
     network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     if target.soc.simulated:
-        plan = target.plan(network)
+        plan = target.plan(network).plan
         explain_plan(plan, stream)
         drawn = regions_onnx.plan_model(plan) if onnx is not None else None
     else:

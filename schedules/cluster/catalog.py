@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import islice
 
-from schedules.cluster import attention, concat, conv2d, dense, elementwise, matmul, rows, space_to_depth
+from schedules.cluster import add, attention, concat, conv2d, dense, elementwise, matmul, rows, space_to_depth
 from schedules.cluster import unfolded_conv2d as unfolded
 from schedules.cluster.available import available
 from schedules.cluster.base import KernelForm
@@ -13,6 +13,7 @@ from tvm_pulp.qnn.network import Layer
 
 # operator -> (file of the kernel, condition, form): the first that applies.
 _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
+    "add": [("add", add.applies, add.AddKernel)],
     "dense": [("dense", dense.applies, dense.DenseKernel)],
     "conv2d": [
         ("dense", dense.applies, dense.DenseKernel),

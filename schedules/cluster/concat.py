@@ -14,8 +14,8 @@ from schedules.kernel_cycles import call_cost
 from tvm_pulp.qnn.concat import divide
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.residency import contiguous_offset
 from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Load, Local, Pointer, Recipe, Store
 from tvm_pulp.uma.strategy import TileAxis
 

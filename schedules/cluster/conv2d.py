@@ -21,7 +21,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
-from tvm_pulp.uma.windows import Span, input_span
+from tvm_pulp.uma.windows import InputSpan, input_span
 
 _MOST_WINDOWS = 16
 
@@ -42,7 +42,7 @@ def applies_depthwise(layer: Layer) -> bool:
     return plain and groups and channels > 1 and uniform_requant(layer, accumulator_reach(layer))
 
 
-def spans(layer: Layer, box: Box) -> tuple[Span, Span]:
+def spans(layer: Layer, box: Box) -> tuple[InputSpan, InputSpan]:
     """Input rows and columns of an output part."""
     a, (_, height, width, _) = layer.attributes, layer.inputs[0].spec.shape
     _, kh, kw, _ = layer.inputs[1].spec.shape
@@ -55,7 +55,7 @@ def spans(layer: Layer, box: Box) -> tuple[Span, Span]:
 class WindowKernel(KernelForm):
     """What both kinds of convolution share."""
 
-    def window(self, box: Box, rows: Span, columns: Span) -> dict[str, int]:
+    def window(self, box: Box, rows: InputSpan, columns: InputSpan) -> dict[str, int]:
         """Fields that describe sizes, steps and padding."""
         a, (_, kh, kw, _) = self.layer.attributes, self.layer.inputs[1].spec.shape
         return {

@@ -1,13 +1,10 @@
-"""Element-wise operators: add, mul, requantize, hardswish, gelu, lookup."""
+"""Element-wise operators but the sum: mul, requantize, hardswish, gelu, lookup."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,17 +14,12 @@ from schedules.cluster.base import (
     TYPES,
     Arguments,
     KernelForm,
-    requant_fields,
     uniform_requant,
 )
-from schedules.linear_sum import LinearSum, find_linear_sum
-from schedules.sum_table import SumTable, find_sum_table
-from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.add import LEFT_SHIFT, Add
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.tile_rules import RULES, broadcast_box
+from tvm_pulp.tiling.forms.tile_rules import RULES, broadcast_box
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
@@ -35,17 +27,17 @@ from tvm_pulp.uma.strategy import TileAxis
 _TYPES = ("int8", "uint8", "int32")
 
 
-def _same_or_row(spec: TensorSpec, shape: tuple[int, ...]) -> bool:
+def same_or_row(spec: TensorSpec, shape: tuple[int, ...]) -> bool:
     """Whether an operand has the result's shape, is one row of it, or is a single element per row of one column."""
     return spec.shape == shape or (spec.elements == shape[-1] and spec.shape[-1:] == shape[-1:])
 
 
-def _bytes(layer: Layer, count: int) -> bool:
+def bytes_in_rows(layer: Layer, count: int) -> bool:
     shape = layer.outputs[0].spec.shape
     data = [t.spec for t in layer.inputs[:count]]
     # Products of bytes and TFLite's common scale stay far below 2^30; a 32-bit operand promises nothing.
     reach = None if any(s.dtype == "int32" for s in data) else 1 << 29
-    return all(s.dtype in _TYPES and _same_or_row(s, shape) for s in data) and uniform_requant(layer, reach)
+    return all(s.dtype in _TYPES and same_or_row(s, shape) for s in data) and uniform_requant(layer, reach)
 
 
 @dataclass(frozen=True)
@@ -80,175 +72,16 @@ class ElementwiseKernel(KernelForm):
         return slice(box.start[-1], box.start[-1] + box.size[-1])
 
 
-def _out(form: KernelForm, box: Box) -> Local:
+def output_local(form: KernelForm, box: Box) -> Local:
     return Local("y", TensorSpec(box.size, form.layer.outputs[0].spec.dtype), SLACK)
 
 
-def _itemsize(tensor: Tensor) -> int:
+def itemsize_of(tensor: Tensor) -> int:
     return tensor.spec.bytes // max(1, tensor.spec.elements)
 
 
-def linear_sum(layer: Layer) -> LinearSum | None:
-    """A sum with roundings of its own as one multiply-accumulate, where that is exact."""
-    attributes, constants = layer.attributes, layer.inputs[2:]
-    types = tuple(t.spec.dtype for t in layer.inputs[:2])
-    if attributes["form"] == "plain" or "int32" in types or any(t.spec.elements != 1 for t in constants):
-        return None
-    scalars = tuple(int(t.data.reshape(-1)[0]) for t in constants if t.data is not None)
-    if len(scalars) < len(constants):
-        return None
-    return _linear_sum(json.dumps(attributes, sort_keys=True), types, scalars)
-
-
-@lru_cache(maxsize=1024)
-def _linear_sum(encoded: str, types: tuple[str, ...], scalars: tuple[int, ...]) -> LinearSum | None:
-    attributes: dict[str, Any] = json.loads(encoded)
-    rule = Requant.of(attributes)
-    if rule.out_dtype == "int32":
-        return None
-    a, b = (byte_values(dtype) for dtype in types)
-    result = Add.reference(attributes, [a[:, None], b[None, :], *(np.array([s], np.int32) for s in scalars)])
-    first, second = (float(m) for m in attributes["multipliers"])
-    if attributes["form"] == "tflite":
-        mul, exponent = scalars
-        left, right = (2.0 ** (e + LEFT_SHIFT - 31 + exponent - 31) * mul for e in attributes["exponents"])
-        slopes = first * left, second * (-right if attributes["subtract"] else right)
-    else:
-        slopes = first * 2.0 ** -attributes["shift"], second * 2.0 ** -attributes["shift"]
-    return find_linear_sum(result, a, b, slopes, rule.low, rule.high)
-
-
-# Elements from which on bringing a table of sums pays, beside a short loop and beside a long one.
-_WORTH_A_TABLE, _WORTH_A_TABLE_ANYWAY = 1024, 32
-
-
-def applies_add(layer: Layer) -> bool:
-    form = layer.attributes["form"]
-    if form != "plain" and linear_sum(layer) is not None:
-        shape = layer.outputs[0].spec.shape
-        return all(_same_or_row(t.spec, shape) for t in layer.inputs[:2])
-    if not _bytes(layer, 2) or form not in ("plain", "tflite"):
-        return False
-    tabled = form == "tflite" or any(Requant.of(layer.attributes, p).kind != "none" for p in ("requant_a", "requant_b"))
-    return not tabled or all(t.spec.dtype != "int32" for t in layer.inputs[:2])
-
-
-@dataclass(frozen=True)
-class AddKernel(ElementwiseKernel):
-    name: str = "add kernel"
-
-    def data(self) -> list[Tensor]:
-        return self.layer.inputs[:2]
-
-    def tables(self) -> tuple[list[np.ndarray | None], int]:
-        """Tables of both operands, and what must be added to every sum.
-
-        The kernel is fast with two int8 tables or none. An operand without a table gets one that keeps its values, and
-        values up to 255 are stored 128 lower.
-        """
-        found = [self.table(0), self.table(1)]
-        specs = [t.spec for t in self.layer.inputs[:2]]
-        if all(t is None for t in found) and specs[0].dtype == specs[1].dtype:
-            return found, 0
-        rule = Requant.of(self.layer.attributes)
-        if rule.kind != "pulp" or any(s.dtype == "int32" for s in specs):
-            return found, 0
-        moved, total = [], 0
-        for table, spec in zip(found, specs, strict=True):
-            values = table.astype(np.int64) if table is not None else byte_values(spec.dtype)
-            shift = 128 if values.min() >= 0 and values.max() > 127 else 0
-            if values.min() - shift < -128 or values.max() - shift > 127:
-                return found, 0
-            moved.append((values - shift).astype(np.int8))
-            total += shift
-        return list(moved), total
-
-    def table(self, side: int) -> np.ndarray | None:
-        """What an operand becomes before the sum, for every byte."""
-        a, spec = self.layer.attributes, self.layer.inputs[side].spec
-        values = byte_values(spec.dtype)
-        if a["form"] == "tflite":
-            shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << LEFT_SHIFT
-            scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
-            return (-scaled if side == 1 and a.get("subtract") else scaled).astype(np.int32)
-        prefix = ("requant_a", "requant_b")[side]
-        rule = Requant.of(a, prefix)
-        if rule.kind == "none":
-            return None
-        before = Requant.of(a, "requant_a").operands if side == 1 else 0
-        tensors = self.layer.inputs[2 + before : 2 + before + rule.operands]
-        result = rule.apply(values, [t.data for t in tensors if t.data is not None])
-        return result if result.dtype == np.int8 else result.astype(np.int32)
-
-    @cached_property
-    def by_table(self) -> SumTable | None:
-        """The sum by a table of its results, where there is much to add."""
-        a, constants = self.layer.attributes, self.layer.inputs[2:]
-        rule, specs = Requant.of(a), [t.spec for t in self.layer.inputs[:2]]
-        known = all(t.spec.elements == 1 and t.data is not None for t in constants)
-        least = _WORTH_A_TABLE if rule.kind == "pulp" and not rule.wide else _WORTH_A_TABLE_ANYWAY
-        worth = known and a["form"] == "plain" and self.layer.outputs[0].spec.elements >= least
-        if not worth or "int32" in (rule.out_dtype, *(s.dtype for s in specs)):
-            return None
-        last = [t.data for t in constants[len(constants) - rule.operands :] if t.data is not None]
-        return find_sum_table(
-            [self.table(0), self.table(1)], [s.dtype for s in specs], lambda total: rule.apply(total, last)
-        )
-
-    def moved_add(self, offset: int) -> Tensor | None:
-        """The summand of the requantization with `offset` put back into every sum."""
-        if not offset:
-            return None
-        mul, add = (t.data.astype(np.int64) for t in self.layer.inputs[-2:] if t.data is not None)
-        return self.derived.constant(f"{self.layer.name}_moved_add", (add + offset * mul).astype(np.int32))
-
-    def linear_requant(self, arguments: Arguments, linear: LinearSum) -> dict[str, Any]:
-        """Shift and clip of a linear sum: the multipliers are applied before."""
-        rule = replace(Requant.of(self.layer.attributes), kind="pulp", shift=linear.shift, zero_point=0, wide=False)
-        constants = [
-            self.derived.constant(f"{self.layer.name}_linear_{name}", np.array([value], np.int32))
-            for name, value in (("mul", 1), ("add", linear.add))
-        ]
-        return requant_fields(arguments, "requant", rule, constants)
-
-    def recipe(self, box: Box) -> Recipe:
-        layer = self.layer
-        arguments = Arguments()
-        rows, columns = self.geometry(box)
-        a, a_stride = self.operand(arguments, "a", layer.inputs[0], box, columns)
-        b, b_stride = self.operand(arguments, "b", layer.inputs[1], box, columns)
-        y = _out(self, box)
-        narrow: list[Any] = [0, 0]
-        wide: list[Any] = [0, 0]
-        linear, summed = linear_sum(layer), self.by_table
-        tables, offset = (list(summed.operands), 0) if summed else self.tables() if linear is None else ([], 0)
-        for side, table in enumerate(tables):
-            if table is not None:
-                constant = self.derived.constant(f"{layer.name}_table_{'ab'[side]}", table)
-                place = arguments.load_whole(f"table_{'ab'[side]}", constant)
-                (narrow if table.dtype == np.int8 else wide)[side] = place
-        sums: Pointer | int = 0
-        if summed:
-            results = self.derived.constant(f"{layer.name}_sums", summed.results)
-            sums = arguments.load_whole("sums", results)
-            requant = requant_fields(arguments, "requant", Requant(), [])
-        elif linear is None:
-            requant = arguments.requant(layer, self.channels(box), self.moved_add(offset))
-        else:
-            requant = self.linear_requant(arguments, linear)
-        fields = {
-            "a": a, "b": b, "y": Pointer(y), "table_a": narrow[0], "table_b": narrow[1], "wide_table_a": wide[0],
-            "wide_table_b": wide[1], "rows": rows, "columns": columns, "a_stride": a_stride, "b_stride": b_stride,
-            "y_stride": columns * _itemsize(layer.outputs[0]), "a_type": TYPES[layer.inputs[0].spec.dtype],
-            "b_type": TYPES[layer.inputs[1].spec.dtype], "mul_a": linear.mul_a if linear else 1,
-            "mul_b": linear.mul_b if linear else 1, "sum_table": sums, "sum_low": summed.low if summed else 0,
-            **requant,
-        }  # fmt: skip
-        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), self.cores)
-
-
 def applies_mul(layer: Layer) -> bool:
-    return _bytes(layer, 2)
+    return bytes_in_rows(layer, 2)
 
 
 @dataclass(frozen=True)
@@ -264,11 +97,11 @@ class MulKernel(ElementwiseKernel):
         rows, columns = self.geometry(box)
         a, a_stride = self.operand(arguments, "a", layer.inputs[0], box, columns)
         b, b_stride = self.operand(arguments, "b", layer.inputs[1], box, columns)
-        y = _out(self, box)
+        y = output_local(self, box)
         requant = arguments.requant(layer, self.channels(box))
         fields = {
             "a": a, "b": b, "y": Pointer(y), "rows": rows, "columns": columns, "a_stride": a_stride,
-            "b_stride": b_stride, "y_stride": columns * _itemsize(layer.outputs[0]),
+            "b_stride": b_stride, "y_stride": columns * itemsize_of(layer.outputs[0]),
             "a_type": TYPES[layer.inputs[0].spec.dtype], "b_type": TYPES[layer.inputs[1].spec.dtype],
             "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"],
             **requant,
@@ -277,14 +110,14 @@ class MulKernel(ElementwiseKernel):
 
 
 def applies_unary(layer: Layer) -> bool:
-    return _bytes(layer, 1)
+    return bytes_in_rows(layer, 1)
 
 
 def applies_requantize(layer: Layer) -> bool:
     """Per tensor, or along the last axis."""
     rank = len(layer.outputs[0].spec.shape)
     last = layer.attributes["axis"] % rank == rank - 1
-    return _bytes(layer, 1) and (last or layer.inputs[1].spec.elements == 1)
+    return bytes_in_rows(layer, 1) and (last or layer.inputs[1].spec.elements == 1)
 
 
 def _unary(function: str, extra: Callable[[Layer], dict[str, int]]) -> type[KernelForm]:
@@ -302,11 +135,11 @@ def _unary(function: str, extra: Callable[[Layer], dict[str, int]]) -> type[Kern
             arguments = Arguments()
             rows, columns = self.geometry(box)
             x, x_stride = self.operand(arguments, "x", layer.inputs[0], box, columns)
-            y = _out(self, box)
+            y = output_local(self, box)
             requant = arguments.requant(layer, self.channels(box))
             fields = {
                 "x": x, "y": Pointer(y), "rows": rows, "columns": columns, "x_stride": x_stride,
-                "y_stride": columns * _itemsize(layer.outputs[0]), "x_type": TYPES[layer.inputs[0].spec.dtype],
+                "y_stride": columns * itemsize_of(layer.outputs[0]), "x_type": TYPES[layer.inputs[0].spec.dtype],
                 **extra(layer), **requant,
             }  # fmt: skip
             return arguments.finish(function, function, fields, (y, layer.outputs[0], box), self.cores)
@@ -359,13 +192,12 @@ class LookupKernel(KernelForm):
         arguments = Arguments()
         x = arguments.load("x", layer.inputs[0], box)
         table = arguments.load_whole("table", self.derived.constant(f"{layer.name}_table", self.table()))
-        y = _out(self, box)
+        y = output_local(self, box)
         fields = {"x": x, "y": Pointer(y), "table": table, "count": math.prod(box.size)}
         return arguments.finish("lookup", "lookup", fields, (y, layer.outputs[0], box), self.cores)
 
 
 TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
-    "add": [("add", applies_add, AddKernel)],
     "mul": [("mul", applies_mul, MulKernel)],
     "requantize": [("lookup", _function_of_byte, LookupKernel), ("requantize", applies_requantize, RequantizeKernel)],
     "hardswish": [("lookup", _function_of_byte, LookupKernel), ("hardswish", applies_unary, HardswishKernel)],

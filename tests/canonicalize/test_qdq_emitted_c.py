@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.frontend import test_onnx_operator_form, test_onnx_qdq_operators
+from tests.frontend import test_onnx_qdq_operators, test_onnx_quantized_operators
 from tests.frontend.quantized_onnx import Builder, dialect_run
 from tvm_pulp.api import App
 from tvm_pulp.canonicalize.pipeline import canonicalize
@@ -15,7 +15,7 @@ from tvm_pulp.codegen.emit import emit
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.onnx_file import from_model
 from tvm_pulp.frontend.onnx_qdq import import_qdq
-from tvm_pulp.tiling.build_network import build_network
+from tvm_pulp.lowering.build_network import build_network
 
 pytest.importorskip("onnxruntime")  # the builders calibrate their scales with it
 
@@ -36,7 +36,7 @@ def test_qdq(case: str) -> None:
     _check(g.typed_model([g.quantized(test_onnx_qdq_operators.CASES[case][0](g))]), g.feeds)
 
 
-@pytest.mark.parametrize("case", test_onnx_operator_form.CASES)
+@pytest.mark.parametrize("case", test_onnx_quantized_operators.CASES)
 def test_operator_form(case: str) -> None:
     g = Builder(np.random.default_rng([100, *case.encode()]))
-    _check(g.typed_model([test_onnx_operator_form.CASES[case][0](g)]), g.feeds)
+    _check(g.typed_model([test_onnx_quantized_operators.CASES[case][0](g)]), g.feeds)

@@ -1,4 +1,6 @@
-"""Fit the cycles of operations in generated kernels to the simulator; writes `tvm_pulp/tiling/operation_cycles.py`.
+"""Fit the cycles of operations in generated kernels to the simulator.
+
+Writes `tvm_pulp/tiling/cost/operation_cycles.py`.
 
     scripts/fit_kernel_cycles generated
 
@@ -21,13 +23,13 @@ from tests.kernels.call import REPOSITORY
 from tests.simulated.golden_cases import DATA, deeploy_cases
 from tvm_pulp.api import App, CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.estimate.estimate_plan import estimate_plan
+from tvm_pulp.lowering.build_network import build_network
 from tvm_pulp.target import resolve_target
-from tvm_pulp.tiling import choose
-from tvm_pulp.tiling.build_network import build_network
-from tvm_pulp.tiling.loop_cost import layer_work
-from tvm_pulp.tir.estimate import estimate
+from tvm_pulp.tiling.cost.loop_cost import count_layer_operations
+from tvm_pulp.tiling.forms import engine_choice
 
-TARGET = REPOSITORY / "tvm_pulp/tiling/operation_cycles.py"
+TARGET = REPOSITORY / "tvm_pulp/tiling/cost/operation_cycles.py"
 # What an operation needs at least; how much a deviation from it counts beside the measurements.
 LEAST = {
     "call": 60.0, "iteration": 3.0, "short_iteration": 0.5, "load": 1.5, "store": 1.0, "index": 0.5, "integer": 1.0,
@@ -71,11 +73,12 @@ def samples(model: str, options: dict[str, Any], inputs: Any) -> Iterator[Sample
     chosen = CompileOptions(target="c", soc="siracusa", planner="greedy", **options)
     target, imported = resolve_target(chosen), import_model(model, chosen)
     network = build_network(target.prepare(canonicalize(imported)), imported, "default")
-    plan = target.plan(network)
+    lowered = target.plan(network)
+    plan = lowered.plan
     facts = {"target": "c", "soc": "siracusa", "inferred_inputs": list(imported.inferred_inputs)}
-    app = App(target.emit(plan, facts))
+    app = App(target.emit(lowered, facts))
     report, described = app.run(inputs).report, json.loads(app.files["plan.json"])
-    expected, kernels = estimate(described), [0] * len(plan.layers)
+    expected, kernels = estimate_plan(described), [0] * len(plan.layers)
     for step in described["program"]:
         for action in step["actions"]:
             if action["do"] == "kernel":
@@ -83,12 +86,12 @@ def samples(model: str, options: dict[str, Any], inputs: Any) -> Iterator[Sample
     for index, (layer, measured) in enumerate(zip(plan.layers, report["layers"], strict=True)):
         if layer.tiling.form.name != "tiled" or len(layer.recipes) > 1:
             continue
-        work = layer_work(layer.layer)
-        iterations = max(1, work.shared_iterations)
+        counted = count_layer_operations(layer.layer)
+        iterations = max(1, counted.shared_iterations)
         share = -(-iterations // (plan.cores if layer.layer.parallel else 1)) / iterations
         around = expected.layer_cycles[index] - kernels[index]
         if measured["cycles"] > around:
-            operations = {name: count * share for name, count in work.executed.items()} | {"call": 1.0}
+            operations = {name: count * share for name, count in counted.executed.items()} | {"call": 1.0}
             yield Sample(operations, measured["cycles"] - around, measured["cycles"])
 
 
@@ -120,7 +123,7 @@ def table(name: str, values: dict[str, float]) -> str:
 
 
 def main() -> int:
-    choose.core_schedules = lambda: ()  # type: ignore[attr-defined]
+    engine_choice.core_schedules = lambda: ()  # type: ignore[attr-defined]
     data: list[Sample] = []
     for model, options, inputs in networks():
         data += samples(model, options, inputs)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.elementwise import linear_sum
+from schedules.cluster.add import linear_sum
 from schedules.linear_sum import find_linear_sum
 from tvm_pulp.qnn.add import Add
 from tvm_pulp.qnn.fixed_point import quantize_multiplier

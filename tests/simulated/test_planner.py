@@ -10,7 +10,7 @@ import pytest
 
 import tvm_pulp
 from tvm_pulp.errors import UserError
-from tvm_pulp.tir.estimate import estimate
+from tvm_pulp.estimate.estimate_plan import estimate_plan
 
 
 def inputs_of(app: tvm_pulp.App) -> dict[str, np.ndarray]:
@@ -49,7 +49,7 @@ def test_small_memories(l1: int) -> None:
 def test_the_estimate_is_close() -> None:
     for target in ("c", "uma-neureka"):
         report = check("zoo:resnet8", target=target, soc="siracusa")
-        assert 0.8 < estimate(report["plan"]).cycles / report["cycles"] < 1.25
+        assert 0.8 < estimate_plan(report["plan"]).cycles / report["cycles"] < 1.25
 
 
 def test_constants_beyond_l2_come_from_l3() -> None:

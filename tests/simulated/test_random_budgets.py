@@ -18,9 +18,9 @@ from tvm_pulp.conformance.layer_network import simulate
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.target import Target
-from tvm_pulp.tiling.verify import verify
 from tvm_pulp.tir.describe import describe
 from tvm_pulp.uma.registry import backend
+from tvm_pulp.verify.verify_plan import verify_plan
 
 SIRACUSA = soc.load("siracusa")
 QUIET = {"deadline": None, "derandomize": True, "suppress_health_check": list(HealthCheck), "database": None}
@@ -49,7 +49,7 @@ def check(seed: int, target: Target) -> None:
         assert target.l1_limit is not None and int(match[1]) - int(match[2]) == target.l1_limit
         target = replace(target, l1_limit=int(match[1]))
         plan = target.plan(chain.network())
-    assert verify(json.loads(json.dumps(describe(plan))), SIRACUSA) == []
+    assert verify_plan(json.loads(json.dumps(describe(plan))), SIRACUSA) == []
     (result,) = simulate(target, plan, inputs).outputs
     np.testing.assert_array_equal(result, chain.reference(inputs), err_msg=str(chain))
 

@@ -8,11 +8,12 @@ from typing import Any
 from tvm_pulp import soc
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.build_schedule import LayerWork, Policy, build_schedule
-from tvm_pulp.tiling.cluster import TiledForm
-from tvm_pulp.tiling.greedy import Cuts
-from tvm_pulp.tiling.place_blocks import place_blocks
+from tvm_pulp.tiling.forms.cluster_forms import TiledForm
+from tvm_pulp.tiling.forms.cuts import Cuts
+from tvm_pulp.tiling.place.place_blocks import place_blocks
 from tvm_pulp.tiling.plan import LayerPlan, Plan, plan_l2
+from tvm_pulp.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.tir.tables import Tables
 
@@ -22,13 +23,13 @@ L1_BYTES = 16384
 def plan_of(layers: Sequence[Layer], size: tuple[int, ...], *, overlap: bool, cores: int = 8) -> Plan:
     """A chain of layers, each cut into tiles of `size`."""
     network = Network("net", list(layers), layers[0].inputs[:1], layers[-1].outputs)
-    works, plans = [], []
+    tiled_layers, plans = [], []
     for layer in layers:
         tiling = Cuts(TiledForm(layer, cores), layer).measure(size)
-        works.append(LayerWork(tuple(tiling.form.recipe(b) for b in tiling.tiles), overlap))
-        plans.append(LayerPlan(layer, tiling, works[-1].recipes, overlap, (), ()))
+        tiled_layers.append(TiledLayer(tuple(tiling.form.recipe(b) for b in tiling.tiles), overlap))
+        plans.append(LayerPlan(layer, tiling, tiled_layers[-1].recipes, overlap, (), ()))
     policy = Policy({}, dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap)
-    schedule = build_schedule(network, works, policy, L1_BYTES)
+    schedule = build_schedule(network, tiled_layers, policy, L1_BYTES)
     peak = place_blocks(schedule.blocks, L1_BYTES)
     name = soc.load("siracusa").name
     return Plan(network, name, cores, L1_BYTES, tuple(plans), schedule, plan_l2(schedule), peak, overlap)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tests.tir.small_plans import numbers, two_tiles
 from tvm_pulp import soc
-from tvm_pulp.tiling.verify import verify
 from tvm_pulp.tir.describe import describe
 from tvm_pulp.tir.lower import lower
 from tvm_pulp.tir.regions import Region
+from tvm_pulp.verify.verify_plan import verify_plan
 
 
 def synchronised(*, overlap: bool, cores: int = 8) -> list[str]:
@@ -79,7 +77,7 @@ def test_the_verifier_agrees_for_chains_of_layers() -> None:
     for overlap in (True, False):
         for layers in (1, 2, 5):
             plan = two_tiles(overlap=overlap, layers=layers).plan
-            assert verify(describe(replace(plan, lowered=lower(plan))), soc.load("siracusa")) == []
+            assert verify_plan(describe(lower(plan)), soc.load("siracusa")) == []
 
 
 def test_lines_of_equal_stride_overlap_only_in_common_columns() -> None:

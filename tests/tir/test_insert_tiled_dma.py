@@ -97,7 +97,7 @@ def lines_of(engine: str | None, l1: int, layer: RandomLayer = POINTWISE) -> lis
     network = layer_network([layer])
     target = target_for(soc.load("siracusa"), backend(engine) if engine else None, l1=l1)
     target = pinned(target, network) if engine else target
-    return tiled(Tables(target.plan(network)))
+    return tiled(Tables(target.plan(network).plan))
 
 
 def test_a_job_has_its_operands_and_structure_before_it_starts() -> None:

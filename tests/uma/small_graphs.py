@@ -11,10 +11,11 @@ from tvm.relax.dpl import is_op, wildcard
 
 from tvm_pulp import qnn
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.lowering import build_network
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.tiling.build_network import build_network
-from tvm_pulp.uma.backend import Check, UMABackend
+from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.pattern import Check
 from tvm_pulp.uma.strategy import Refusal
 
 RULE = Requant("pulp", 8, 0, -128, 127, True)

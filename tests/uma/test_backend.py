@@ -14,9 +14,9 @@ from tvm_pulp import soc as socs
 from tvm_pulp.api import CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.errors import UserError
+from tvm_pulp.lowering import build_network
 from tvm_pulp.report.explain import explain_plan
 from tvm_pulp.target import Target, resolve_target
-from tvm_pulp.tiling.build_network import build_network
 from tvm_pulp.uma import registry
 from tvm_pulp.uma.backend import UMABackend
 from uma_backends.neureka import NeurekaBackend
@@ -103,8 +103,8 @@ def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None
     imported = import_model("zoo:autoencoder", CompileOptions())
     soc = socs.load("siracusa")
     target = Target(soc, ((backend, backend.options({})),), soc.cluster.cores, None, {})
-    plan = target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net"))
-    explain_plan(plan, sys.stdout)
+    lowered = target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net"))
+    explain_plan(lowered.plan, sys.stdout)
     text = capsys.readouterr().out
     assert text.count("not my: the forms are still to be written") == 8
     assert text.count("not my: it has less than 5,000 MAC") == 2

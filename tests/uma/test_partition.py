@@ -12,9 +12,8 @@ from tests.uma import small_graphs as graphs
 from tests.uma.test_annotate import chain
 from tvm_pulp.api import CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.lowering import build_network, rebuild_network, same_network
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.tiling.build_network import build_network, rebuild
-from tvm_pulp.tiling.same_network import same_network
 from tvm_pulp.uma.annotate import annotate
 from tvm_pulp.uma.partition import partition
 from tvm_pulp.uma.region import Region
@@ -47,7 +46,7 @@ def check(network: Network) -> None:
     relax.analysis.well_formed(module)
     functions = [f for gv, f in module.functions.items() if isinstance(f, relax.Function) and gv.name_hint != "main"]
     assert sorted(str(f.attrs["Composite"]) for f in functions) == sorted(r.composite for r in regions)
-    again = rebuild(network, module)
+    again = rebuild_network(network, module)
     assert same_network(again, network)
     assert [layer.codegen for layer in again.layers if layer.codegen] == [r.engine for r in regions]
 
@@ -70,7 +69,7 @@ def test_a_region_of_several_is_one_function() -> None:
     function = module["one_b"]
     assert (function.attrs["Composite"], function.attrs["Codegen"]) == ("one.both", "one")
     assert [p.name for p in function.params] == ["x"]
-    again = rebuild(network, module)
+    again = rebuild_network(network, module)
     assert [layer.operator for layer in again.layers] == ["dense+lookup", "dense"]
     assert [layer.composite for layer in again.layers] == ["one.both", ""]
     assert [part.name for part in again.layers[0].parts] == ["a", "b"]
@@ -87,7 +86,7 @@ def test_a_view_inside_goes_along() -> None:
     )
     relax.analysis.well_formed(module)
     assert "reshape" in module["one_b"].script() and "reshape" not in module["main"].script()
-    (layer,) = rebuild(network, module).layers
+    (layer,) = rebuild_network(network, module).layers
     assert layer.operator == "dense+lookup" and layer.outputs[0].spec.shape == (24,)
 
 

@@ -30,7 +30,7 @@ MACS = {
 }
 LAYERS = {"conv2d", "dense", "add"}
 # The others are compared with onnxruntime, in test_qdq_networks.
-INTEGER = [name for name in zoo.names() if catalog.form(name) == "pulp"]
+INTEGER = [name for name in zoo.names() if catalog.notation(name) == "pulp"]
 
 
 @cache

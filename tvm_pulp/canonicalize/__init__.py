@@ -1,1 +1,7 @@
-"""Passes that turn every frontend's quantized form into the integer dialect."""
+"""Passes that make the integer dialect of what every frontend gives; `pipeline` runs those that a module needs."""
+
+from __future__ import annotations
+
+__all__ = [
+    "pipeline",
+]

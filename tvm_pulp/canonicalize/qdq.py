@@ -23,10 +23,9 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import qdq_elementwise, qdq_layers, qdq_reductions, qdq_unary
-from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, padded, window
-from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
-from tvm_pulp.canonicalize.qdq_operands import Operands, Target, target_of
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, target_of
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
 from tvm_pulp.qnn.operator import PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import RANGES
@@ -53,21 +52,17 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 }
 
 
-class FoldQdq(Rewriter):
+class FoldQdq(QdqRewriter):
     """The pass; `arithmetic` decides how results are rounded."""
 
-    def __init__(self, arithmetic: TfliteArithmetic | OnnxArithmetic) -> None:
-        self.arithmetic = arithmetic
-
     def start(self, function: Any) -> None:
-        self.operands = Operands(self.definition)
+        super().start(function)
         self._done: dict[Any, Any] = {}
-        self._wanted: dict[str, str] = {}
 
     def run(self, module: Any) -> Any:
         # The float values that islands replaced had taken their names; now that they are gone, the names are free.
         folded = super().run(module)
-        return _Renamed(self._wanted).run(folded)
+        return _Renamed(self.wanted_names).run(folded)
 
     def visit(self, variable: Any, value: Any) -> Any:
         if not isinstance(value, relax.Call) or not isinstance(value.op, tvm.ir.Op) or qnn.is_qnn(value):
@@ -118,7 +113,7 @@ class FoldQdq(Rewriter):
         rounded = np.rint(real / scale.reshape(shape if scale.size > 1 else ())).astype(np.int64) + zero_point
         return relax.const(np.clip(rounded, *RANGES[dtype]).astype(dtype))
 
-    def _island(self, real: Any, target: Target) -> Any:
+    def _island(self, real: Any, target: IntegerTarget) -> Any:
         """The integer form of a float value on its way to `target`, or None."""
         inner, inner_target, scaled = self._without_activation(real, target)
         x = self.operands.quantized(inner)
@@ -143,7 +138,7 @@ class FoldQdq(Rewriter):
             found = rule(self, call, inner_target) if rule else None
         return found if found is not None else qdq_unary.lookup(self, real, target)
 
-    def _without_activation(self, real: Any, target: Target) -> tuple[Any, Target, bool]:
+    def _without_activation(self, real: Any, target: IntegerTarget) -> tuple[Any, IntegerTarget, bool]:
         """Look through clips (rounding is monotone, so they limit the integers instead) and constant factors."""
         scaled = False
         while True:
@@ -177,17 +172,7 @@ class FoldQdq(Rewriter):
                 return call.args[1], value
         return None
 
-    def bound(self, value: Any, name: str = "") -> Any:
-        """Bind a call; calls inside it are bound first."""
-        if isinstance(value, relax.Call):
-            arguments = [self.bound(a, name) if isinstance(a, relax.Call) else a for a in value.args]
-            variable = self.emit(relax.Call(value.op, arguments, value.attrs, value.ty_args), name)
-            if name:
-                self._wanted[variable.name] = name
-            return variable
-        return value
-
-    def _name_of(self, real: Any, target: Target) -> str:
+    def _name_of(self, real: Any, target: IntegerTarget) -> str:
         """An island is called after the layer inside it, not after its activation or its quantization."""
         inner = self._without_activation(real, target)[0]
         call = self.definition(inner)
@@ -198,7 +183,7 @@ class FoldQdq(Rewriter):
             inner = layers[0] if layers else inner
         return str(inner.name) if isinstance(inner, relax.Var) and self.operands.quantized(inner) is None else ""
 
-    def _biased(self, call: Any, target: Target) -> Any:
+    def _biased(self, call: Any, target: IntegerTarget) -> Any:
         """layer + constant."""
         for data, bias in (call.args, reversed(call.args)):
             layer = self.definition(data)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.canonicalize.qdq_operands import Quantized, QuantizedConstant, Real, Target
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant, Real
 from tvm_pulp.qnn import softmax_tflite
 from tvm_pulp.qnn.add import LEFT_SHIFT
 from tvm_pulp.qnn.fixed_point import quantize_multiplier, quantize_multipliers, single_rounding_multipliers
@@ -18,7 +18,7 @@ from tvm_pulp.qnn.requant import Requant
 Rule = tuple[Requant, list[np.ndarray]]
 
 
-def _rule(kind: str, target: Target) -> Requant:
+def _rule(kind: str, target: IntegerTarget) -> Requant:
     return Requant(kind, 0, target.zero_point, target.low, target.high, dtype=target.dtype)
 
 
@@ -29,12 +29,12 @@ class TfliteArithmetic:
     name = "tflite"
     folds_factors = False
 
-    def bound(self, value: float, target: Target) -> int:
+    def bound(self, value: float, target: IntegerTarget) -> int:
         """A float bound of an activation as an integer."""
         quotient = float(np.float32(value) / target.scale)
         return target.zero_point + int(np.sign(quotient) * np.floor(abs(quotient) + 0.5))
 
-    def requant(self, ratio: np.ndarray, target: Target) -> Rule:
+    def requant(self, ratio: np.ndarray, target: IntegerTarget) -> Rule:
         """Rule that multiplies by `ratio`, one element or one per channel."""
         ratio = np.asarray(ratio, np.float64).reshape(-1)
         if (ratio == ratio[0]).all():
@@ -42,11 +42,11 @@ class TfliteArithmetic:
         rule = _rule("tflite", target)
         return rule, list(quantize_multipliers(ratio))
 
-    def rescale(self, x: Quantized, target: Target) -> Rule:
+    def rescale(self, x: Quantized, target: IntegerTarget) -> Rule:
         """Rule from one quantization to another."""
         return self.requant(np.array([float(x.scale) / float(target.scale)]), target)
 
-    def dense(self, x: np.float32, weight: np.ndarray, target: Target) -> Rule:
+    def dense(self, x: np.float32, weight: np.ndarray, target: IntegerTarget) -> Rule:
         """Rule of a fully connected layer: the reference kernel rounds once, half up, unlike all others."""
         ratio = self.conv_ratio(x, weight, target.scale)
         if (weight == weight[0]).all():
@@ -65,7 +65,9 @@ class TfliteArithmetic:
         """Integers of a bias; a file that stores a float bias is not integer-only."""
         return None if held is None else held.centred.astype(np.int64)
 
-    def add(self, a: Quantized, b: Quantized, target: Target, subtract: bool) -> tuple[dict[str, Any], Sequence[Any]]:
+    def add(
+        self, a: Quantized, b: Quantized, target: IntegerTarget, subtract: bool
+    ) -> tuple[dict[str, Any], Sequence[Any]]:
         """Attributes and constant tensors of `add`."""
         twice = 2.0 * float(max(a.scale, b.scale))
         pairs = [quantize_multiplier(float(s) / twice) for s in (a.scale, b.scale)]
@@ -83,19 +85,19 @@ class TfliteArithmetic:
         }
         return attributes, tensors
 
-    def softmax(self, x: Quantized, target: Target) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
+    def softmax(self, x: Quantized, target: IntegerTarget) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
         """Attributes and tables of `softmax`, or None where TFLite has no such kernel."""
         if target.dtype != "int8" or target.zero_point != -128 or target.scale != np.float32(1 / 256):
             return None
         return {"form": "tflite", **softmax_tflite.parameters(float(x.scale), 1.0)}, []
 
-    def mean(self, x: Quantized, count: int, target: Target) -> Rule:
+    def mean(self, x: Quantized, count: int, target: IntegerTarget) -> Rule:
         """Rule that turns the sum of `count` values into their mean, as the kernel folds the division."""
         multiplier, exponent = quantize_multiplier(float(x.scale) / float(target.scale))
         shift = min(count.bit_length() - 1, 32, 31 + exponent)
         tensors = [np.array([(multiplier << shift) // count], np.int32), np.array([exponent - shift], np.int32)]
         return _rule("tflite", target), tensors
 
-    def window_mean(self, x: Quantized, counts: np.ndarray, target: Target) -> Rule | None:
+    def window_mean(self, x: Quantized, counts: np.ndarray, target: IntegerTarget) -> Rule | None:
         """TFLite pools integers without changing their scale; a float pool does not occur."""
         return None

@@ -9,14 +9,14 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.qdq_operands import Quantized, Target
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
 from tvm_pulp.qnn.operator import spec_of
 
 if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq import FoldQdq
+    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 
 
-def requantize(fold: FoldQdq, x: Quantized, target: Target) -> Any:
+def requantize(fold: QdqRewriter, x: Quantized, target: IntegerTarget) -> Any:
     """From one quantization to another; nothing at all where both are the same."""
     spec = spec_of(x.value)
     low, high = spec.range
@@ -40,15 +40,15 @@ def clip(value: Any, low: int, high: int) -> Any:
     return qnn.emit("requantize", [value, one, zero], {**rule.attributes(), "zero_point": 0, "axis": -1})
 
 
-def add(fold: FoldQdq, call: Any, target: Target) -> Any:
+def add(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     return _sum(fold, call, target, subtract=False)
 
 
-def subtract(fold: FoldQdq, call: Any, target: Target) -> Any:
+def subtract(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     return _sum(fold, call, target, subtract=True)
 
 
-def _sum(fold: FoldQdq, call: Any, target: Target, subtract: bool) -> Any:
+def _sum(fold: QdqRewriter, call: Any, target: IntegerTarget, subtract: bool) -> Any:
     a, b = (fold.operands.quantized(arg) for arg in call.args)
     if a is None or b is None:
         return None
@@ -59,20 +59,20 @@ def _sum(fold: FoldQdq, call: Any, target: Target, subtract: bool) -> Any:
 def extreme(operator: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     """Larger or smaller of two operands: rounding is monotone, so both are quantized first."""
 
-    def rule(fold: FoldQdq, call: Any, target: Target) -> Any:
+    def rule(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
         both = _at_target(fold, call.args, target)
         return None if both is None else operator(*both)
 
     return rule
 
 
-def where(fold: FoldQdq, call: Any, target: Target) -> Any:
+def where(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     """A choice between two operands is a choice between their integers."""
     both = _at_target(fold, call.args[1:], target)
     return None if both is None else relax.op.where(call.args[0], *both)
 
 
-def _at_target(fold: FoldQdq, operands: Sequence[Any], target: Target) -> list[Any] | None:
+def _at_target(fold: QdqRewriter, operands: Sequence[Any], target: IntegerTarget) -> list[Any] | None:
     """Both operands in the result's quantization; None also where one is a single constant: a table does that."""
     found: list[Any] = []
     for operand in operands:
@@ -88,7 +88,7 @@ def _at_target(fold: FoldQdq, operands: Sequence[Any], target: Target) -> list[A
     return found if any(fold.operands.real_constant(o) is None for o in operands) else None
 
 
-def multiply(fold: FoldQdq, call: Any, target: Target) -> Any:
+def multiply(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     a, b = (fold.operands.quantized(arg) for arg in call.args)
     if a is None or b is None:
         return None

@@ -8,18 +8,18 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.qdq_operands import Quantized, QuantizedConstant, Target
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant
 from tvm_pulp.qnn.operator import spec_of
 
 if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq import FoldQdq
+    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 
 # Axis order that brings a kernel layout to OHWI or OIHW. Depthwise kernels of one input channel per group keep their
 # order: HWOI.
 _KERNELS = {"HWIO": (3, 0, 1, 2), "HWOI": (2, 0, 1, 3), "OIHW": (0, 1, 2, 3), "OHWI": (0, 1, 2, 3)}
 
 
-def conv2d(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
+def conv2d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
     """quantize(conv2d(dequantize(x), dequantize(w)) + bias), per tensor or per output channel."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     layout, kernel_layout = str(call.attrs.data_layout), str(call.attrs.kernel_layout)
@@ -37,7 +37,7 @@ def conv2d(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
     return _convolution(fold, x, weight, geometry, target, bias)
 
 
-def conv1d(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
+def conv1d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
     """One spatial axis: the other has size one."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "OIW"):
@@ -56,7 +56,7 @@ def conv1d(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
     return None if result is None else relax.op.reshape(fold.emit(result), spec_of(call).shape)
 
 
-def conv1d_transpose(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
+def conv1d_transpose(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
     """One spatial axis: the other has size one."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "IOW"):
@@ -73,7 +73,7 @@ def conv1d_transpose(fold: FoldQdq, call: Any, target: Target, bias: Any = None)
     return None if result is None else relax.op.reshape(fold.emit(result), spec_of(call).shape)
 
 
-def conv2d_transpose(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
+def conv2d_transpose(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
     """A transposed convolution is an ordinary one, mirrored, over the input spread by the strides."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     attrs = call.attrs
@@ -88,14 +88,14 @@ def conv2d_transpose(fold: FoldQdq, call: Any, target: Target, bias: Any = None)
 
 
 def _transposed(
-    fold: FoldQdq,
+    fold: QdqRewriter,
     x: Quantized,
     weight: QuantizedConstant,
     strides: list[int],
     dilation: list[int],
     pads: list[int],
     groups: int,
-    target: Target,
+    target: IntegerTarget,
     bias: Any,
     axes: int = 4,
 ) -> Any:
@@ -116,11 +116,11 @@ def _transposed(
 
 
 def _convolution(
-    fold: FoldQdq,
+    fold: QdqRewriter,
     x: Quantized,
     weight: QuantizedConstant,
     geometry: dict[str, Any],
-    target: Target,
+    target: IntegerTarget,
     bias: Any,
     axes: int = 4,
 ) -> Any:
@@ -138,7 +138,7 @@ def _convolution(
     return qnn.emit("conv2d", [x.value, *arguments], attributes)
 
 
-def matmul(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
+def matmul(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
     """A product with constant weights is a dense layer; of two activations, a matmul."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     if x is None or len(x.shape) < 2:
@@ -158,7 +158,7 @@ def matmul(fold: FoldQdq, call: Any, target: Target, bias: Any = None) -> Any:
     return qnn.emit("dense", [x.value, *arguments], attributes)
 
 
-def _activations(fold: FoldQdq, call: Any, a: Quantized, target: Target) -> Any:
+def _activations(fold: QdqRewriter, call: Any, a: Quantized, target: IntegerTarget) -> Any:
     b = fold.operands.quantized(call.args[1])
     if b is None or len(b.shape) < 2 or a.reach * b.reach * a.shape[-1] >= 1 << 31:
         return None
@@ -181,7 +181,7 @@ def _fits(x: Quantized, weight: QuantizedConstant, bias: list[np.ndarray]) -> bo
     return bool(total.max(initial=0) < 1 << 31)
 
 
-def _bias(fold: FoldQdq, bias: Any, x: Quantized, scales: np.ndarray, axis: int) -> list[np.ndarray] | None:
+def _bias(fold: QdqRewriter, bias: Any, x: Quantized, scales: np.ndarray, axis: int) -> list[np.ndarray] | None:
     """The bias as 32-bit integers in units of the accumulator, as a list of no or one tensor; None if impossible."""
     if bias is None:
         return []

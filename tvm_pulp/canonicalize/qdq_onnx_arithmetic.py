@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.canonicalize.qdq_operands import Quantized, QuantizedConstant, Real, Target
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant, Real
 from tvm_pulp.qnn import softmax_table
 from tvm_pulp.qnn.fixed_point import single_rounding_multipliers
 from tvm_pulp.qnn.requant import Requant
@@ -37,23 +37,23 @@ class OnnxArithmetic:
     # A product with a constant factor is part of the scale.
     folds_factors = True
 
-    def bound(self, value: float, target: Target) -> int:
+    def bound(self, value: float, target: IntegerTarget) -> int:
         if math.isinf(value):
             return target.high if value > 0 else target.low
         rounded = np.rint(np.float32(value) / np.float32(target.scale))
         return target.zero_point + int(np.clip(rounded, -(1 << 30), 1 << 30))
 
-    def requant(self, ratio: np.ndarray, target: Target) -> Rule:
+    def requant(self, ratio: np.ndarray, target: IntegerTarget) -> Rule:
         ratio = np.asarray(ratio, np.float64).reshape(-1)
         if (ratio == ratio[0]).all():
             ratio = ratio[:1]
         rule = Requant("half_even", 0, target.zero_point, target.low, target.high, dtype=target.dtype)
         return rule, list(single_rounding_multipliers(ratio))
 
-    def rescale(self, x: Quantized, target: Target) -> Rule:
+    def rescale(self, x: Quantized, target: IntegerTarget) -> Rule:
         return self.requant(np.array([float(x.scale) / float(target.scale)]), target)
 
-    def dense(self, x: np.float32, weight: np.ndarray, target: Target) -> Rule:
+    def dense(self, x: np.float32, weight: np.ndarray, target: IntegerTarget) -> Rule:
         return self.requant(self.conv_ratio(x, weight, target.scale), target)
 
     def conv_ratio(self, x: np.float32, weight: np.ndarray, y: Real) -> np.ndarray:
@@ -70,7 +70,9 @@ class OnnxArithmetic:
             rounded = np.rint(real.astype(np.float64) / scale)
         return rounded.astype(np.int64) if np.abs(rounded).max(initial=0) < 1 << 31 else None
 
-    def add(self, a: Quantized, b: Quantized, target: Target, subtract: bool) -> tuple[dict[str, Any], Sequence[Any]]:
+    def add(
+        self, a: Quantized, b: Quantized, target: IntegerTarget, subtract: bool
+    ) -> tuple[dict[str, Any], Sequence[Any]]:
         ratios = [float(a.scale) / float(target.scale), float(b.scale) / float(target.scale)]
         shift = max(1, min(30 - math.frexp(max(ratios))[1], 50))
         multipliers = [round(math.ldexp(r, shift)) for r in ratios]
@@ -87,17 +89,17 @@ class OnnxArithmetic:
         }
         return attributes, []
 
-    def softmax(self, x: Quantized, target: Target) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
+    def softmax(self, x: Quantized, target: IntegerTarget) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
         found = softmax_table.parameters(float(target.scale), x.shape[-1])
         if found is None or x.dtype not in ("int8", "uint8"):
             return None
         limits = {"zero_point": target.zero_point, "low": target.low, "high": target.high, "dtype": target.dtype}
         return {"form": "table", **found, **limits}, [softmax_table.exponentials(float(x.scale))]
 
-    def mean(self, x: Quantized, count: int, target: Target) -> Rule:
+    def mean(self, x: Quantized, count: int, target: IntegerTarget) -> Rule:
         return self.requant(np.array([float(x.scale) / (float(target.scale) * count)]), target)
 
-    def window_mean(self, x: Quantized, counts: np.ndarray, target: Target) -> Rule:
+    def window_mean(self, x: Quantized, counts: np.ndarray, target: IntegerTarget) -> Rule:
         """Rule with one multiplier per number of values in a window; the first entry is never used."""
         ratio = float(x.scale) / (float(target.scale) * np.maximum(counts, 1))
         rule = Requant("half_even", 0, target.zero_point, target.low, target.high, dtype=target.dtype)

@@ -82,7 +82,7 @@ class QuantizedConstant:
 
 
 @dataclass(frozen=True)
-class Target:
+class IntegerTarget:
     """Where a float value goes: the parameters of a quantize and the range that activations leave."""
 
     scale: Real
@@ -100,14 +100,14 @@ class Target:
         limited = limited + self.zero_point
         return np.clip(limited, self.low, self.high).astype(self.dtype)
 
-    def within(self, low: int | None, high: int | None) -> Target:
+    def within(self, low: int | None, high: int | None) -> IntegerTarget:
         """The target with a tighter range."""
         floor = self.low if low is None else min(max(self.low, low), self.high)
         ceiling = self.high if high is None else max(min(self.high, high), self.low)
         return replace(self, low=floor, high=ceiling)
 
 
-def target_of(quantize: Any) -> Target | None:
+def target_of(quantize: Any) -> IntegerTarget | None:
     """Parameters of a `quantize` call; None when they are not constant or run along an axis."""
     scale, zero_point = constant(quantize.args[1]), constant(quantize.args[2])
     if scale is None or zero_point is None or scale.size != 1 or zero_point.size != 1:
@@ -115,7 +115,7 @@ def target_of(quantize: Any) -> Target | None:
     dtype = str(quantize.attrs.out_dtype)
     if dtype not in RANGES:
         return None
-    return Target(np.float32(scale.reshape(-1)[0]), int(zero_point.reshape(-1)[0]), dtype, *RANGES[dtype])
+    return IntegerTarget(np.float32(scale.reshape(-1)[0]), int(zero_point.reshape(-1)[0]), dtype, *RANGES[dtype])
 
 
 class Operands:

@@ -11,14 +11,14 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.qdq_elementwise import requantize
 from tvm_pulp.canonicalize.qdq_movement import window
-from tvm_pulp.canonicalize.qdq_operands import Quantized, Target
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
 from tvm_pulp.qnn.operator import spec_of
 
 if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq import FoldQdq
+    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 
 
-def avg_pool(fold: FoldQdq, call: Any, target: Target) -> Any:
+def avg_pool(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     x, attributes = fold.operands.quantized(call.args[0]), window(call)
     if x is None or attributes is None or bool(call.attrs.ceil_mode):
         return None
@@ -28,7 +28,7 @@ def avg_pool(fold: FoldQdq, call: Any, target: Target) -> Any:
     return _pooled(fold, x, attributes, counts, target)
 
 
-def avg_pool1d(fold: FoldQdq, call: Any, target: Target) -> Any:
+def avg_pool1d(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     x, attributes = fold.operands.quantized(call.args[0]), window(call)
     if x is None or attributes is None or bool(call.attrs.ceil_mode):
         return None
@@ -41,7 +41,9 @@ def avg_pool1d(fold: FoldQdq, call: Any, target: Target) -> Any:
     return None if pooled is None else relax.op.reshape(fold.emit(pooled), spec_of(call).shape)
 
 
-def _pooled(fold: FoldQdq, x: Quantized, attributes: dict[str, Any], counts: np.ndarray, target: Target) -> Any:
+def _pooled(
+    fold: QdqRewriter, x: Quantized, attributes: dict[str, Any], counts: np.ndarray, target: IntegerTarget
+) -> Any:
     found = fold.arithmetic.window_mean(x, counts, target)
     if found is None:
         return None
@@ -50,7 +52,7 @@ def _pooled(fold: FoldQdq, x: Quantized, attributes: dict[str, Any], counts: np.
     return qnn.emit("avg_pool", [x.value, *(relax.const(c) for c in constants)], values)
 
 
-def mean(fold: FoldQdq, call: Any, target: Target) -> Any:
+def mean(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     x = fold.operands.quantized(call.args[0])
     if x is None:
         return None
@@ -72,7 +74,7 @@ def mean(fold: FoldQdq, call: Any, target: Target) -> Any:
     return qnn.emit("requantize", [total, *(relax.const(c) for c in constants)], attributes)
 
 
-def softmax(fold: FoldQdq, call: Any, target: Target) -> Any:
+def softmax(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     x = fold.operands.quantized(call.args[0])
     if x is None:
         return None
@@ -94,7 +96,7 @@ def _transposed(value: Any, axes: list[int]) -> Any:
     return qnn.emit("transpose", [value], {"axes": axes})
 
 
-def concat(fold: FoldQdq, call: Any, target: Target) -> Any:
+def concat(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     """Operands of different scales are brought to the result's scale, then joined."""
     parts = list(call.args[0].fields) if isinstance(call.args[0], relax.Tuple) else []
     found = [fold.operands.quantized(p) for p in parts]

@@ -10,11 +10,11 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.qdq_operands import Quantized, Target
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
 from tvm_pulp.qnn.operator import spec_of
 
 if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq import FoldQdq
+    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
@@ -66,7 +66,7 @@ class _NotUnary(Exception):
     """The island depends on something else."""
 
 
-def lookup(fold: FoldQdq, real: Any, target: Target) -> Any:
+def lookup(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     """A table lookup for the island that ends in `real`, or None."""
     island = _Island(fold)
     try:
@@ -83,7 +83,7 @@ def lookup(fold: FoldQdq, real: Any, target: Target) -> Any:
 class _Island:
     """Evaluates float expressions for all 256 values of their one quantized operand."""
 
-    def __init__(self, fold: FoldQdq) -> None:
+    def __init__(self, fold: QdqRewriter) -> None:
         self.fold = fold
         self.leaf: Quantized | None = None
 

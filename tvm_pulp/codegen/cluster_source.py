@@ -1,4 +1,4 @@
-"""The `run` function for a cluster in C: step records and constants as tables, the entry, and the program around it."""
+"""The `run` function for a cluster in C: step records and constants as tables, and the entry."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.codegen import weights
-from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.run_function import members, signature
 from tvm_pulp.codegen.step_table import Record, TableBuilder, record_words
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.schedule import Bundle, Slot
+from tvm_pulp.tiling.schedule.schedule import Bundle, Slot
 from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.tir.tables import Tables
@@ -27,7 +26,7 @@ _WORDS_PER_LINE = 12
 
 
 class ClusterSource:
-    """Prints `<name>_run.c` and `<name>_program.c`."""
+    """Prints `<name>_run.c`."""
 
     def __init__(self, tables: Tables, function: Any, kernels: Kernels, engines: Mapping[str, Codegen]) -> None:
         self._tables, self._plan, self._engines = tables, tables.plan, engines
@@ -291,36 +290,6 @@ class ClusterSource:
         text = f"bases[{base - 1}] + {self._address(place)}" if base else self._address(place)
         return f"(void *)(uintptr_t)({text})"
 
-    # --- program.c --------------------------------------------------------------------------------------------
-
-    def program_file(self) -> str:
-        """Buffers for inputs and outputs, and the entry point the runtime calls."""
-        name, network = self._name, self._plan.network
-        lines = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/hal.h"', ""]
-        for codegen in self._engines.values():
-            lines += [f'#include "{codegen.header}"', ""]
-        for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
-            for tensor, member in zip(tensors, members(tensors), strict=True):
-                size = max(1, tensor.spec.elements)
-                kind = c_type(tensor.spec.dtype)
-                lines.append(
-                    f"TVM_PULP_IN_L2 __attribute__((aligned(16))) {kind} {buffer_symbol(name, role, member)}[{size}];"
-                )
-            lines.append("")
-        lines += [
-            f"const uint32_t tvm_pulp_mark_count = {len(self._plan.layers) + 1};",
-            "",
-            "void tvm_pulp_network(void) {",
-        ]
-        for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
-            values = ", ".join(buffer_symbol(name, role, m) for m in members(tensors)) or "0"
-            lines.append(f"  const struct tvmgen_{name}_{role} {role} = {{{values}}};")
-        if self._engines:
-            inits = " ".join(f"{c.init}();" for c in self._engines.values())
-            lines.append(f"  if (tvm_pulp_core_id() == 0u) {{ {inits} }}")
-        lines += [f"  (void)tvmgen_{name}_run(&inputs, &outputs);", "}", ""]
-        return "\n".join(lines)
-
 
 def _rows(words: list[str]) -> list[str]:
     """Words in lines."""
@@ -342,8 +311,3 @@ def _data_words(tensor: Tensor, box: Any) -> list[str]:
     raw = np.ascontiguousarray(part).tobytes()
     raw += bytes(-len(raw) % 4)
     return [f"{w}u" for w in np.frombuffer(raw, "<u4").tolist()]
-
-
-def buffer_symbol(module: str, role: str, member: str) -> str:
-    """C name of the buffer of an input or output."""
-    return f"tvmgen_{module}_{role}_{member}"

@@ -11,7 +11,7 @@ from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen import mlf, run_function, weights
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.qnn.network import Layer, Network
-from tvm_pulp.tiling.arena import Arena, Buffer, plan_arena
+from tvm_pulp.tiling.place.arena import Arena, Buffer, plan_arena
 from tvm_pulp.tir.aot_main import AotMain, build_main
 from tvm_pulp.uma.recipe import Kernel
 

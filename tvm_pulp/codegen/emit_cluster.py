@@ -8,36 +8,38 @@ from importlib import resources
 from typing import Any
 
 from tvm_pulp.codegen import kernels as kernel_files
-from tvm_pulp.codegen import mlf, run_function, weights
-from tvm_pulp.codegen.cluster_source import ClusterSource, buffer_symbol
+from tvm_pulp.codegen import mlf, program_source, run_function, weights
+from tvm_pulp.codegen.cluster_source import ClusterSource
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_files
 from tvm_pulp.codegen.kernels import Kernels
+from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.tir.describe import describe
+from tvm_pulp.tir.lower import LoweredPlan
 from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.recipe import Call, operands_of
 
 
 def emit_cluster(
-    plan: Plan, facts: dict[str, Any], backends: Mapping[str, UMABackend], defines: list[str]
+    lowered: LoweredPlan, facts: dict[str, Any], backends: Mapping[str, UMABackend], defines: list[str]
 ) -> dict[str, bytes]:
     """All files of the archive."""
-    network, name = plan.network, plan.network.name
+    plan, network, name = lowered.plan, lowered.plan.network, lowered.plan.network.name
     engines = {}
     for engine in dict.fromkeys(p.engine for p in plan.layers):
         codegen = backends[engine].codegen if engine in backends else None
         if codegen is not None:
             engines[engine] = codegen
-    tables, function = plan.lowered.tables, plan.lowered.function
+    tables, function = lowered.tables, lowered.function
     kernels = Kernels(name, shared_loops=True)
     source = ClusterSource(tables, function, kernels, engines)
     constants = plan.constants()
     named = named_constants(tables, constants)
     texts = {
         f"{SOURCES}/{name}_run.c": source.run_file(),
-        f"{SOURCES}/{name}_program.c": source.program_file(),
+        f"{SOURCES}/{name}_program.c": program_source.program_file(plan, engines),
         f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(kernels),
         f"{SOURCES}/{name}_weights.c": weights.source_file(name, named),
         f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
@@ -55,7 +57,7 @@ def emit_cluster(
     defines = [*defines, *(d for codegen in engines.values() for d in codegen.defines)]
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
-    described = describe(plan)
+    described = describe(lowered)
     l3 = plan.l3_offsets()
     if l3:
         blob = bytearray(max(offset + t.spec.bytes for t, offset in l3.items()))
@@ -63,7 +65,7 @@ def emit_cluster(
             assert tensor.data is not None
             blob[offset : offset + tensor.spec.bytes] = tensor.data.tobytes()
         files["parameters/l3.bin"] = bytes(blob)
-    files["plan.json"] = (json.dumps(described) + "\n").encode()
+    files["plan.json"] = to_json(PlanJson, described).encode()
     record = metadata(network, plan.arena, {**facts, "defines": defines})
     _complete(record, plan)
     files["metadata.json"] = (json.dumps(record, indent=2) + "\n").encode()
@@ -117,7 +119,7 @@ def _complete(record: dict[str, Any], plan: Plan) -> None:
     facts, name = record["tvm_pulp"], plan.network.name
     for role in ("inputs", "outputs"):
         for entry in facts[role]:
-            entry["symbol"] = buffer_symbol(name, role, entry["member"])
+            entry["symbol"] = program_source.buffer_symbol(name, role, entry["member"])
     sizes = {"l2": 0, "weight_sram": 0, "weight_mram": 0, "l3": 0}
     for tensor in plan.constants():
         sizes[tensor.level] += tensor.spec.bytes

@@ -9,7 +9,7 @@ from tvm_pulp.codegen.c_expression import C_TYPES, c_type
 from tvm_pulp.codegen.c_statement import Statements
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.qnn.network import Layer, Network, Tensor
-from tvm_pulp.tiling.arena import Arena
+from tvm_pulp.tiling.place.arena import Arena
 from tvm_pulp.tir.aot_main import LAYER, AotMain
 
 # What the run function itself calls by name.

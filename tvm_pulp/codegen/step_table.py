@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tvm_pulp.tiling.build_schedule import page_at
-from tvm_pulp.tiling.bundles import AGENTS, RECORD_WORDS
-from tvm_pulp.tiling.schedule import BOOT, Bundle
+from tvm_pulp.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
+from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle
+from tvm_pulp.tiling.schedule.step_records import page_at
 from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.tir.tables import Tables

@@ -20,7 +20,7 @@ from tvm_pulp.conformance.random_layer import (
 )
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.soc import Soc
-from tvm_pulp.tiling.greedy import Tiling, footprint, tile_form
+from tvm_pulp.tiling.forms.cuts import Tiling, footprint, tile_form
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.strategy import Form

@@ -14,13 +14,13 @@ from tvm_pulp.api import App
 from tvm_pulp.conformance.random_layer import RandomLayer
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.lowering import build_network
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.report.report import cluster_report
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.soc import Soc
 from tvm_pulp.target import Target
-from tvm_pulp.tiling.build_network import build_network
-from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.tir.lower import LoweredPlan
 from tvm_pulp.uma.annotate import annotate
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.strategy import Form, Refusal
@@ -91,7 +91,7 @@ def pinned(target: Target, network: Network) -> Target:
 
 def tight_plan(
     network: Network, soc: Soc, backend: UMABackend | None = None, options: Mapping[str, Any] | None = None
-) -> tuple[Target, Plan]:
+) -> tuple[Target, LoweredPlan]:
     """A plan with hardly more L1 than the smallest tiles need, so that layers are cut along every axis."""
     budget = 3072
     while True:
@@ -104,14 +104,14 @@ def tight_plan(
 
 
 def _fits(form: Any, layer: Any, budget: int) -> bool:
-    from tvm_pulp.tiling.greedy import Tiling, tile_form
+    from tvm_pulp.tiling.forms.cuts import Tiling, tile_form
 
     return isinstance(tile_form(form, layer, budget), Tiling)
 
 
-def simulate(target: Target, plan: Plan, inputs: Sequence[np.ndarray]) -> Simulated:
+def simulate(target: Target, lowered: LoweredPlan, inputs: Sequence[np.ndarray]) -> Simulated:
     """Emit, build and run; a race of an accelerator with cores or DMA is an error."""
-    app = App(target.emit(plan, {"target": "conformance", "soc": target.soc.name, "inferred_inputs": []}))
+    app = App(target.emit(lowered, {"target": "conformance", "soc": target.soc.name, "inferred_inputs": []}))
     run = IssDevice(app.files, app.metadata).run(list(inputs))
     if run.statistics.races:
         raise AssertionError(f"the accelerator races with cores or DMA: {run.statistics.first_race}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
-    from tvm_pulp.frontend.onnx_plain import PlainImporter
+    from tvm_pulp.frontend.onnx_importer import Importer
 
 
 def _text(attrs: dict[str, Any], name: str, default: str) -> str:
@@ -30,7 +30,7 @@ def _geometry(inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[list[int], 
     return size, kernel, strides, dilations
 
 
-def conv(importer: PlainImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def conv(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     size, kernel, strides, dilations = _geometry(inputs, attrs)
     automatic = _text(attrs, "auto_pad", "NOTSET")
     if automatic in ("SAME_UPPER", "SAME_LOWER", "VALID"):
@@ -49,7 +49,7 @@ def conv(importer: PlainImporter, inputs: Sequence[Any], attrs: dict[str, Any], 
     return importer.stock("Conv", inputs, {k: v for k, v in attrs.items() if k != "auto_pad"}, opset)
 
 
-def conv_transpose(importer: PlainImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def conv_transpose(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     size, kernel, strides, dilations = _geometry(inputs, attrs)
     extra = [int(v) for v in attrs.get("output_padding", [0] * len(size))]
     wanted, automatic = attrs.get("output_shape"), _text(attrs, "auto_pad", "NOTSET")

@@ -16,13 +16,13 @@ from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.relax_constant import constant
 
 if TYPE_CHECKING:
-    from tvm_pulp.frontend.onnx_plain import PlainImporter
+    from tvm_pulp.frontend.onnx_importer import Importer
 
 # How positions outside are found; numpy's names.
 _PAD_MODES = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}
 
 
-def pad(importer: PlainImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def pad(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     """Constant padding; the other modes pick rows, negative widths cut them off."""
     x, shape = inputs[0], [int(d) for d in inputs[0].ty.shape.values]
     mode = attrs.get("mode", b"constant")
@@ -55,18 +55,18 @@ def pad(importer: PlainImporter, inputs: Sequence[Any], attrs: dict[str, Any], o
     return x
 
 
-def _cut(importer: PlainImporter, x: Any, shape: list[int], width: np.ndarray) -> Any:
+def _cut(importer: Importer, x: Any, shape: list[int], width: np.ndarray) -> Any:
     for axis, (before, after) in enumerate(width):
         if before or after:
             x = _take(importer, x, np.arange(-before, shape[axis] + after), axis)
     return x
 
 
-def _take(importer: PlainImporter, x: Any, indices: np.ndarray, axis: int) -> Any:
+def _take(importer: Importer, x: Any, indices: np.ndarray, axis: int) -> Any:
     return importer.bb.emit(relax.op.take(x, relax.const(np.asarray(indices, np.int64)), axis=axis))
 
 
-def gather(importer: PlainImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def gather(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     """Indices count from the end where they are negative."""
     data, indices = inputs[:2]
     if isinstance(data.ty, relax.ShapeType) or isinstance(indices.ty, relax.ShapeType):
@@ -91,7 +91,7 @@ def gather(importer: PlainImporter, inputs: Sequence[Any], attrs: dict[str, Any]
     return relax.op.take(data, relax.const(whole), axis=axis % len(shape))
 
 
-def tile(importer: PlainImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def tile(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     """Repetition picks the same rows again."""
     x, repeats = inputs[0], constant(inputs[1])
     shape = [int(d) for d in x.ty.shape.values]

@@ -14,7 +14,7 @@ from tvm import relax
 from tvm.relax.frontend.onnx import onnx_frontend
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend import onnx_operator_form, onnx_qdq_checks, onnx_qdq_operators
+from tvm_pulp.frontend import onnx_qdq_checks, onnx_qdq_operators, onnx_quantized_operators
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_plain import PlainImporter, run_importer
@@ -22,8 +22,10 @@ from tvm_pulp.frontend.onnx_standard import source_nodes
 from tvm_pulp.frontend.relax_constant import constant
 from tvm_pulp.qnn.tensor_spec import RANGES
 
-_MARKERS = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", *onnx_operator_form.CONVERTERS})
-_CONVERTERS = {**onnx_operator_form.CONVERTERS, **onnx_qdq_operators.CONVERTERS}
+_MARKERS = frozenset(
+    {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", *onnx_quantized_operators.CONVERTERS}
+)
+_CONVERTERS = {**onnx_quantized_operators.CONVERTERS, **onnx_qdq_operators.CONVERTERS}
 
 
 def is_quantized(graph: Graph) -> bool:

@@ -15,10 +15,10 @@ from tvm import relax
 from tvm_pulp.frontend.relax_constant import constant
 
 if TYPE_CHECKING:
-    from tvm_pulp.frontend.onnx_qdq import QdqImporter
+    from tvm_pulp.frontend.onnx_importer import QuantizedImporter
 
 
-def quantize_linear(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def quantize_linear(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     x, scale = inputs[:2]
     zero_point = inputs[2] if len(inputs) > 2 else None
     if attrs.get("block_size", 0) or attrs.get("output_dtype", 0) or attrs.get("precision", 0):
@@ -26,7 +26,7 @@ def quantize_linear(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[st
     return importer.quantize(x, scale, zero_point, axis=_axis(x, attrs))
 
 
-def dequantize_linear(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def dequantize_linear(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     x, scale = inputs[:2]
     if attrs.get("block_size", 0) or str(scale.ty.dtype.dtype) != "float32":
         return importer.stock("DequantizeLinear", inputs, attrs, opset)
@@ -38,7 +38,7 @@ def _axis(x: Any, attrs: dict[str, Any]) -> int:
     return int(attrs.get("axis", 1)) % rank if rank > 1 else 0
 
 
-def clip(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def clip(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     limits = [constant(i) if i is not None else None for i in inputs[1:]]
     given = [i for i in inputs[1:] if i is not None]
     x = inputs[0]
@@ -60,7 +60,7 @@ def clip(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], op
 def extreme(operator: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     """Max and Min of any number of operands, pair by pair."""
 
-    def convert(importer: QdqImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+    def convert(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
         result = inputs[0]
         for other in inputs[1:]:
             result = importer.bb.emit(operator(result, other))

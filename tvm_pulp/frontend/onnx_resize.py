@@ -18,13 +18,13 @@ from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.relax_constant import constant
 
 if TYPE_CHECKING:
-    from tvm_pulp.frontend.onnx_plain import PlainImporter
+    from tvm_pulp.frontend.onnx_importer import Importer
 
 # Source indices of each output position, and their weights.
 Tap = tuple[np.ndarray, np.ndarray]
 
 
-def resize(importer: PlainImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def resize(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     """Nearest, linear and cubic resizing along any axes; crops and antialiasing are refused."""
     given = [*inputs, None, None, None][:4]
     text = {k: v.decode("ascii", "replace") for k, v in attrs.items() if isinstance(v, bytes)}
@@ -134,11 +134,11 @@ def _cubic(source: np.ndarray, size: int, a: float) -> list[Tap]:
     ]
 
 
-def _picked(importer: PlainImporter, x: Any, indices: np.ndarray, axis: int) -> Any:
+def _picked(importer: Importer, x: Any, indices: np.ndarray, axis: int) -> Any:
     return importer.bb.emit(relax.op.take(x, relax.const(indices), axis=axis))
 
 
-def _weighted(importer: PlainImporter, x: Any, taps: list[Tap], axis: int) -> Any:
+def _weighted(importer: Importer, x: Any, taps: list[Tap], axis: int) -> Any:
     """Sum of picked rows, each times its weight."""
     rank, total = len(x.ty.shape.values), None
     for indices, weights in taps:

@@ -48,7 +48,7 @@ def windows(attributes: dict[str, Any], x: np.ndarray, fill: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Place:
+class WindowPlace:
     """One output position inside the loop nest."""
 
     attributes: dict[str, Any]
@@ -83,7 +83,7 @@ class Place:
 
 
 @contextmanager
-def window_axes(loops: Loops, attributes: dict[str, Any], x: TensorSpec, output: TensorSpec) -> Iterator[Place]:
+def window_axes(loops: Loops, attributes: dict[str, Any], x: TensorSpec, output: TensorSpec) -> Iterator[WindowPlace]:
     """Loops over all output positions, channels innermost."""
     n, oh, ow, channels = output.shape
     with loops.parallel("place", n * oh * ow * channels) as place:
@@ -93,4 +93,4 @@ def window_axes(loops: Loops, attributes: dict[str, Any], x: TensorSpec, output:
         line = loops.bind("line", tirx.truncdiv(pixel, i32(ow)))
         oy = loops.bind("oy", tirx.truncmod(line, i32(oh))) if n > 1 else line
         batch = loops.bind("batch", tirx.truncdiv(line, i32(oh))) if n > 1 else i32(0)
-        yield Place(attributes, (x.shape[1], x.shape[2]), (oh, ow), batch, oy, ox, channel)
+        yield WindowPlace(attributes, (x.shape[1], x.shape[2]), (oh, ow), batch, oy, ox, channel)

@@ -1,0 +1,15 @@
+"""What the stages found out, for people and tools; one public module per kind of report."""
+
+from __future__ import annotations
+
+__all__ = [
+    "accuracy",
+    "benchmark",
+    "explain",
+    "explain_nodes",
+    "inputs",
+    "plan_pictures",
+    "plan_table",
+    "report",
+    "table",
+]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.estimate import estimate_plan
+from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.report.memory_map import memory_maps, timeline
-from tvm_pulp.tir.estimate import estimate
 
 
 def write_pictures(folder: Path, plan: dict[str, Any]) -> None:
     """plan.json, one SVG per memory level, the expected schedule as timeline.svg."""
-    expected = estimate(plan)
-    texts = {"plan.json": json.dumps(plan) + "\n", "timeline.svg": timeline(plan, expected.spans, expected.cycles)}
+    expected = estimate_plan(plan)
+    texts = {"plan.json": to_json(PlanJson, plan), "timeline.svg": timeline(plan, expected.spans, expected.cycles)}
     texts |= {f"{level}.svg": text for level, text in memory_maps(plan).items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tvm_pulp.qnn.network import Layer, Network, Tensor
-from tvm_pulp.tiling.arena import Arena, Buffer, aligned, plan_arena
-from tvm_pulp.tiling.build_schedule import Policy
-from tvm_pulp.tiling.decisions import Decisions
-from tvm_pulp.tiling.greedy import Tiling
-from tvm_pulp.tiling.schedule import Schedule
-from tvm_pulp.tiling.split_form import pin_of
+from tvm_pulp.tiling.alignment import aligned
+from tvm_pulp.tiling.forms.cuts import Tiling
+from tvm_pulp.tiling.forms.engine_choice import Offer
+from tvm_pulp.tiling.forms.split_form import pin_of
+from tvm_pulp.tiling.place.arena import Arena, Buffer, plan_arena
+from tvm_pulp.tiling.schedule.decisions import Decisions
+from tvm_pulp.tiling.schedule.schedule import Schedule
+from tvm_pulp.tiling.schedule.tiled_layer import Policy
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
 from tvm_pulp.uma.region import Region
@@ -20,16 +22,6 @@ from tvm_pulp.uma.strategy import Refusal
 
 # Ways to find a plan; the first unless the user says otherwise.
 PLANNERS = ("solver", "greedy")
-
-
-@dataclass(frozen=True)
-class Offer:
-    """What an engine would take for a layer: planned cycles, with a remark, or why it does not fit."""
-
-    engine: str
-    form: str
-    cycles: int | None
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,8 +91,6 @@ class Plan:
     estimated_cycles: int = 0
     # All of L2 that it takes: activations, constants, bundles, inputs and outputs.
     l2_needed: int = 0
-    # The program that the passes of the next stage made of it.
-    lowered: Any = None
 
     def regions(self) -> list[Region]:
         """What was chosen: every layer with the engine that runs it, or both of a split one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.schedule import Slot
+from tvm_pulp.tiling.schedule.schedule import Slot
 from tvm_pulp.tir.regions import Access, Region
 from tvm_pulp.tir.statements import (
     BUNDLE,

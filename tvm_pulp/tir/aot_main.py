@@ -15,7 +15,7 @@ from tvm import tirx
 from tvm.ir import PointerType, PrimType
 
 from tvm_pulp.qnn.network import Network, Tensor
-from tvm_pulp.tiling.arena import Arena
+from tvm_pulp.tiling.place.arena import Arena
 
 # Name of the marker call; its argument is the layer's index.
 LAYER = "layer"

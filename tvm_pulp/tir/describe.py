@@ -9,22 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.build_schedule import page_at
-from tvm_pulp.tiling.bundles import step_words
-from tvm_pulp.tiling.plan import LayerPlan, Plan, Planner
-from tvm_pulp.tiling.residency import contiguous_offset
-from tvm_pulp.tiling.schedule import BOOT, Bundle, Move, Slot
+from tvm_pulp.tiling.plan import LayerPlan, Planner
+from tvm_pulp.tiling.schedule.constant_bundles import step_words
+from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle, Move, Slot
+from tvm_pulp.tiling.schedule.step_records import page_at
 from tvm_pulp.tir import statements as tir
-from tvm_pulp.tir.lower import Lowered
+from tvm_pulp.tir.lower import LoweredPlan
 from tvm_pulp.tir.statements import integer, statement_name
+from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Job, Kernel, Load, Local, Store
 
 Record = dict[str, Any]
 
 
-def describe(plan: Plan) -> Record:
-    """Everything that was decided; the plan has been lowered."""
-    assert isinstance(plan.lowered, Lowered)
+def describe(lowered: LoweredPlan) -> Record:
+    """Everything that was decided, and the program that came of it."""
+    plan = lowered.plan
     return {
         "soc": plan.soc,
         "cores": plan.cores,
@@ -53,7 +53,7 @@ def describe(plan: Plan) -> Record:
         # Layers that find an activation in L1, by its name.
         "resident": {t.name: sorted(readers) for t, readers in plan.policy.resident.items()},
         "layers": [_layer(p, plan.policy.lead.get(index, 0)) for index, p in enumerate(plan.layers)],
-        "program": _Program(plan, plan.lowered).steps(),
+        "program": _Program(lowered).steps(),
     }
 
 
@@ -107,8 +107,9 @@ def _box_bytes(tensor: Tensor, box: Any) -> int:
 class _Program:
     """Steps with their waits, barriers and actions; every action with what it reads and writes."""
 
-    def __init__(self, plan: Plan, lowered: Lowered) -> None:
-        self._plan, self._tables, self._function = plan, lowered.tables, lowered.function
+    def __init__(self, lowered: LoweredPlan) -> None:
+        self._plan, self._tables, self._function = lowered.plan, lowered.tables, lowered.function
+        plan = self._plan
         self._page_at = {m.source: m.place.address for m in lowered.tables.moves if isinstance(m.source, Bundle)}
         self._pages = dict(enumerate(plan.schedule.pages))
         # What each Local of a tile is: part of a tensor, or made by the step that writes it first.

@@ -25,7 +25,7 @@ from typing import Any
 
 from tvm import tirx
 
-from tvm_pulp.tiling.schedule import BOOT, Bundle
+from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle
 from tvm_pulp.tir.accesses import access_of
 from tvm_pulp.tir.regions import Access
 from tvm_pulp.tir.statements import (

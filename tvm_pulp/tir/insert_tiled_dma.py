@@ -18,7 +18,7 @@ from typing import Any
 
 from tvm import tirx
 
-from tvm_pulp.tiling.schedule import Bundle, Move, Place, Slot
+from tvm_pulp.tiling.schedule.schedule import Bundle, Move, Place, Slot
 from tvm_pulp.tir.statements import (
     BUFFER,
     BUNDLE,

@@ -27,18 +27,23 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Lowered:
-    """The function after every pass, and the tables its numbers refer to."""
+class LoweredPlan:
+    """A plan and its main function after every pass, with the tables its numbers refer to."""
 
     tables: Tables
     stages: tuple[Stage, ...]
 
     @property
+    def plan(self) -> Plan:
+        return self.tables.plan
+
+    @property
     def function(self) -> Any:
+        """The main function after the last pass."""
         return self.stages[-1].function
 
 
-def lower(plan: Plan, backends: Iterable[UMABackend] = ()) -> Lowered:
+def lower(plan: Plan, backends: Iterable[UMABackend] = ()) -> LoweredPlan:
     """Tile by tile, pipelined, placed, synchronised; accelerators may add passes of their own around the last."""
     backends, tables = list(backends), Tables(plan)
     function = layer_main(tables)
@@ -51,7 +56,7 @@ def lower(plan: Plan, backends: Iterable[UMABackend] = ()) -> Lowered:
     function = _run_engine_passes("post_barriers", function, backends)
     if function is not stages[-1].function:
         stages.append(Stage("post_barriers", function))
-    return Lowered(tables, tuple(stages))
+    return LoweredPlan(tables, tuple(stages))
 
 
 def _run_engine_passes(phase: str, function: Any, backends: Iterable[UMABackend]) -> Any:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.plan import Plan
-from tvm_pulp.tiling.schedule import Block, Bundle, Move, Slot
+from tvm_pulp.tiling.schedule.schedule import Block, Bundle, Move, Slot
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,14 @@
-"""Command line of tvm_pulp."""
+"""The command line: `main`, and one module per verb."""
+
+from __future__ import annotations
+
+__all__ = [
+    "compile",
+    "explain",
+    "main",
+    "plan",
+    "run",
+    "sim",
+    "targets",
+    "uma",
+]

@@ -29,9 +29,9 @@ def run(args: argparse.Namespace) -> int:
     from tvm_pulp.report.plan_table import print_plan
     from tvm_pulp.tir.describe import describe
 
-    plan = plan_model(args.MODEL, options_of(args))
-    described = describe(plan)
-    print_plan(plan, sys.stdout, described)
+    lowered = plan_model(args.MODEL, options_of(args))
+    described = describe(lowered)
+    print_plan(lowered.plan, sys.stdout, described)
     if folder is not None:
         write_pictures(folder, described)
     return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -41,9 +40,9 @@ def run(args: argparse.Namespace) -> int:
         with Path(args.outputs).open("wb") as stream:
             np.savez(stream, **result.outputs)  # type: ignore[arg-type]
     if args.report:
-        with Path(args.report).open("w", encoding="utf-8") as text:
-            json.dump(result.report, text, indent=2)
-            text.write("\n")
+        from tvm_pulp.formats import ReportJson, to_json
+
+        Path(args.report).write_text(to_json(ReportJson, result.report, indent=2), encoding="utf-8")
     from tvm_pulp.report.table import print_report
 
     print_report(result.report, result.outputs, sys.stdout)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.uma.pattern import Check, Pattern
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Form, Refusal
 
@@ -59,23 +58,6 @@ class Codegen:
     init: str
     defines: tuple[str, ...] = ()
     wait_job: str | None = None
-
-
-# Whether an engine takes what a pattern matched: yes, or why not. It is told an `annotate.Match`.
-Check = Callable[[Any], bool | str | Refusal]
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """What an engine could run as one: a pattern of `tvm.relax.dpl`, or a function that makes it when it is needed."""
-
-    name: str
-    given: Any
-    check: Check
-
-    @cached_property
-    def expression(self) -> Any:
-        return self.given() if inspect.isroutine(self.given) else self.given
 
 
 class UMABackend:

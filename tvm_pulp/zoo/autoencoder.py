@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tvm_pulp.zoo.builder import Builder, Tensor
-from tvm_pulp.zoo.network import Network
 from tvm_pulp.zoo.random_stream import RandomStream
 from tvm_pulp.zoo.sample_data import spectrogram
+from tvm_pulp.zoo.zoo_model import ZooModel
 
 FRAMES, BINS = 5, 128
 HIDDEN = (128, 128, 128, 128, 8, 128, 128, 128, 128)
@@ -27,4 +27,4 @@ def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
     builder.output(builder.dense("reconstruction", x, FRAMES * BINS, relu=False))
 
 
-NETWORKS = (Network("autoencoder", ("frames",), sample, define, calibration_samples=64),)
+NETWORKS = (ZooModel("autoencoder", ("frames",), sample, define, calibration_samples=64),)

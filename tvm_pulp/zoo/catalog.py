@@ -11,7 +11,7 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
-    from tvm_pulp.zoo.network import Network
+    from tvm_pulp.zoo.zoo_model import ZooModel
 
 # Name -> module of this package. Modules are imported on first use, so that listing the zoo is instant.
 _MODULES = {
@@ -32,7 +32,7 @@ def names() -> list[str]:
     return list(_MODULES)
 
 
-def _find(name: str) -> Network:
+def _find(name: str) -> ZooModel:
     if name not in _MODULES:
         close = difflib.get_close_matches(name, _MODULES, n=3, cutoff=0.4)
         advice = f"did you mean {' or '.join(close)}" if close else f"the networks are {', '.join(_MODULES)}"
@@ -46,9 +46,9 @@ def build(name: str, seed: int = 0, weight_bits: int = 8) -> Any:
     return construct(name, seed, weight_bits).model()
 
 
-def form(name: str) -> str:
+def notation(name: str) -> str:
     """How a network is written: "pulp" or "qdq"."""
-    return _find(name).form
+    return _find(name).notation
 
 
 def construct(name: str, seed: int, weight_bits: int) -> Any:
@@ -60,7 +60,7 @@ def construct(name: str, seed: int, weight_bits: int) -> Any:
     if not 2 <= weight_bits <= 8:
         raise UserError(f"zoo network '{name}': weight_bits is {weight_bits}, choose 2 to 8")
     samples = calibration_inputs(name, seed)
-    builder: Any = (QdqBuilder if network.form == "qdq" else Builder)(name, seed, weight_bits)
+    builder: Any = (QdqBuilder if network.notation == "qdq" else Builder)(name, seed, weight_bits)
     inputs = []
     for position, tensor in enumerate(network.inputs):
         arrays = [sample[position] for sample in samples]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tvm_pulp.zoo.builder import Builder, Tensor
-from tvm_pulp.zoo.network import Network
 from tvm_pulp.zoo.sample_data import spectrogram
+from tvm_pulp.zoo.zoo_model import ZooModel
 
 CHANNELS, BLOCKS, CLASSES = 64, 4, 12
 
@@ -20,4 +20,4 @@ def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
     builder.output(builder.classifier("logits", x, CLASSES))
 
 
-NETWORKS = (Network("dscnn", ("spectrogram",), lambda stream: [spectrogram(stream, 49, 10)], define),)
+NETWORKS = (ZooModel("dscnn", ("spectrogram",), lambda stream: [spectrogram(stream, 49, 10)], define),)

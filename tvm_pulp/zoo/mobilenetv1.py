@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tvm_pulp.zoo.builder import Builder, Tensor
-from tvm_pulp.zoo.network import Network
 from tvm_pulp.zoo.sample_data import image
+from tvm_pulp.zoo.zoo_model import ZooModel
 
 # Output channels at width 1, and stride of the depthwise layer, of each block.
 BLOCKS = (
@@ -22,7 +22,7 @@ BLOCKS = (
 )
 
 
-def mobilenetv1(name: str, width: float, size: int, classes: int, calibration_samples: int) -> Network:
+def mobilenetv1(name: str, width: float, size: int, classes: int, calibration_samples: int) -> ZooModel:
     """The network with all channel counts multiplied by `width`, for square pictures."""
 
     def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
@@ -34,7 +34,7 @@ def mobilenetv1(name: str, width: float, size: int, classes: int, calibration_sa
         x = builder.spatial_mean("pool", x)
         builder.output(builder.classifier("logits", x, classes))
 
-    return Network(name, ("image",), lambda stream: [image(stream, 3, size, size)], define, calibration_samples)
+    return ZooModel(name, ("image",), lambda stream: [image(stream, 3, size, size)], define, calibration_samples)
 
 
 NETWORKS = (

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.zoo.network import Network
 from tvm_pulp.zoo.qdq_builder import QdqBuilder, Value
 from tvm_pulp.zoo.sample_data import hidden_state
+from tvm_pulp.zoo.zoo_model import ZooModel
 
 TOKENS, WIDTH, HEADS, FEED_FORWARD = 32, 64, 4, 128
 _erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -60,4 +60,6 @@ def define(builder: QdqBuilder, inputs: Sequence[Value]) -> None:
     builder.output(builder.add("tokens_out", x, builder.linear("feed2", hidden, WIDTH)))
 
 
-NETWORKS = (Network("qdq_encoder", ("tokens",), lambda s: [hidden_state(s, 1, TOKENS, WIDTH)], define, 4, form="qdq"),)
+NETWORKS = (
+    ZooModel("qdq_encoder", ("tokens",), lambda s: [hidden_state(s, 1, TOKENS, WIDTH)], define, 4, notation="qdq"),
+)

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.zoo.network import Network
 from tvm_pulp.zoo.qdq_builder import QdqBuilder, Value
 from tvm_pulp.zoo.random_stream import RandomStream
 from tvm_pulp.zoo.sample_data import hidden_state
+from tvm_pulp.zoo.zoo_model import ZooModel
 
 HIDDEN, HEADS, HEAD, FEED_FORWARD, CACHED = 64, 4, 16, 128, 16
 
@@ -97,4 +97,4 @@ def sample(stream: RandomStream) -> list[np.ndarray]:
     return [hidden_state(stream, 1, 1, HIDDEN), *cache]
 
 
-NETWORKS = (Network("qdq_llama", ("hidden", "past_k", "past_v"), sample, define, form="qdq"),)
+NETWORKS = (ZooModel("qdq_llama", ("hidden", "past_k", "past_v"), sample, define, notation="qdq"),)

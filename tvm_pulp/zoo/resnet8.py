@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tvm_pulp.zoo.builder import Builder, Tensor
-from tvm_pulp.zoo.network import Network
 from tvm_pulp.zoo.sample_data import image
+from tvm_pulp.zoo.zoo_model import ZooModel
 
 # Channels and stride of each stack.
 STACKS = ((16, 1), (32, 2), (64, 2))
@@ -26,4 +26,4 @@ def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
     builder.output(builder.classifier("logits", x, CLASSES))
 
 
-NETWORKS = (Network("resnet8", ("image",), lambda stream: [image(stream, 3, 32, 32)], define),)
+NETWORKS = (ZooModel("resnet8", ("image",), lambda stream: [image(stream, 3, 32, 32)], define),)

@@ -14,9 +14,9 @@ import numpy as np
 
 from tvm_pulp.zoo import transformer_layers as layers
 from tvm_pulp.zoo.builder import Builder, Tensor
-from tvm_pulp.zoo.network import Network
 from tvm_pulp.zoo.random_stream import RandomStream
 from tvm_pulp.zoo.sample_data import hidden_state
+from tvm_pulp.zoo.zoo_model import ZooModel
 
 LAYERS, HIDDEN, HEADS, HEAD, FEED_FORWARD = 2, 64, 16, 4, 256
 CACHED = 32
@@ -108,7 +108,7 @@ def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
 
 PAST = tuple(f"past_{kind}_{layer}" for layer in range(LAYERS) for kind in "kv")
 NETWORKS = (
-    Network(
+    ZooModel(
         "tinyllama",
         ("hidden", "mask", "rotation", *PAST),
         sample,

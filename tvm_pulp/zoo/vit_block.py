@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from tvm_pulp.zoo import transformer_layers as layers
 from tvm_pulp.zoo.builder import Builder, Tensor
-from tvm_pulp.zoo.network import Network
 from tvm_pulp.zoo.sample_data import hidden_state
+from tvm_pulp.zoo.zoo_model import ZooModel
 
 TOKENS, WIDTH, HEADS, HEAD, FEED_FORWARD = 64, 64, 4, 16, 256
 BIAS_DEVIATION = 0.05
@@ -42,4 +42,4 @@ def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
     builder.output(builder.residual("tokens_out", x, linear(builder, "feed2", hidden, WIDTH)))
 
 
-NETWORKS = (Network("vit_block", ("tokens",), lambda stream: [hidden_state(stream, 1, TOKENS, WIDTH)], define, 4),)
+NETWORKS = (ZooModel("vit_block", ("tokens",), lambda stream: [hidden_state(stream, 1, TOKENS, WIDTH)], define, 4),)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.uma.backend import Codegen, UMABackend
-from uma_backends.neureka.forms import ENGINE, Context, Description
+from uma_backends.neureka.neureka_form import ENGINE, Context, Description
 from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.strategy import conv2d_check, conv2d_strategy, dense_check, dense_strategy
 from uma_backends.neureka.timing import Timing

@@ -38,7 +38,7 @@ DEFAULT_REQUANTIZATION = Requantization()
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ArrayJob:
     """A tile as the array executes it; raises UserError for what the hardware cannot do.
 
     Strides are in bytes; None means a dense HWC tensor. `requantization=None` delivers raw 32-bit accumulators.
@@ -103,7 +103,7 @@ class Job:
         return self.output_height * self.output_width * self.output_channels * per_output
 
 
-def _why_impossible(job: Job) -> str | None:
+def _why_impossible(job: ArrayJob) -> str | None:
     """Return the reason why no NEUREKA runs this job, or None."""
     pad = job.padding
     sides = (pad.top, pad.bottom, pad.left, pad.right)
@@ -128,7 +128,7 @@ def _why_impossible(job: Job) -> str | None:
     return _why_wrong_output(job)
 
 
-def _why_wrong_output(job: Job) -> str | None:
+def _why_wrong_output(job: ArrayJob) -> str | None:
     """Return what is wrong with the output side of a job, or None."""
     if job.output_bits not in (8, 32):
         return f"outputs have {job.output_bits} bits, use 8 or 32"
@@ -144,7 +144,7 @@ def _why_wrong_output(job: Job) -> str | None:
     return None
 
 
-def check_on(job: Job, geometry: Geometry = SIRACUSA) -> None:
+def check_on(job: ArrayJob, geometry: Geometry = SIRACUSA) -> None:
     """Raise UserError where the array's subtiles break a job that is legal by itself.
 
     With two padded rows at the bottom and a last subtile of one row, the subtile before would read one padding row

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import Job, Padding
+from uma_backends.neureka.job import ArrayJob, Padding
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -46,7 +46,7 @@ def accumulate(padded: IntArray, weight: IntArray, depthwise: bool) -> NDArray[n
 
 
 def requantize(
-    accumulator: IntArray, job: Job, scale: IntArray, bias: IntArray | None, shift: IntArray | None
+    accumulator: IntArray, job: ArrayJob, scale: IntArray, bias: IntArray | None, shift: IntArray | None
 ) -> NDArray[np.int64]:
     """Return scaled, shifted and clipped accumulators; products keep 32 bits with a bias, 48 without."""
     how = job.requantization
@@ -71,7 +71,7 @@ def requantize(
 
 
 def run(
-    job: Job,
+    job: ArrayJob,
     data: IntArray,
     weight: IntArray,
     scale: IntArray | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder, subtiles
-from uma_backends.neureka.job import Job, check_on
+from uma_backends.neureka.job import ArrayJob, check_on
 
 WEIGHT_MEMORY_BASE = 0x1040_0000
 WORD_NAMES = (
@@ -29,14 +29,14 @@ class Addresses:
     shift: int = 0
 
 
-def weight_channel_stride(job: Job, geometry: Geometry = SIRACUSA) -> int:
+def weight_channel_stride(job: ArrayJob, geometry: Geometry = SIRACUSA) -> int:
     """Return the bytes between the packed filters of two output channels (depthwise: 0)."""
     groups = subtiles(job.input_channels, geometry.input_subtile(job.mode))
     planes = {Mode.POINTWISE: 1, Mode.DENSE_3X3: job.weight_bits, Mode.DEPTHWISE_3X3: 0}[job.mode]
     return geometry.weight_beat_bytes * planes * groups
 
 
-def config_word(job: Job) -> int:
+def config_word(job: ArrayJob) -> int:
     """Return CONFIG0."""
     how = job.requantization
     word = (job.weight_bits - 1) | job.mode.value << 5 | job.weight_memory << 9 | job.prefetch << 10
@@ -48,7 +48,7 @@ def config_word(job: Job) -> int:
     return word | (not how.relu) << 23 | how.shift_vector << 24 | how.bias << 25
 
 
-def register_image(job: Job, at: Addresses, geometry: Geometry = SIRACUSA) -> tuple[int, ...]:
+def register_image(job: ArrayJob, at: Addresses, geometry: Geometry = SIRACUSA) -> tuple[int, ...]:
     """Return the words of job registers 0 to 23 in the order of `WORD_NAMES`."""
     check_on(job, geometry)
     pad, halo, how = job.padding, job.mode.halo, job.requantization

@@ -7,9 +7,10 @@ from weakref import WeakKeyDictionary
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.strategy import Form, Refusal
-from uma_backends.neureka.forms import ENGINE, Context, DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
+from uma_backends.neureka.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.layer_arithmetic import Arithmetic, arithmetic_of
+from uma_backends.neureka.neureka_form import ENGINE, Context
 
 # What checks found out, for the strategies: weights are looked at once.
 _KNOWN: WeakKeyDictionary[Layer, dict[bool, Arithmetic | str]] = WeakKeyDictionary()

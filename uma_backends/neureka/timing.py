@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
-from uma_backends.neureka.job import Job
+from uma_backends.neureka.job import ArrayJob
 
 LOAD_OVERHEAD = 6
 POINTWISE_DRAIN = 6
@@ -104,7 +104,7 @@ def tile_cycles(
     return cycles
 
 
-def job_cycles(job: Job, timing: Timing = DEFAULT_TIMING) -> int:
+def job_cycles(job: ArrayJob, timing: Timing = DEFAULT_TIMING) -> int:
     """Return the cycles of a described job from TRIGGER to its event."""
     how = job.requantization
     return tile_cycles(

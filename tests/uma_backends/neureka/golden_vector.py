@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import Job, Padding, Requantization
+from uma_backends.neureka.job import ArrayJob, Padding, Requantization
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses
 
 from .flat_machine import Machine
@@ -33,7 +33,7 @@ class GoldenVector:
 
     arrays: dict[str, NDArray[Any]]
     flags: dict[str, Any]
-    job: Job
+    job: ArrayJob
 
     @classmethod
     def load(cls, path: Path) -> GoldenVector:
@@ -44,7 +44,7 @@ class GoldenVector:
         mode = MODES[flags["mode"]]
         step = flags["stride"] if mode is Mode.POINTWISE else 1
         how = Requantization(flags["scale_bits"], flags["shift"], flags["has_bias"], flags["relu"])
-        job = Job(
+        job = ArrayJob(
             mode=mode,
             input_channels=flags["c_in"],
             output_channels=flags["c_out"],
@@ -73,8 +73,8 @@ class GoldenVector:
         cycles = int(self.arrays[f"cycles_{variant}"])
         return None if cycles < 0 else cycles
 
-    def variant(self, variant: str) -> tuple[Job, Addresses, list[int]]:
-        """Job, addresses and register image with weights in L1 or weight memory, with or without prefetch."""
+    def variant(self, variant: str) -> tuple[ArrayJob, Addresses, list[int]]:
+        """ArrayJob, addresses and register image with weights in L1 or weight memory, with or without prefetch."""
         source = "l1" if variant == "l1" else "wmem"
         prefetch = variant == "wmem_prefetch"
         job = replace(self.job, weight_memory=source == "wmem", prefetch=prefetch)

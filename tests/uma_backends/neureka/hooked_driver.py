@@ -30,7 +30,7 @@ class _Hooks(ctypes.Structure):
 
 
 class Shape(ctypes.Structure):
-    """Job registers 6 to 23."""
+    """ArrayJob registers 6 to 23."""
 
     _fields_ = (("words", ctypes.c_uint32 * 18),)
 

@@ -11,7 +11,7 @@ import pytest
 
 from uma_backends.neureka import reference
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import Job, Padding, Requantization
+from uma_backends.neureka.job import ArrayJob, Padding, Requantization
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses, config_word, register_image
 
@@ -27,24 +27,26 @@ FLAG_BITS = ~(0x7 | 3 << 5 | 1 << 15 | 31 << 16)
 class Case:
     """A layer and its tiling."""
 
-    job: Job
+    job: ArrayJob
     tile: tuple[int, int, int]
 
 
 CASES = {
     "3x3 in the middle of everything": Case(
-        Job(Mode.DENSE_3X3, 30, 40, 17, 15, Padding(1, 1, 1, 1), requantization=Requantization(shift=12)), (6, 7, 32)
+        ArrayJob(Mode.DENSE_3X3, 30, 40, 17, 15, Padding(1, 1, 1, 1), requantization=Requantization(shift=12)),
+        (6, 7, 32),
     ),
     "3x3 with two padded pixels": Case(
-        Job(Mode.DENSE_3X3, 5, 9, 12, 14, Padding(2, 2, 2, 2), input_signed=True, weight_bits=4, weight_offset=-8,
+        ArrayJob(Mode.DENSE_3X3, 5, 9, 12, 14, Padding(2, 2, 2, 2), input_signed=True, weight_bits=4, weight_offset=-8,
             requantization=Requantization(32, 20, True, False)), (6, 6, 9)
     ),
     "1x1 in weight memory": Case(
-        Job(Mode.POINTWISE, 70, 50, 9, 9, weight_memory=True, prefetch=True, output_bits=32, requantization=None),
+        ArrayJob(Mode.POINTWISE, 70, 50, 9, 9, weight_memory=True, prefetch=True, output_bits=32, requantization=None),
         (4, 9, 20),
     ),
     "depthwise": Case(
-        Job(Mode.DEPTHWISE_3X3, 60, 60, 10, 10, Padding(1, 1, 1, 1), requantization=Requantization(shift=9)), (5, 4, 28)
+        ArrayJob(Mode.DEPTHWISE_3X3, 60, 60, 10, 10, Padding(1, 1, 1, 1), requantization=Requantization(shift=9)),
+        (5, 4, 28),
     ),
 }  # fmt: skip
 
@@ -57,7 +59,7 @@ def driver(machine: Machine, tmp_path: Path) -> HookedDriver:
     return driver
 
 
-def layer_of(job: Job, **changes: int) -> Layer:
+def layer_of(job: ArrayJob, **changes: int) -> Layer:
     """Describe a whole job as a layer for the C helper."""
     how, pad = job.requantization, job.padding
     fields = {

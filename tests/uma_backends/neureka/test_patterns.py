@@ -72,5 +72,5 @@ def test_what_it_cannot_is_explained(reason: str) -> None:
     assert annotated(layer).regions == ()
     target = target_for(socs.load("siracusa"), NeurekaBackend())
     stream = io.StringIO()
-    explain_plan(target.plan(layer_network([layer])), stream)
+    explain_plan(target.plan(layer_network([layer])).plan, stream)
     assert f"    not neureka: {reason}\n" in stream.getvalue()

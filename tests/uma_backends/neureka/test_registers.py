@@ -9,10 +9,10 @@ import pytest
 
 from tvm_pulp.errors import UserError
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import Job, Padding, Requantization
+from uma_backends.neureka.job import ArrayJob, Padding, Requantization
 from uma_backends.neureka.registers import WORD_NAMES, Addresses, register_image
 
-WORKED_EXAMPLE = Job(
+WORKED_EXAMPLE = ArrayJob(
     Mode.DENSE_3X3, 29, 33, 9, 7, Padding(1, 1, 1, 1), input_signed=True, weight_memory=True,
     requantization=Requantization(shift=17, relu=False),
 )  # fmt: skip

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import Job, Padding, Requantization
+from uma_backends.neureka.job import ArrayJob, Padding, Requantization
 from uma_backends.neureka.timing import Timing, job_cycles, tile_cycles
 
 from .random_job import make_random_job
 
 
-def walk(job: Job) -> int:
+def walk(job: ArrayJob) -> int:
     """Add the phases of every subtile one after the other (Siracusa geometry, beats of one cycle)."""
     pointwise, depthwise = job.mode is Mode.POINTWISE, job.mode is Mode.DEPTHWISE_3X3
     ko_size, ki_size, halo = 28 if depthwise else 32, 32 if pointwise else 28, job.mode.halo
@@ -61,7 +61,7 @@ def test_closed_formula_equals_the_walk(seed: int) -> None:
 
 def test_beats_scale_their_phase_only() -> None:
     """A weight beat of 1.45 cycles lengthens the weight stream, an activation beat the load."""
-    job = Job(Mode.DENSE_3X3, 28, 32, 6, 6, Padding(1, 1, 1, 1))
+    job = ArrayJob(Mode.DENSE_3X3, 28, 32, 6, 6, Padding(1, 1, 1, 1))
     base = job_cycles(job)
     assert job_cycles(job, Timing(beat_w=1450)) - base == round(0.45 * 256) + 1
     assert job_cycles(job, Timing(beat_x=1500)) - base == -(-49 * 3 // 2) - 49
@@ -71,13 +71,13 @@ def test_weight_bits_matter_in_3x3_only() -> None:
     """1x1 beats carry all planes."""
     for mode, saved in ((Mode.DENSE_3X3, 6 * 32), (Mode.POINTWISE, 0), (Mode.DEPTHWISE_3X3, 6)):
         channels = 28 if mode is Mode.DEPTHWISE_3X3 else 32
-        job = Job(mode, 28 if mode is Mode.DENSE_3X3 else channels, channels, 6, 6)
+        job = ArrayJob(mode, 28 if mode is Mode.DENSE_3X3 else channels, channels, 6, 6)
         assert job_cycles(job) - job_cycles(replace(job, weight_bits=2, weight_offset=-2)) == saved
 
 
 def test_raw_output_needs_no_scale() -> None:
     """Raw accumulators skip the scale phase and stream four times as many beats."""
-    quantized = Job(Mode.POINTWISE, 32, 32, 6, 6, requantization=Requantization(bias=False))
+    quantized = ArrayJob(Mode.POINTWISE, 32, 32, 6, 6, requantization=Requantization(bias=False))
     raw = replace(quantized, output_bits=32, requantization=None)
     assert job_cycles(raw) - job_cycles(quantized) == 3 * 36 - (8 + 17)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import MAX_PADDING, Job
+from uma_backends.neureka.job import MAX_PADDING, ArrayJob
 from uma_backends.neureka.lowering.convolution import Convolution
 from uma_backends.neureka.lowering.form import DEFAULT_COSTS, Costs, Form, Step
 
@@ -34,7 +34,7 @@ class Direct(Form):
         if mode is None or (mode is not Mode.POINTWISE and convolution.stride != (1, 1)):
             return None
         down, right = convolution.stride
-        job = Job(
+        job = ArrayJob(
             mode,
             convolution.input_channels,
             convolution.output_channels,

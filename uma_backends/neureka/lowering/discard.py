@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import Job, Padding
+from uma_backends.neureka.job import ArrayJob, Padding
 from uma_backends.neureka.lowering.convolution import Convolution, input_span
 from uma_backends.neureka.lowering.direct import mode_of
 from uma_backends.neureka.lowering.form import DEFAULT_COSTS, Costs, Form, IntArray, Step, output_type
@@ -33,7 +33,7 @@ class Discard(Form):
         # Rows and columns behind the last pixel that counts are neither computed nor padded.
         bottom = input_span(0, rows, convolution.input_height, 3, 1, pad.top).after
         right = input_span(0, columns, convolution.input_width, 3, 1, pad.left).after
-        job = Job(
+        job = ArrayJob(
             mode,
             convolution.input_channels,
             convolution.output_channels,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from uma_backends.neureka import reference
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import Job, check_on
+from uma_backends.neureka.job import ArrayJob, check_on
 from uma_backends.neureka.lowering.convolution import Convolution
 from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles
 
@@ -39,7 +39,7 @@ DEFAULT_COSTS = Costs()
 class Step:
     """One job, and where its operands lie relative to the input and output buffer of the form."""
 
-    job: Job
+    job: ArrayJob
     input_offset: int = 0
     output_offset: int = 0
 
@@ -122,9 +122,9 @@ class Form(ABC):
         return value.astype(output_type(target))
 
 
-def requantizing_job(layer: Convolution) -> Job:
+def requantizing_job(layer: Convolution) -> ArrayJob:
     """Return a 1x1 job with the layer's output side, as a carrier of its requantization."""
-    return Job(
+    return ArrayJob(
         Mode.POINTWISE,
         1,
         layer.output_channels,
@@ -135,7 +135,7 @@ def requantizing_job(layer: Convolution) -> Job:
     )
 
 
-def output_type(job: Job) -> type[np.integer[Any]]:
+def output_type(job: ArrayJob) -> type[np.integer[Any]]:
     """Return the element type a job writes."""
     if job.output_bits == 32:
         return np.int32

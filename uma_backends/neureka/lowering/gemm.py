@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import ClassVar, TypeVar
 
 from uma_backends.neureka.geometry import Mode, subtiles
-from uma_backends.neureka.job import Job
+from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.lowering.convolution import Convolution
 from uma_backends.neureka.lowering.form import DEFAULT_COSTS, Costs, Form, Step
 
@@ -76,7 +76,7 @@ def _steps(convolution: Convolution, costs: Costs, depth: int, blocks: tuple[Blo
     """Return one job per block, over consecutive rows of the matrix."""
     steps, row = [], 0
     for height, width in blocks:
-        job = Job(
+        job = ArrayJob(
             Mode.POINTWISE,
             depth,
             convolution.output_channels,

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import Job
+from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.lowering.convolution import Convolution
 from uma_backends.neureka.lowering.form import DEFAULT_COSTS, Costs, Form, IntArray, Step
 
@@ -37,7 +37,7 @@ class KernelRows(Form):
         single = height == 1
         steps = tuple(
             Step(
-                Job(
+                ArrayJob(
                     Mode.POINTWISE,
                     width * channels,
                     convolution.output_channels,

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import MAX_PADDING, Job, Padding
+from uma_backends.neureka.job import MAX_PADDING, ArrayJob, Padding
 from uma_backends.neureka.lowering.convolution import Convolution
 from uma_backends.neureka.lowering.form import DEFAULT_COSTS, Costs, Form, IntArray, Step
 
@@ -47,7 +47,7 @@ class StrideTwoPairs(Form):
             bottom = max(0, convolution.output_height + 2 - top - rows)
             if max(bottom, right) > MAX_PADDING:
                 return None
-            job = Job(
+            job = ArrayJob(
                 Mode.DENSE_3X3,
                 2 * channels,
                 convolution.output_channels,

@@ -1,0 +1,187 @@
+"""The sum of two tensors: as one multiply-accumulate, by tables of its operands, or by a table of its results."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from schedules.byte_tables import byte_values
+from schedules.cluster.base import TYPES, Arguments, requant_fields
+from schedules.cluster.elementwise import (
+    ElementwiseKernel,
+    bytes_in_rows,
+    itemsize_of,
+    output_local,
+    same_or_row,
+)
+from schedules.linear_sum import LinearSum, find_linear_sum
+from schedules.sum_table import SumTable, find_sum_table
+from tvm_pulp.qnn import fixed_point
+from tvm_pulp.qnn.add import LEFT_SHIFT, Add
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Pointer, Recipe
+
+
+def linear_sum(layer: Layer) -> LinearSum | None:
+    """A sum with roundings of its own as one multiply-accumulate, where that is exact."""
+    attributes, constants = layer.attributes, layer.inputs[2:]
+    types = tuple(t.spec.dtype for t in layer.inputs[:2])
+    if attributes["form"] == "plain" or "int32" in types or any(t.spec.elements != 1 for t in constants):
+        return None
+    scalars = tuple(int(t.data.reshape(-1)[0]) for t in constants if t.data is not None)
+    if len(scalars) < len(constants):
+        return None
+    return _linear_sum(json.dumps(attributes, sort_keys=True), types, scalars)
+
+
+@lru_cache(maxsize=1024)
+def _linear_sum(encoded: str, types: tuple[str, ...], scalars: tuple[int, ...]) -> LinearSum | None:
+    attributes: dict[str, Any] = json.loads(encoded)
+    rule = Requant.of(attributes)
+    if rule.out_dtype == "int32":
+        return None
+    a, b = (byte_values(dtype) for dtype in types)
+    result = Add.reference(attributes, [a[:, None], b[None, :], *(np.array([s], np.int32) for s in scalars)])
+    first, second = (float(m) for m in attributes["multipliers"])
+    if attributes["form"] == "tflite":
+        mul, exponent = scalars
+        left, right = (2.0 ** (e + LEFT_SHIFT - 31 + exponent - 31) * mul for e in attributes["exponents"])
+        slopes = first * left, second * (-right if attributes["subtract"] else right)
+    else:
+        slopes = first * 2.0 ** -attributes["shift"], second * 2.0 ** -attributes["shift"]
+    return find_linear_sum(result, a, b, slopes, rule.low, rule.high)
+
+
+# Elements from which on bringing a table of sums pays, beside a short loop and beside a long one.
+_WORTH_A_TABLE, _WORTH_A_TABLE_ANYWAY = 1024, 32
+
+
+def applies(layer: Layer) -> bool:
+    form = layer.attributes["form"]
+    if form != "plain" and linear_sum(layer) is not None:
+        shape = layer.outputs[0].spec.shape
+        return all(same_or_row(t.spec, shape) for t in layer.inputs[:2])
+    if not bytes_in_rows(layer, 2) or form not in ("plain", "tflite"):
+        return False
+    tabled = form == "tflite" or any(Requant.of(layer.attributes, p).kind != "none" for p in ("requant_a", "requant_b"))
+    return not tabled or all(t.spec.dtype != "int32" for t in layer.inputs[:2])
+
+
+@dataclass(frozen=True)
+class AddKernel(ElementwiseKernel):
+    name: str = "add kernel"
+
+    def data(self) -> list[Tensor]:
+        return self.layer.inputs[:2]
+
+    def tables(self) -> tuple[list[np.ndarray | None], int]:
+        """Tables of both operands, and what must be added to every sum.
+
+        The kernel is fast with two int8 tables or none. An operand without a table gets one that keeps its values, and
+        values up to 255 are stored 128 lower.
+        """
+        found = [self.table(0), self.table(1)]
+        specs = [t.spec for t in self.layer.inputs[:2]]
+        if all(t is None for t in found) and specs[0].dtype == specs[1].dtype:
+            return found, 0
+        rule = Requant.of(self.layer.attributes)
+        if rule.kind != "pulp" or any(s.dtype == "int32" for s in specs):
+            return found, 0
+        moved, total = [], 0
+        for table, spec in zip(found, specs, strict=True):
+            values = table.astype(np.int64) if table is not None else byte_values(spec.dtype)
+            shift = 128 if values.min() >= 0 and values.max() > 127 else 0
+            if values.min() - shift < -128 or values.max() - shift > 127:
+                return found, 0
+            moved.append((values - shift).astype(np.int8))
+            total += shift
+        return list(moved), total
+
+    def table(self, side: int) -> np.ndarray | None:
+        """What an operand becomes before the sum, for every byte."""
+        a, spec = self.layer.attributes, self.layer.inputs[side].spec
+        values = byte_values(spec.dtype)
+        if a["form"] == "tflite":
+            shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << LEFT_SHIFT
+            scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
+            return (-scaled if side == 1 and a.get("subtract") else scaled).astype(np.int32)
+        prefix = ("requant_a", "requant_b")[side]
+        rule = Requant.of(a, prefix)
+        if rule.kind == "none":
+            return None
+        before = Requant.of(a, "requant_a").operands if side == 1 else 0
+        tensors = self.layer.inputs[2 + before : 2 + before + rule.operands]
+        result = rule.apply(values, [t.data for t in tensors if t.data is not None])
+        return result if result.dtype == np.int8 else result.astype(np.int32)
+
+    @cached_property
+    def by_table(self) -> SumTable | None:
+        """The sum by a table of its results, where there is much to add."""
+        a, constants = self.layer.attributes, self.layer.inputs[2:]
+        rule, specs = Requant.of(a), [t.spec for t in self.layer.inputs[:2]]
+        known = all(t.spec.elements == 1 and t.data is not None for t in constants)
+        least = _WORTH_A_TABLE if rule.kind == "pulp" and not rule.wide else _WORTH_A_TABLE_ANYWAY
+        worth = known and a["form"] == "plain" and self.layer.outputs[0].spec.elements >= least
+        if not worth or "int32" in (rule.out_dtype, *(s.dtype for s in specs)):
+            return None
+        last = [t.data for t in constants[len(constants) - rule.operands :] if t.data is not None]
+        return find_sum_table(
+            [self.table(0), self.table(1)], [s.dtype for s in specs], lambda total: rule.apply(total, last)
+        )
+
+    def moved_add(self, offset: int) -> Tensor | None:
+        """The summand of the requantization with `offset` put back into every sum."""
+        if not offset:
+            return None
+        mul, add = (t.data.astype(np.int64) for t in self.layer.inputs[-2:] if t.data is not None)
+        return self.derived.constant(f"{self.layer.name}_moved_add", (add + offset * mul).astype(np.int32))
+
+    def linear_requant(self, arguments: Arguments, linear: LinearSum) -> dict[str, Any]:
+        """Shift and clip of a linear sum: the multipliers are applied before."""
+        rule = replace(Requant.of(self.layer.attributes), kind="pulp", shift=linear.shift, zero_point=0, wide=False)
+        constants = [
+            self.derived.constant(f"{self.layer.name}_linear_{name}", np.array([value], np.int32))
+            for name, value in (("mul", 1), ("add", linear.add))
+        ]
+        return requant_fields(arguments, "requant", rule, constants)
+
+    def recipe(self, box: Box) -> Recipe:
+        layer = self.layer
+        arguments = Arguments()
+        rows, columns = self.geometry(box)
+        a, a_stride = self.operand(arguments, "a", layer.inputs[0], box, columns)
+        b, b_stride = self.operand(arguments, "b", layer.inputs[1], box, columns)
+        y = output_local(self, box)
+        narrow: list[Any] = [0, 0]
+        wide: list[Any] = [0, 0]
+        linear, summed = linear_sum(layer), self.by_table
+        tables, offset = (list(summed.operands), 0) if summed else self.tables() if linear is None else ([], 0)
+        for side, table in enumerate(tables):
+            if table is not None:
+                constant = self.derived.constant(f"{layer.name}_table_{'ab'[side]}", table)
+                place = arguments.load_whole(f"table_{'ab'[side]}", constant)
+                (narrow if table.dtype == np.int8 else wide)[side] = place
+        sums: Pointer | int = 0
+        if summed:
+            results = self.derived.constant(f"{layer.name}_sums", summed.results)
+            sums = arguments.load_whole("sums", results)
+            requant = requant_fields(arguments, "requant", Requant(), [])
+        elif linear is None:
+            requant = arguments.requant(layer, self.channels(box), self.moved_add(offset))
+        else:
+            requant = self.linear_requant(arguments, linear)
+        fields = {
+            "a": a, "b": b, "y": Pointer(y), "table_a": narrow[0], "table_b": narrow[1], "wide_table_a": wide[0],
+            "wide_table_b": wide[1], "rows": rows, "columns": columns, "a_stride": a_stride, "b_stride": b_stride,
+            "y_stride": columns * itemsize_of(layer.outputs[0]), "a_type": TYPES[layer.inputs[0].spec.dtype],
+            "b_type": TYPES[layer.inputs[1].spec.dtype], "mul_a": linear.mul_a if linear else 1,
+            "mul_b": linear.mul_b if linear else 1, "sum_table": sums, "sum_low": summed.low if summed else 0,
+            **requant,
+        }  # fmt: skip
+        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), self.cores)

@@ -1,0 +1,29 @@
+"""Described plans of several networks, made once per run of the tests."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from tvm_pulp.api import CompileOptions, import_model
+from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.lowering.build_network import build_network
+from tvm_pulp.target import resolve_target
+from tvm_pulp.tir.describe import describe
+
+Plan = dict[str, Any]
+
+# Jobs and kernels in tiles; kernels in tiles; constants from L3; one core that does everything.
+PLANS: dict[str, tuple[str, CompileOptions]] = {
+    "resnet8": ("zoo:resnet8", CompileOptions(target="uma-neureka", l1=16384)),
+    "dscnn": ("zoo:dscnn", CompileOptions(target="c", soc="siracusa", l1=16384)),
+    "autoencoder": ("zoo:autoencoder", CompileOptions(target="c", soc="siracusa", l2=200000)),
+    "one core": ("zoo:dscnn", CompileOptions(target="uma-neureka", l1=32768, cores=1, double_buffer=False)),
+}
+
+
+@cache
+def plan_of(name: str) -> Plan:
+    model, options = PLANS[name]
+    target, imported = resolve_target(options), import_model(model, options)
+    return describe(target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net")))

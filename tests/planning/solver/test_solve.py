@@ -1,0 +1,130 @@
+"""The solver on small problems whose best answer is known, and on networks: deterministic, in time, with a gap."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import tvm_pulp
+from tests.tiling.single_layers import make_layer
+from tvm_pulp.planning.solver.candidates import Candidate
+from tvm_pulp.planning.solver.layer_cost import LayerCost, Stream
+from tvm_pulp.planning.solver.problem import Problem, Solution
+from tvm_pulp.planning.solver.solve import solve
+from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+TIME = 0.1
+
+
+def chain(count: int) -> Network:
+    """Layers in a row; only names and tensors matter."""
+    model = make_layer("transpose", {"axes": [1, 0]}, TensorSpec((32, 32), "int8"))
+    tensors = [Tensor(f"t{i}", TensorSpec((32, 32), "int8"), "activation") for i in range(count + 1)]
+    tensors[0].kind, tensors[-1].kind = "input", "output"
+    layers = [Layer(f"layer{i}", "transpose", {}, [tensors[i]], [tensors[i + 1]], model.function) for i in range(count)]
+    return Network("net", layers, tensors[:1], tensors[-1:])
+
+
+def candidate(number: int, compute: int, constants: int = 0, *, tile: int = 256, fits: bool = True) -> Candidate:
+    """A way to run a layer: its streams take `tile` bytes each and 128 cycles for the tensor."""
+    stream = Stream(tile, 128, 64, 64, fits)
+    cost = LayerCost(
+        slots=1,
+        compute=compute,
+        own=0,
+        constants=constants,
+        constant_cycles=constants // 8,
+        constant_stream=0,
+        inputs=(stream,),
+        outputs=(stream,),
+        large_bytes=constants,
+        largest_bytes=constants,
+        small_bytes=0,
+    )
+    return Candidate(number, "cluster", (number,), False, cost)
+
+
+def problem(options: list[list[Candidate]], l1_bytes: int) -> Problem:
+    return Problem(chain(len(options)), options, [l1_bytes] * len(options), overlap=True)
+
+
+def solved(given: Problem, hint: Solution | None = None) -> Solution:
+    found = solve(given, hint, TIME)
+    assert found is not None and found.status == "optimal"
+    return found
+
+
+def test_the_fastest_candidate_is_chosen_where_it_fits() -> None:
+    slow_and_small, fast_and_large = candidate(0, 900, 64), candidate(1, 500, 3000)
+    for room, expected in ((8192, 1), (2048, 0)):
+        found = solved(problem([[slow_and_small, fast_and_large]], room))
+        assert found.candidates == (expected,)
+
+
+def test_activations_stay_in_l1_where_there_is_room() -> None:
+    """A tensor takes 1024 bytes: with 2 KiB the tiles fit and the tensors between layers do not."""
+    options = [[candidate(0, 500)] for _ in range(3)]
+    kept = solved(problem(options, 8192))
+    assert sorted(t.name for t in kept.resident) == ["t0", "t1", "t2"]
+    tight = solved(problem(options, 1040))
+    assert not tight.resident
+    assert tight.objective > kept.objective
+
+
+def test_a_candidate_whose_tiles_are_no_parts_of_the_tensor_keeps_nothing() -> None:
+    """It would be a little faster alone, but its neighbours would have to go through L2."""
+    scattered = candidate(1, 490, fits=False)
+    middle = [candidate(0, 500), scattered]
+    found = solved(problem([[candidate(0, 500)], middle, [candidate(0, 500)]], 8192))
+    assert found.candidates == (0, 0, 0)
+
+
+def test_constants_are_fetched_ahead_where_there_is_room() -> None:
+    """2048 bytes of constants take 256 cycles, which the layer before hides."""
+    options = [[candidate(0, 500)], [candidate(0, 500, 2048)]]
+    found = solved(problem(options, 8192))
+    assert found.ahead == (0, 1)
+    serial = solved(replace(problem(options, 8192), overlap=False))
+    assert serial.ahead == (0, 0) and serial.objective - found.objective >= 250
+
+
+def test_constants_go_to_l3_only_as_far_as_needed() -> None:
+    options = [[candidate(0, 9000, 4096)] for _ in range(4)]
+    found = solved(replace(problem(options, 65536), l2_bytes=3 * 4096))
+    # Two stay; of the two that come from L3 one is in use or the next arrives: one place each.
+    assert sum(found.in_l3) >= 2
+    enough = solved(replace(problem(options, 65536), l2_bytes=4 * 4096))
+    assert sum(enough.in_l3) == 0
+
+
+def test_equal_blocks_share_their_decisions() -> None:
+    options = [[candidate(0, 900, 64), candidate(1, 500, 3000)] for _ in range(6)]
+    found = solved(replace(problem(options, 16384), same_as={2: 0, 3: 1, 4: 0, 5: 1}))
+    assert found.candidates[:2] == found.candidates[2:4] == found.candidates[4:]
+
+
+def test_a_hint_does_not_change_the_answer() -> None:
+    options = [[candidate(0, 900, 64), candidate(1, 500, 3000)] for _ in range(4)]
+    free = solved(problem(options, 4096))
+    hint = Solution((0, 0, 0, 0), {}, (0, 0, 0, 0), (False,) * 4)
+    assert solved(problem(options, 4096), hint).objective == free.objective
+
+
+def test_corrections_count() -> None:
+    options = [[candidate(0, 500), candidate(1, 600)]]
+    assert solved(problem(options, 8192)).candidates == (0,)
+    corrected = replace(problem(options, 8192), corrections={(0, 0): 200})
+    assert solved(corrected).candidates == (1,)
+
+
+def test_a_network_reports_its_planner() -> None:
+    """Status, objective, bound and gap are in the archive; seconds are not, so that it stays the same."""
+    plan = json.loads(tvm_pulp.compile("zoo:dscnn", "uma-neureka").files["plan.json"])
+    planner = plan["planner"]
+    assert planner["name"] == "solver" and planner["status"] in ("optimal", "feasible")
+    assert 0 <= planner["bound_cycles"] <= planner["objective_cycles"] and 0 <= planner["gap"] < 0.05
+    assert planner["deterministic_time"] > 0 and "seconds" not in planner
+    greedy = json.loads(tvm_pulp.compile("zoo:dscnn", "uma-neureka", planner="greedy").files["plan.json"])
+    assert greedy["planner"]["name"] == "greedy" and greedy["planner"]["gap"] is None
+    assert not greedy["resident"] and not any(layer["overlap"] or layer["lead"] for layer in greedy["layers"])

@@ -1,0 +1,34 @@
+"""What the rules for float islands ask of the pass that applies them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvm import relax
+
+from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
+from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
+from tvm_pulp.canonicalize.qdq_operands import Operands
+from tvm_pulp.canonicalize.rewriter import Rewriter
+
+
+class QdqRewriter(Rewriter):
+    """A rewriter that knows the quantized operands of floats; `arithmetic` decides how results are rounded."""
+
+    def __init__(self, arithmetic: TfliteArithmetic | OnnxArithmetic) -> None:
+        self.arithmetic = arithmetic
+
+    def start(self, function: Any) -> None:
+        self.operands = Operands(self.definition)
+        # Names that variables get when those that have them now are gone.
+        self.wanted_names: dict[str, str] = {}
+
+    def bound(self, value: Any, name: str = "") -> Any:
+        """Bind a call; calls inside it are bound first."""
+        if isinstance(value, relax.Call):
+            arguments = [self.bound(a, name) if isinstance(a, relax.Call) else a for a in value.args]
+            variable = self.emit(relax.Call(value.op, arguments, value.attrs, value.ty_args), name)
+            if name:
+                self.wanted_names[variable.name] = name
+            return variable
+        return value

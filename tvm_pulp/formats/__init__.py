@@ -1,0 +1,9 @@
+"""Data that leaves the compiler, typed: `plan.json` and `report.json` are checked when they are written and read."""
+
+from __future__ import annotations
+
+from tvm_pulp.formats.plan_json import PlanJson
+from tvm_pulp.formats.report_json import ReportJson
+from tvm_pulp.formats.schema import FormatError, check_record, from_json, to_json
+
+__all__ = ["FormatError", "PlanJson", "ReportJson", "check_record", "from_json", "to_json"]

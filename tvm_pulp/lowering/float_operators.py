@@ -1,0 +1,99 @@
+"""Float operators that TVM lowers to functions or reductions that have no C, in terms of those that have one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tvm import te, tirx
+
+Lowering = Callable[[Any, Any], Any]
+
+
+def _function(formula: Callable[[Any], Any]) -> Lowering:
+    """Lowering of a function of one element."""
+
+    def lower(builder: Any, call: Any) -> Any:
+        def compute(x: Any) -> Any:
+            return te.compute(x.shape, lambda *i: formula(x[i]), name="result")
+
+        return builder.call_te(compute, call.args[0], primfunc_name_hint=call.op.name.removeprefix("relax."))
+
+    return lower
+
+
+def _one(x: Any) -> Any:
+    return tirx.const(1, str(x.dtype))
+
+
+def _sigmoid(x: Any) -> Any:
+    return _one(x) / (_one(x) + tirx.exp(-x))
+
+
+def _atanh(x: Any) -> Any:
+    return tirx.log((_one(x) + x) / (_one(x) - x)) * tirx.const(0.5, str(x.dtype))
+
+
+def _half(x: Any) -> Any:
+    return x * tirx.const(0.5, "float32")
+
+
+def _first_extreme(reduction: Callable[..., Any]) -> Lowering:
+    """Position of the first extreme value: two plain reductions instead of one over pairs."""
+
+    def lower(builder: Any, call: Any) -> Any:
+        keep = bool(call.attrs.keepdims)
+        shape = [int(d) for d in call.args[0].ty.shape.values]
+        given = call.attrs.axis
+        axis = None if given is None else int(given) % len(shape)
+
+        def compute(x: Any) -> Any:
+            sizes = shape if axis is None else [shape[axis]]
+            axes = [te.reduce_axis((0, s), name=f"r{n}") for n, s in enumerate(sizes)]
+            again = [te.reduce_axis((0, s), name=f"s{n}") for n, s in enumerate(sizes)]
+            kept = [] if axis is None else [d for n, d in enumerate(shape) if n != axis]
+
+            def place(outer: tuple[Any, ...], inner: list[Any]) -> tuple[Any, ...]:
+                return tuple(inner) if axis is None else (*outer[:axis], inner[0], *outer[axis:])
+
+            best = te.compute(kept or [1], lambda *o: reduction(x[place(o[: len(kept)], axes)], axis=axes), name="best")
+            total = 1
+            for size in sizes:
+                total *= size
+
+            def position(*o: Any) -> Any:
+                flat: Any = tirx.const(0, "int64")
+                for size, r in zip(sizes, again, strict=True):
+                    flat = flat * size + r.var.astype("int64")
+                outer = o[: len(kept)]
+                same = x[place(outer, again)] == best[outer if kept else (0,)]
+                return te.min(tirx.Select(same, flat, tirx.const(total - 1, "int64")), axis=again)
+
+            found = te.compute(kept or [1], position, name="found")
+            result = [1 if axis is None or n == axis else d for n, d in enumerate(shape)] if keep else kept
+            if list(result) == (kept or [1]):
+                return found
+
+            def spread(*o: Any) -> Any:
+                if not kept:
+                    return found[0]
+                return found[tuple(v for n, v in enumerate(o) if n != axis)] if keep else found[o]
+
+            return te.compute(result, spread, name="result")
+
+        return builder.call_te(compute, call.args[0], primfunc_name_hint=call.op.name.removeprefix("relax."))
+
+    return lower
+
+
+LOWERINGS: dict[str, Lowering] = {
+    "relax.sigmoid": _function(_sigmoid),
+    "relax.tan": _function(lambda x: tirx.sin(x) / tirx.cos(x)),
+    "relax.sinh": _function(lambda x: _half(tirx.exp(x) - tirx.exp(-x))),
+    "relax.cosh": _function(lambda x: _half(tirx.exp(x) + tirx.exp(-x))),
+    "relax.asinh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x + _one(x)))),
+    "relax.acosh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x - _one(x)))),
+    "relax.atanh": _function(_atanh),
+    "relax.argmax": _first_extreme(te.max),
+    "relax.argmin": _first_extreme(te.min),
+}

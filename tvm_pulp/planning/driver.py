@@ -1,0 +1,146 @@
+"""The driver of planning: from a network and a machine to a plan that was lowered, estimated and verified.
+
+    annotate ─ offered forms ─ cover ─ find_plan: decisions ─ tiling ─ tir ─ estimate ─┐
+                                 ▲─────────▲───── expected cycles ◀────────────────────┘
+    the fastest plan ─ partition ─ the network of the partitioned module ─ tir ─ verify ─▶ LoweredPlan
+
+It is the only place that knows all of these stages; none of them knows another that comes after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.lowering import same_network
+from tvm_pulp.planning.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.cover import Cover, Covers, recorded_cover
+from tvm_pulp.planning.find_plan import find_plan
+from tvm_pulp.planning.garbage_collection import rare_garbage_collection
+from tvm_pulp.planning.heuristics.balance_engines import expected_cycles
+from tvm_pulp.planning.memory_limits import WEIGHT_LEVELS, check_capacity, layers_to_move
+from tvm_pulp.planning.partition_network import partition_network
+from tvm_pulp.planning.read_plan import read_plan, recorded_operators, recorded_regions
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
+from tvm_pulp.tiling.forms.engine_choice import EngineChoice, LayerForms, check_pins, offered_forms
+from tvm_pulp.tiling.plan import PLANNERS, Plan
+from tvm_pulp.tir.describe import describe
+from tvm_pulp.tir.lower import LoweredPlan, lower
+from tvm_pulp.uma.annotate import Annotated, annotate
+from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.region import region_of
+from tvm_pulp.verify import verify_plan
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """What is planned for: the machine and its engines with their options, what the user limits and what he fixes."""
+
+    soc: Any
+    engines: tuple[tuple[UMABackend, dict[str, Any]], ...]
+    cores: int
+    l1_bytes: int
+    l2_bytes: int
+    # L2 that there would be without a limit of the user.
+    l2_available: int
+    pins: Mapping[str, str] = field(default_factory=dict)
+    overlap: bool = True  # of transfers with anything
+    planner: str = PLANNERS[0]
+    # A plan.json, whose decisions are taken instead of searching.
+    given_plan: dict[str, Any] | None = None
+
+    @property
+    def backends(self) -> list[UMABackend]:
+        return [backend for backend, _ in self.engines]
+
+    def contexts(self) -> list[tuple[UMABackend, Any]]:
+        """Engines with what their checks and strategies are told, by priority."""
+        return [(backend, backend.context(options, self.soc, self.cores)) for backend, options in self.engines]
+
+
+@rare_garbage_collection()
+def plan_network(network: Network, request: PlanRequest) -> LoweredPlan:
+    """Find the plan, or take the one that was given; lower it and check it independently."""
+    given = request.given_plan
+    plan = _planned(network, request) if given is None else _given(network, request, given)
+    lowered = lower(plan, request.backends)
+    check_capacity(plan, request.soc, request.l2_bytes, request.l2_available)
+    faults = verify_plan(describe(lowered), request.soc)
+    if faults and given is not None:
+        raise UserError(f"--plan: the plan is wrong ({faults[0]}): compile without --plan")
+    if faults:
+        raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
+    return lowered
+
+
+def _planned(network: Network, request: PlanRequest) -> Plan:
+    """The best plan. Where a pass changed what was chosen, every region is planned again, where it is."""
+    plan = _find(network, request)
+    compiled = partition_network(network, plan.regions(), request.backends)
+    if not same_network(compiled, plan.network):
+        plan = _find_in(_evaluator(compiled, _as_partitioned(compiled, request), request), request)
+    return replace(plan, network=replace(plan.network, origin=compiled.origin))
+
+
+def _given(network: Network, request: PlanRequest, record: dict[str, Any]) -> Plan:
+    """The plan that a record describes."""
+    cover = recorded_cover(*_offered(network, request), recorded_operators(record))
+    evaluator = _evaluator(network, cover, request)
+    compiled = partition_network(network, recorded_regions(record, cover.forms), request.backends)
+    if not same_network(compiled, evaluator.network):
+        evaluator = _evaluator(compiled, _as_partitioned(compiled, request), request)
+    plan = read_plan(record, evaluator)
+    return replace(plan, network=replace(plan.network, origin=compiled.origin))
+
+
+def _offered(network: Network, request: PlanRequest) -> tuple[list[LayerForms], list[LayerForms]]:
+    """What engines and cores offer for every operator, and engines for regions of several."""
+    contexts = request.contexts()
+    check_pins(network, contexts, request.pins)
+    found = annotate(network, contexts)
+    operators, several = (
+        offered_forms(layers, found, request.soc, contexts, request.cores) for layers in (network.layers, found.several)
+    )
+    return operators, several
+
+
+def _as_partitioned(network: Network, request: PlanRequest) -> Cover:
+    """Regions as the functions of a partitioned module say: what stands outside of them is the cores'."""
+    regions = tuple(region_of(layer) for layer in network.layers if layer.codegen not in ("", CLUSTER))
+    annotated = Annotated(network, regions)
+    offered = offered_forms(network.layers, annotated, request.soc, request.contexts(), request.cores)
+    return Cover(tuple(offered), {layer.name: layer.codegen or CLUSTER for layer in network.layers})
+
+
+def _evaluator(network: Network, cover: Cover, request: PlanRequest) -> PlanEvaluator:
+    """What plans of a cover are expected to take."""
+    engine_choice = EngineChoice(cover.forms, cover.pins)
+    return PlanEvaluator(cover.network(network), request.soc, engine_choice, request.cores, request.l1_bytes)
+
+
+def _find(network: Network, request: PlanRequest) -> Plan:
+    """The best plan; layers whose weights exceed the weight memory run on the cores unless the user pinned them."""
+    operators, several = _offered(network, request)
+    pins = dict(request.pins)
+    while True:
+        cover = _fastest_cover(network, Covers(operators, several, pins, request.l1_bytes), request)
+        best = _find_in(_evaluator(network, cover, request), request)
+        layers = {planned.layer.name: planned.layer for planned in best.layers}
+        moved = [layers[name] for level in WEIGHT_LEVELS for name in layers_to_move(best, request.soc, level)]
+        names = [part.name for layer in moved for part in (layer.parts or (layer,)) if part.name not in pins]
+        if not names:
+            return best
+        pins |= dict.fromkeys(names, CLUSTER)
+
+
+def _fastest_cover(network: Network, covers: Covers, request: PlanRequest) -> Cover:
+    if request.planner == "greedy" or not request.overlap:
+        return covers.cover(covers.cheapest())
+    return covers.fastest(lambda cover: expected_cycles(_evaluator(network, cover, request)))
+
+
+def _find_in(evaluator: PlanEvaluator, request: PlanRequest) -> Plan:
+    return find_plan(evaluator, planner=request.planner, overlap=request.overlap, l2_bytes=request.l2_bytes)

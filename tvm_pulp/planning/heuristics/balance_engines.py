@@ -1,0 +1,107 @@
+"""Order and engines of layers for the whole network: what one engine cannot hide, another may do meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.heuristics.order_layers import EngineDemand, Order, layer_order
+from tvm_pulp.planning.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
+from tvm_pulp.tiling.forms.engine_choice import EngineChoice
+from tvm_pulp.tiling.forms.split_form import SplitForm, pin_of
+from tvm_pulp.tiling.schedule.decisions import nothing_in_l3
+
+# By how much a split has to make the network faster: all figures are estimates.
+_LEAST_GAIN = 0.003
+# Kinds of layers that are tried.
+_MOST_KINDS = 8
+
+
+def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator:
+    """The arrangement with the fewest expected cycles.
+
+    As given, reordered, or with layers moved to the cores too; then with layers on two engines at once.
+    """
+    if not overlap:
+        return evaluator
+    candidates = [evaluator]
+    orders = _orders(evaluator.network, evaluator.engine_choice, evaluator.l1_bytes)
+    candidates += [_apply(evaluator, order) for order in orders]
+    groups = _splittable(evaluator.engine_choice)
+    if len(candidates) == 1 and not groups:
+        return evaluator
+    judged = [(expected_cycles(changed), position) for position, changed in enumerate(candidates)]
+    known = [(cycles, position) for cycles, position in judged if cycles is not None]
+    if not known:
+        return evaluator
+    cycles, position = min(known)
+    return _with_splits(candidates[position], groups, cycles)
+
+
+def expected_cycles(evaluator: PlanEvaluator) -> int | None:
+    """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
+    try:
+        return evaluator.plan_once(
+            policy_decisions(evaluator.engine_choice, JUST_IN_TIME, whole_l1(evaluator), nothing_in_l3)
+        ).estimated_cycles
+    except UserError:
+        return None
+
+
+def _splittable(engine_choice: EngineChoice) -> list[dict[str, str]]:
+    """Pins of layers of one kind that could run on two engines, kinds with most layers first."""
+    kinds: dict[object, dict[str, str]] = {}
+    for entry in engine_choice.forms:
+        layer = entry.layer
+        split = next((f for f in entry.tiled if isinstance(f, SplitForm)), None)
+        if split is not None and layer.name not in engine_choice.pins:
+            kind = (layer.operator, tuple(t.spec.shape for t in (*layer.inputs[:2], *layer.outputs)))
+            kinds.setdefault(kind, {})[layer.name] = pin_of(split)
+    return sorted(kinds.values(), key=lambda pins: -len(pins))[:_MOST_KINDS]
+
+
+def _with_splits(evaluator: PlanEvaluator, groups: Sequence[Mapping[str, str]], cycles: int) -> PlanEvaluator:
+    """Kinds of layers on two engines, one kind after the other, as long as that helps."""
+    for pins in groups:
+        engine_choice = EngineChoice(evaluator.engine_choice.forms, {**pins, **evaluator.engine_choice.pins})
+        changed = replace(evaluator, engine_choice=engine_choice)
+        found = expected_cycles(changed)
+        if found is not None and found < (1 - _LEAST_GAIN) * cycles:
+            evaluator, cycles = changed, found
+    return evaluator
+
+
+def _orders(network: Network, engine_choice: EngineChoice, l1_bytes: int) -> Iterator[Order]:
+    """Orders that differ from the given one."""
+    with suppress(UserError):
+        demands = [_demand(engine_choice, i, l1_bytes) for i in range(len(network.layers))]
+        plain = [replace(demand, core_cycles=None) for demand in demands]
+        known = {Order(tuple(range(len(demands))), frozenset())}
+        for order in (layer_order(network, plain), layer_order(network, demands)):
+            if order not in known:
+                known.add(order)
+                yield order
+
+
+def _apply(evaluator: PlanEvaluator, order: Order) -> PlanEvaluator:
+    network, engine_choice = evaluator.network, evaluator.engine_choice
+    layers = [network.layers[i] for i in order.layers]
+    pins = {**{network.layers[i].name: CLUSTER for i in order.on_cores}, **engine_choice.pins}
+    engine_choice = EngineChoice([engine_choice.forms[i] for i in order.layers], pins)
+    return replace(evaluator, network=replace(network, layers=layers), engine_choice=engine_choice)
+
+
+def _demand(engine_choice: EngineChoice, index: int, l1_bytes: int) -> EngineDemand:
+    """What a layer asks of its engine when it is alone."""
+    tiling, offers = engine_choice.offers(index, l1_bytes)
+    engine = tiling.form.engine
+    if engine == CLUSTER:
+        return EngineDemand(None, tiling.cycles, tiling.form.name)
+    pinned = engine_choice.forms[index].layer.name in engine_choice.pins
+    others = [o.cycles for o in offers if o.engine == CLUSTER and o.cycles is not None]
+    return EngineDemand(engine, tiling.cycles, tiling.form.name, min(others) if others and not pinned else None)

@@ -1,0 +1,119 @@
+"""Order of layers: accelerators get their jobs early, cores work on other layers meanwhile, like follows like.
+
+A list schedule on paper. Layers whose operands are ready compete: jobs go first, since submitting one hardly takes
+time; then layers that run the same code as the one before, which finds it in the instruction cache; then those with
+the longest way to the end of the network. Chains keep their order. A job that would wait for others in the
+accelerator's queue may go to the cores if they end it earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tvm_pulp.qnn.network import Network, Tensor
+
+# Jobs an accelerator holds at a time: one that runs and one that waits.
+_QUEUE = 2
+_SUBMIT_CYCLES = 60
+
+
+@dataclass(frozen=True)
+class EngineDemand:
+    """What a layer asks of its engine. `code` tells which layers run the same code.
+
+    `core_cycles`: what the cores would take for an accelerator's layer, if they may.
+    """
+
+    accelerator: str | None
+    cycles: int
+    code: str
+    core_cycles: int | None = None
+
+
+@dataclass(frozen=True)
+class Order:
+    """Layer indices in the order in which they should run, and those that the cores take from an accelerator."""
+
+    layers: tuple[int, ...]
+    on_cores: frozenset[int]
+
+
+def layer_order(network: Network, demands: Sequence[EngineDemand]) -> Order:
+    """The order for layers with these demands."""
+    demands = list(demands)
+    moved: set[int] = set()
+    needed = _dependencies(network)
+    remaining = _remaining_cycles(needed, demands)
+    order: list[int] = []
+    end: dict[int, int] = {}
+    busy: dict[str, list[int]] = {}
+    now, last = 0, ""
+    waiting = list(range(len(demands)))
+    while waiting:
+        ready = [i for i in waiting if all(d in end for d in needed[i])]
+        runnable = [i for i in ready if _is_ready(i, needed, demands, end, now)]
+        for i in runnable:
+            demand = demands[i]
+            if demand.accelerator and demand.core_cycles is not None and all(end[d] <= now for d in needed[i]):
+                free = max([now, *busy.get(demand.accelerator, [])])
+                if free > now and now + demand.core_cycles < free + demand.cycles:
+                    demands[i] = EngineDemand(None, demand.core_cycles, f"{demand.code} on cores")
+                    moved.add(i)
+                    break
+        jobs = [i for i in runnable if demands[i].accelerator and _has_room(busy, demands[i], now)]
+        kernels = [i for i in runnable if demands[i].accelerator is None]
+        if jobs:
+            chosen = max(jobs, key=lambda i: (remaining[i], -i))
+        elif kernels:
+            chosen = max(kernels, key=lambda i: (demands[i].code == last, remaining[i], -i))
+        else:
+            # Everybody waits for an accelerator.
+            now = min(t for times in busy.values() for t in times if t > now)
+            continue
+        demand = demands[chosen]
+        if demand.accelerator:
+            now += _SUBMIT_CYCLES
+            times = busy.setdefault(demand.accelerator, [])
+            end[chosen] = max([now, *times]) + demand.cycles
+            times.append(end[chosen])
+        else:
+            now += demand.cycles
+            end[chosen] = now
+            last = demand.code
+        order.append(chosen)
+        waiting.remove(chosen)
+    return Order(tuple(order), frozenset(moved))
+
+
+def _dependencies(network: Network) -> list[set[int]]:
+    """Layers whose results each layer reads."""
+    producer: dict[Tensor, int] = {}
+    needed: list[set[int]] = []
+    for index, layer in enumerate(network.layers):
+        needed.append({producer[t.storage] for t in layer.inputs if t.storage in producer})
+        for tensor in layer.outputs:
+            producer[tensor.storage] = index
+    return needed
+
+
+def _remaining_cycles(needed: Sequence[set[int]], demands: Sequence[EngineDemand]) -> list[int]:
+    """Cycles of the longest chain from each layer to the end."""
+    longest = [w.cycles for w in demands]
+    for index in reversed(range(len(demands))):
+        for before in needed[index]:
+            longest[before] = max(longest[before], demands[before].cycles + longest[index])
+    return longest
+
+
+def _is_ready(
+    index: int, needed: Sequence[set[int]], demands: Sequence[EngineDemand], end: dict[int, int], now: int
+) -> bool:
+    """Operands are there, or come from the same accelerator, which works in order."""
+    mine = demands[index].accelerator
+    return all(end[d] <= now or (mine is not None and demands[d].accelerator == mine) for d in needed[index])
+
+
+def _has_room(busy: dict[str, list[int]], demand: EngineDemand, now: int) -> bool:
+    assert demand.accelerator is not None
+    return sum(t > now for t in busy.get(demand.accelerator, [])) < _QUEUE

@@ -1,0 +1,62 @@
+"""What memories beyond L1 hold: whether a plan fits them, and which layers have to leave a full weight memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.tiling.plan import Plan
+
+WEIGHT_LEVELS = ("weight_sram", "weight_mram")
+
+
+def layers_to_move(plan: Plan, soc: Any, level: str) -> dict[str, int]:
+    """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible."""
+    missing = plan.constants_in(level) - soc.memory.weight.size // 2
+    return _largest_needed(plan, level, missing) if missing > 0 else {}
+
+
+def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> None:
+    """Raise where L2 or a weight memory is too small, with what would help. `l2_available`: without a user's limit."""
+    used = {"l2": plan.arena.size, "weight_sram": 0, "weight_mram": 0, "l3": 0}
+    largest: dict[str, Any] = {}
+    used["l2"] += plan.table_bytes()
+    for tensor in plan.constants():
+        used[tensor.level] += tensor.spec.bytes
+        if tensor.level not in largest or tensor.spec.bytes > largest[tensor.level].spec.bytes:
+            largest[tensor.level] = tensor
+    used["l2"] += sum(t.spec.bytes for t in (*plan.network.inputs, *plan.network.outputs))
+    if used["l2"] > l2_bytes:
+        way_out = "use smaller inputs or fewer channels"
+        if used["l2"] <= l2_available:
+            way_out = f"raise --l2 to at least {used['l2']}"
+        raise UserError(
+            f"the network needs {used['l2']} bytes of L2 and {l2_bytes} are available beside the code "
+            f"({used['l2'] - l2_bytes} missing; activations and what comes from L3 take {plan.arena.size}, largest "
+            f"constant that stays '{largest['l2'].name if 'l2' in largest else '-'}'): {way_out}"
+        )
+    half = soc.memory.weight.size // 2
+    for level in WEIGHT_LEVELS:
+        if used[level] > half:
+            moved = layers_to_move(plan, soc, level)
+            pins = " ".join(f"--pin {name}=cluster" for name in moved)
+            raise UserError(
+                f"the packed weights need {used[level]} bytes and the {level.removeprefix('weight_')} weight "
+                f"memory has {half} ({used[level] - half} missing): keep some of them in L2 for the cores with "
+                f"{pins}, which frees {sum(moved.values())} bytes, or shrink the network"
+            )
+
+
+def _largest_needed(plan: Plan, level: str, missing: int) -> dict[str, int]:
+    """One layer with enough bytes at a level, the smallest of them, or the largest layers that have enough together."""
+    sizes: dict[str, int] = {}
+    for layer in plan.layers:
+        derived = getattr(layer.tiling.form, "derived", None)
+        if derived is not None:
+            sizes[layer.layer.name] = sum(t.spec.bytes for t in derived.tensors.values() if t.level == level)
+    ordered = sorted(sizes.items(), key=lambda entry: entry[1])
+    enough = dict([entry for entry in ordered if entry[1] >= missing][:1])
+    for name, size in reversed(ordered):
+        if sum(enough.values()) < missing:
+            enough[name] = size
+    return enough

@@ -1,0 +1,46 @@
+"""All compute steps of a network in their order, and which of them use what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tvm_pulp.tiling.schedule.schedule import compute_position
+from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, operands_of
+
+
+class ComputeStep(NamedTuple):
+    """A step and whose it is."""
+
+    layer: int
+    tile: int
+    step: Kernel | Call | Job
+
+
+class StepOrder:
+    """Compute steps by slot. `overlap`: a job may run on while the next step starts."""
+
+    def __init__(self, tiled_layers: Sequence[TiledLayer], *, overlap: bool) -> None:
+        self._tiled_layers, self._overlap = tiled_layers, overlap
+        self.all: list[ComputeStep] = []
+        self._slots: dict[tuple[int, int], list[int]] = {}
+        for index, tiled in enumerate(tiled_layers):
+            for tile, step in tiled.order:
+                self._slots.setdefault((index, tile), []).append(len(self.all))
+                self.all.append(ComputeStep(index, tile, step))
+
+    def slots(self, layer: int, tile: int) -> list[int]:
+        """Slots of a tile."""
+        return self._slots[layer, tile]
+
+    def uses(self, layer: int, tile: int, local: Local) -> list[int]:
+        """Slots of a tile that touch a Local."""
+        slots = self._slots[layer, tile]
+        return [s for s in slots if local in operands_of(self.all[s].step)] or slots[:1]
+
+    def end_of_use(self, slot: int) -> int:
+        """Position until which a step may need its operands; a job runs on while the next step starts."""
+        layer, _, step = self.all[slot]
+        runs_on = isinstance(step, Job) and self._overlap and not self._tiled_layers[layer].alone
+        return compute_position(slot + 1 if runs_on and slot + 1 < len(self.all) else slot)

@@ -1,0 +1,21 @@
+"""Boxes that are one run of bytes: such a tile is simply a part of the whole tensor's buffer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.uma.box import Box, transfers
+
+# Kernels and engines expect operands at words.
+WORD = 4
+
+
+def contiguous_offset(tensor: Tensor, box: Box) -> int | None:
+    """Byte offset of a box that is one run of whole words, else None."""
+    if box.elements == 0:
+        return None
+    moved = transfers(box, tensor.spec.shape, np.dtype(tensor.spec.dtype).itemsize)
+    if len(moved) != 1 or moved[0].is_2d or moved[0].external % WORD:
+        return None
+    return moved[0].external

@@ -1,0 +1,233 @@
+"""What all forms of NEUREKA have in common: packed constants, the job and its cycles, what the cores do after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.tiling.cost.loop_cost import generated_cost
+from tvm_pulp.uma.box import Box, tiles
+from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
+from tvm_pulp.uma.registry import step_call
+from tvm_pulp.uma.strategy import TileAxis
+from uma_backends.neureka.geometry import Mode
+from uma_backends.neureka.job import ArrayJob
+from uma_backends.neureka.layer_arithmetic import Arithmetic
+from uma_backends.neureka.packing import pack_weights
+from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles
+
+ENGINE = "neureka"
+# The array fetches parameters in beats and activations in whole pixels: it may read behind an operand.
+PARAMETER_SLACK = 128
+ACTIVATION_SLACK = 64
+# The driver's job structure: six pointers, the address of the shape, the shape's 18 words.
+JOB_WORDS = 25
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the driver needs to know of a job besides addresses."""
+
+    job: ArrayJob
+    input: Local
+    output: Local
+    weights: Tensor | Local
+    weight_bytes: int  # offset of the tile's filters inside `weights`
+    scale: Local
+    bias: Local | None
+    shift: Local | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a form knows of the compilation."""
+
+    weight_memory: str = "sram"
+    native_tflite: bool = False
+    cores: int = 8
+    timing: Timing = DEFAULT_TIMING
+
+    @property
+    def weights_in_l1(self) -> bool:
+        return self.weight_memory == "none"
+
+
+@dataclass(frozen=True)
+class NeurekaForm:
+    """Common part: constants of the layer, requantization on the cores where it is not native."""
+
+    layer: Layer
+    arithmetic: Arithmetic
+    context: Context
+    mode: Mode
+    name: str
+    engine: str = ENGINE
+    derived: Derived = field(default_factory=Derived)
+
+    # --- what subclasses state -------------------------------------------------------------------------------
+
+    def filters(self) -> np.ndarray:
+        """Weights as output channel, input channel, row, column."""
+        raise NotImplementedError
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        raise NotImplementedError
+
+    def recipe(self, box: Box) -> Recipe:
+        raise NotImplementedError
+
+    # --- shared ----------------------------------------------------------------------------------------------
+
+    def bound_cycles(self) -> int:
+        """The engine's own cycles with as few jobs as its limits allow, everything at hand."""
+        shape = self.layer.outputs[0].spec.shape
+        limits = {a.axis: a.limit for a in self.axes() if a.limit is not None}
+        boxes = tiles(shape, [min(extent, limits.get(axis, extent)) for axis, extent in enumerate(shape)])
+        known: dict[tuple[int, ...], int] = {}
+        total = 0
+        for box in boxes:
+            if box.size not in known:
+                known[box.size] = self.recipe(box).engine_cycles
+            total += known[box.size]
+        return max(1, total)
+
+    @property
+    def bits(self) -> int:
+        return 8 if self.mode is Mode.POINTWISE else self.arithmetic.weight_bits
+
+    def packed(self) -> Tensor:
+        """Packed weights: one row per output channel, depthwise one per group of channels."""
+        name = f"{self.layer.name}_{self.mode.name.lower()}_packed"
+        if name not in self.derived.tensors:
+            data = pack_weights(self.filters(), self.mode, self.bits, self.arithmetic.weight_offset)
+            rows = self.filters().shape[0]
+            if self.mode is Mode.DEPTHWISE_3X3:
+                rows = -(-rows // self.context.timing.geometry.channels_3x3)
+            level = {"none": "l2", "sram": "weight_sram", "mram": "weight_mram"}[self.context.weight_memory]
+            self.derived.constant(name, data.reshape(rows, -1), level)
+        return self.derived.tensors[name]
+
+    def array_job(self, height: int, width: int, depth: int, channels: int, **how: Any) -> ArrayJob:
+        a = self.arithmetic
+        in_weight_memory = not self.context.weights_in_l1
+        return ArrayJob(
+            self.mode,
+            depth,
+            channels,
+            height,
+            width,
+            weight_bits=self.bits,
+            weight_offset=a.weight_offset,
+            input_signed=a.input_signed,
+            output_bits=a.output_bits,
+            requantization=a.requantization,
+            weight_memory=in_weight_memory,
+            prefetch=in_weight_memory and self.mode is not Mode.DEPTHWISE_3X3,
+            **how,
+        )
+
+    def job_steps(self, job: ArrayJob, first: int, source: Local, target: Local) -> tuple[list[Step], Job]:
+        """Loads of filters, scale and bias for channels from `first` on, and the job."""
+        packed, a = self.packed(), self.arithmetic
+        scale = self.derived.constant(f"{self.layer.name}_scale", a.scale)
+        channels = job.output_channels
+        row, rows = first, channels
+        if self.mode is Mode.DEPTHWISE_3X3:
+            group = self.context.timing.geometry.channels_3x3
+            row, rows = first // group, -(-channels // group)
+        width = packed.spec.shape[1]
+        steps: list[Step] = []
+        weights: Tensor | Local = packed
+        offset = row * width
+        if self.context.weights_in_l1:
+            # A constant of its own: what does not fit into L2 comes from L3 piece by piece.
+            assert packed.data is not None
+            piece = self.derived.constant(f"{packed.name}_{row}_{rows}", packed.data[row : row + rows])
+            weights = Local("weights", piece.spec, ACTIVATION_SLACK)
+            steps.append(Load(piece, Box.whole(piece.spec.shape), weights))
+            offset = 0
+        part = Box((first,), (channels,))
+        scale_local = Local("scale", TensorSpec((channels,), scale.spec.dtype), PARAMETER_SLACK)
+        steps.append(Load(scale, part, scale_local))
+        bias_local = shift_local = None
+        if a.requantization.bias:
+            bias = self.derived.constant(f"{self.layer.name}_folded_bias", a.bias)
+            bias_local = Local("bias", TensorSpec((channels,), "int32"), PARAMETER_SLACK)
+            steps.append(Load(bias, part, bias_local))
+        if a.shift is not None:
+            shifts = self.derived.constant(f"{self.layer.name}_shift", a.shift)
+            shift_local = Local("shift", TensorSpec((channels,), "uint8"), PARAMETER_SLACK)
+            steps.append(Load(shifts, part, shift_local))
+        description = Description(job, source, target, weights, offset, scale_local, bias_local, shift_local)
+        reads = tuple(o for o in (source, scale_local, bias_local, shift_local, weights) if isinstance(o, Local))
+        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, self.job_cycles(job))
+
+    def job_cycles(self, job: ArrayJob) -> int:
+        how = job.requantization
+        return tile_cycles(
+            job.mode,
+            job.input_channels,
+            job.output_channels,
+            job.output_height,
+            job.output_width,
+            weight_bits=job.weight_bits,
+            output_bits=job.output_bits,
+            scale_bits=how.scale_bits if how else 0,
+            bias=bool(how and how.bias),
+            shift_vector=bool(how and how.shift_vector),
+            weight_memory=job.weight_memory,
+            prefetch=job.prefetch,
+            pad_bottom=job.padding.bottom,
+            pad_right=job.padding.right,
+            timing=self.context.timing,
+        )
+
+    def rest(self) -> tuple[dict[str, Any], list[Tensor]]:
+        """Rule and constants of what the cores do with 32-bit results."""
+        rest, name = self.arithmetic.rest, self.layer.name
+        if rest is None:
+            rule = {k: v for k, v in self.layer.attributes.items() if k.startswith("requant")}
+            return rule, list(self.layer.inputs[-2:])
+        parts = (("shift", rest.shift), ("summand", rest.add))
+        constants = [self.derived.constant(f"{name}_rest_{part}", data.astype(np.int32)) for part, data in parts]
+        whole = Requant.of(self.layer.attributes)
+        return Requant("shift", 0, 0, whole.low, whole.high, dtype=whole.dtype).attributes(), constants
+
+    def finish(self, raw: Local, box: Box) -> list[Step]:
+        """From the array's output to the stored tile; requantize on the cores where the array cannot."""
+        out = self.layer.outputs[0]
+        if self.arithmetic.native or out.spec.dtype == "int32":
+            return [Store(raw, out, box)]
+        first, channels = box.start[-1], box.size[-1]
+        y = Local("y", TensorSpec(box.size, out.spec.dtype))
+        steps: list[Step] = []
+        vectors = []
+        rule, constants = self.rest()
+        for index, tensor in enumerate(constants):
+            one = tensor.spec.elements == 1
+            local = Local(f"requant{index}", TensorSpec((1 if one else channels,), tensor.spec.dtype))
+            steps.append(Load(tensor, Box.whole((1,)) if one else Box((first,), (channels,)), local))
+            vectors.append(local)
+        attributes = {**rule, "zero_point": 0, "axis": len(raw.spec.shape) - 1, "reach": self.arithmetic.reach}
+        steps.append(Kernel("requantize", attributes, (raw, *vectors), (y,)))
+        steps.append(Store(y, out, box))
+        return steps
+
+    def assemble(self, before: list[Step], job: Job, raw: Local, box: Box) -> Recipe:
+        # Loads first: one wait and one barrier serve them all.
+        steps = [self.on_cores(s) if isinstance(s, Kernel) else s for s in (*before, job, *self.finish(raw, box))]
+        loads = [s for s in steps if isinstance(s, Load)]
+        rest = [s for s in steps if not isinstance(s, Load)]
+        return Recipe((*loads, *rest))
+
+    def on_cores(self, kernel: Kernel) -> Kernel | Call:
+        """A step that the cores take over, with its cost."""
+        found = step_call(kernel, self.context.cores)
+        if isinstance(found, Kernel):
+            return replace(found, cost=generated_cost(found, self.context.cores))
+        return found
