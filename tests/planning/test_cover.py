@@ -95,6 +95,16 @@ def test_equal_costs_take_fewer_regions() -> None:
     assert chosen(operators, [region([a, b], Fixed("npu", 200))]) == ["add+add l1"]
 
 
+@pytest.mark.parametrize("priority", [("one", "two"), ("two", "one")])
+def test_equal_costs_and_regions_take_the_engine_named_first(priority: tuple[str, str]) -> None:
+    a, b, c = layers = chain(3)
+    operators = [offer(layer, Fixed("npu", 100)) for layer in layers]
+    regions = [region([a, b], Fixed("one", 150)), region([b, c], Fixed("two", 150))]
+    covers = Covers(operators, regions, {}, 4096, priority)
+    names = [e.layer.operator for e in covers.cover(covers.cheapest()).forms]
+    assert names == (["add+add", "add"] if priority[0] == "one" else ["add", "add+add"])
+
+
 @pytest.mark.parametrize(
     ("pins", "expected"),
     [

@@ -154,7 +154,10 @@ def test_explain_shows_both_ways(backend: Any, tmp_path: Path, capsys: pytest.Ca
     picture = tmp_path / "regions.onnx"
     assert main(["explain", str(Case(tmp_path, WINS).path), f"--target=uma-{ENGINE}", "--onnx", str(picture)]) == 0
     text = capsys.readouterr().out
-    assert len(re.findall(rf"^\w+: dense\+lookup .*\n    -> {ENGINE}, dense with look-up: about", text, re.M)) == 2
+    inside = r"    a region of \w+ \(dense\), \w+ \(lookup\)\n"
+    assert (
+        len(re.findall(rf"^\w+: dense\+lookup .*\n{inside}    -> {ENGINE}, dense with look-up: about", text, re.M)) == 2
+    )
     apart = rf"not apart, dense on {ENGINE} and lookup on cluster: about [\d,]+ cycles alone, [\d,]+ as one"
     assert len(re.findall(apart, text)) == 2
     model = onnx.load(picture)

@@ -1,8 +1,8 @@
 """The cheapest cover: every operator of the network in exactly one region, of any engine or of the cores.
 
-Candidates may overlap. What a region costs is first what its cheapest form takes alone: the cover with the least sum,
-and of equal ones that with fewer regions, is where a search begins that asks what the whole network would take.
-Operators that the user pinned stay on their engine in every region.
+Candidates may overlap. What a region costs is first what its cheapest form takes alone: the cover with the least sum
+is where a search begins that asks what the whole network would take. Of equal ones that with fewer regions is taken,
+then that of engines named first. Operators that the user pinned stay on their engine in every region.
 """
 
 from __future__ import annotations
@@ -56,13 +56,19 @@ Taken = frozenset[_Candidate]
 class Covers:
     """Covers of a network, as sets of regions of several operators; all other operators are alone.
 
-    `operators`: what is offered for each operator alone, in order; `regions`: for regions of several.
+    `operators`: what is offered for each operator alone, in order; `regions`: for regions of several; `priority`:
+    engines in the order in which the user named them.
     """
 
     def __init__(
-        self, operators: Sequence[LayerForms], regions: Sequence[LayerForms], pins: Mapping[str, str], l1_bytes: int
+        self,
+        operators: Sequence[LayerForms],
+        regions: Sequence[LayerForms],
+        pins: Mapping[str, str],
+        l1_bytes: int,
+        priority: Sequence[str] = (),
     ) -> None:
-        self._operators, self._pins = operators, pins
+        self._operators, self._pins, self._priority = operators, pins, priority
         position = {entry.layer: index for index, entry in enumerate(operators)}
         found = []
         for entry in regions:
@@ -80,7 +86,8 @@ class Covers:
         """Regions of the cover with the least sum."""
         if not self._regions:
             return frozenset()
-        return frozenset(_solve([*self._regions, *self._alone.values()], self._touched)) & frozenset(self._regions)
+        found = _solve([*self._regions, *self._alone.values()], self._touched, self._priority)
+        return frozenset(found) & frozenset(self._regions)
 
     def fastest(self, expected: Callable[[Cover], int | None]) -> Cover:
         """The cover that is expected to be fastest: from the cheapest on, one kind of regions after the other is tried
@@ -162,16 +169,21 @@ def _candidate(entry: LayerForms, operators: tuple[int, ...], pin: str | None, l
     return _Candidate(entry, operators, round(handicapped(tiling)), pin_of(tiling.form), tiling.cycles)
 
 
-def _solve(candidates: Sequence[_Candidate], operators: Sequence[int]) -> list[_Candidate]:
+def _solve(candidates: Sequence[_Candidate], operators: Sequence[int], priority: Sequence[str]) -> list[_Candidate]:
     """Candidates that hold every operator once and cost least. What does not fit alone counts as very expensive."""
     model = cp_model.CpModel()
     chosen = [model.new_bool_var(f"c{number}") for number in range(len(candidates))]
     for operator in operators:
         model.add_exactly_one(v for v, c in zip(chosen, candidates, strict=True) if operator in c.operators)
     impossible = 1 + sum(c.cost for c in candidates if c.cost is not None)
-    # One more than there are regions: fewer regions decide between equal costs only.
-    weight = 1 + len(candidates)
-    costs = [weight * (impossible if c.cost is None else c.cost) + 1 for c in candidates]
+    # Between equal costs fewer regions decide, then engines that the user named first: digits of one number.
+    ranks = [priority.index(c.engine) if c.engine in priority else len(priority) for c in candidates]
+    one_region = 1 + sum(ranks)
+    one_cycle = one_region * (1 + len(candidates))
+    costs = [
+        one_cycle * (impossible if c.cost is None else c.cost) + one_region + rank
+        for c, rank in zip(candidates, ranks, strict=True)
+    ]
     model.minimize(sum(cost * variable for cost, variable in zip(costs, chosen, strict=True)))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1

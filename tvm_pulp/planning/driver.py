@@ -124,9 +124,10 @@ def _evaluator(network: Network, cover: Cover, request: PlanRequest) -> PlanEval
 def _find(network: Network, request: PlanRequest) -> Plan:
     """The best plan; layers whose weights exceed the weight memory run on the cores unless the user pinned them."""
     operators, several = _offered(network, request)
-    pins = dict(request.pins)
+    pins, priority = dict(request.pins), [backend.target_name for backend in request.backends]
     while True:
-        cover = _fastest_cover(network, Covers(operators, several, pins, request.l1_bytes), request)
+        covers = Covers(operators, several, pins, request.l1_bytes, priority)
+        cover = _fastest_cover(network, covers, request)
         best = _find_in(_evaluator(network, cover, request), request)
         layers = {planned.layer.name: planned.layer for planned in best.layers}
         moved = [layers[name] for level in WEIGHT_LEVELS for name in layers_to_move(best, request.soc, level)]

@@ -37,6 +37,9 @@ def explain_plan(plan: Plan, stream: TextIO) -> None:
     """With a cluster: the choice, the alternatives and the refusals."""
     for layer in plan.layers:
         print(_head(layer.layer), file=stream)
+        if layer.layer.parts:
+            inside = ", ".join(f"{part.name} ({part.operator})" for part in layer.layer.parts)
+            print(f"    a region of {inside}", file=stream)
         for line in _choice(layer):
             print(f"    {line}", file=stream)
     by_engine: dict[str, int] = {}
