@@ -19,7 +19,7 @@ from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.layer_arithmetic import Arithmetic
 from uma_backends.neureka.packing import pack_weights
-from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles
+from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles
 
 ENGINE = "neureka"
 # The array fetches parameters in beats and activations in whole pixels: it may read behind an operand.
@@ -165,26 +165,8 @@ class NeurekaForm:
             steps.append(Load(shifts, part, shift_local))
         description = Description(job, source, target, weights, offset, scale_local, bias_local, shift_local)
         reads = tuple(o for o in (source, scale_local, bias_local, shift_local, weights) if isinstance(o, Local))
-        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, self.job_cycles(job))
-
-    def job_cycles(self, job: ArrayJob) -> int:
-        how = job.requantization
-        return tile_cycles(
-            job.mode,
-            job.input_channels,
-            job.output_channels,
-            job.output_height,
-            job.output_width,
-            weight_bits=job.weight_bits,
-            output_bits=job.output_bits,
-            scale_bits=how.scale_bits if how else 0,
-            bias=bool(how and how.bias),
-            shift_vector=bool(how and how.shift_vector),
-            weight_memory=job.weight_memory,
-            prefetch=job.prefetch,
-            pad_bottom=job.padding.bottom,
-            pad_right=job.padding.right,
-            timing=self.context.timing,
+        return steps, Job(
+            ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, job_cycles(job, self.context.timing)
         )
 
     def rest(self) -> tuple[dict[str, Any], list[Tensor]]:

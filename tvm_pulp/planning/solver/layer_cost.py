@@ -20,7 +20,7 @@ from tvm_pulp.uma.box import Box, transfers
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store, operands_of
 
-# A step besides its function, about: its record, a wait, a barrier. Starting a job. See `tir.estimate`.
+# A step besides its function, about: its record, a wait, a barrier. Starting a job. See `estimate_plan`.
 _STEP_CYCLES = 44
 _JOB_CYCLES = 150
 # A constant from this size on is worth a place in L3 where L2 is too small.

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.strategy import TileAxis
 from tvm_pulp.uma.windows import input_span
@@ -194,9 +193,3 @@ RULES: dict[str, TileRule] = {
     "avg_pool": TileRule(_pool_axes, _pool_part),
     "transpose": TileRule(_all_axes, _transpose_part),
 }
-
-
-def per_channel(layer: Layer) -> bool:
-    """Whether requantization constants differ by channel."""
-    rule = Requant.of(layer.attributes)
-    return rule.operands > 0 and layer.inputs[-1].spec.elements > 1

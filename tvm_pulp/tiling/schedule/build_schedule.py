@@ -44,7 +44,7 @@ class _Builder:
         self._network, self._tiled_layers, self._policy, self._l1_bytes = network, tiled_layers, policy, l1_bytes
         self.moves: list[Move] = []
         self.blocks: list[Block] = []
-        self.bundles = BundleBuilder(tiled_layers)
+        self.bundles = BundleBuilder([tiled.recipes for tiled in tiled_layers])
         self.resident: dict[Tensor, Block] = {}
         self.l2_alive: dict[Tensor, tuple[int, int]] = {}
         self._stored_at: dict[Tensor, int] = {}

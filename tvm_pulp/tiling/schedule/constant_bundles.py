@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.alignment import aligned
@@ -56,12 +55,12 @@ def record_bytes(moves: Sequence[Move], *, job: bool, fetches: int = 0) -> int:
 
 
 class BundleBuilder:
-    """Makes bundles and remembers what they hold."""
+    """Makes bundles and remembers what they hold. `layers`: the recipes of each."""
 
-    def __init__(self, tiled_layers: Sequence[Any]) -> None:
+    def __init__(self, layers: Sequence[Sequence[Recipe]]) -> None:
         self._users: dict[Tensor, set[int]] = {}
-        for index, tiled in enumerate(tiled_layers):
-            for recipe in tiled.recipes:
+        for index, recipes in enumerate(layers):
+            for recipe in recipes:
                 for step in recipe.steps:
                     if isinstance(step, Load) and step.tensor.storage.kind == "constant":
                         self._users.setdefault(step.tensor.storage, set()).add(index)

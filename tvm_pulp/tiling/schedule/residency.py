@@ -20,7 +20,6 @@ class Uses:
     producer: int | None = None
     producer_fits: bool = False
     readers: dict[int, bool] = field(default_factory=dict)
-    is_output: bool = False
 
     def candidates(self) -> list[int]:
         """Readers that could take it from L1."""
@@ -83,7 +82,4 @@ def find_uses(network: Network, touched: Sequence[Touched]) -> dict[Tensor, Uses
         for tensor in layer.outputs:
             if tensor.storage not in mine.tensors:
                 found[tensor.storage].producer_fits = False
-    for tensor in network.outputs:
-        if tensor.storage in found:
-            found[tensor.storage].is_output = True
     return found
