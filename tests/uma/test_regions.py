@@ -228,3 +228,40 @@ def test_a_pass_that_breaks_the_module_is_named(backend: Any, tmp_path: Path) ->
     backend._register_relax_pass("post_partition", forget)
     with pytest.raises(RuntimeError, match=f"^post_partition of uma-{ENGINE} leaves a module that is not well formed"):
         Case(tmp_path, WINS).compile()
+
+
+def stating(attribute: str, value: str) -> Any:
+    """A pass that changes nothing but what functions of regions state."""
+
+    def run(module: Any) -> Any:
+        for place, function in list(module.functions.items()):
+            if function.attrs is not None and "Codegen" in function.attrs:
+                module[place] = function.with_attr(attribute, value)
+        return module
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "message"),
+    [
+        ("Codegen", "nobody", "on nobody, which does not take it: fuser.dense_lookup is no pattern of it"),
+        ("Codegen", "cluster", "on cluster, which does not take it: fuser.dense_lookup is no pattern of it"),
+        ("Composite", "fuser.other", "on fuser, which does not take it: fuser.other is no pattern of it"),
+    ],
+)
+def test_a_region_that_its_engine_does_not_know_is_named(
+    backend: Any, tmp_path: Path, attribute: str, value: str, message: str
+) -> None:
+    backend._register_relax_pass("post_partition", stating(attribute, value))
+    with pytest.raises(RuntimeError, match=re.escape(message)):
+        Case(tmp_path, WINS).compile()
+
+
+def test_a_pass_may_name_another_engine(backend: Any, tmp_path: Path) -> None:
+    case = Case(tmp_path, LOSES)
+    assert ("dense", ENGINE) in layers(case.compile())
+    backend._register_relax_pass("post_partition", stating("Codegen", "cluster"))
+    app = case.compile()
+    assert layers(app) == [("dense", "cluster"), ("lookup", "cluster")] * 2
+    case.check(app)

@@ -9,7 +9,7 @@ It is the only place that knows all of these stages; none of them knows another 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,12 +26,13 @@ from tvm_pulp.planning.read_plan import read_plan, recorded_operators, recorded_
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice, LayerForms, check_pins, offered_forms
+from tvm_pulp.tiling.forms.split_form import pin_of
 from tvm_pulp.tiling.plan import PLANNERS, Plan
 from tvm_pulp.tir.describe import describe
 from tvm_pulp.tir.lower import LoweredPlan, lower
 from tvm_pulp.uma.annotate import Annotated, annotate
 from tvm_pulp.uma.backend import UMABackend
-from tvm_pulp.uma.region import region_of
+from tvm_pulp.uma.region import Region, region_of
 from tvm_pulp.verify import verify_plan
 
 
@@ -79,8 +80,9 @@ def plan_network(network: Network, request: PlanRequest) -> LoweredPlan:
 def _planned(network: Network, request: PlanRequest) -> Plan:
     """The best plan. Where a pass changed what was chosen, every region is planned again, where it is."""
     plan = _find(network, request)
-    compiled = partition_network(network, plan.regions(), request.backends)
-    if not same_network(compiled, plan.network):
+    regions = plan.regions()
+    compiled = partition_network(network, regions, request.backends)
+    if not _as_chosen(compiled, plan.network, regions):
         plan = _find_in(_evaluator(compiled, _as_partitioned(compiled, request), request), request)
     return replace(plan, network=replace(plan.network, origin=compiled.origin))
 
@@ -89,11 +91,19 @@ def _given(network: Network, request: PlanRequest, record: dict[str, Any]) -> Pl
     """The plan that a record describes."""
     cover = recorded_cover(*_offered(network, request), recorded_operators(record))
     evaluator = _evaluator(network, cover, request)
-    compiled = partition_network(network, recorded_regions(record, cover.forms), request.backends)
-    if not same_network(compiled, evaluator.network):
+    regions = recorded_regions(record, cover.forms)
+    compiled = partition_network(network, regions, request.backends)
+    if not _as_chosen(compiled, evaluator.network, regions):
         evaluator = _evaluator(compiled, _as_partitioned(compiled, request), request)
     plan = read_plan(record, evaluator)
     return replace(plan, network=replace(plan.network, origin=compiled.origin))
+
+
+def _as_chosen(compiled: Network, chosen: Network, regions: Sequence[Region]) -> bool:
+    """Whether passes on the partitioned module left layers and engines as they were."""
+    wanted = {r.layer.name: (r.composite, r.engine) for r in regions if r.layer.variables}
+    stated = {layer.name: (layer.composite, layer.codegen) for layer in compiled.layers if layer.codegen}
+    return stated == wanted and same_network(compiled, chosen)
 
 
 def _offered(network: Network, request: PlanRequest) -> tuple[list[LayerForms], list[LayerForms]]:
@@ -109,9 +119,18 @@ def _offered(network: Network, request: PlanRequest) -> tuple[list[LayerForms], 
 
 def _as_partitioned(network: Network, request: PlanRequest) -> Cover:
     """Regions as the functions of a partitioned module say: what stands outside of them is the cores'."""
-    regions = tuple(region_of(layer) for layer in network.layers if layer.codegen not in ("", CLUSTER))
-    annotated = Annotated(network, regions)
+    known = {(b.target_name, pattern.name) for b in request.backends for pattern in b.patterns}
+    stated = [region_of(layer) for layer in network.layers if layer.codegen not in ("", CLUSTER)]
+    annotated = Annotated(network, tuple(region for region in stated if (region.engine, region.pattern) in known))
     offered = offered_forms(network.layers, annotated, request.soc, request.contexts(), request.cores)
+    for entry in offered:
+        layer, engine = entry.layer, entry.layer.codegen or CLUSTER
+        if not any(pin_of(form) == engine for form in entry.tiled):
+            why = "; ".join(r.reason for r in entry.refusals) or f"{layer.composite or 'nothing'} is no pattern of it"
+            raise RuntimeError(
+                f"post_partition passes leave region '{layer.name}' ({layer.operator}) on {engine}, which does not "
+                f"take it: {why}"
+            )
     return Cover(tuple(offered), {layer.name: layer.codegen or CLUSTER for layer in network.layers})
 
 

@@ -53,10 +53,6 @@ class Annotated:
     regions: tuple[Region, ...]
     refusals: Mapping[Layer, tuple[Refusal, ...]] = field(default_factory=dict)
 
-    def of(self, layer: Layer) -> list[Region]:
-        """Regions that are this layer, by engine."""
-        return [region for region in self.regions if region.layer is layer]
-
     @cached_property
     def several(self) -> list[Layer]:
         """Regions of several operators, each once, in the order of their results."""
