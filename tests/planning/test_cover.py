@@ -167,6 +167,16 @@ def test_a_recorded_cover_is_taken_as_it_is() -> None:
     assert [e.layer.operator for e in recorded_cover(operators, regions, names).forms] == ["add", "add+add"]
 
 
+def test_a_recorded_cover_tells_regions_with_the_same_end_apart() -> None:
+    a, b, c = layers = chain(3)
+    operators = [offer(layer, Fixed("npu", 1)) for layer in layers]
+    regions = [region([a, c], Fixed("npu", 1)), region([b, c], Fixed("npu", 1))]
+    for alone, inside in ((a, b), (b, a)):
+        cover = recorded_cover(operators, regions, {alone.name: "add", "l2": "add+add"})
+        assert [e.layer.name for e in cover.forms] == [alone.name, "l2"]
+        assert cover.forms[1].layer.parts == (inside, c)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_no_cover_is_cheaper(seed: int) -> None:
     """Against all covers of random chains with random regions of two and three operators."""

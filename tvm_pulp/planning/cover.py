@@ -147,8 +147,13 @@ def _changed(taken: Taken, kind: Sequence[_Candidate]) -> list[Taken]:
 def recorded_cover(
     operators: Sequence[LayerForms], regions: Sequence[LayerForms], recorded: Mapping[str, str]
 ) -> Cover:
-    """The cover of a plan that was written: names of its layers with their operators."""
-    taken = {e.layer: e for e in regions if recorded.get(e.layer.name) == e.layer.operator}
+    """The cover of a plan that was written: names of its layers with their operators. What is inside has no entry."""
+    taken = {
+        e.layer: e
+        for e in regions
+        if recorded.get(e.layer.name) == e.layer.operator
+        and not any(part.name in recorded for part in e.layer.parts[:-1])
+    }
     ends = {layer.parts[-1]: entry for layer, entry in taken.items()}
     inside = {part for layer in taken for part in layer.parts}
     forms = [ends.get(entry.layer, entry) for entry in operators if entry.layer in ends or entry.layer not in inside]
