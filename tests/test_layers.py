@@ -54,6 +54,8 @@ PARTS = {
         "heuristics",
         "solver",
         "memory_limits",
+        "cover",
+        "partition_network",
         "find_plan",
         "read_plan",
         "driver",

@@ -175,13 +175,16 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
         planner = lowered.plan.planner
         solver_seconds = planner.seconds if planner is not None else None
         progress("emitting C")
-        files, stages = target.emit(lowered, facts), lowered.stages
+        files, stages, network = target.emit(lowered, facts), lowered.stages, lowered.plan.network
     else:
         from tvm_pulp.codegen.emit import emit
 
         progress(f"emitting C for {len(network.layers)} layers")
+        network = target.on_host(network)
         files = emit(network, facts).files
+    assert network.origin is not None
     files["src/main.relax.txt"] = module.script().encode()
+    files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
     return App(files, time.perf_counter() - started, stages, solver_seconds)
 
 
@@ -230,11 +233,12 @@ def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
     return target.plan(network)
 
 
-def explain(model: str | Path, options: CompileOptions, stream: TextIO) -> None:
-    """Print layer by layer what the compiler makes of a model and why."""
+def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Path | None = None) -> None:
+    """Print layer by layer what the compiler makes of a model and why; draw it as ONNX, if wanted."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.frontend.imported import UnsupportedOperators
     from tvm_pulp.lowering import build_network
+    from tvm_pulp.report import regions_onnx
     from tvm_pulp.report.explain import explain_plan, explain_source
     from tvm_pulp.report.explain_nodes import explain_unsupported
     from tvm_pulp.target import resolve_target
@@ -247,6 +251,11 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO) -> None:
         raise
     network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     if target.soc.simulated:
-        explain_plan(target.plan(network).plan, stream)
+        plan = target.plan(network).plan
+        explain_plan(plan, stream)
+        drawn = regions_onnx.plan_model(plan) if onnx is not None else None
     else:
         explain_source(network, stream, imported.nodes)
+        drawn = regions_onnx.network_model(target.on_host(network), {}) if onnx is not None else None
+    if onnx is not None:
+        regions_onnx.write_model(drawn, onnx)

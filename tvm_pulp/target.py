@@ -70,7 +70,7 @@ class Target:
     def prepare(self, module: Any) -> Any:
         """The canonical module as the engines want it."""
         for backend, _ in self.engines:
-            module = backend.run_relax_passes(module)
+            module = backend.run_relax_passes("pre_partition", module)
         return module
 
     def plan(self, network: Network) -> LoweredPlan:
@@ -90,6 +90,13 @@ class Target:
             self.given_plan,
         )
         return plan_network(network, request)
+
+    def on_host(self, network: Network) -> Network:
+        """The partitioned network of a SoC without a cluster: every operator is a region of this machine."""
+        from tvm_pulp.planning import partition_network
+        from tvm_pulp.uma.region import Region
+
+        return partition_network(network, [Region(layer, self.soc.name, layer.operator) for layer in network.layers])
 
     def emit(self, lowered: LoweredPlan, facts: dict[str, Any]) -> dict[str, bytes]:
         """Files of the archive."""

@@ -148,6 +148,16 @@ def test_output_that_cannot_be_written(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("drawing", "words"),
+    [("none/net.onnx", ("--onnx", "none", "does not exist")), ("", ("--onnx", "is a folder"))],
+)
+def test_drawing_that_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], drawing: str, words: tuple[str, ...]
+) -> None:
+    check_refused(tvmc(capsys, "explain", "zoo:resnet8", "--onnx", tmp_path / drawing), words, "explain")
+
+
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tvm_pulp.tvmc.main import main

@@ -87,10 +87,11 @@ def test_compile_dumps_every_stage(tmp_path: Path, capsys: pytest.CaptureFixture
     arguments = ["--dump-code", "relax,tir,c", "--dump-dir", folder, "--module-name", "net", "-o", tmp_path / "n.tar"]
     assert tvmc(capsys, "compile", "-q", "zoo:autoencoder", *arguments).status == 0
     assert {p.name for p in folder.iterdir()} == {
-        *("main.relax.txt", "main.tir.txt", "net_kernels.c", "net_run.c", "net_weights.c"),
+        *("main.relax.txt", "partitioned.relax.txt", "main.tir.txt", "net_kernels.c", "net_run.c", "net_weights.c"),
         *("net_kernels.h", "net_weights.h", "tvmgen_net.h"),
     }
     assert "qnn.dense" in (folder / "main.relax.txt").read_text()
+    assert '"Composite": "host.dense"' in (folder / "partitioned.relax.txt").read_text()
 
 
 def test_compile_dumps_the_function_after_every_tir_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tvm_pulp
-from tvm_pulp.api import CompileOptions
+from tvm_pulp import soc as socs
+from tvm_pulp.api import CompileOptions, import_model
+from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.errors import UserError
-from tvm_pulp.target import resolve_target
+from tvm_pulp.lowering import build_network
+from tvm_pulp.report.explain import explain_plan
+from tvm_pulp.target import Target, resolve_target
 from tvm_pulp.uma import registry
 from tvm_pulp.uma.backend import UMABackend
 from uma_backends.neureka import NeurekaBackend
@@ -56,35 +62,62 @@ def test_unknown_phases_are_refused() -> None:
 
 
 def test_registered_passes_run_in_their_phases(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[str, bool]] = []
+    seen: list[tuple[str, bool, bool]] = []
 
     def pass_of(phase: str) -> Any:
         def run(item: Any) -> Any:
-            seen.append((phase, "dma_wait" in item.script()))
+            text = item.script()
+            seen.append((phase, "neureka.dense" in text, "dma_wait" in text))
             return item
 
         return run
 
     backend = NeurekaBackend()
-    backend._register_relax_pass("pre_partition", pass_of("relax"))
+    for phase in ("pre_partition", "post_partition"):
+        backend._register_relax_pass(phase, pass_of(phase))
     for phase in ("pre_barriers", "post_barriers"):
         backend._register_tir_pass(phase, pass_of(phase))
     monkeypatch.setattr("tvm_pulp.target.parse_targets", lambda _: [backend])
     tvm_pulp.compile("zoo:autoencoder", target="uma-neureka")
-    assert seen == [("relax", False), ("pre_barriers", False), ("post_barriers", True)]
-
-
-def test_patterns_wrap_what_the_engine_runs() -> None:
-    from tvm_pulp.api import import_model
-    from tvm_pulp.canonicalize.pipeline import canonicalize
-
-    module = canonicalize(import_model("zoo:autoencoder", CompileOptions()))
-    composites = [
-        str(function.attrs["Composite"])
-        for function in NeurekaBackend().partition(module).functions.values()
-        if function.attrs is not None and "Composite" in function.attrs
+    assert seen == [
+        ("pre_partition", False, False),
+        ("post_partition", True, False),
+        ("pre_barriers", False, False),
+        ("post_barriers", False, True),
     ]
-    assert composites and set(composites) == {"neureka.dense"}
+
+
+def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """The code of the class documentation as it stands: options, pattern, check, strategy, partition, plan."""
+    assert UMABackend.__doc__ is not None
+    lines = UMABackend.__doc__.splitlines()
+    code = textwrap.dedent("\n".join(line for line in lines if line.startswith("        ") or not line.strip()))
+    names: dict[str, Any] = {}
+    exec(code, names)
+    backend = names["MyBackend"]()
+    assert backend.options({"lanes": "8"}) == {"lanes": 8}
+    module = canonicalize(import_model("zoo:autoencoder", CompileOptions()))
+    partitioned = backend.partition(module)
+    composites = [f.attrs["Composite"] for gv, f in partitioned.functions.items() if gv.name_hint != "main"]
+    assert composites == ["my.dense"] * 8
+    imported = import_model("zoo:autoencoder", CompileOptions())
+    soc = socs.load("siracusa")
+    target = Target(soc, ((backend, backend.options({})),), soc.cluster.cores, None, {})
+    lowered = target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net"))
+    explain_plan(lowered.plan, sys.stdout)
+    text = capsys.readouterr().out
+    assert text.count("not my: the forms are still to be written") == 8
+    assert text.count("not my: it has less than 5,000 MAC") == 2
+
+
+def test_a_pattern_needs_a_strategy_and_a_strategy_a_pattern() -> None:
+    one, other = Example(), Example()
+    one._register_pattern("dense", None)
+    other._register_operator_strategy("dense", lambda layer, context: [])
+    with pytest.raises(ValueError, match=r"^Example: 'dense' has a pattern and no strategy: register both$"):
+        _ = one.patterns
+    with pytest.raises(ValueError, match=r"^Example: 'dense' has a strategy and no pattern: register both$"):
+        _ = other.patterns
 
 
 def test_a_registered_backend_is_a_target_tag() -> None:

@@ -9,14 +9,21 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import soc as socs
-from tvm_pulp.conformance.layer_network import layer_network, pinned, simulate, target_for, tight_plan
-from tvm_pulp.conformance.random_layer import OPERATOR_KINDS, REQUANTIZATIONS, RandomLayer, random_input, random_layer
-from tvm_pulp.qnn.network import Layer
+from tvm_pulp.conformance.layer_network import layer_network, offered, pinned, simulate, target_for, tight_plan
+from tvm_pulp.conformance.random_layer import (
+    OPERATOR_KINDS,
+    REGION_KINDS,
+    REQUANTIZATIONS,
+    RandomLayer,
+    random_input,
+    random_layer,
+)
+from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.soc import CostModel, Soc
 from tvm_pulp.tiling.forms.cuts import Tiling, footprint, tile_form
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.strategy import Refusal
+from tvm_pulp.uma.strategy import Form
 
 # L1 sizes from "almost nothing" to "more than any layer here needs".
 BUDGETS = (2048, 8192, 65536)
@@ -44,6 +51,7 @@ class Conformance:
         """All checks."""
         self.check_limits()
         self.check_costs()
+        self.check_partition()
         self.check_results()
         self.check_fallback()
 
@@ -63,31 +71,41 @@ class Conformance:
 
     def check_limits(self) -> None:
         """Tiles keep their steps and limits, cover the output once, and their buffers fit into L1."""
-        random_layers, _ = self._random_layers()
-        offered = 0
-        for layer, shown in zip(layer_network(random_layers).layers, random_layers, strict=True):
-            for form in self._forms(layer):
-                offered += 1
-                for budget in BUDGETS:
-                    tiling = tile_form(form, layer, budget, CostModel(self._soc))
-                    if isinstance(tiling, Tiling):
-                        _check_tiling(form, layer, tiling, budget, str(shown))
-        assert offered, f"{self.backend.target_name} offers nothing for {self.layers} random layers of {self.kinds}"
+        found = self._offered()
+        for layer, form, shown in found:
+            for budget in BUDGETS:
+                tiling = tile_form(form, layer, budget, CostModel(self._soc))
+                if isinstance(tiling, Tiling):
+                    _check_tiling(form, layer, tiling, budget, shown)
+        assert found, f"{self.backend.target_name} offers nothing for {self.layers} random layers of {self.kinds}"
 
     def check_costs(self) -> None:
         """Estimates are positive, never below the bound, and do not fall when the part to compute grows."""
+        for layer, form, shown in self._offered():
+            shape = layer.outputs[0].spec.shape
+            whole = _allowed(form, shape)
+            cost = form.recipe(whole).cycles
+            assert cost > 0 and form.bound_cycles() > 0, f"{form.name} of {shown} costs {cost} cycles"
+            for axis in (a for a in form.axes() if whole.size[a.axis] >= 2 * a.step):
+                half = list(whole.size)
+                half[axis.axis] = -(-half[axis.axis] // 2 // axis.step) * axis.step
+                part = form.recipe(Box(whole.start, tuple(half))).cycles
+                assert 0 < part <= cost * _TOLERANCE, f"{form.name} of {shown}: {half} costs {part}, all {cost}"
+
+    def check_partition(self) -> None:
+        """What the engine takes becomes functions of its own, called after its patterns, that TVM finds well formed."""
+        from tvm import relax
+
         random_layers, _ = self._random_layers()
-        for layer, shown in zip(layer_network(random_layers).layers, random_layers, strict=True):
-            for form in self._forms(layer):
-                shape = layer.outputs[0].spec.shape
-                whole = _allowed(form, shape)
-                cost = form.recipe(whole).cycles
-                assert cost > 0 and form.bound_cycles() > 0, f"{form.name} of {shown} costs {cost} cycles"
-                for axis in (a for a in form.axes() if whole.size[a.axis] >= 2 * a.step):
-                    half = list(whole.size)
-                    half[axis.axis] = -(-half[axis.axis] // 2 // axis.step) * axis.step
-                    part = form.recipe(Box(whole.start, tuple(half))).cycles
-                    assert 0 < part <= cost * _TOLERANCE, f"{form.name} of {shown}: {half} costs {part}, all {cost}"
+        origin = layer_network(random_layers).origin
+        assert origin is not None
+        module, engine = self.backend.partition(origin.module), self.backend.target_name
+        relax.analysis.well_formed(module)
+        names = {f"{engine}.{pattern.name}" for pattern in self.backend.patterns}
+        regions = [f.attrs for gv, f in module.functions.items() if gv.name_hint != "main"]
+        assert regions, f"no pattern of {engine} matches any of {self.layers} random layers of {self.kinds}"
+        for attributes in regions:
+            assert attributes["Codegen"] == engine and attributes["Composite"] in names, str(attributes)
 
     def check_results(self) -> None:
         """Pinned to the accelerator, with little and with much L1, layers equal the numpy reference."""
@@ -103,7 +121,10 @@ class Conformance:
             assert target.pins, f"{self.backend.target_name} runs none of the random layers"
             run = simulate(target, plan, inputs)
             assert run.jobs.get(self.backend.target_name), f"no job reached the model of {self.backend.target_name}"
-            compare(random_layers, network.layers, run.outputs, expected, run.report)
+            compare(random_layers, network, run.outputs, expected, run.report)
+            operators = {entry["op"] for entry in run.report["layers"]}
+            for kind in (k for k in self.kinds if k in REGION_KINDS):
+                assert kind in operators, f"{self.backend.target_name} runs no {kind} as one region"
 
     def check_fallback(self) -> None:
         """Without the backend the cores compute the same."""
@@ -113,21 +134,25 @@ class Conformance:
         target = target_for(description.model_copy(update={"engines": {}}))
         run = simulate(target, target.plan(network), inputs)
         expected = [layer.reference(x) for layer, x in zip(random_layers, inputs, strict=True)]
-        compare(random_layers, network.layers, run.outputs, expected, run.report)
+        compare(random_layers, network, run.outputs, expected, run.report)
         assert {layer["engine"] for layer in run.report["layers"]} == {"cluster"}
 
-    def _forms(self, layer: Layer) -> list[Any]:
-        offer = self.backend.offer(layer, self._context)
-        if isinstance(offer, Refusal):
-            assert offer.engine == self.backend.target_name and offer.reason, "a refusal names its engine and a reason"
-            return []
-        assert offer, "an offer has at least one form; refuse with a reason otherwise"
-        return list(offer)
+    def _offered(self) -> list[tuple[Layer, Form, str]]:
+        """Every form that is offered for a random layer, with the layer as the forms and as a reader see it."""
+        random_layers, _ = self._random_layers()
+        network = layer_network(random_layers)
+        found = offered(self.backend, self._context, network)
+        shown = {t.storage: str(made) for t, made in zip(network.outputs, random_layers, strict=True)}
+        return [
+            (layer, form, shown.get(layer.outputs[0].storage, f"the {layer.operator} before a lookup"))
+            for layer, forms in found.items()
+            for form in forms
+        ]
 
 
 def compare(
     layers: Sequence[RandomLayer],
-    planned: Sequence[Layer],
+    network: Network,
     outputs: Sequence[np.ndarray],
     expected: Sequence[np.ndarray],
     report: dict[str, Any],
@@ -135,7 +160,7 @@ def compare(
     """Outputs equal the reference, or stay within the deviation the report states."""
     # The plan may have changed the order of layers.
     entries = {entry["name"]: entry for entry in report["layers"]}
-    named = [entries[layer.name] for layer in planned]
+    named = [entries[output.storage.name] for output in network.outputs]
     for layer, output, wanted, entry in zip(layers, outputs, expected, named, strict=True):
         difference = int(np.abs(output.astype(np.int64) - wanted.astype(np.int64)).max(initial=0))
         assert output.dtype == wanted.dtype and output.shape == wanted.shape, f"{layer}: {output.dtype}{output.shape}"

@@ -10,13 +10,12 @@ import numpy as np
 
 from tvm_pulp import soc as socs
 from tvm_pulp.conformance.checks import compare
-from tvm_pulp.conformance.layer_network import chain_network, layer_network, simulate
+from tvm_pulp.conformance.layer_network import chain_network, layer_network, offered, simulate
 from tvm_pulp.conformance.random_layer import RandomLayer, random_input, random_layer, random_layer_on
 from tvm_pulp.errors import UserError
 from tvm_pulp.target import Target
 from tvm_pulp.tir.lower import LoweredPlan
 from tvm_pulp.uma.backend import UMABackend
-from tvm_pulp.uma.strategy import Refusal
 
 # Results of eight bits, so that another layer can read them.
 _BYTES = ("pulp", "pulp_negative", "tflite", "half_even")
@@ -63,8 +62,7 @@ class EnginePair:
             for engine in (maker, reader):
                 assert run.jobs.get(engine.target_name), f"no job reached the model of {engine.target_name}"
             last = [chain[-1] for chain in chains]
-            ends = [layer for number, layer in enumerate(network.layers) if number % len(turns) == len(turns) - 1]
-            compare(last, ends, run.outputs, expected, run.report)
+            compare(last, network, run.outputs, expected, run.report)
 
     @property
     def _target(self) -> Target:
@@ -92,7 +90,7 @@ class EnginePair:
     def _takes(self, backend: UMABackend, layer: RandomLayer) -> bool:
         target = self._target
         context = backend.context(dict(target.engines)[backend], target.soc, target.cores)
-        return not isinstance(backend.offer(layer_network([layer]).layers[0], context), Refusal)
+        return bool(offered(backend, context, layer_network([layer])))
 
 
 def _tight(target: Target, chains: Sequence[Chain]) -> tuple[Target, LoweredPlan]:

@@ -15,15 +15,16 @@ from tvm_pulp.conformance.random_layer import RandomLayer
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.lowering import build_network
-from tvm_pulp.qnn.network import Network
+from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.report.report import cluster_report
 from tvm_pulp.sim.iss.runner import IssRunner
 from tvm_pulp.sim.run_twice import run_twice
 from tvm_pulp.soc import CostModel, Soc
 from tvm_pulp.target import Target
 from tvm_pulp.tir.lower import LoweredPlan
+from tvm_pulp.uma.annotate import annotate
 from tvm_pulp.uma.backend import UMABackend
-from tvm_pulp.uma.strategy import Refusal
+from tvm_pulp.uma.strategy import Form, Refusal
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,9 @@ def chain_network(chains: Sequence[Sequence[RandomLayer]], name: str = "layers")
                 for layer in chain:
                     operands = [value, *(relax.const(c, str(c.dtype)) for c in layer.constants)]
                     value = builder.emit(qnn.emit(layer.operator, operands, layer.attributes))
+                    if layer.table is not None:
+                        table = relax.const(layer.table, str(layer.table.dtype))
+                        value = builder.emit(qnn.emit("lookup", [value, table]))
                 results.append(value)
             output = builder.emit_output(relax.Tuple(results))
         builder.emit_func_output(output)
@@ -69,17 +73,29 @@ def target_for(
     return Target(soc, engines, soc.cluster.cores, l1, {})
 
 
+def offered(backend: UMABackend, context: Any, network: Network) -> dict[Layer, list[Form]]:
+    """Regions that an accelerator finds in a network, single operators and several, with the forms it offers."""
+    found: dict[Layer, list[Form]] = {}
+    for region in annotate(network, [(backend, context)]).regions:
+        offer = backend.offer(region.pattern, region.layer, context)
+        if isinstance(offer, Refusal):
+            assert offer.engine == backend.target_name and offer.reason, "a refusal names its engine and a reason"
+        else:
+            assert offer, "an offer has at least one form; refuse with a reason otherwise"
+            found.setdefault(region.layer, []).extend(offer)
+    return found
+
+
 def pinned(target: Target, network: Network) -> Target:
-    """The target with every layer pinned to the accelerator that can run it within L1."""
+    """The target with every operator pinned to the accelerator that can run it within L1, alone or with others."""
     ((backend, options),) = target.engines
     context = backend.context(options, target.soc, target.cores)
     budget = target.l1_bytes(len(network.layers))
     costs = CostModel(target.soc, target.cores)
-    pins = {}
-    for layer in network.layers:
-        offer = backend.offer(layer, context)
-        if not isinstance(offer, Refusal) and any(_fits(form, layer, budget, costs) for form in offer):
-            pins[layer.name] = backend.target_name
+    pins: dict[str, str] = {}
+    for layer, forms in offered(backend, context, network).items():
+        if any(_fits(form, layer, budget, costs) for form in forms):
+            pins |= {part.name: backend.target_name for part in layer.parts or (layer,)}
     return replace(target, pins=pins)
 
 

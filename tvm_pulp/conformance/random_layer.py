@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,31 +20,37 @@ _DEPTHS = (1, 3, 16, 31, 32, 33, 64, 100, 129, 300)
 _KERNELS = ((1, 1), (1, 1), (3, 3), (3, 3), (3, 3), (5, 5), (10, 4), (1, 3), (3, 1), (2, 2), (7, 1))
 REQUANTIZATIONS = ("none", "pulp", "pulp_negative", "pulp_wide", "tflite", "half_up", "half_even")
 OPERATOR_KINDS = ("conv2d", "depthwise", "grouped", "dense")
+# Kinds of several operators, for engines with patterns of several.
+REGION_KINDS = ("dense+lookup",)
 
 
 @dataclass(frozen=True)
 class RandomLayer:
-    """A layer with constants: x is its only data operand."""
+    """A layer with constants: x is its only data operand. A `table` is looked up in its results."""
 
     operator: str
     attributes: dict[str, Any]
     x: TensorSpec
     constants: tuple[np.ndarray, ...]
+    table: np.ndarray | None = None
 
     @property
     def output(self) -> TensorSpec:
         """Type of the result."""
         specs = [self.x, *(TensorSpec(tuple(c.shape), str(c.dtype)) for c in self.constants)]
-        return OPERATORS[self.operator].infer(self.attributes, specs)
+        made = OPERATORS[self.operator].infer(self.attributes, specs)
+        return made if self.table is None else TensorSpec(made.shape, str(self.table.dtype))
 
     def reference(self, x: np.ndarray) -> np.ndarray:
         """The exact result in numpy."""
-        return OPERATORS[self.operator].reference(self.attributes, [x, *self.constants])
+        made = OPERATORS[self.operator].reference(self.attributes, [x, *self.constants])
+        return made if self.table is None else OPERATORS["lookup"].reference({}, [made, self.table])
 
     def __str__(self) -> str:
         a = {k: v for k, v in self.attributes.items() if k != "layout"}
         weight = self.constants[0]
-        return f"{self.operator} {self.x} weight {list(weight.shape)} {weight.min()}..{weight.max()} {a}"
+        then = "" if self.table is None else f"+lookup {self.table.dtype}"
+        return f"{self.operator}{then} {self.x} weight {list(weight.shape)} {weight.min()}..{weight.max()} {a}"
 
 
 def random_layer(
@@ -55,6 +61,11 @@ def random_layer(
     """One layer of a random kind."""
     kind = str(source.choice(list(kinds)))
     dtype = str(source.choice(["int8", "uint8"]))
+    if kind == "dense+lookup":
+        bytes_only = [r for r in requantizations if r != "none"]
+        made = _dense(source, dtype, str(source.choice(bytes_only)))
+        low, high = TensorSpec((), table_type := str(source.choice(["int8", "uint8"]))).range
+        return replace(made, table=source.integers(low, high, (256,), endpoint=True).astype(table_type))
     if kind == "dense":
         return _dense(source, dtype, str(source.choice(list(requantizations))))
     return _conv2d(source, kind, dtype, str(source.choice(list(requantizations))))

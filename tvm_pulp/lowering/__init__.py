@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from tvm_pulp.lowering.build_network import build_network
+from tvm_pulp.lowering.build_network import build_network, rebuild_network
+from tvm_pulp.lowering.legalize_float import legalize_float
+from tvm_pulp.lowering.same_network import same_network
 
 __all__ = [
     "build_network",
+    "legalize_float",
+    "rebuild_network",
+    "same_network",
 ]

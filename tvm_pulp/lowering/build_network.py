@@ -1,8 +1,9 @@
-"""From a canonical Relax module to a `Network`: kernels, tensors, views, outputs."""
+"""From a canonical or partitioned Relax module to a `Network`: layers, tensors, views, outputs."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import tvm
@@ -10,11 +11,12 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.lowering.legalize_float import legalize_float, lowered_kernels
-from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.lowering.legalize_float import LoweredKernels, legalize_float
+from tvm_pulp.qnn.network import Layer, Network, Origin, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import registry
+from tvm_pulp.uma.region import join
 
 # Words a tensor cannot be called after: C's own, what common headers and compilers define, what emitted code uses.
 _RESERVED = re.compile(
@@ -50,13 +52,20 @@ class Names:
 
 def build_network(module: Any, imported: Imported, name: str) -> Network:
     """Layers of `main` in order. Reshapes become views; what is returned lives in the caller's buffers."""
-    return _Builder(legalize_float(module), imported, name).build()
+    origin = Origin(legalize_float(module), tuple(imported.inputs), tuple(imported.outputs), LoweredKernels())
+    return _Builder(origin, name).build()
+
+
+def rebuild_network(network: Network, module: Any) -> Network:
+    """The network of another module with the same inputs and outputs: one layer per region where it is partitioned."""
+    assert network.origin is not None
+    return _Builder(replace(network.origin, module=module), network.name).build()
 
 
 class _Builder:
-    def __init__(self, module: Any, imported: Imported, name: str) -> None:
-        self._module, self._imported, self._name = module, imported, name
-        self._kernels = lowered_kernels(module)
+    def __init__(self, origin: Origin, name: str) -> None:
+        self._origin, self._module, self._name = origin, origin.module, name
+        self._kernels = origin.kernels.of(origin.module)
         self._names = Names()
         self._values: dict[Any, Any] = {}
         self._constants: dict[Any, Tensor] = {}
@@ -65,7 +74,7 @@ class _Builder:
     def build(self) -> Network:
         function = self._module["main"]
         inputs = []
-        for parameter, source in zip(function.params, self._imported.inputs, strict=True):
+        for parameter, source in zip(function.params, self._origin.inputs, strict=True):
             tensor = Tensor(self._names.pick(source), spec_of(parameter), "input", source)
             self._values[parameter] = tensor
             inputs.append(tensor)
@@ -74,8 +83,8 @@ class _Builder:
                 self._values[binding.var] = self._value(binding.var, binding.value)
         results = self._tensor(function.body.body)
         results = results if isinstance(results, list) else [results]
-        outputs = [self._output(t, source) for t, source in zip(results, self._imported.outputs, strict=True)]
-        return Network(self._name, self._layers, inputs, outputs)
+        outputs = [self._output(t, source) for t, source in zip(results, self._origin.outputs, strict=True)]
+        return Network(self._name, self._layers, inputs, outputs, self._origin)
 
     def _tensor(self, expression: Any) -> Any:
         if isinstance(expression, relax.Tuple):
@@ -99,6 +108,8 @@ class _Builder:
             return self._tensor(value.tuple_value)[value.index]
         if isinstance(value, relax.ShapeExpr):
             return value
+        if isinstance(value.op, tvm.ir.GlobalVar):
+            return self._region(variable, value)
         if value.op.name in ("relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"):
             source = self._tensor(value.args[0])
             spec = spec_of(value)
@@ -114,11 +125,32 @@ class _Builder:
         inputs = [self._tensor(a) for a in call.args]
         specs, out = [t.spec for t in inputs], spec_of(call)
         output = self._activation(variable.name, out)
-        function = operator.lower(attributes, specs, out)
         macs = operator.macs(attributes, specs, out)
         self._name_constants(operator.name, inputs, output)
-        self._layers.append(Layer(output.name, operator.name, attributes, inputs, [output], function, macs))
+        operands = (attributes, inputs, [output])
+        self._layers.append(Layer(output.name, operator.name, *operands, macs=macs, variables=(variable,)))
         return output
+
+    def _region(self, variable: Any, call: Any) -> Any:
+        """The function of a region becomes one layer; its last operator is called after the call's variable."""
+        function, body = self._module[call.op], self._module[call.op].body
+        for parameter, argument in zip(function.params, call.args, strict=True):
+            self._values[parameter] = self._tensor(argument)
+        outside, self._layers = self._layers, []
+        inside: list[Any] = []
+        for binding in (b for block in body.blocks for b in block.bindings):
+            made = variable if binding.var.same_as(body.body) else binding.var
+            self._values[binding.var] = self._value(made, binding.value)
+            inside.append(made)
+        parts, self._layers = self._layers, outside
+        if parts:
+            layer = join(parts, inside)
+            stated = function.attrs or {}
+            layer.composite, layer.codegen = (
+                str(stated[name]) if name in stated else "" for name in ("Composite", "Codegen")
+            )
+            self._layers.append(layer)
+        return self._tensor(body.body)
 
     def _generated(self, variable: Any, call: Any) -> Any:
         kernel = self._kernels[call.args[0].name_hint]
@@ -131,7 +163,8 @@ class _Builder:
         ]
         spaces = [Tensor(self._names.pick(f"{outputs[0].name}_{n}"), s, "workspace") for n, s in kernel.workspaces]
         operator = f"tir.{call.args[0].name_hint}"
-        layer = Layer(outputs[0].name, operator, {}, inputs, outputs, kernel.function, 0, spaces, parallel=False)
+        layer = Layer(outputs[0].name, operator, {}, inputs, outputs, kernel.function, workspaces=spaces)
+        layer.parallel, layer.variables = False, (variable,)
         self._layers.append(layer)
         return outputs if isinstance(call.ty_args[0], relax.TupleType) else outputs[0]
 
@@ -159,7 +192,5 @@ class _Builder:
         copy = Tensor(self._names.pick(f"{source}_copy"), tensor.spec, "output", source)
         shape = list(tensor.spec.shape) or [1]
         attributes = {"begin": [0] * len(shape), "stride": [1] * len(shape), "size": shape}
-        flat = TensorSpec(tuple(shape), tensor.spec.dtype)
-        function = OPERATORS["slice"].lower(attributes, [flat], flat)
-        self._layers.append(Layer(copy.name, "slice", attributes, [tensor], [copy], function))
+        self._layers.append(Layer(copy.name, "slice", attributes, [tensor], [copy]))
         return copy

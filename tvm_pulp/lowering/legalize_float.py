@@ -43,12 +43,21 @@ def legalize_float(module: Any) -> Any:
     return relax.transform.DeadCodeElimination()(module)
 
 
-def lowered_kernels(module: Any) -> dict[str, LoweredFunction]:
-    """Lowered form of every PrimFunc of a module, by name."""
-    functions = {gv: f for gv, f in module.functions.items() if isinstance(f, tirx.PrimFunc)}
-    wide = {gv: f for gv, f in functions.items() if _holds_wide_integers(f)}
-    narrow = {gv: f for gv, f in functions.items() if gv not in wide}
-    return {**_lowered(narrow, narrow_index=True), **_lowered(wide, narrow_index=False)}
+class LoweredKernels:
+    """Lowered forms of PrimFuncs, each made once; a module that was changed has most of them from before."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, LoweredFunction] = {}
+
+    def of(self, module: Any) -> dict[str, LoweredFunction]:
+        """Lowered form of every PrimFunc of a module, by name."""
+        functions = {gv: f for gv, f in module.functions.items() if isinstance(f, tirx.PrimFunc)}
+        new = {gv: f for gv, f in functions.items() if f not in self._known}
+        wide = {gv: f for gv, f in new.items() if _holds_wide_integers(f)}
+        narrow = {gv: f for gv, f in new.items() if gv not in wide}
+        made = {**_lowered(narrow, narrow_index=True), **_lowered(wide, narrow_index=False)}
+        self._known |= {f: made[gv.name_hint] for gv, f in new.items()}
+        return {gv.name_hint: self._known[f] for gv, f in functions.items()}
 
 
 def _holds_wide_integers(function: Any) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from tvm_pulp.planning.driver import PlanRequest, plan_network
+from tvm_pulp.planning.partition_network import partition_network
 
 __all__ = [
     "PlanRequest",
+    "partition_network",
     "plan_network",
 ]

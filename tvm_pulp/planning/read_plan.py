@@ -6,31 +6,60 @@ wrong model, target or file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.attempts.evaluator import PlanEvaluator, estimated
 from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.tiling.forms.cuts import Tiling
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice, LayerForms
+from tvm_pulp.tiling.forms.split_form import pin_of
 from tvm_pulp.tiling.make_plan import plan_of
 from tvm_pulp.tiling.place.arena import Arena
 from tvm_pulp.tiling.place.fit_schedule import FittedSchedule
 from tvm_pulp.tiling.plan import Plan, Planner
 from tvm_pulp.tiling.schedule.build_schedule import build_schedule
 from tvm_pulp.tiling.schedule.decisions import Choice, Decisions, policy_of, tiled_layer
+from tvm_pulp.uma.region import Region
 
 Record = dict[str, Any]
 
 
-def read_plan(record: Record, evaluator: PlanEvaluator) -> Plan:
-    """The plan that a record describes, for the evaluator's network; timed."""
+@contextmanager
+def _checked() -> Iterator[None]:
     try:
-        return _read(record, evaluator)
+        yield
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"--plan: this is not a plan of this version ({error!r}): compile without --plan") from None
+
+
+def read_plan(record: Record, evaluator: PlanEvaluator) -> Plan:
+    """The plan that a record describes, for the evaluator's network; timed."""
+    with _checked():
+        return _read(record, evaluator)
+
+
+def recorded_operators(record: Record) -> dict[str, str]:
+    """Names of the plan's layers with what they compute."""
+    with _checked():
+        return {str(entry["name"]): str(entry["op"]) for entry in record["layers"]}
+
+
+def recorded_regions(record: Record, forms: Sequence[LayerForms]) -> list[Region]:
+    """What a plan says about the regions of a cover; what it does not name is the cores'."""
+    with _checked():
+        entries = {entry["name"]: entry for entry in record["layers"]}
+        found = []
+        for offered in forms:
+            entry = entries.get(offered.layer.name)
+            form = _tiling(entry, offered).form if entry is not None else None
+            pattern = offered.pattern_of(form) if form is not None else offered.layer.operator
+            found.append(Region(offered.layer, pin_of(form) if form is not None else CLUSTER, pattern))
+        return found
 
 
 def _read(record: Record, evaluator: PlanEvaluator) -> Plan:

@@ -32,23 +32,43 @@ class Tensor:
 
 @dataclass(eq=False)
 class Layer:
-    """One kernel call."""
+    """One region: an operator, or several that run as one (see `region.join`)."""
 
     name: str  # a C identifier, unique in the network
-    operator: str  # dialect operator, or "tir.<name>" for a kernel TVM generated
+    # Dialect operator, "tir.<name>" for a kernel TVM generated, names joined by "+" for a region of several.
+    operator: str
     attributes: dict[str, Any]
     inputs: list[Tensor]
     outputs: list[Tensor]
-    function: Any  # lowered PrimFunc: inputs, outputs, workspaces
+    # Of a kernel that TVM generated: the lowered PrimFunc of inputs, outputs, workspaces.
+    function: Any = None
     macs: int = 0
     workspaces: list[Tensor] = field(default_factory=list)
     # Several cores may share the kernel's outermost loop.
     parallel: bool = True
+    # Relax variables that it computes, its result last; none for a copy into a buffer of the caller.
+    variables: tuple[Any, ...] = ()
+    # Operators of a region of several, in order. What they hand on to each other exists only inside.
+    parts: tuple[Layer, ...] = ()
+    # Attributes of its Relax function in a partitioned module: "<engine>.<pattern>" and the engine.
+    composite: str = ""
+    codegen: str = ""
 
     @property
     def operands(self) -> list[Tensor]:
         """Arguments of the kernel in order."""
         return [*self.inputs, *self.outputs, *self.workspaces]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a network was built from: a Relax module with nothing but regions, dialect operators, generated kernels
+    and views in `main`, and names of the model's inputs and outputs. `kernels` remembers what was lowered for it."""
+
+    module: Any
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    kernels: Any
 
 
 @dataclass
@@ -59,6 +79,7 @@ class Network:
     layers: list[Layer]
     inputs: list[Tensor]
     outputs: list[Tensor]
+    origin: Origin | None = None
 
     @property
     def macs(self) -> int:
@@ -81,5 +102,6 @@ class Network:
 
     def uses_float(self) -> bool:
         """Whether any tensor is floating point."""
-        tensors: Iterable[Tensor] = (t for layer in self.layers for t in layer.operands)
+        every = (part for layer in self.layers for part in (layer, *layer.parts))
+        tensors: Iterable[Tensor] = (t for layer in every for t in layer.operands)
         return any(t.spec.dtype.startswith("float") for t in tensors)

@@ -37,6 +37,9 @@ def explain_plan(plan: Plan, stream: TextIO) -> None:
     """With a cluster: the choice, the alternatives and the refusals."""
     for layer in plan.layers:
         print(_head(layer.layer), file=stream)
+        if layer.layer.parts:
+            inside = ", ".join(f"{part.name} ({part.operator})" for part in layer.layer.parts)
+            print(f"    a region of {inside}", file=stream)
         for line in _choice(layer):
             print(f"    {line}", file=stream)
     by_engine: dict[str, int] = {}
@@ -63,7 +66,8 @@ def _choice(plan: LayerPlan) -> list[str]:
     for offer in plan.offers:
         if (offer.engine, offer.form) == (plan.engine, tiling.form.name):
             continue
-        cost = f"about {offer.cycles:,} cycles alone" if offer.cycles is not None else offer.reason
+        known = [] if offer.cycles is None else [f"about {offer.cycles:,} cycles alone"]
+        cost = ", ".join([*known, *([offer.reason] if offer.reason else [])])
         lines.append(f"not {offer.engine}, {offer.form}: {cost}")
     for refusal in plan.refusals:
         remedy = f"; {refusal.remedy} and it would run there" if refusal.remedy else ""

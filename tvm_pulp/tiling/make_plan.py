@@ -26,8 +26,9 @@ def plan_of(
     layers = []
     for index, (choice, tiled) in enumerate(zip(fitted.decisions.choices, fitted.tiled_layers, strict=True)):
         offers = engine_choice.offers(index, l1_bytes)[1]
-        refusals = engine_choice.forms[index].refusals
-        how = (choice.tiling, tiled.recipes, choice.overlap, offers, refusals, choice.alone)
+        entry = engine_choice.forms[index]
+        pattern = entry.pattern_of(choice.tiling.form)
+        how = (choice.tiling, tiled.recipes, choice.overlap, offers, entry.refusals, choice.alone, pattern)
         layers.append(LayerPlan(network.layers[index], *how))
     schedule, decisions = fitted.schedule, fitted.decisions
     found = (tuple(layers), schedule, plan_l2(schedule), fitted.l1_bytes)

@@ -10,6 +10,7 @@ from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.tiling.alignment import aligned
 from tvm_pulp.tiling.forms.cuts import Tiling
 from tvm_pulp.tiling.forms.engine_choice import Offer
+from tvm_pulp.tiling.forms.split_form import pin_of
 from tvm_pulp.tiling.place.arena import Arena, Buffer, plan_arena
 from tvm_pulp.tiling.schedule.constant_bundles import AGENTS
 from tvm_pulp.tiling.schedule.decisions import Decisions
@@ -17,6 +18,7 @@ from tvm_pulp.tiling.schedule.schedule import Schedule
 from tvm_pulp.tiling.schedule.tiled_layer import Policy
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
+from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Refusal
 
 # Ways to find a plan; the first unless the user says otherwise.
@@ -34,6 +36,8 @@ class LayerPlan:
     offers: tuple[Offer, ...]
     refusals: tuple[Refusal, ...]
     alone: bool = False
+    # What its engine calls the region: a pattern, or the operator on the cores.
+    pattern: str = ""
     estimated_cycles: int = 0
     # Expected cycles between the end of the layers before and its own: what it adds, wherever it waited.
     added_cycles: int = 0
@@ -89,6 +93,10 @@ class Plan:
     estimated_cycles: int = 0
     # All of L2 that it takes: activations, constants, bundles, inputs and outputs.
     l2_needed: int = 0
+
+    def regions(self) -> list[Region]:
+        """What was chosen: every layer with the engine that runs it, or both of a split one."""
+        return [Region(p.layer, pin_of(p.tiling.form), p.pattern) for p in self.layers]
 
     def l3_offsets(self) -> dict[Tensor, int]:
         """Where constants lie in L3."""

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _dump(app: App, dumps: list[str], folder: Path) -> None:
     """Copy the wanted forms out of the archive; the TIR after every pass as well."""
-    suffixes = {"relax": ("main.relax.txt",), "tir": ("main.tir.txt",), "c": (".c", ".h")}
+    suffixes = {"relax": (".relax.txt",), "tir": ("main.tir.txt",), "c": (".c", ".h")}
     wanted = tuple(s for d in dumps for s in suffixes[d])
     written = {
         Path(name).name: data

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, CoreCost, Derived, Job, Kernel, Load, Local, Recipe, Store
+from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.registry import parse_targets
 from tvm_pulp.uma.strategy import Form, Refusal, Strategy, TileAxis
 
@@ -20,6 +21,7 @@ __all__ = [
     "Local",
     "Recipe",
     "Refusal",
+    "Region",
     "Store",
     "Strategy",
     "TileAxis",

@@ -1,19 +1,4 @@
-"""`UMABackend`: an accelerator, described with upstream UMA's vocabulary on Relax.
-
-    class MyBackend(UMABackend):
-        def __init__(self):
-            super().__init__()
-            self._register_target_attr("lanes", default=4, choices=(2, 4, 8))
-            self._register_pattern("dense", is_op("tvm_pulp.qnn.dense")(...), check)
-            self._register_operator_strategy("dense", dense_strategy)
-            self._register_codegen(driver_sources=[...], job_type=..., job=...)
-
-        @property
-        def target_name(self):
-            return "my"
-
-`register()` makes the target known to TVM; `partition(module)` wraps what the patterns match into composite functions.
-"""
+"""`UMABackend`: an accelerator, described with upstream UMA's vocabulary on Relax."""
 
 from __future__ import annotations
 
@@ -24,6 +9,8 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.uma.pattern import Check, Pattern
+from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Form, Refusal
 
 PHASES = ("pre_partition", "post_partition")
@@ -75,11 +62,43 @@ class Codegen:
 
 
 class UMABackend:
-    """Base class of all accelerators."""
+    """Base class of all accelerators.
+
+        from tvm_pulp.uma.backend import UMABackend
+        from tvm_pulp.uma.strategy import Refusal
+
+        class MyBackend(UMABackend):
+            def __init__(self):
+                super().__init__()
+                self._register_target_attr("lanes", default=4, choices=(2, 4, 8))
+                self._register_relax_pass("pre_partition", lambda module: module)
+                self._register_pattern("dense", dense_pattern, large_enough)
+                self._register_operator_strategy("dense", dense_strategy)
+
+            @property
+            def target_name(self):
+                return "my"
+
+        def dense_pattern():
+            from tvm.relax.dpl import is_op
+
+            return is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True)
+
+        def large_enough(match):
+            return match.layer.macs >= 5000 or "it has less than 5,000 MAC"
+
+        def dense_strategy(layer, context):
+            return Refusal("my", "the forms are still to be written")  # or a list of them, see `strategy.Form`
+
+    Compilation annotates (patterns and checks give regions, several operators deep where patterns are), chooses
+    (strategies offer forms; the cheapest cover of the network wins), partitions (chosen regions become Relax functions
+    with `Composite` and `Codegen`), then lowers. `post_partition` passes see the partitioned module. `register()` makes
+    the target known to TVM; `partition(module)` shows what this engine alone could take, whatever it costs.
+    """
 
     def __init__(self) -> None:
         self._attributes: dict[str, TargetAttribute] = {}
-        self._patterns: list[tuple[str, Any, Callable[[Any], bool] | None]] = []
+        self._patterns: dict[str, Pattern] = {}
         self._strategies: dict[str, Callable[[Layer, Any], list[Form] | Refusal]] = {}
         self._relax_passes: list[tuple[str, Any]] = []
         self._tir_passes: list[tuple[str, Any]] = []
@@ -107,10 +126,12 @@ class UMABackend:
     ) -> None:
         self._attributes[name] = TargetAttribute(name, default, tuple(choices) if choices else None, help)
 
-    def _register_pattern(self, name: str, pattern: Any, check: Callable[[Any], bool] | None = None) -> None:
-        self._patterns.append((name, pattern, check))
+    def _register_pattern(self, name: str, pattern: Any, check: Check | None = None) -> None:
+        """Operators that the engine could run as one, and what tells whether it takes a match of them."""
+        self._patterns[name] = Pattern(name, pattern, check or (lambda _: True))
 
     def _register_operator_strategy(self, name: str, strategy: Callable[[Layer, Any], list[Form] | Refusal]) -> None:
+        """What offers forms for regions of the pattern of that name."""
         self._strategies[name] = strategy
 
     def _register_relax_pass(self, phase: str, transform: Any) -> None:
@@ -144,10 +165,22 @@ class UMABackend:
     def model_sources(self) -> tuple[Path, ...]:
         return self._model_sources
 
-    def run_relax_passes(self, module: Any) -> Any:
-        """The canonical module after this engine's `pre_partition` passes."""
-        for phase, transform in self._relax_passes:
-            module = transform(module) if phase == "pre_partition" else module
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """Patterns in the order of their registration; each has a strategy, and each strategy a pattern."""
+        for name in self._patterns.keys() ^ self._strategies.keys():
+            has, lacks = ("pattern", "strategy") if name in self._patterns else ("strategy", "pattern")
+            raise ValueError(f"{type(self).__name__}: '{name}' has a {has} and no {lacks}: register both")
+        return tuple(self._patterns.values())
+
+    def has_relax_passes(self, phase: str) -> bool:
+        """Whether anything is registered for a phase."""
+        return any(registered == phase for registered, _ in self._relax_passes)
+
+    def run_relax_passes(self, phase: str, module: Any) -> Any:
+        """The canonical module after this engine's `pre_partition` passes, a partitioned one after the others."""
+        for registered, transform in self._relax_passes:
+            module = transform(module) if registered == phase else module
         return module
 
     def run_tir_passes(self, phase: str, function: Any) -> Any:
@@ -167,12 +200,9 @@ class UMABackend:
             for name, a in self._attributes.items()
         }
 
-    def offer(self, layer: Layer, context: Any) -> list[Form] | Refusal:
-        """Ways to run a layer, or why there is none."""
-        strategy = self._strategies.get(layer.operator)
-        if strategy is None:
-            return Refusal(self.target_name, f"it has no {layer.operator}")
-        return strategy(layer, context)
+    def offer(self, pattern: str, layer: Layer, context: Any) -> list[Form] | Refusal:
+        """Ways to run a region of a pattern, or why there is none."""
+        return self._strategies[pattern](layer, context)
 
     def register(self) -> None:
         """Make `uma-<name>` a target tag that TVM's own tools accept."""
@@ -183,15 +213,24 @@ class UMABackend:
         )
 
     def partition(self, module: Any) -> Any:
-        """Wrap every match of the patterns into a function with attribute `Composite`."""
-        from tvm import relax
+        """A canonical module with everything that this engine could take in functions of its own.
 
-        after = [t for phase, t in self._relax_passes if phase == "post_partition"]
-        patterns = [
-            (f"{self.target_name}.{name}", pattern, {"root": pattern}, check or (lambda _: True))
-            for name, pattern, check in self._patterns
-        ]
-        module = relax.transform.FuseOpsByPattern(patterns)(self.run_relax_passes(module))
-        for transform in after:
-            module = transform(module)
-        return module
+        Larger regions come first, then patterns by registration; costs are not asked for. Compilation partitions by
+        what planning chose among all engines (`annotate`, `partition.partition`).
+        """
+        from tvm_pulp import soc
+        from tvm_pulp.uma.annotate import annotate
+        from tvm_pulp.uma.dialect_layers import dialect_layers
+        from tvm_pulp.uma.partition import partition
+
+        carrier = soc.load(self.default_soc)
+        context = self.context(self.options({}), carrier, carrier.cluster.cores)
+        module = self.run_relax_passes("pre_partition", module)
+        found = annotate(dialect_layers(module), [(self, context)]).regions
+        chosen: list[Region] = []
+        taken: set[Any] = set()
+        for region in sorted(found, key=lambda r: -len(r.layer.parts)):
+            if taken.isdisjoint(region.layer.variables):
+                chosen.append(region)
+                taken.update(region.layer.variables)
+        return self.run_relax_passes("post_partition", partition(module, chosen))

@@ -16,6 +16,7 @@ _FILES = {
     "init.py": "@name@_backend/__init__.py",
     "backend.py": "@name@_backend/backend.py",
     "dense.py": "@name@_backend/dense.py",
+    "dense_lookup.py": "@name@_backend/dense_lookup.py",
     "soc.yaml": "@name@_backend/soc.yaml",
     "driver.h": "@name@_backend/driver/@name@.h",
     "driver.c": "@name@_backend/driver/@name@.c",

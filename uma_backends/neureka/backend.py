@@ -11,7 +11,7 @@ from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
 from uma_backends.neureka.neureka_form import ENGINE, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import Addresses, register_image
-from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
+from uma_backends.neureka.strategy import conv2d_check, conv2d_strategy, dense_check, dense_strategy
 from uma_backends.neureka.timing import REVISIONS, Timing
 
 _FOLDER = Path(__file__).parent
@@ -36,7 +36,9 @@ class NeurekaBackend(UMABackend):
             "rounding as the framework does it, on the cores, or folded with a proven deviation",
         )
         self._register_relax_pass("pre_partition", _prepare)
+        self._register_pattern("conv2d", lambda: _operator("conv2d"), conv2d_check)
         self._register_operator_strategy("conv2d", conv2d_strategy)
+        self._register_pattern("dense", lambda: _operator("dense"), dense_check)
         self._register_operator_strategy("dense", dense_strategy)
         self._register_codegen(
             Codegen(
@@ -74,17 +76,12 @@ class NeurekaBackend(UMABackend):
         timing = Timing(gvsoc_dw_wmem_quirk=bool(quirk), timing_revision=revision)
         return Context(memory, options["requant"] == "native", CostModel(soc, cores), timing)
 
-    def patterns(self) -> None:
-        """Patterns need TVM, so they are made on demand."""
-        from tvm.relax.dpl import is_op
 
-        if not self._patterns:
-            self._register_pattern("conv2d", is_op("tvm_pulp.qnn.conv2d")(varg_default_wildcard=True))
-            self._register_pattern("dense", is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True))
+def _operator(name: str) -> Any:
+    """One operator with any operands; patterns need TVM, so they are made on demand."""
+    from tvm.relax.dpl import is_op
 
-    def partition(self, module: Any) -> Any:
-        self.patterns()
-        return super().partition(module)
+    return is_op(f"tvm_pulp.qnn.{name}")(varg_default_wildcard=True)
 
 
 def _prepare(module: Any) -> Any:

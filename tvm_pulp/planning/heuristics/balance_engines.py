@@ -35,7 +35,7 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator
     groups = _splittable(evaluator.engine_choice)
     if len(candidates) == 1 and not groups:
         return evaluator
-    judged = [(_cycles(changed), position) for position, changed in enumerate(candidates)]
+    judged = [(expected_cycles(changed), position) for position, changed in enumerate(candidates)]
     known = [(cycles, position) for cycles, position in judged if cycles is not None]
     if not known:
         return evaluator
@@ -43,7 +43,7 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator
     return _with_splits(candidates[position], groups, cycles)
 
 
-def _cycles(evaluator: PlanEvaluator) -> int | None:
+def expected_cycles(evaluator: PlanEvaluator) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     try:
         return evaluator.plan_once(
@@ -70,7 +70,7 @@ def _with_splits(evaluator: PlanEvaluator, groups: Sequence[Mapping[str, str]], 
     for pins in groups:
         engine_choice = EngineChoice(evaluator.engine_choice.forms, {**pins, **evaluator.engine_choice.pins})
         changed = replace(evaluator, engine_choice=engine_choice)
-        found = _cycles(changed)
+        found = expected_cycles(changed)
         if found is not None and found < (1 - _LEAST_GAIN) * cycles:
             evaluator, cycles = changed, found
     return evaluator

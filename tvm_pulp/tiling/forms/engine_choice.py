@@ -13,8 +13,10 @@ from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.tiling.forms.cluster_forms import DirectForm, TiledForm
 from tvm_pulp.tiling.forms.cuts import Cuts, MissingL1, Tiling
 from tvm_pulp.tiling.forms.split_form import SplitForm, pin_of, split_form
+from tvm_pulp.uma.annotate import Annotated
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.registry import core_schedules
 from tvm_pulp.uma.strategy import Form, Refusal
 
@@ -27,7 +29,7 @@ _FINER_HANDICAP = 1.25
 
 @dataclass(frozen=True)
 class Offer:
-    """What an engine would take for a layer: planned cycles, or why it does not fit."""
+    """What an engine would take for a layer: planned cycles, with a remark, or why it does not fit."""
 
     engine: str
     form: str
@@ -44,6 +46,15 @@ class LayerForms:
     refusals: tuple[Refusal, ...]
     costs: CostModel
     cuts: tuple[Cuts, ...]
+    # Pattern that each form of an accelerator came from, by the form's identity.
+    patterns: Mapping[int, str] = field(default_factory=dict)
+    # What regions that hold these operators otherwise would take: other ways to cover the network.
+    rivals: tuple[Offer, ...] = ()
+
+    def pattern_of(self, form: Form) -> str:
+        """What the engine calls what it runs here; the cores call it after the operator."""
+        form = form.accelerator if isinstance(form, SplitForm) else form
+        return self.patterns.get(id(form), self.layer.operator)
 
     def from_l2(self) -> Tiling:
         """The last resort."""
@@ -68,7 +79,7 @@ class EngineChoice:
         """The cheapest tiling within the bytes, and what all engines offered."""
         if (index, l1_bytes) not in self._known:
             entry = self.forms[index]
-            self._known[index, l1_bytes] = _cheapest(entry, l1_bytes, self.pins.get(entry.layer.name))
+            self._known[index, l1_bytes] = cheapest(entry, l1_bytes, self.pins.get(entry.layer.name))
         return self._known[index, l1_bytes]
 
     def fits(self, index: int, l1_bytes: int) -> bool:
@@ -94,30 +105,42 @@ def check_pins(network: Network, engines: Sequence[tuple[UMABackend, Any]], pins
 
 
 def offered_forms(
-    network: Network, soc: Any, engines: Sequence[tuple[UMABackend, Any]], cores: int
+    layers: Sequence[Layer], annotated: Annotated, soc: Any, engines: Sequence[tuple[UMABackend, Any]], cores: int
 ) -> list[LayerForms]:
-    """What every engine offers for every layer. `engines` are backends with their contexts, by priority."""
+    """What every engine offers for every layer. `engines` are backends with their contexts, by priority.
+
+    The cores run single operators; a region of several exists on the engines only whose pattern found it.
+    """
     schedules = core_schedules()
     costs = CostModel(soc, cores)
+    named = {backend.target_name: (backend, context) for backend, context in engines}
+    regions: dict[Layer, list[Region]] = {}
+    for region in annotated.regions:
+        regions.setdefault(region.layer, []).append(region)
     found = []
-    for layer in network.layers:
+    for layer in layers:
         forms: list[Form] = []
-        refusals: list[Refusal] = []
-        for backend, context in engines:
-            answer = backend.offer(layer, context)
+        refusals = list(annotated.refusals.get(layer, ()))
+        patterns: dict[int, str] = {}
+        for region in regions.get(layer, ()):
+            backend, context = named[region.engine]
+            answer = backend.offer(region.pattern, layer, context)
             if isinstance(answer, Refusal):
                 refusals.append(answer)
             else:
+                patterns |= {id(form): region.pattern for form in answer}
                 forms += answer
-        on_cores = [form for schedule in schedules for form in schedule(layer, costs)]
-        both = split_form(layer, forms, on_cores)
-        forms += [*on_cores, TiledForm(layer, costs), *([both] if both else [])]
+        if not layer.parts:
+            on_cores = [form for schedule in schedules for form in schedule(layer, costs)]
+            both = split_form(layer, forms, on_cores)
+            forms += [*on_cores, TiledForm(layer, costs), *([both] if both else [])]
         cuts = tuple(Cuts(form, layer, costs) for form in forms)
-        found.append(LayerForms(layer, tuple(forms), tuple(refusals), costs, cuts))
+        found.append(LayerForms(layer, tuple(forms), tuple(refusals), costs, cuts, patterns))
     return found
 
 
-def _cheapest(entry: LayerForms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple[Offer, ...]]:
+def cheapest(entry: LayerForms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple[Offer, ...]]:
+    """The cheapest form of a layer within so many bytes, cut to fit, and what all engines offered."""
     layer, offers, choices = entry.layer, [], []
     smallest: int | None = None
     for form, cuts in zip(entry.tiled, entry.cuts, strict=True):
@@ -131,7 +154,7 @@ def _cheapest(entry: LayerForms, l1_bytes: int, pin: str | None) -> tuple[Tiling
         else:
             smallest = tiling if smallest is None else min(smallest, tiling)
             offers.append(Offer(form.engine, form.name, None, f"needs {tiling} bytes of L1"))
-    if not any(form.axes() for form in entry.tiled) and not choices:
+    if not layer.parts and not any(form.axes() for form in entry.tiled) and not choices:
         # A layer that cannot be cut works from L2; one that can be must fit: a silent cliff would help nobody.
         choices.append(entry.from_l2())
         offers.append(Offer(CLUSTER, choices[0].form.name, choices[0].cycles))
@@ -143,13 +166,13 @@ def _cheapest(entry: LayerForms, l1_bytes: int, pin: str | None) -> tuple[Tiling
                 why = "dividing it between them would not be faster"
             raise UserError(f"--pin {layer.name}={pin}: {pin} cannot run this {layer.operator} because {why}")
     if not choices:
-        assert smallest is not None
+        assert smallest is not None, f"no engine offers anything for {layer.operator}"
         raise MissingL1(layer, smallest, l1_bytes)
     # Equal cycles: the engine named first.
-    return min(choices, key=_handicapped), tuple(offers)
+    return min(choices, key=handicapped), (*offers, *entry.rivals)
 
 
-def _handicapped(tiling: Tiling) -> float:
+def handicapped(tiling: Tiling) -> float:
     """Cycles by which forms are compared."""
     cores = _CORES_HANDICAP if tiling.form.engine == CLUSTER else 1
     return tiling.cycles * cores * (_FINER_HANDICAP if tiling.finer else 1)
