@@ -90,8 +90,8 @@ def test_the_driver_finds_the_engine_where_the_soc_has_it(tmp_path: Path) -> Non
 
 
 def test_flags_reach_the_compiler(tmp_path: Path) -> None:
-    soc = description_file(tmp_path, {"software.flags": ["-DTVM_PULP_AGENTS=nobody"]})
-    with pytest.raises(ToolchainError, match="nobody"):
+    soc = description_file(tmp_path, {"software.flags": ["-DSIRACUSA_CORE_STATUS=nobody"]})
+    with pytest.raises(ToolchainError, match="SIRACUSA_CORE_STATUS"):
         tvm_pulp.compile("zoo:dscnn", target="c", soc=soc).run()
 
 
