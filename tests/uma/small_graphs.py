@@ -63,6 +63,10 @@ class Patterns(UMABackend):
     def target_name(self) -> str:
         return self._name
 
+    @property
+    def default_soc(self) -> str:
+        return "siracusa"
+
 
 def dense_pattern() -> Any:
     return is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True)

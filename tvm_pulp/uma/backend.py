@@ -64,6 +64,7 @@ class Codegen:
 class UMABackend:
     """Base class of all accelerators.
 
+        from tvm_pulp import soc
         from tvm_pulp.uma.backend import UMABackend
         from tvm_pulp.uma.strategy import Refusal
 
@@ -78,6 +79,10 @@ class UMABackend:
             @property
             def target_name(self):
                 return "my"
+
+            @property
+            def default_soc(self):
+                return soc.DEFAULT  # the one that carries the engine
 
         def dense_pattern():
             from tvm.relax.dpl import is_op
