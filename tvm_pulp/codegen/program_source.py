@@ -21,8 +21,10 @@ def program_file(plan: Plan, engines: Mapping[str, Codegen]) -> str:
     lines = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/hal.h"', ""]
     for codegen in engines.values():
         lines += [f'#include "{codegen.header}"', ""]
+    symbols = []
     for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
         for tensor, member in zip(tensors, members(tensors), strict=True):
+            symbols.append(buffer_symbol(name, role, member))
             size = max(1, tensor.spec.elements)
             kind = c_type(tensor.spec.dtype)
             lines.append(
@@ -30,6 +32,11 @@ def program_file(plan: Plan, engines: Mapping[str, Codegen]) -> str:
             )
         lines.append("")
     lines += [
+        "const struct tvm_pulp_symbol tvm_pulp_symbols[] = {",
+        *(f'    {{"{symbol}", {symbol}, sizeof {symbol}}},' for symbol in symbols),
+        "    {0, 0, 0},",
+        "};",
+        "",
         f"const uint32_t tvm_pulp_mark_count = {len(plan.layers) + 1};",
         "",
         "void tvm_pulp_network(void) {",
