@@ -8,7 +8,7 @@ from dataclasses import asdict
 import pytest
 
 from uma_backends.neureka.geometry import Geometry, Mode
-from uma_backends.neureka.job import Job, Requantization
+from uma_backends.neureka.job import ArrayJob, Requantization
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses, register_image
 from uma_backends.neureka.timing import REVISIONS, Timing, job_cycles
 
@@ -37,8 +37,8 @@ def test_other_arrays(make_machine: Callable[..., Machine]) -> None:
         assert machine.run(case.words) == job_cycles(case.job, Timing(geometry, beat_w=1450, beat_x=1300)), case.job
 
 
-def pointwise() -> tuple[Job, list[int]]:
-    job = Job(Mode.POINTWISE, 64, 32, 6, 6, requantization=Requantization())
+def pointwise() -> tuple[ArrayJob, list[int]]:
+    job = ArrayJob(Mode.POINTWISE, 64, 32, 6, 6, requantization=Requantization())
     places = Addresses(*(L1_BASE + 0x4000 * n for n in range(5)))
     return job, list(register_image(job, places))
 
@@ -55,7 +55,7 @@ def test_every_access_can_be_late(make_machine: Callable[..., Machine]) -> None:
 
 def test_prefetch_hides_late_loads_behind_the_weights(make_machine: Callable[..., Machine]) -> None:
     """A 3x3 step computes for 270 cycles and loads for 64: a load may take four times as long for nothing."""
-    job = Job(Mode.DENSE_3X3, 56, 32, 6, 6, weight_memory=True, prefetch=True, requantization=None, output_bits=32)
+    job = ArrayJob(Mode.DENSE_3X3, 56, 32, 6, 6, weight_memory=True, prefetch=True, requantization=None, output_bits=32)
     words = list(register_image(job, Addresses(L1_BASE, L1_BASE + 0x8000, WEIGHT_MEMORY_BASE)))
     calm, late = make_machine(delays=(0,)), make_machine(delays=(2,))
     calm_cycles, late_cycles = calm.run(words), late.run(words)

@@ -8,12 +8,13 @@ import pytest
 from tests.tir.small_plans import plan_of
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.commands import split_commands
+from tvm_pulp.tiling.schedule.split_transfers import CommandLimits, split_transfers
 from tvm_pulp.tir.lower import lower
 from tvm_pulp.uma.box import Transfer
 
 # The length field of a command has 17 bits, and bursts are 256 bytes long.
 MOST = (1 << 17) - 256
+LIMITS = CommandLimits(MOST)
 
 
 def moved(transfers: tuple[Transfer, ...]) -> np.ndarray:
@@ -49,14 +50,15 @@ def run(size: int) -> Transfer:
     ],
 )
 def test_commands_move_the_same_bytes(transfer: Transfer, commands: int) -> None:
-    parts = split_commands([transfer])
+    parts = split_transfers([transfer], LIMITS)
     assert len(parts) == commands
     assert all(0 < part.bytes <= MOST for part in parts)
     np.testing.assert_array_equal(moved(parts)[transfer.local :], moved((transfer,))[transfer.local :])
 
 
 def test_several_transfers_keep_their_order() -> None:
-    parts = split_commands([run(100), Transfer(0, 116, MOST + 4, MOST + 4, MOST + 4), Transfer(7, 300000, 8, 8, 8)])
+    middle = Transfer(0, 116, MOST + 4, MOST + 4, MOST + 4)
+    parts = split_transfers([run(100), middle, Transfer(7, 300000, 8, 8, 8)], LIMITS)
     assert [part.bytes for part in parts] == [100, MOST, 4, 8]
 
 
