@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "BENCHMARKS.md"
+
+
+def written_cycles() -> list[dict[str, Any]]:
+    """Network, configuration and cycles of every row that the table of networks holds now."""
+    text = BENCHMARKS.read_text(encoding="utf-8") if BENCHMARKS.exists() else ""
+    table = text.partition("<!-- begin Networks -->")[2].partition("###")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line[:1] == "|"]
+    return [
+        {"network": row[0], "configuration": row[1], "cycles": int(row[2].replace(",", ""))}
+        for row in rows
+        if row[2].replace(",", "").isdigit()
+    ]
 
 
 def write_section(title: str, lines: Sequence[str]) -> None:

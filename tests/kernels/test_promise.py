@@ -14,8 +14,11 @@ from schedules.cluster.matmul import MatmulKernel
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc import CostModel, load
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Recipe
+
+COSTS = CostModel(load("siracusa"))
 
 TFLITE = Requant("tflite", 0, -128, -128, 127)
 HALF_UP = Requant("half_up", 0, 3, 0, 255)
@@ -67,13 +70,13 @@ def conv2d(bias: int, size: int = 32, channels: int = 3) -> Layer:
 @pytest.mark.parametrize(("bias", "promised"), [(1000, True), (1 << 29, False)])
 @pytest.mark.parametrize("form", [Conv2dKernel, DenseKernel])
 def test_a_layer_whose_accumulators_are_too_large_promises_nothing(form: type, bias: int, promised: bool) -> None:
-    assert form(conv2d(bias), 8).promised == promised
+    assert form(conv2d(bias), COSTS).promised == promised
 
 
 @pytest.mark.parametrize(("rows", "windows"), [(32, 16), (12, 8), (1, 4)])
 def test_windows_in_the_scratch_area(rows: int, windows: int) -> None:
     """As many as the core has pixels, sixteen at most, as long as scratch areas are small beside the tile."""
-    form = Conv2dKernel(conv2d(0), 8)
+    form = Conv2dKernel(conv2d(0), COSTS)
     recipe = form.recipe(Box((0, 0, 0, 0), (1, rows, 32, 8)))
     assert (stride_of(recipe) - 4) // 28 == windows
 
@@ -90,5 +93,5 @@ def test_scratch_area_of_matmul(depth: int, bytes_needed: int) -> None:
     a, b = (Tensor(n, TensorSpec((1, 8, depth), "int8"), "activation") for n in "ab")
     y = Tensor("y", TensorSpec((1, 8, 8), "int32"), "activation")
     attributes = {"transpose_b": 1, "zero_point_a": 0, "zero_point_b": 0, **Requant().attributes()}
-    form = MatmulKernel(Layer("layer", "matmul", attributes, [a, b], [y], None), 8)
+    form = MatmulKernel(Layer("layer", "matmul", attributes, [a, b], [y], None), COSTS)
     assert bytes_needed <= stride_of(form.recipe(Box((0, 0, 0), (1, 8, 8)))) <= bytes_needed + 4

@@ -11,12 +11,15 @@ import pytest
 from tvm_pulp.planning.cover import Cover, Covers, recorded_cover
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc import CostModel, load
 from tvm_pulp.tiling.forms.cuts import Cuts
 from tvm_pulp.tiling.forms.engine_choice import LayerForms
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import CoreCost, Kernel, Local, Recipe
 from tvm_pulp.uma.region import join
 from tvm_pulp.uma.strategy import TileAxis
+
+COSTS = CostModel(load("siracusa"))
 
 SPEC = TensorSpec((4,), "int8")
 
@@ -47,7 +50,7 @@ def chain(count: int) -> list[Layer]:
 
 
 def offer(layer: Layer, *forms: Fixed) -> LayerForms:
-    return LayerForms(layer, forms, (), 8, tuple(Cuts(f, layer) for f in forms))
+    return LayerForms(layer, forms, (), COSTS, tuple(Cuts(f, layer, COSTS) for f in forms))
 
 
 def region(layers: list[Layer], *forms: Fixed) -> LayerForms:

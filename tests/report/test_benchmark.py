@@ -41,8 +41,9 @@ def test_changes_are_shown_against_an_earlier_run() -> None:
     before = to_json([measure("n", "cluster", report(200), 0, "–")])
     now = [measure("n", "cluster", report(100), 0, "–"), measure("m", "cluster", report(100), 0, "–")]
     lines = markdown(now, before)
-    assert lines[2].endswith("| -50.0 % |")
-    assert lines[3].endswith("| new |")
+    assert lines[0].startswith("| network | configuration | cycles | before | change |")
+    assert lines[2].startswith("| n | cluster | 100 | 200 | -50.0 % |")
+    assert lines[3].startswith("| m | cluster | 100 | – | new |")
 
 
 def test_bars_are_as_long_as_their_cycles() -> None:

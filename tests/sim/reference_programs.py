@@ -23,7 +23,7 @@ _WAIT = """
   sw t4, 0x28(s0)
 """
 
-_STORE_MINE = """
+STORE_MINE = """
   sub s11, s11, s10
   li t1, RESULTS
   slli t2, s1, 2
@@ -52,7 +52,7 @@ main:
 """
 
 
-def _dma_core(commands: str) -> str:
+def dma_core(commands: str) -> str:
     """Core 0 allocates a counter, writes commands, and waits with the event of the DMA unmasked."""
     return f"""
   li t1, {DMA_EVENT}
@@ -72,7 +72,7 @@ def _dma_core(commands: str) -> str:
 """
 
 
-def _command(size: int, flags: int, l1: str) -> str:
+def command(size: int, flags: int, l1: str) -> str:
     return (
         f"  li a2, {size | flags | INCREMENT | EVENT}\n  li a4, {l1}\n  sw a2, 0(a3)\n  sw a4, 0(a3)\n  sw a5, 0(a3)\n"
     )
@@ -81,7 +81,7 @@ def _command(size: int, flags: int, l1: str) -> str:
 # Seven cores stream through all banks while the DMA writes 4 KiB: cycles of the transfer, then of each core.
 CORES_AND_DMA = rounds(f"""
   bnez s1, 1f
-{_dma_core(_command(4096, TO_L1, "L1"))}
+{dma_core(command(4096, TO_L1, "L1"))}
   j 2f
 1:
   li t0, L1 + 0x8000
@@ -96,13 +96,13 @@ CORES_AND_DMA = rounds(f"""
   p_lw_post t3, t0, 4
   csrr s11, mcycle
 2:
-{_STORE_MINE}
+{STORE_MINE}
 """)
 
 # Two cores hammer one bank each while the DMA writes over them.
 CORES_AND_DMA_ON_FEW_BANKS = rounds(f"""
   bnez s1, 1f
-{_dma_core(_command(2048, TO_L1, "L1"))}
+{dma_core(command(2048, TO_L1, "L1"))}
   j 2f
 1:
   li t0, L1 + 0x8000
@@ -117,13 +117,13 @@ CORES_AND_DMA_ON_FEW_BANKS = rounds(f"""
   lw t3, 0(t0)
   csrr s11, mcycle
 2:
-{_STORE_MINE}
+{STORE_MINE}
 """)
 
 # Twelve commands of 64 bytes written back to back: until they are written, until they are done.
 SMALL_COMMANDS_OF_ONE_CORE = rounds(f"""
 {
-    _dma_core('''
+    dma_core('''
   li a2, 64 | 0x160000
   li a4, L1
   li t5, 12
@@ -145,7 +145,7 @@ SMALL_COMMANDS_OF_ONE_CORE = rounds(f"""
 # Eight cores write four commands each: until a core has written its own.
 SMALL_COMMANDS_OF_ALL_CORES = rounds(f"""
 {
-    _dma_core('''
+    dma_core('''
   li a2, 64 | 0x160000
   li a4, L1
   li t5, 4
@@ -170,7 +170,7 @@ SMALL_COMMANDS_OF_ALL_CORES = rounds(f"""
 def transfer(size: int, flags: int) -> str:
     """One transfer alone: until its wait loop ends."""
     return rounds(f"""
-{_dma_core(_command(size, flags, "L1"))}
+{dma_core(command(size, flags, "L1"))}
   sub s11, s11, s10
   li t1, RESULTS
   sw s11, 0(t1)
@@ -290,7 +290,7 @@ def float_chain(instruction: str) -> str:
   csrr s10, mcycle
 {(instruction + chr(10)) * 4}
   csrr s11, mcycle
-{_STORE_MINE}
+{STORE_MINE}
 """,
         before="  li t0, 0x6000\n  csrs mstatus, t0\n  li t0, 0x40490fdb\n  fmv.w.x fa0, t0\n  fmv.w.x fa1, t0\n",
     )
@@ -406,106 +406,5 @@ MUTEX = rounds(f"""
 }
   csrr s11, mcycle
   p_elw t1, 0x21c, s0
-{_STORE_MINE}
+{STORE_MINE}
 """)
-
-
-def engine_and_cores(words: list[int], offset: int, step: int) -> str:
-    """Core 0 waits for a job of NEUREKA while the others load from L1: cycles of the job, then of each core.
-
-    A core starts `offset` bytes into L1 plus four times its number and goes on by `step`.
-    """
-    table = "\n".join(f"  .word {word}" for word in words)
-    return f"""{
-        rounds(f'''
-  bnez s1, 1f
-  li t1, {1 << 12}
-  sw t1, 0(s0)
-  sw t1, 0x28(s0)
-  li a3, 0x10201000
-  la a4, job
-  lw t1, 4(a3)
-  addi a5, a3, 0x20
-  addi a6, a5, 96
-4:
-  lw t1, 0(a4)
-  sw t1, 0(a5)
-  addi a4, a4, 4
-  addi a5, a5, 4
-  bne a5, a6, 4b
-  csrr s10, mcycle
-  sw zero, 0(a3)
-  p_elw t1, 0x3c, s0
-  csrr s11, mcycle
-  li t1, {BARRIER_EVENT}
-  sw t1, 0(s0)
-  j 2f
-1:
-  li t3, 150
-5:
-  addi t3, t3, -1
-  bnez t3, 5b
-  li t0, L1 + {offset}
-  slli t1, s1, 2
-  add t0, t0, t1
-  csrr s10, mcycle
-  lp_setupi 50, 3f
-  p_lw_post t3, t0, {step}
-  p_lw_post t3, t0, {step}
-  p_lw_post t3, t0, {step}
-3:
-  p_lw_post t3, t0, {step}
-  csrr s11, mcycle
-2:
-{_STORE_MINE}
-''')
-    }
-.data
-.align 4
-job:
-{table}
-"""
-
-
-def engine_and_dma(words: list[int]) -> str:
-    """The DMA writes 4 KiB while NEUREKA works: cycles of the job seen by core 1, and of the transfer by core 0."""
-    table = "\n".join(f"  .word {word}" for word in words)
-    return f"""{
-        rounds(f'''
-  beqz s1, 1f
-  li t1, {1 << 12}
-  sw t1, 0(s0)
-  sw t1, 0x28(s0)
-  li a3, 0x10201000
-  la a4, job
-  lw t1, 4(a3)
-  addi a5, a3, 0x20
-  addi a6, a5, 96
-4:
-  lw t1, 0(a4)
-  sw t1, 0(a5)
-  addi a4, a4, 4
-  addi a5, a5, 4
-  bne a5, a6, 4b
-  csrr s10, mcycle
-  sw zero, 0(a3)
-  p_elw t1, 0x3c, s0
-  csrr s11, mcycle
-  li t1, {BARRIER_EVENT}
-  sw t1, 0(s0)
-  j 2f
-1:
-  li t3, 150
-5:
-  addi t3, t3, -1
-  bnez t3, 5b
-{_dma_core(_command(4096, TO_L1, "L1 + 0x18000"))}
-2:
-{_STORE_MINE}
-''')
-    }
-.data
-.align 4
-job:
-{table}
-"""

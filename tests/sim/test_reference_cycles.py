@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sim import reference_engine_programs as engine_programs
 from tests.sim import reference_programs as programs
 from tests.sim.guest import run_guest
 from uma_backends.neureka.geometry import Mode
@@ -42,10 +43,10 @@ def dense_job() -> list[int]:
     return list(register_image(job, Addresses(L1, L1 + 0x4000, L1 + 0x6000, L1 + 0x8000, L1 + 0x8100)))
 
 
-ON_ALL_BANKS = programs.engine_and_cores(dense_job(), 0x10000, 4)
-ON_OTHER_BANKS = programs.engine_and_cores(spread_job(), 0x10020, 64)
-ON_THE_SAME_BANKS = programs.engine_and_cores(spread_job(), 0x10000, 64)
-BESIDE_THE_DMA = programs.engine_and_dma(dense_job())
+ON_ALL_BANKS = engine_programs.engine_and_cores(dense_job(), 0x10000, 4)
+ON_OTHER_BANKS = engine_programs.engine_and_cores(spread_job(), 0x10020, 64)
+ON_THE_SAME_BANKS = engine_programs.engine_and_cores(spread_job(), 0x10000, 64)
+BESIDE_THE_DMA = engine_programs.engine_and_dma(dense_job())
 DIVIDE, ROOT, ADD = "  fdiv.s fa0, fa0, fa1", "  fsqrt.s fa0, fa0", "  fadd.s fa0, fa0, fa1"
 
 # name -> program, cores, preset, cycles of core 0, cycles of the other cores in any order

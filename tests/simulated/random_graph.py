@@ -12,10 +12,10 @@ from tests.simulated.random_chain import PULP, SUM, RandomChain
 from tvm_pulp import qnn
 from tvm_pulp.conformance.random_layer import random_layer_on
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.lowering import build_network
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.build_network import build_network
 
 # Results of eight bits: another layer can read them.
 BYTES = ("pulp", "pulp_negative", "tflite", "half_even")

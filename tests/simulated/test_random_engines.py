@@ -70,7 +70,7 @@ def case(seed: int) -> Case:
 
 def handed_over(made: Case) -> list[tuple[str, str]]:
     """Pairs of accelerators of which the second reads a result of the first."""
-    engines = {layer.layer.name: layer.engine for layer in made.plan.layers}
+    engines = {layer.layer.name: layer.engine for layer in made.plan.plan.layers}
     makers = {tensor.storage: layer.name for layer in made.network.layers for tensor in layer.outputs}
     pairs = []
     for layer in made.network.layers:

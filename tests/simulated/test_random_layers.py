@@ -47,7 +47,7 @@ def test_layers_on_the_cores(seed: int) -> None:
     run = simulate(target, plan, inputs)
     assert sum(entry["tiles"] for entry in run.report["layers"]) > LAYERS
     expected = [layer.reference(x) for layer, x in zip(layers, inputs, strict=True)]
-    compare(layers, network.layers, run.outputs, expected, run.report)
+    compare(layers, network, run.outputs, expected, run.report)
 
 
 def test_a_wrong_result_is_noticed() -> None:
@@ -58,8 +58,8 @@ def test_a_wrong_result_is_noticed() -> None:
     network = layer_network([layer])
     entry = {"name": network.layers[0].name, "deviation_lsb": 0, "engine": "neureka", "form": "1x1", "tiles": 1}
     report = {"layers": [entry]}
-    compare([layer], network.layers, [wanted], [wanted], report)
+    compare([layer], network, [wanted], [wanted], report)
     wrong = wanted.copy()
     wrong.flat[-1] ^= 1
     with pytest.raises(AssertionError, match=r"dense .* on neureka \(1x1, 1 tiles\) differs by 1"):
-        compare([layer], network.layers, [wrong], [wanted], report)
+        compare([layer], network, [wrong], [wanted], report)

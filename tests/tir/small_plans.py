@@ -13,6 +13,7 @@ from tvm_pulp.tiling.forms.cuts import Cuts
 from tvm_pulp.tiling.place.place_blocks import place_blocks
 from tvm_pulp.tiling.plan import LayerPlan, Plan, plan_l2
 from tvm_pulp.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.tir.tables import Tables
@@ -29,7 +30,9 @@ def plan_of(layers: Sequence[Layer], size: tuple[int, ...], *, overlap: bool, co
         tiling = Cuts(TiledForm(layer, costs), layer, costs).measure(size)
         tiled_layers.append(TiledLayer(tuple(tiling.form.recipe(b) for b in tiling.tiles), overlap))
         plans.append(LayerPlan(layer, tiling, tiled_layers[-1].recipes, overlap, (), ()))
-    policy = Policy({}, dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap)
+    software = soc.load("siracusa").software
+    limits = CommandLimits(software.dma_largest, software.dma_lines)
+    policy = Policy({}, dict.fromkeys(range(len(layers)), 1) if overlap else {}, overlap, commands=limits)
     schedule = build_schedule(network, tiled_layers, policy, L1_BYTES)
     peak = place_blocks(schedule.blocks, L1_BYTES)
     name = soc.load("siracusa").name

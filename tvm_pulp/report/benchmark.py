@@ -81,23 +81,25 @@ def to_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def markdown(rows: Sequence[Row], before: Sequence[Mapping[str, Any]] = ()) -> list[str]:
-    """The table, with a column of changes when an earlier run is given."""
+    """The table, with the figures of an earlier run and the changes where one is given."""
     old = {(r["network"], r["configuration"]): r["cycles"] for r in before}
-    head = ["network", "configuration", "cycles", "cold", "estimated", "MAC/cycle", "bound", "share", "best known"]
-    head += ["ratio", "greedy plan", "µJ (est.)", "C without weights", "golden"] + (["change"] if old else [])
+    head = ["network", "configuration", "cycles", *(["before", "change"] if old else []), "cold", "estimated"]
+    head += ["MAC/cycle", "bound", "share", "best known", "ratio", "greedy plan", "µJ (est.)", "C without weights"]
+    head.append("golden")
     lines = ["| " + " | ".join(head) + " |", "|---|---|" + "---:|" * (len(head) - 2)]
     for r in rows:
         known = r.best_known
-        cells = [r.network, r.configuration, f"{r.cycles:,}", f"{r.cold_cycles:,}"]
+        cells = [r.network, r.configuration, f"{r.cycles:,}"]
+        if old:
+            was = old.get((r.network, r.configuration))
+            cells += [f"{was:,}", f"{100 * (r.cycles / was - 1):+.1f} %"] if was else ["–", "new"]
+        cells.append(f"{r.cold_cycles:,}")
         cells += [f"{100 * (r.estimated_cycles / r.cycles - 1):+.0f} %", f"{r.macs / r.cycles:.2f}"]
         cells += [f"{r.bound_cycles:,}", f"{100 * r.bound_cycles / r.cycles:.0f} %", f"{known:,}" if known else "–"]
         cells.append(f"{known / r.cycles:.2f}×" if known else "–")
         cells.append(f"{r.greedy_cycles / r.cycles:.2f}×" if r.greedy_cycles else "–")
         cells.append(f"{r.energy_uj:.1f}" if r.energy_uj is not None else "–")
         cells += [f"{r.c_bytes / 1000:.0f} kB", r.golden]
-        if old:
-            was = old.get((r.network, r.configuration))
-            cells.append(f"{100 * (r.cycles / was - 1):+.1f} %" if was else "new")
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 

@@ -121,9 +121,9 @@ def test_corrections_count() -> None:
 
 
 def test_reading_from_l2_costs_a_turnaround() -> None:
-    """One layer that keeps nothing: 64 cycles of its first tile, 60 of turning around, 64 of its last result."""
+    """One layer that keeps nothing: 64 cycles of its first tile, those of turning around, 64 of its last result."""
     found = solved(problem([[candidate(0, 500)]], 1040))
-    assert not found.resident and found.objective == 500 + 64 + 60 + 64
+    assert not found.resident and found.objective == 500 + 64 + COSTS.turnaround_cycles + 64
 
 
 def test_constants_are_fetched_at_most_four_layers_ahead() -> None:
@@ -134,9 +134,10 @@ def test_constants_are_fetched_at_most_four_layers_ahead() -> None:
 
 
 def test_two_transfers_are_issued_in_a_layer() -> None:
-    """Layer 0 could hide the constants of all others, but a third transfer would hold its core up."""
+    """Layer 0 could hide the constants of all others, but with queues of one a third would hold its core up."""
     options = [[candidate(0, 5000)], *([candidate(0, 100, 2048)] for _ in range(3))]
-    found = solved(problem(options, 65536))
+    short = load("siracusa").with_settings({"dma.core_queue": 1, "dma.global_queue": 1})
+    found = solved(replace(problem(options, 65536), costs=CostModel(short)))
     assert sum(index - ahead == 0 for index, ahead in enumerate(found.ahead) if index) == 2
 
 
@@ -147,7 +148,7 @@ def test_less_movement_decides_between_equally_fast_plans() -> None:
         network.layers[2].inputs.append(network.inputs[0])
         hidden = [Stream(256, 200, 0, 0, fits) for fits in (False, True)]
         options = [[quick(30)], [quick(30)], [quick(300, hidden[0]), quick(300 + slower, hidden[1])]]
-        found = solved(Problem(network, options, [65536] * 3, overlap=True))
+        found = solved(Problem(network, options, [65536] * 3, overlap=True, costs=COSTS))
         assert (found.candidates[2] == 1) == kept, f"{slower} cycles slower"
 
 
@@ -164,7 +165,7 @@ def test_l3_costs_a_byte_a_cycle_and_its_set_up() -> None:
     options = [[candidate(0, 1000)], [Candidate(0, "cluster", (0,), False, cost)]]
     found = solved(replace(problem(options, 65536), l2_bytes=3000))
     assert found.in_l3 == (False, True)
-    assert found.objective == 230 + 4096 + 1000 + 64
+    assert found.objective == COSTS.l3_command_cycles + COSTS.l3_cycles(4096) + 1000 + 64
 
 
 def test_a_network_reports_its_planner() -> None:
