@@ -32,24 +32,18 @@ static void rebuild_map(struct platform *platform) {
   }
 }
 
-/* When the job that claims began: now, or when the job of the same engine before it ended. */
-static uint64_t claim_start(const struct peripheral *self, uint64_t end_cycle) {
-  const struct peripherals *all = &self->platform->peripherals;
-  const struct hart *hart = self->platform->running;
-  uint64_t start = 0;
-  if (!all->advancing && hart) return cluster_cycle(hart, hart->now);
-  for (uint32_t i = 0; i < all->claim_count; i++) {
-    const struct claim *claim = &all->claims[i];
-    if (claim->owner == self->index && claim->end < end_cycle && claim->end > start) start = claim->end;
-  }
-  return start;
+/* When the job that claims began: at a core's access, or at the event of the engine that ended the job before it. */
+static uint64_t claim_start(const struct platform *platform) {
+  const struct hart *hart = platform->running;
+  if (platform->peripherals.advancing || !hart) return platform->peripherals.advanced_to;
+  return cluster_cycle(hart, hart->now);
 }
 
 /* Count a job that excludes a running job of another engine; jobs of one engine never run together. */
 static void check_claim(struct peripheral *self, struct claim *made) {
   struct peripherals *all = &self->platform->peripherals;
   if (all->count < 2) return;
-  made->start = claim_start(self, made->end);
+  made->start = claim_start(self->platform);
   for (uint32_t i = 0; i < all->claim_count; i++) {
     const struct claim *claim = &all->claims[i];
     if (claim->owner == made->owner || claim->port != made->port) continue;
@@ -229,6 +223,7 @@ static void trace_jobs(struct platform *platform, struct peripheral *item, uint6
 void peripherals_advance(struct platform *platform, uint64_t cycle) {
   struct peripherals *all = &platform->peripherals;
   all->advancing = 1;
+  all->advanced_to = cycle;
   for (uint32_t i = 0; i < all->count; i++) {
     struct peripheral *item = &all->item[i];
     if (item->model->next_event(item->self) > cycle) continue;

@@ -37,7 +37,8 @@ struct peripheral {
 struct peripherals {
   struct peripheral item[PERIPHERALS];
   uint32_t count;
-  int advancing; /* models run by themselves, no core accesses them */
+  int advancing;        /* models run by themselves, no core accesses them */
+  uint64_t advanced_to; /* the cycle they were last brought to */
   struct claim *claims;
   uint32_t claim_count, claim_capacity;
   uint32_t l1_claims;    /* claims on L1, tested on every L1 access */
