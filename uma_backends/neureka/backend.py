@@ -47,7 +47,6 @@ class NeurekaBackend(UMABackend):
                     for name in ("neureka.c", "neureka.h", "neureka_platform.h", "siracusa/neureka_custom_platform.h")
                 ),
                 header="neureka.h",
-                job_type="struct neureka_job",
                 job=job_words,
                 submit="neureka_submit_once",
                 wait="neureka_wait_all",
