@@ -120,35 +120,15 @@ CORES_AND_DMA_ON_FEW_BANKS = rounds(f"""
 {STORE_MINE}
 """)
 
-# Twelve commands of 64 bytes written back to back: until they are written, until they are done.
-SMALL_COMMANDS_OF_ONE_CORE = rounds(f"""
-{
-    dma_core('''
-  li a2, 64 | 0x160000
-  li a4, L1
-  li t5, 12
-1:
-  sw a2, 0(a3)
-  sw a4, 0(a3)
-  sw a5, 0(a3)
-  addi t5, t5, -1
-  bnez t5, 1b
-''')
-}
-  sub s9, s9, s10
-  sub s11, s11, s10
-  li t1, RESULTS
-  sw s9, 0(t1)
-  sw s11, 4(t1)
-""")
 
-# Eight cores write four commands each: until a core has written its own.
-SMALL_COMMANDS_OF_ALL_CORES = rounds(f"""
+def small_commands(count: int) -> str:
+    """Every core writes commands of 64 bytes back to back: until they are written, then until they are done."""
+    return rounds(f"""
 {
-    dma_core('''
+        dma_core(f'''
   li a2, 64 | 0x160000
   li a4, L1
-  li t5, 4
+  li t5, {count}
 1:
   sw a2, 0(a3)
   sw a4, 0(a3)
@@ -156,7 +136,7 @@ SMALL_COMMANDS_OF_ALL_CORES = rounds(f"""
   addi t5, t5, -1
   bnez t5, 1b
 ''')
-}
+    }
   sub s9, s9, s10
   sub s11, s11, s10
   li t1, RESULTS

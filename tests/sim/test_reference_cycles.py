@@ -54,7 +54,6 @@ CASES: dict[str, tuple[str, int, str, tuple[int, ...], tuple[int, ...]]] = {
     "seven cores stream, the DMA writes, no conflicts": (programs.CORES_AND_DMA, 8, "A", (538,), (402,) * 7),
     "seven cores stream, the DMA writes": (programs.CORES_AND_DMA, 8, "B", (734,), (402,) * 4 + (403,) * 3),
     "two cores hold a bank each, the DMA writes": (programs.CORES_AND_DMA_ON_FEW_BANKS, 3, "B", (315,), (434, 434)),
-    "twelve commands of one core": (programs.SMALL_COMMANDS_OF_ONE_CORE, 1, "A", (90, 124), ()),
     **{
         f"{size} bytes {way}": (programs.transfer(size, flags), 1, preset, (cycles,), ())
         for preset in "AB"
@@ -90,9 +89,15 @@ def test_equal_to_the_cycle(name: str) -> None:
     assert sorted(cycles[len(first) :]) == sorted(others)
 
 
+def test_commands_of_one_core() -> None:
+    """Twelve, written and done."""
+    words = measured(programs.small_commands(12), 1, "A", 9)
+    assert (words[0], words[8]) == (90, 124)
+
+
 def test_commands_of_all_cores() -> None:
     """Two cores find their queues full: they wait two and ten cycles there, one and nine here."""
-    issued_and_done = measured(programs.SMALL_COMMANDS_OF_ALL_CORES, 8, "A", 16)
+    issued_and_done = measured(programs.small_commands(4), 8, "A", 16)
     for cycles, reference in zip(issued_and_done, (34, 34, 34, 34, 36, 44, 34, 34), strict=False):
         assert abs(cycles - reference) <= 1, issued_and_done
     assert issued_and_done[8:] == [212, 220, 228, 236, 252, 268, 276, 284]
