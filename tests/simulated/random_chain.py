@@ -45,6 +45,10 @@ class RandomChain:
         self.specs.append(OPERATORS[operator].infer(attributes, specs))
         return len(self.specs) - 1
 
+    def outputs(self) -> list[int]:
+        """Numbers of the values that are returned."""
+        return [len(self.specs) - 1]
+
     def network(self) -> Network:
         builder = relax.BlockBuilder()
         values: list[Any] = [relax.Var(f"x{i}", relax.TensorType(s.shape, s.dtype)) for i, s in enumerate(self.inputs)]
@@ -55,19 +59,23 @@ class RandomChain:
                         values[o] if isinstance(o, int) else relax.const(o, str(o.dtype)) for o in node.operands
                     ]
                     values.append(builder.emit(qnn.emit(node.operator, operands, node.attributes)))
-                output = builder.emit_output(values[-1])
+                output = builder.emit_output(relax.Tuple([values[number] for number in self.outputs()]))
             builder.emit_func_output(output)
         names = tuple(f"x{i}" for i in range(len(self.inputs)))
-        imported = Imported(builder.get(), names, ("y",), "pulp")
+        imported = Imported(builder.get(), names, tuple(f"y{i}" for i in self.outputs()), "pulp")
         return build_network(imported.module, imported, "chain")
 
-    def reference(self, inputs: list[np.ndarray]) -> np.ndarray:
-        """The exact result in numpy."""
+    def references(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        """The exact results in numpy."""
         values = list(inputs)
         for node in self.nodes:
             operands = [values[o] if isinstance(o, int) else o for o in node.operands]
             values.append(OPERATORS[node.operator].reference(node.attributes, operands))
-        return values[-1]
+        return [values[number] for number in self.outputs()]
+
+    def reference(self, inputs: list[np.ndarray]) -> np.ndarray:
+        """The exact result of the last operator."""
+        return self.references(inputs)[-1]
 
     def __str__(self) -> str:
         nodes = [f"{n.operator}{s}" for n, s in zip(self.nodes, self.specs[len(self.inputs) :], strict=True)]

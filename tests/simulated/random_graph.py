@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from tvm import relax
 
 from tests.simulated.random_chain import PULP, SUM, RandomChain
-from tvm_pulp import qnn
 from tvm_pulp.conformance.random_layer import random_layer_on
-from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.lowering import build_network
-from tvm_pulp.qnn.network import Network
-from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 # Results of eight bits: another layer can read them.
@@ -28,30 +21,6 @@ class RandomGraph(RandomChain):
     def outputs(self) -> list[int]:
         read = {o for node in self.nodes for o in node.operands if isinstance(o, int)}
         return [number for number in range(len(self.inputs), len(self.specs)) if number not in read]
-
-    def network(self) -> Network:
-        builder = relax.BlockBuilder()
-        values: list[Any] = [relax.Var(f"x{i}", relax.TensorType(s.shape, s.dtype)) for i, s in enumerate(self.inputs)]
-        with builder.function("main", list(values)):
-            with builder.dataflow():
-                for node in self.nodes:
-                    operands = [
-                        values[o] if isinstance(o, int) else relax.const(o, str(o.dtype)) for o in node.operands
-                    ]
-                    values.append(builder.emit(qnn.emit(node.operator, operands, node.attributes)))
-                output = builder.emit_output(relax.Tuple([values[number] for number in self.outputs()]))
-            builder.emit_func_output(output)
-        names = tuple(f"x{i}" for i in range(len(self.inputs)))
-        imported = Imported(builder.get(), names, tuple(f"y{i}" for i in self.outputs()), "pulp")
-        return build_network(imported.module, imported, "graph")
-
-    def references(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
-        """The exact results in numpy."""
-        values = list(inputs)
-        for node in self.nodes:
-            operands = [values[o] if isinstance(o, int) else o for o in node.operands]
-            values.append(OPERATORS[node.operator].reference(node.attributes, operands))
-        return [values[number] for number in self.outputs()]
 
 
 def random_graph(source: np.random.Generator) -> RandomGraph:
