@@ -22,7 +22,7 @@ import tvm
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize import qdq_elementwise, qdq_layers, qdq_reductions, qdq_unary
+from tvm_pulp.canonicalize import qdq_elementwise, qdq_layers, qdq_norm, qdq_reductions, qdq_unary
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, padded, window
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, target_of
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
@@ -50,6 +50,10 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "relax.nn.avg_pool2d": qdq_reductions.avg_pool,
     "relax.nn.softmax": qdq_reductions.softmax,
 }
+
+
+# Operators that may be functions of one tensor.
+_OF_TWO = frozenset(f"relax.{name}" for name in ("add", "subtract", "multiply", "maximum", "minimum"))
 
 
 class FoldQdq(QdqRewriter):
@@ -116,6 +120,10 @@ class FoldQdq(QdqRewriter):
     def _island(self, real: Any, target: IntegerTarget) -> Any:
         """The integer form of a float value on its way to `target`, or None."""
         inner, inner_target, scaled = self._without_activation(real, target)
+        if self.arithmetic.name == "onnx":
+            known = self._onnx_island(real, inner, inner_target, target)
+            if known is not None:
+                return known
         x = self.operands.quantized(inner)
         if x is not None:
             rescaled = None if scaled else qdq_elementwise.requantize(self, x, inner_target)
@@ -137,6 +145,14 @@ class FoldQdq(QdqRewriter):
             rule = _OPERATORS.get(call.op.name) if _is_operator(call) else None
             found = rule(self, call, inner_target) if rule else None
         return found if found is not None else qdq_unary.lookup(self, real, target)
+
+    def _onnx_island(self, real: Any, inner: Any, inner_target: IntegerTarget, target: IntegerTarget) -> Any:
+        """What float32 computes exactly is preferred: a function of one byte, a normalization."""
+        if _is_operator(self.definition(real)) and self.definition(real).op.name in _OF_TWO:
+            table = qdq_unary.lookup(self, real, target)
+            if table is not None:
+                return table
+        return qdq_norm.norm(self, inner, inner_target)
 
     def _without_activation(self, real: Any, target: IntegerTarget) -> tuple[Any, IntegerTarget, bool]:
         """Look through clips (rounding is monotone, so they limit the integers instead) and constant factors."""

@@ -11,7 +11,9 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
+from tvm_pulp.canonicalize.rewriter import constant
 from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
@@ -68,16 +70,23 @@ class _NotUnary(Exception):
 
 def lookup(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     """A table lookup for the island that ends in `real`, or None."""
+    found = function_of_byte(fold, real)
+    if found is None or found[0].shape != spec_of(real).shape:
+        return None
+    leaf, values = found
+    table = np.broadcast_to(target.quantize(values), (256,))
+    return qnn.emit("lookup", [leaf.value, relax.const(np.ascontiguousarray(table))])
+
+
+def function_of_byte(fold: QdqRewriter, real: Any) -> tuple[Quantized, np.ndarray] | None:
+    """The one 8-bit tensor that a float value depends on, and the values for each of its 256."""
     island = _Island(fold)
     try:
         with np.errstate(all="ignore"):
             values = island.evaluate(real)
     except _NotUnary:
         return None
-    if island.leaf is None or island.leaf.shape != spec_of(real).shape:
-        return None
-    table = np.broadcast_to(target.quantize(values), (256,))
-    return qnn.emit("lookup", [island.leaf.value, relax.const(np.ascontiguousarray(table))])
+    return None if island.leaf is None else (island.leaf, values)
 
 
 class _Island:
@@ -86,13 +95,15 @@ class _Island:
     def __init__(self, fold: QdqRewriter) -> None:
         self.fold = fold
         self.leaf: Quantized | None = None
+        # Quantizations between the operators are part of the function where they are ONNX's.
+        self.through_tables = fold.arithmetic.name == "onnx"
 
     def evaluate(self, expression: Any) -> np.ndarray:
-        constant = self.fold.operands.real_constant(expression)
-        if constant is not None:
-            if constant.size != 1 or constant.dtype != np.float32:
+        array = self.fold.operands.real_constant(expression)
+        if array is not None:
+            if array.size != 1 or array.dtype != np.float32:
                 raise _NotUnary
-            return constant.reshape(-1)
+            return array.reshape(-1)
         x = self.fold.operands.quantized(expression)
         if x is not None:
             return self._operand(x)
@@ -104,12 +115,27 @@ class _Island:
     def _operand(self, x: Quantized) -> np.ndarray:
         if x.dtype not in ("int8", "uint8"):
             raise _NotUnary
-        if self.leaf is not None and not (
-            self.leaf.value.same_as(x.value) and self.leaf.same_as(x.scale, x.zero_point)
-        ):
+        root, table = self._root(x.value)
+        if self.leaf is not None and not self.leaf.value.same_as(root):
             raise _NotUnary
-        self.leaf = x
-        return x.every_value
+        self.leaf = Quantized(root, x.scale, x.zero_point)
+        if table is None:
+            return x.every_value
+        return np.asarray((table.astype(np.int64) - x.zero_point).astype(np.float32) * x.scale, np.float32)
+
+    def _root(self, value: Any) -> tuple[Any, np.ndarray | None]:
+        """What a tensor is a function of, value by value, through tables; and the table, unless it is itself."""
+        table: np.ndarray | None = None
+        call = self.fold.definition(value)
+        while self.through_tables and qnn.is_qnn(call, "lookup"):
+            inner = constant(call.args[1])
+            if spec_of(call.args[0]).dtype not in ("int8", "uint8") or inner is None:
+                break
+            first = TensorSpec((), str(inner.dtype)).range[0]
+            table = inner if table is None else table[inner.astype(np.int64) - first]
+            value = call.args[0]
+            call = self.fold.definition(value)
+        return value, table
 
     def _call(self, call: Any) -> np.ndarray:
         name = getattr(call.op, "name", "")
