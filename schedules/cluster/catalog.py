@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import islice
 
-from schedules.cluster import add, attention, concat, conv2d, dense, elementwise, matmul, qdq_norm, rows, space_to_depth
+from schedules.cluster import add, attention, concat, conv2d, dense, elementwise, matmul, qdq_attention, qdq_norm, rows
+from schedules.cluster import space_to_depth as space
 from schedules.cluster import unfolded_conv2d as unfolded
 from schedules.cluster.available import available
 from schedules.cluster.base import KernelForm
@@ -23,9 +24,10 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     ],
     "matmul": [("rope", matmul.applies_rope, matmul.RopeKernel), ("matmul", matmul.applies, matmul.MatmulKernel)],
     "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],
+    "qdq_attention": [("qdq_attention", qdq_attention.applies, qdq_attention.QdqAttentionKernel)],
     "qdq_norm": [("qdq_norm", qdq_norm.applies, qdq_norm.QdqNormKernel)],
     "attention": [("attention", attention.applies, attention.AttentionKernel)],
-    "space_to_depth": [("space_to_depth", space_to_depth.applies, space_to_depth.SpaceToDepthKernel)],
+    "space_to_depth": [("space_to_depth", space.applies, space.SpaceToDepthKernel)],
     **elementwise.TABLE,
     **rows.TABLE,
 }
