@@ -159,19 +159,22 @@ def quick(compute: int, *more: Stream) -> Candidate:
     return Candidate(0, "cluster", (0,), False, cost)
 
 
-def test_l3_costs_a_byte_a_cycle_and_its_set_up() -> None:
-    """The second layer's constants, all but a few bytes, arrive with the first layer; then it runs and stores."""
-    cost = replace(candidate(0, 1000, 4096).cost, largest_bytes=4080)
-    options = [[candidate(0, 1000)], [Candidate(0, "cluster", (0,), False, cost)]]
-    found = solved(replace(problem(options, 65536), l2_bytes=4090))
-    assert found.in_l3 == (False, True)
-    assert found.objective == COSTS.from_l3_cycles(4080) + 1000 + 64
-
-
 def test_pieces_from_l3_arrive_while_their_layer_works() -> None:
     """There is a place for one piece ahead: the first layer hides a quarter, the second waits for the others."""
     cost = replace(candidate(0, 1000, 4096).cost, largest_bytes=1024)
     options = [[candidate(0, 5000)], [Candidate(0, "cluster", (0,), False, cost)]]
     found = solved(replace(problem(options, 65536), l2_bytes=3000))
     assert found.in_l3 == (False, True)
-    assert found.cycles[1] == COSTS.from_l3_cycles(3072) > 1000 + 64
+    assert found.cycles[1] == COSTS.l3_command_cycles + COSTS.l3_cycles(3072) > 1000 + 64
+
+
+def test_a_network_reports_its_planner() -> None:
+    """Status, objective, bound and gap are in the archive; seconds are not, so that it stays the same."""
+    plan = json.loads(tvm_pulp.compile("zoo:dscnn", "uma-neureka").files["plan.json"])
+    planner = plan["planner"]
+    assert planner["name"] == "solver" and planner["status"] in ("optimal", "feasible")
+    assert 0 <= planner["bound_cycles"] <= planner["objective_cycles"] and 0 <= planner["gap"] < 0.05
+    assert planner["deterministic_time"] > 0 and "seconds" not in planner
+    greedy = json.loads(tvm_pulp.compile("zoo:dscnn", "uma-neureka", planner="greedy").files["plan.json"])
+    assert greedy["planner"]["name"] == "greedy" and greedy["planner"]["gap"] is None
+    assert not greedy["resident"] and not any(layer["overlap"] or layer["lead"] for layer in greedy["layers"])
