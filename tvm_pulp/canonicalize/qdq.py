@@ -50,6 +50,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "relax.nn.avg_pool2d": qdq_reductions.avg_pool,
     "relax.nn.softmax": qdq_reductions.softmax,
 }
+# Operators of two tensors that may turn out to be one function of a single byte.
+_OF_TWO = {f"relax.{name}" for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum")}
 
 
 class FoldQdq(QdqRewriter):
@@ -121,6 +123,10 @@ class FoldQdq(QdqRewriter):
             rescaled = None if scaled else qdq_elementwise.requantize(self, x, inner_target)
             return rescaled if rescaled is not None else qdq_unary.lookup(self, real, target)
         call = self.definition(inner)
+        if _is_operator(call) and call.op.name in _OF_TWO and self.arithmetic.name == "onnx":
+            table = qdq_unary.shared_lookup(self, real, target)
+            if table is not None:
+                return table
         if is_op(call, "relax.add"):
             found = _first(self._biased(call, inner_target), qdq_elementwise.add(self, call, inner_target))
         elif _is_operator(call) and call.op.name in MOVEMENTS:
