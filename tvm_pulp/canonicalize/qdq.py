@@ -22,7 +22,7 @@ import tvm
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize import qdq_elementwise, qdq_layers, qdq_reductions, qdq_unary
+from tvm_pulp.canonicalize import qdq_elementwise, qdq_layers, qdq_reductions, qdq_transposed, qdq_unary
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, padded, window
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, target_of
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
@@ -33,8 +33,8 @@ from tvm_pulp.qnn.tensor_spec import RANGES
 _LAYERS: dict[str, Callable[..., Any]] = {
     "relax.nn.conv1d": qdq_layers.conv1d,
     "relax.nn.conv2d": qdq_layers.conv2d,
-    "relax.nn.conv1d_transpose": qdq_layers.conv1d_transpose,
-    "relax.nn.conv2d_transpose": qdq_layers.conv2d_transpose,
+    "relax.nn.conv1d_transpose": qdq_transposed.conv1d_transpose,
+    "relax.nn.conv2d_transpose": qdq_transposed.conv2d_transpose,
     "relax.matmul": qdq_layers.matmul,
 }
 _OPERATORS: dict[str, Callable[..., Any]] = {

@@ -34,7 +34,7 @@ def conv2d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None
         "pads": pads if len(pads) == 4 else [*pads, *pads],
         "groups": int(call.attrs.groups),
     }
-    return _convolution(fold, x, weight, geometry, target, bias)
+    return convolution(fold, x, weight, geometry, target, bias)
 
 
 def conv1d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
@@ -52,70 +52,11 @@ def conv1d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None
         "groups": int(call.attrs.groups),
     }
     flat = Quantized(fold.emit(relax.op.reshape(x.value, (n, c, 1, length))), x.scale, x.zero_point)
-    result = _convolution(fold, flat, weight.rearranged(lambda a: a[:, :, None, :]), geometry, target, bias, axes=3)
+    result = convolution(fold, flat, weight.rearranged(lambda a: a[:, :, None, :]), geometry, target, bias, axes=3)
     return None if result is None else relax.op.reshape(fold.emit(result), spec_of(call).shape)
 
 
-def conv1d_transpose(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
-    """One spatial axis: the other has size one."""
-    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
-    if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "IOW"):
-        return None
-    n, c, length = x.shape
-    strides, given = int(call.attrs.strides[0]), [int(p) for p in call.attrs.padding]
-    dilation, extra = int(call.attrs.dilation[0]), int(call.attrs.output_padding[0])
-    reach = dilation * (weight.values.shape[2] - 1)
-    pads = [0, reach - given[0], 0, reach - given[-1] + extra]
-    flat = Quantized(fold.emit(relax.op.reshape(x.value, (n, c, 1, length))), x.scale, x.zero_point)
-    weight = weight.rearranged(lambda a: a[:, :, None, :])
-    groups = int(call.attrs.groups)
-    result = _transposed(fold, flat, weight, [1, strides], [1, dilation], pads, groups, target, bias, axes=3)
-    return None if result is None else relax.op.reshape(fold.emit(result), spec_of(call).shape)
-
-
-def conv2d_transpose(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
-    """A transposed convolution is an ordinary one, mirrored, over the input spread by the strides."""
-    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
-    attrs = call.attrs
-    if x is None or weight is None or (str(attrs.data_layout), str(attrs.kernel_layout)) != ("NCHW", "IOHW"):
-        return None
-    groups, dilation = int(attrs.groups), [int(d) for d in attrs.dilation]
-    given, extra = [int(p) for p in attrs.padding], [int(p) for p in attrs.output_padding]
-    reach = [d * (k - 1) for d, k in zip(dilation, weight.values.shape[2:], strict=True)]
-    pads = [reach[a % 2] - given[a % len(given)] + (extra[a % 2] if a > 1 else 0) for a in range(4)]
-    strides = [int(s) for s in attrs.strides]
-    return _transposed(fold, x, weight, strides, dilation, pads, groups, target, bias)
-
-
-def _transposed(
-    fold: QdqRewriter,
-    x: Quantized,
-    weight: QuantizedConstant,
-    strides: list[int],
-    dilation: list[int],
-    pads: list[int],
-    groups: int,
-    target: IntegerTarget,
-    bias: Any,
-    axes: int = 4,
-) -> Any:
-    """The ordinary convolution that a transposed one is, over two spatial axes."""
-    if min(pads) < 0:
-        return None
-
-    def mirrored(array: np.ndarray) -> np.ndarray:
-        i, o, kh, kw = array.shape
-        grouped = array.reshape(groups, i // groups, o, kh, kw)[:, :, :, ::-1, ::-1]
-        return grouped.transpose(0, 2, 1, 3, 4).reshape(groups * o, i // groups, kh, kw)
-
-    spread = qnn.emit("dilate", [x.value], {"strides": [1, 1, *strides], "value": x.zero_point})
-    value = x.value if max(strides) == 1 else fold.emit(spread)
-    geometry = {"layout": "NCHW", "strides": [1, 1], "dilation": dilation, "pads": pads, "groups": groups}
-    spread_x = Quantized(value, x.scale, x.zero_point)
-    return _convolution(fold, spread_x, weight.rearranged(mirrored), geometry, target, bias, axes)
-
-
-def _convolution(
+def convolution(
     fold: QdqRewriter,
     x: Quantized,
     weight: QuantizedConstant,
@@ -123,13 +64,19 @@ def _convolution(
     target: IntegerTarget,
     bias: Any,
     axes: int = 4,
+    copies: int = 1,
 ) -> Any:
-    """The dialect's convolution; `axes` is the rank of the original result, which the bias was added to."""
+    """The dialect's convolution; `axes` is the rank of the original result, which the bias was added to.
+
+    The filters hold all output channels `copies` times, one copy after the other; the bias has them once.
+    """
     weight = weight.rearranged(np.ascontiguousarray)
     scales = weight.channel_scales()
     if scales is None:
         return None
-    tensors = _bias(fold, bias, x, scales, (3 if geometry["layout"] == "NHWC" else 1) - axes)
+    once = scales[: scales.size // copies]
+    tensors = _bias(fold, bias, x, once, (3 if geometry["layout"] == "NHWC" else 1) - axes)
+    tensors = None if tensors is None else [np.tile(t, copies) for t in tensors]
     if tensors is None or not _fits(x, weight, tensors):
         return None
     rule, constants = fold.arithmetic.requant(fold.arithmetic.conv_ratio(x.scale, scales, target.scale), target)

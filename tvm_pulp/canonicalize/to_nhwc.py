@@ -53,6 +53,13 @@ class ToNhwc(Rewriter):
             if name in _FOLLOWERS and self._can_follow(value):
                 self._follow(binding.var, value, name, attributes)
                 return
+            if name == "transpose" and attributes["axes"] == TO_NCHW:
+                self._nhwc[binding.var] = self._substitute(value.args[0])
+                return
+            if name == "transpose" and attributes["axes"] == TO_NHWC and isinstance(value.args[0], relax.Var):
+                self._values[binding.var] = self._twin(value.args[0])
+                self._merge_origin(binding.var, self._values[binding.var])
+                return
             if name == "reduce" and self._is_only_nhwc(value.args[0]):
                 self._reduce(binding.var, value.args[0], attributes)
                 return
