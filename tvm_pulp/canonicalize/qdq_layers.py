@@ -8,18 +8,21 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.accumulators import Accumulators, accumulator_reach
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant
 from tvm_pulp.qnn.operator import spec_of
 
 if TYPE_CHECKING:
     from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 
+LayerTarget = IntegerTarget | Accumulators
+
 # Axis order that brings a kernel layout to OHWI or OIHW. Depthwise kernels of one input channel per group keep their
 # order: HWOI.
 _KERNELS = {"HWIO": (3, 0, 1, 2), "HWOI": (2, 0, 1, 3), "OIHW": (0, 1, 2, 3), "OHWI": (0, 1, 2, 3)}
 
 
-def conv2d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
+def conv2d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """quantize(conv2d(dequantize(x), dequantize(w)) + bias), per tensor or per output channel."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     layout, kernel_layout = str(call.attrs.data_layout), str(call.attrs.kernel_layout)
@@ -37,7 +40,7 @@ def conv2d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None
     return convolution(fold, x, weight, geometry, target, bias)
 
 
-def conv1d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
+def conv1d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """One spatial axis: the other has size one."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "OIW"):
@@ -61,7 +64,7 @@ def convolution(
     x: Quantized,
     weight: QuantizedConstant,
     geometry: dict[str, Any],
-    target: IntegerTarget,
+    target: LayerTarget,
     bias: Any,
     axes: int = 4,
     copies: int = 1,
@@ -79,19 +82,23 @@ def convolution(
     tensors = None if tensors is None else [np.tile(t, copies) for t in tensors]
     if tensors is None or not _fits(x, weight, tensors):
         return None
-    rule, constants = fold.arithmetic.requant(fold.arithmetic.conv_ratio(x.scale, scales, target.scale), target)
+    if isinstance(target, Accumulators):
+        rule, constants = target.take(x, weight, scales, tensors)
+    else:
+        rule, constants = fold.arithmetic.requant(fold.arithmetic.conv_ratio(x.scale, scales, target.scale), target)
     attributes = {**rule.attributes(), **geometry, "zero_point": x.zero_point, "has_bias": len(tensors)}
     arguments = [relax.const(t) for t in (weight.centred, *tensors, *constants)]
     return qnn.emit("conv2d", [x.value, *arguments], attributes)
 
 
-def matmul(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
+def matmul(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """A product with constant weights is a dense layer; of two activations, a matmul."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     if x is None or len(x.shape) < 2:
         return None
     if weight is None or weight.values.ndim != 2:
-        return _activations(fold, call, x, target) if bias is None else None
+        is_plain = bias is None and isinstance(target, IntegerTarget)
+        return _activations(fold, call, x, target) if is_plain else None
     weight = weight.rearranged(lambda a: np.ascontiguousarray(a.T))
     scales = weight.channel_scales()
     if scales is None:
@@ -99,7 +106,10 @@ def matmul(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None
     tensors = _bias(fold, bias, x, scales, -1)
     if tensors is None or not _fits(x, weight, tensors):
         return None
-    rule, constants = fold.arithmetic.dense(x.scale, scales, target)
+    if isinstance(target, Accumulators):
+        rule, constants = target.take(x, weight, scales, tensors)
+    else:
+        rule, constants = fold.arithmetic.dense(x.scale, scales, target)
     attributes = {**rule.attributes(), "zero_point": x.zero_point, "has_bias": len(tensors)}
     arguments = [relax.const(t) for t in (weight.centred, *tensors, *constants)]
     return qnn.emit("dense", [x.value, *arguments], attributes)
@@ -123,9 +133,7 @@ def _activations(fold: QdqRewriter, call: Any, a: Quantized, target: IntegerTarg
 
 def _fits(x: Quantized, weight: QuantizedConstant, bias: list[np.ndarray]) -> bool:
     """Whether no input can bring an accumulator beyond 32 bits."""
-    rows = np.abs(weight.centred.astype(np.int64)).reshape(weight.values.shape[0], -1)
-    total = rows.sum(axis=1) * x.reach + (np.abs(bias[0].astype(np.int64)) if bias else 0)
-    return bool(total.max(initial=0) < 1 << 31)
+    return accumulator_reach(x, weight, bias) < 1 << 31
 
 
 def _bias(fold: QdqRewriter, bias: Any, x: Quantized, scales: np.ndarray, axis: int) -> list[np.ndarray] | None:

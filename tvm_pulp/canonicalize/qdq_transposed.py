@@ -16,8 +16,8 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.qdq_layers import convolution
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant
+from tvm_pulp.canonicalize.qdq_layers import LayerTarget, convolution
+from tvm_pulp.canonicalize.qdq_operands import Quantized, QuantizedConstant
 from tvm_pulp.qnn.operator import spec_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Axis:
         return self.before - self.stride * self.first_block
 
 
-def conv1d_transpose(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
+def conv1d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """One spatial axis: the other has size one."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "IOW"):
@@ -85,7 +85,7 @@ def conv1d_transpose(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: 
     return None if result is None else relax.op.reshape(fold.emit(result), spec_of(call).shape)
 
 
-def conv2d_transpose(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
+def conv2d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     attrs = call.attrs
     if x is None or weight is None or (str(attrs.data_layout), str(attrs.kernel_layout)) != ("NCHW", "IOHW"):
@@ -111,7 +111,7 @@ def _transposed(
     weight: QuantizedConstant,
     axes: tuple[Axis, ...],
     groups: int,
-    target: IntegerTarget,
+    target: LayerTarget,
     bias: Any,
     rank: int = 4,
 ) -> Any:
@@ -126,7 +126,7 @@ def _by_phases(
     x: Quantized,
     weight: QuantizedConstant,
     axes: tuple[Axis, ...],
-    target: IntegerTarget,
+    target: LayerTarget,
     bias: Any,
     rank: int,
 ) -> Any:
@@ -192,7 +192,7 @@ def _spread(
     weight: QuantizedConstant,
     axes: tuple[Axis, ...],
     groups: int,
-    target: IntegerTarget,
+    target: LayerTarget,
     bias: Any,
     rank: int,
 ) -> Any:

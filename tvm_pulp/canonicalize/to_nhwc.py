@@ -24,7 +24,7 @@ AXIS = {0: 0, 1: 3, 2: 1, 3: 2}
 
 _WINDOWED = {"conv2d", "max_pool", "avg_pool"}
 _FOLLOWERS = {"requantize", "add", "sub", "mul", "hardswish", "gelu", "concat", "pad"}
-_FOLLOWERS |= {"lookup", "dilate", "slice", "gather"}
+_FOLLOWERS |= {"lookup", "dilate", "slice", "gather", "add_accumulators"}
 # Attributes with one entry per axis, by operator.
 _PER_AXIS = {"pad": ("before", "after"), "dilate": ("strides",), "slice": ("begin", "stride", "size")}
 
