@@ -19,7 +19,7 @@ from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.requant import Requant
 
 if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq import FoldQdq
+    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 
 # Each summand stays below 2^30 in fixed point, so that their sum and the half that rounds it fit 32 bits.
 _SUMMAND_BITS = 29
@@ -39,7 +39,7 @@ class _Summand:
     zero_point: int | None
 
 
-def add(fold: FoldQdq, call: Any, target: IntegerTarget) -> Any:
+def add(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     """A sum of which at least one operand is a layer that no quantize follows."""
     found = [_summand(fold, operand) for operand in call.args]
     shape = spec_of(call).shape
@@ -65,7 +65,7 @@ def add(fold: FoldQdq, call: Any, target: IntegerTarget) -> Any:
     return qnn.emit("add_accumulators", [*(s.value for s in summands), *factors], attributes)
 
 
-def _summand(fold: FoldQdq, operand: Any) -> _Summand | None:
+def _summand(fold: QdqRewriter, operand: Any) -> _Summand | None:
     x = fold.operands.quantized(operand)
     if x is not None:
         units = np.array([float(x.scale)])
@@ -78,5 +78,5 @@ def _summand(fold: FoldQdq, operand: Any) -> _Summand | None:
     return _Summand(value, units.units, units.reach, None)
 
 
-def _has_images(fold: FoldQdq, call: Any) -> bool:
+def _has_images(fold: QdqRewriter, call: Any) -> bool:
     return any(fold.layer_name(operand) not in ("", "relax.matmul") for operand in call.args)
