@@ -68,14 +68,11 @@ def add(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
 def _summand(fold: QdqRewriter, operand: Any) -> _Summand | None:
     x = fold.operands.quantized(operand)
     if x is not None:
-        units = np.array([float(x.scale)])
-        return _Summand(x.value, units, x.reach, x.zero_point) if x.dtype in _BYTES else None
-    units = Accumulators()
-    layer = fold.layer(operand, units)
-    if layer is None:
-        return None
-    value = fold.bound(layer, operand.name)
-    return _Summand(value, units.units, units.reach, None)
+        scale = np.array([float(x.scale)])
+        return _Summand(x.value, scale, x.reach, x.zero_point) if x.dtype in _BYTES else None
+    taken = Accumulators()
+    layer = fold.layer(operand, taken)
+    return None if layer is None else _Summand(fold.bound(layer, operand.name), taken.units, taken.reach, None)
 
 
 def _has_images(fold: QdqRewriter, call: Any) -> bool:

@@ -97,8 +97,9 @@ def matmul(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) 
     if x is None or len(x.shape) < 2:
         return None
     if weight is None or weight.values.ndim != 2:
-        is_plain = bias is None and isinstance(target, IntegerTarget)
-        return _activations(fold, call, x, target) if is_plain else None
+        if bias is not None or isinstance(target, Accumulators):
+            return None
+        return _activations(fold, call, x, target)
     weight = weight.rearranged(lambda a: np.ascontiguousarray(a.T))
     scales = weight.channel_scales()
     if scales is None:
