@@ -36,7 +36,14 @@ def canonicalize(imported: Imported) -> Any:
     elif imported.dialect == "tflite":
         passes = [FoldQdq(TfliteArithmetic()), DeadChannels(), DropIdentity()]
     elif imported.dialect == "qdq":
-        passes = [FoldQdq(OnnxArithmetic()), ToNhwc(), DropIdentity(), FoldTransposes(), ByteFunctions()]
+        passes = [
+            FoldQdq(OnnxArithmetic()),
+            ToNhwc(),
+            DropIdentity(),
+            FoldTransposes(),
+            ByteFunctions(),
+            FuseLookups(),
+        ]
     for step in [*passes, ExplicitPadding()] if passes else []:
         module = step.run(module)
     return module
