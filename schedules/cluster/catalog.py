@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import islice
 
-from schedules.cluster import add, attention, concat, conv2d, dense, elementwise, matmul, qdq_attention, qdq_norm, rows
-from schedules.cluster import space_to_depth as space
+from schedules.cluster import (
+    add,
+    add_accumulators,
+    attention,
+    concat,
+    conv2d,
+    dense,
+    elementwise,
+    matmul,
+    qdq_attention,
+    qdq_norm,
+    rows,
+    space_to_depth,
+)
 from schedules.cluster import unfolded_conv2d as unfolded
 from schedules.cluster.available import available
 from schedules.cluster.base import KernelForm
@@ -16,6 +28,9 @@ from tvm_pulp.soc.cost_model import CostModel
 # operator -> (file of the kernel, condition, form): the first that applies.
 _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
     "add": [("add", add.applies, add.AddKernel)],
+    "add_accumulators": [
+        ("add_accumulators", add_accumulators.applies, add_accumulators.AddAccumulatorsKernel),
+    ],
     "dense": [("dense", dense.applies, dense.DenseKernel)],
     "conv2d": [
         ("dense", dense.applies, dense.DenseKernel),
@@ -27,7 +42,7 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     "qdq_attention": [("qdq_attention", qdq_attention.applies, qdq_attention.QdqAttentionKernel)],
     "qdq_norm": [("qdq_norm", qdq_norm.applies, qdq_norm.QdqNormKernel)],
     "attention": [("attention", attention.applies, attention.AttentionKernel)],
-    "space_to_depth": [("space_to_depth", space.applies, space.SpaceToDepthKernel)],
+    "space_to_depth": [("space_to_depth", space_to_depth.applies, space_to_depth.SpaceToDepthKernel)],
     **elementwise.TABLE,
     **rows.TABLE,
 }

@@ -203,7 +203,7 @@ def _tabulated(fold: QdqRewriter, x: Quantized, centred: bool, factor: Any, *, d
     if found is None:
         return None
     leaf, values = found
-    quantize = fold.definition(leaf.value)
+    quantize = fold.definition(leaf)
     target = target_of(quantize) if is_op(quantize, "relax.quantize") else None
     if target is None or not _is_mean_square(fold, quantize.args[0], x, centred):
         return None

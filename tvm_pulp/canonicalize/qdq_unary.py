@@ -10,8 +10,8 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.byte_functions import byte_table
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.rewriter import constant
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
@@ -71,16 +71,20 @@ class _NotUnary(Exception):
 def lookup(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     """A table lookup for the island that ends in `real`, or None."""
     found = function_of_byte(fold, real)
-    if found is None or found[0].shape != spec_of(real).shape:
+    if found is None or spec_of(found[0]).shape != spec_of(real).shape:
         return None
     leaf, values = found
     table = np.broadcast_to(target.quantize(values), (256,))
-    return qnn.emit("lookup", [leaf.value, relax.const(np.ascontiguousarray(table))])
+    return qnn.emit("lookup", [leaf, relax.const(np.ascontiguousarray(table))])
 
 
-def function_of_byte(fold: QdqRewriter, real: Any) -> tuple[Quantized, np.ndarray] | None:
-    """The one 8-bit tensor that a float value depends on, and the values for each of its 256."""
-    island = _Island(fold)
+def function_of_byte(fold: QdqRewriter, real: Any) -> tuple[Any, np.ndarray] | None:
+    """The one 8-bit tensor that a float value depends on, and the values for each of its 256.
+
+    SiLU is written as x * sigmoid(x), and both x and its sigmoid are quantized on their own: where quantizations are
+    ONNX's they are part of the function.
+    """
+    island = _Island(fold, through_tables=fold.arithmetic.name == "onnx")
     try:
         with np.errstate(all="ignore"):
             values = island.evaluate(real)
@@ -90,20 +94,22 @@ def function_of_byte(fold: QdqRewriter, real: Any) -> tuple[Quantized, np.ndarra
 
 
 class _Island:
-    """Evaluates float expressions for all 256 values of their one quantized operand."""
+    """Evaluates float expressions for all 256 values of their one quantized operand.
 
-    def __init__(self, fold: QdqRewriter) -> None:
+    `through_tables`: what was looked up in a table counts as a function of what it was looked up by.
+    """
+
+    def __init__(self, fold: QdqRewriter, *, through_tables: bool) -> None:
         self.fold = fold
-        self.leaf: Quantized | None = None
-        # Quantizations between the operators are part of the function where they are ONNX's.
-        self.through_tables = fold.arithmetic.name == "onnx"
+        self.through_tables = through_tables
+        self.leaf: Any = None
 
     def evaluate(self, expression: Any) -> np.ndarray:
-        array = self.fold.operands.real_constant(expression)
-        if array is not None:
-            if array.size != 1 or array.dtype != np.float32:
+        known = self.fold.operands.real_constant(expression)
+        if known is not None:
+            if known.size != 1 or known.dtype != np.float32:
                 raise _NotUnary
-            return array.reshape(-1)
+            return known.reshape(-1)
         x = self.fold.operands.quantized(expression)
         if x is not None:
             return self._operand(x)
@@ -115,27 +121,14 @@ class _Island:
     def _operand(self, x: Quantized) -> np.ndarray:
         if x.dtype not in ("int8", "uint8"):
             raise _NotUnary
-        root, table = self._root(x.value)
-        if self.leaf is not None and not self.leaf.value.same_as(root):
+        leaf, values = x.value, x.every_value
+        while self.through_tables and (table := byte_table(self.fold.definition(leaf))) is not None:
+            leaf = self.fold.definition(leaf).args[0]
+            values = values[table.astype(np.int64) - TensorSpec((), str(table.dtype)).range[0]]
+        if self.leaf is not None and not self.leaf.same_as(leaf):
             raise _NotUnary
-        self.leaf = Quantized(root, x.scale, x.zero_point)
-        if table is None:
-            return x.every_value
-        return np.asarray((table.astype(np.int64) - x.zero_point).astype(np.float32) * x.scale, np.float32)
-
-    def _root(self, value: Any) -> tuple[Any, np.ndarray | None]:
-        """What a tensor is a function of, value by value, through tables; and the table, unless it is itself."""
-        table: np.ndarray | None = None
-        call = self.fold.definition(value)
-        while self.through_tables and qnn.is_qnn(call, "lookup"):
-            inner = constant(call.args[1])
-            if spec_of(call.args[0]).dtype not in ("int8", "uint8") or inner is None:
-                break
-            first = TensorSpec((), str(inner.dtype)).range[0]
-            table = inner if table is None else table[inner.astype(np.int64) - first]
-            value = call.args[0]
-            call = self.fold.definition(value)
-        return value, table
+        self.leaf = leaf
+        return values
 
     def _call(self, call: Any) -> np.ndarray:
         name = getattr(call.op, "name", "")
