@@ -42,6 +42,7 @@ FUNCTION_CYCLES = {
     "isqrt": 245.52,
     "nearbyint": 15.44,
     "other": 60.0,
+    "quantize": 13.0,
     "requantize": 10.8,
     "requantize_half_even": 51.04,
     "requantize_half_up": 108.46,
