@@ -27,4 +27,10 @@ def transpose(_rewriter: Rewriter, call: Any) -> Any:
     return qnn.emit("transpose", [x], {"axes": axes})
 
 
-CONVERTERS = {"relax.permute_dims": transpose}
+def reshape(_rewriter: Rewriter, call: Any) -> Any:
+    """A view of a constant is another constant."""
+    data = constant(call.args[0])
+    return None if data is None else relax.const(data.reshape(spec_of(call).shape))
+
+
+CONVERTERS = {"relax.permute_dims": transpose, "relax.reshape": reshape}

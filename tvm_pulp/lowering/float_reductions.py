@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any
+
+from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter
 from tvm_pulp.qnn.float_map import tree
 from tvm_pulp.qnn.operator import spec_of
+
+# Cores that usually share a layer.
+_SHARED = 8
 
 
 def _reduction(kind: str) -> Callable[[Rewriter, Any], Any]:
@@ -23,10 +29,29 @@ def _reduction(kind: str) -> Callable[[Rewriter, Any], Any]:
         if axes != list(range(axes[0], axes[-1] + 1)):
             return None
         expression, operands = _function_of(rewriter, x)
-        attributes = {"kind": kind, "axes": axes, "keepdims": int(bool(call.attrs.keepdims))}
-        return qnn.emit("float_reduce", operands, {**attributes, "expression": json.dumps(expression)})
+        lead, length = spec.shape[: axes[0]], math.prod(spec.shape[a] for a in axes)
+        tail = spec.shape[axes[-1] + 1 :]
+        parts = _parts(length) if math.prod((*lead, *tail)) < _SHARED else 1
+        if parts == 1:
+            return _reduce(kind, axes, bool(call.attrs.keepdims), expression, operands)
+        # Few results: every core reduces a part first.
+        shape = (*lead, parts, length // parts, *tail)
+        cut = [rewriter.emit(relax.op.reshape(o, shape)) for o in operands]
+        partial = rewriter.emit(_reduce(kind, [len(lead) + 1], False, expression, cut))
+        result = _reduce(kind, [len(lead)], False, ["x", 0], [partial])
+        return relax.op.reshape(rewriter.emit(result), spec_of(call).shape)
 
     return convert
+
+
+def _reduce(kind: str, axes: list[int], keepdims: bool, expression: list[Any], operands: list[Any]) -> Any:
+    attributes = {"kind": kind, "axes": axes, "keepdims": int(keepdims), "expression": json.dumps(expression)}
+    return qnn.emit("float_reduce", operands, attributes)
+
+
+def _parts(length: int) -> int:
+    """Equal parts for the cores, more than a few elements each; 1 where there are none."""
+    return next((p for p in (8, 16, 12, 10, 9, 7, 6, 5, 4, 3, 2) if length % p == 0 and length // p >= 16), 1)
 
 
 def _function_of(rewriter: Rewriter, x: Any) -> tuple[list[Any], list[Any]]:
