@@ -245,6 +245,7 @@ RULES: dict[str, TileRule] = {
     "gelu": _elementwise(lambda _: 1),
     "float_map": TileRule(_all_axes, _map_part),
     "add": _elementwise(lambda _: 2),
+    "add_accumulators": _elementwise(lambda _: 2),
     "sub": _elementwise(lambda _: 2),
     "mul": _elementwise(lambda _: 2),
     "no_norm": _elementwise(lambda _: 3),
