@@ -14,6 +14,7 @@ from schedules.cluster import (
     dense,
     elementwise,
     matmul,
+    resize,
     rows,
     space_to_depth,
 )
@@ -38,6 +39,7 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     "matmul": [("rope", matmul.applies_rope, matmul.RopeKernel), ("matmul", matmul.applies, matmul.MatmulKernel)],
     "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],
     "attention": [("attention", attention.applies, attention.AttentionKernel)],
+    "resize": [("resize", resize.applies, resize.ResizeKernel)],
     "space_to_depth": [("space_to_depth", space_to_depth.applies, space_to_depth.SpaceToDepthKernel)],
     **elementwise.TABLE,
     **rows.TABLE,

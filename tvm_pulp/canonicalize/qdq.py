@@ -27,6 +27,7 @@ from tvm_pulp.canonicalize import (
     qdq_elementwise,
     qdq_layers,
     qdq_reductions,
+    qdq_resize,
     qdq_transposed,
     qdq_unary,
 )
@@ -135,6 +136,10 @@ class FoldQdq(QdqRewriter):
             table = qdq_unary.shared_lookup(self, real, target)
             if table is not None:
                 return table
+        if is_op(call, "relax.add") and self.arithmetic.name == "onnx":
+            resized = qdq_resize.resize(self, inner, inner_target)
+            if resized is not None:
+                return resized
         if is_op(call, "relax.add"):
             found = _first(self._biased(call, inner_target), qdq_elementwise.add(self, call, inner_target))
             if found is None and self.arithmetic.name == "onnx":

@@ -29,6 +29,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     pad,
     reduce,
     requantize,
+    resize,
     rms_norm,
     slice,
     softmax,
