@@ -86,11 +86,15 @@ class Shapes:
         """The narrow form and TFLite's more often than the others."""
         return str(self.pick(*["pulp"] * 5, *["tflite"] * 3, *KINDS))
 
+    def offset(self) -> int:
+        """What weights lie above int8: usually nothing."""
+        return int(self.pick(0, 0, 0, 0, 9))
+
 
 def dense(s: Shapes) -> Case:
     columns = s.pick(s.size(1, 3), *[s.size(4, 128)] * 7)
     rows, depth = s.pick(1, s.size(1, 64)), s.size(4, 256, s.pick(1, 4, 4))
-    return dense_case(s.rng, rows, columns, depth, s.kind(), per_channel=s.flag())
+    return dense_case(s.rng, rows, columns, depth, s.kind(), per_channel=s.flag(), offset=s.offset())
 
 
 def matmul(s: Shapes) -> Case:
@@ -107,7 +111,7 @@ def conv2d(s: Shapes) -> Case:
     # A few channels, as an image has, more often than others.
     channels = s.pick(1, 3, 3, *[channels] * 5)
     size, kind = (s.size(5, 20), s.size(5, 20), channels), s.kind()
-    return conv2d_case(s.rng, size, out_channels, window, kind, windows=s.pick(4, 8, 12, 16))
+    return conv2d_case(s.rng, size, out_channels, window, kind, windows=s.pick(4, 8, 12, 16), offset=s.offset())
 
 
 def depthwise_conv2d(s: Shapes) -> Case:

@@ -16,6 +16,7 @@ from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
 from tvm_pulp.canonicalize.to_nhwc import ToNhwc
+from tvm_pulp.canonicalize.unreachable_ties import UnreachableTies
 from tvm_pulp.frontend.imported import Imported
 
 
@@ -43,6 +44,7 @@ def canonicalize(imported: Imported) -> Any:
             FoldTransposes(),
             ByteFunctions(),
             FuseLookups(),
+            UnreachableTies(),
         ]
     for step in [*passes, ExplicitPadding()] if passes else []:
         module = step.run(module)

@@ -73,6 +73,7 @@ struct tvm_pulp_dense_args {
   uint32_t depth_stride;
   uint32_t y_stride;
   uint32_t x_type; /* int8 or uint8 */
+  int32_t weight_offset; /* taken from every weight, so that it fits a byte; times the sum of a row it is added back */
   struct tvm_pulp_requant requant;
 };
 
@@ -131,6 +132,7 @@ struct tvm_pulp_conv2d_args {
   uint32_t y_pixel_stride;
   uint32_t depth_stride; /* kernel_height * kernel_width * channels rounded up to a multiple of 4 */
   uint32_t x_type;
+  int32_t weight_offset; /* as in dense; padding counts with its value */
   struct tvm_pulp_requant requant;
 };
 
