@@ -15,6 +15,7 @@ from schedules.cluster import (
     elementwise,
     matmul,
     qdq_norm,
+    resize,
     rows,
     space_to_depth,
 )
@@ -40,6 +41,7 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],
     "qdq_norm": [("qdq_norm", qdq_norm.applies, qdq_norm.QdqNormKernel)],
     "attention": [("attention", attention.applies, attention.AttentionKernel)],
+    "resize": [("resize", resize.applies, resize.ResizeKernel)],
     "space_to_depth": [("space_to_depth", space_to_depth.applies, space_to_depth.SpaceToDepthKernel)],
     **elementwise.TABLE,
     **rows.TABLE,

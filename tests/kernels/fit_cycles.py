@@ -35,6 +35,7 @@ from tests.kernels.movement_cases import (
     copy_rows_case,
     im2col_case,
     pool_case,
+    resize_case,
     space_to_depth_case,
     transpose_case,
 )
@@ -217,6 +218,11 @@ def space_to_depth(s: Shapes) -> Case:
     return space_to_depth_case(s.rng, size, planar=s.flag(), unsigned=s.flag())
 
 
+def resize(s: Shapes) -> Case:
+    form, size = s.pick("copy", "near", "near", "scaled", "wide"), (s.size(3, 12), s.size(3, 12), 4 * s.size(1, 16))
+    return resize_case(s.rng, size, (2 * size[0], 2 * size[1]), form)
+
+
 # Maker of a random call, and how many are measured.
 MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "dense": (dense, 800),
@@ -244,6 +250,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "copy_rows": (copy_rows, 100),
     "im2col": (im2col, 160),
     "space_to_depth": (space_to_depth, 80),
+    "resize": (resize, 120),
 }
 
 

@@ -99,7 +99,7 @@ def print_kernel(kernel: Kernel, *, shared_loops: bool) -> tuple[list[str], list
     if shared_loops:
         parameters += ["int32_t core", "int32_t cores"]
     text = "\n".join(body)
-    unused = [n for n in names.values() if n not in text]
+    unused = [n for n in names.values() if not re.search(rf"\b{n}\b", text)]
     return parameters, [*(f"  (void){n};" for n in unused), *body], statements.expressions.math_used
 
 

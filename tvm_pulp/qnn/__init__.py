@@ -39,6 +39,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     quantize,
     reduce,
     requantize,
+    resize,
     rms_norm,
     slice,
     softmax,

@@ -521,6 +521,40 @@ struct tvm_pulp_add_accumulators_args {
   int32_t high;
 };
 
+/* Every pixel of y[out_height][out_width][channels] is a weighted mean of a few pixels of x[][width][channels]:
+ *
+ *   acc = sum over column taps of weight * ((sum over row taps of weight * x + half) >> middle) - zero_point * 2^fraction
+ *
+ * Weights of a row, and of a column, add up to a power of two. Results within `slack` of a half are decided by the sum of
+ * floats, row by row, where `thresholds` is given: the smallest sum that becomes the next integer. Fast with two row and
+ * two column taps, middle 0, weights up to 2^6 in all and channels in fours; without weights the pixels are copied. */
+struct tvm_pulp_resize_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const int32_t *rows; /* [out_height][row_taps] of the image; x begins with row first_row */
+  const int32_t *row_weights;
+  const int32_t *columns; /* [out_width][column_taps] */
+  const int32_t *column_weights; /* null: copy, one tap each */
+  const float *real_rows;        /* the weights as floats */
+  const float *real_columns;
+  const float *values;     /* of every byte, the smallest value first */
+  const float *thresholds; /* for every byte of the result, the smallest first; null: round as requant says */
+  uint32_t first_row;
+  uint32_t width;
+  uint32_t channels;
+  uint32_t out_height;
+  uint32_t out_width;
+  uint32_t row_taps;
+  uint32_t column_taps;
+  uint32_t middle;
+  uint32_t fraction; /* at least 1 with thresholds */
+  int32_t slack;
+  int32_t zero_point;
+  uint32_t x_type;
+  uint32_t y_type;
+  struct tvm_pulp_requant requant; /* half_up or half_even, per tensor */
+};
+
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
 TVM_PULP_KERNEL(dense);
@@ -546,6 +580,7 @@ TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth);
 TVM_PULP_KERNEL(add_accumulators);
+TVM_PULP_KERNEL(resize);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 
