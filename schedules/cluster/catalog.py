@@ -15,11 +15,13 @@ from tvm_pulp.soc.cost_model import CostModel
 # operator -> (file of the kernel, condition, form): the first that applies.
 _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
     "add": [("add", add.applies, add.AddKernel)],
-    "dense": [("dense", dense.applies, dense.DenseKernel)],
+    "dense": [("dense", dense.applies, dense.DenseKernel), ("dense", dense.applies_int16, dense.DenseKernel)],
     "conv2d": [
         ("dense", dense.applies, dense.DenseKernel),
         ("conv2d", conv2d.applies, conv2d.Conv2dKernel),
         ("depthwise_conv2d", conv2d.applies_depthwise, conv2d.DepthwiseKernel),
+        ("dense", dense.applies_int16, dense.DenseKernel),
+        ("dense", unfolded.applies_int16, unfolded.UnfoldedConv2d),
     ],
     "matmul": [("rope", matmul.applies_rope, matmul.RopeKernel), ("matmul", matmul.applies, matmul.MatmulKernel)],
     "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],
