@@ -22,6 +22,7 @@ from schedules.kernel_cycles.model import Work
 from tests.kernels.attention_cases import attention_case, rope_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
+    add_accumulators_case,
     add_case,
     gelu_case,
     hardswish_case,
@@ -202,9 +203,17 @@ def copy_rows(s: Shapes) -> Case:
     return copy_rows_case(s.rng, s.size(1, 64), s.size(4, 256), s.pick(0, 4), with_table=s.pick(True, False, False))
 
 
+def add_accumulators(s: Shapes) -> Case:
+    return add_accumulators_case(s.rng, s.size(8, 200), s.size(4, 64), s.pick("int8", "uint8", "int32"))
+
+
 def im2col(s: Shapes) -> Case:
-    window = s.pick(Window(), Window((3, 3), (2, 2)), Window((5, 3)), Window((4, 10), (2, 2), pads=(1, 4, 1, 5)))
-    return im2col_case(s.rng, (s.size(5, 24), s.size(10, 24), s.size(1, 32)), window)
+    dilated = s.pick(Window((1, 3), dilation=(1, 2), pads=(0, 4, 0, 0)), Window((3, 3), dilation=(2, 2), pads=(2,) * 4))
+    strided = s.pick(Window((3, 3), (2, 2)), Window((4, 10), (2, 2), pads=(1, 4, 1, 5)))
+    size = (s.size(5, 24), s.size(10, 24), s.size(1, 32))
+    # Whole padded lines: how a border is laid around an image.
+    window = s.pick(Window(), strided, Window((5, 3)), dilated, Window((1, size[1] + 2)))
+    return im2col_case(s.rng, size, window)
 
 
 def space_to_depth(s: Shapes) -> Case:
@@ -219,6 +228,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "conv2d": (conv2d, 450),
     "depthwise_conv2d": (depthwise_conv2d, 360),
     "add": (add, 300),
+    "add_accumulators": (add_accumulators, 80),
     "mul": (mul, 120),
     "requantize": (requantize, 360),
     "hardswish": (hardswish, 90),

@@ -43,6 +43,7 @@ def canonicalize(imported: Imported) -> Any:
             DropIdentity(),
             FoldTransposes(),
             ByteFunctions(),
+            FuseLookups(),
             UnreachableTies(),
         ]
     for step in [*passes, ExplicitPadding()] if passes else []:
