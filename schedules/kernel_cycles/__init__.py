@@ -34,6 +34,7 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "softmax_tflite": rows.whole_rows,
     "rms_norm": rows.norm,
     "layer_norm": rows.norm,
+    "qdq_norm": rows.qdq_norm,
     "attention": attention.attention,
     "rope": attention.rope,
     "max_pool": movement.pool,

@@ -42,6 +42,7 @@ from tests.kernels.random_requant import KINDS, rule_of_halves
 from tests.kernels.row_cases import (
     i_softmax_case,
     layer_norm_case,
+    qdq_norm_case,
     rms_norm_case,
     softmax_ita_case,
     softmax_tflite_case,
@@ -175,6 +176,11 @@ def norm(make: Callable[..., Case]) -> Callable[[Shapes], Case]:
     return lambda s: make(s.rng, s.pick(1, s.size(1, 64)), s.size(8, 256), wide=s.pick(False, False, False, True))
 
 
+def qdq_norm(s: Shapes) -> Case:
+    form = s.pick("layer", "layer", "rms", "rms_quantized", "layer_quantized", "plain")
+    return qdq_norm_case(s.rng, s.pick(1, s.size(1, 64)), s.size(8, 256), form=form)
+
+
 def attention(s: Shapes) -> Case:
     heads, queries, keys = s.size(1, 16), s.pick(1, s.size(1, 48)), s.size(4, 96, s.pick(1, 4, 4))
     size, batch = s.pick(4, 4, 8, 16, 32), s.pick(1, 8, 16, 16)
@@ -239,6 +245,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "softmax_tflite": (softmax(softmax_tflite_case), 60),
     "rms_norm": (norm(rms_norm_case), 120),
     "layer_norm": (norm(layer_norm_case), 120),
+    "qdq_norm": (qdq_norm, 160),
     "attention": (attention, 320),
     "rope": (rope, 120),
     "max_pool": (lambda s: pool(s, average=False), 140),

@@ -13,6 +13,9 @@ from tvm_pulp.codegen.comment import safe
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.uma.recipe import Kernel
 
+# Helpers of real.h.
+_REAL = ("round_even", "round_within", "real_of", "inverse_root")
+
 
 @dataclass
 class KernelSource:
@@ -110,6 +113,8 @@ def source_file(kernels: Kernels) -> str:
     body_text = "\n".join(line for k in kernels.sources for line in k.body)
     if "tvm_pulp_softmax_" in body_text:
         includes.append('#include "tvm_pulp/softmax_tflite.h"')
+    if any(f"tvm_pulp_{name}(" in body_text for name in _REAL):
+        includes.append('#include "tvm_pulp/real.h"')
     if kernels.math_used:
         includes.append('#include "tvm_pulp_math.h"')
     parts = [f'#include "{kernels.module}_kernels.h"', "", *includes, ""]

@@ -37,7 +37,7 @@ class RMSNorm(onnx_frontend.OnnxOpConverter):
 class PlainImporter(onnx_frontend.ONNXGraphImporter):
     """TVM's importer plus our converters."""
 
-    EXTRA: ClassVar[dict[str, Any]] = {"RMSNorm": RMSNorm}
+    EXTRA: ClassVar[dict[str, Any]] = {"RMSNorm": RMSNorm, "SimplifiedLayerNormalization": RMSNorm}
     # Standard operators whose conversion by TVM is wrong, or hides what they are.
     OWN: ClassVar[dict[str, Callable[..., Any]]] = {
         "Conv": conv,

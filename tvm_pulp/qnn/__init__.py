@@ -27,6 +27,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     mul,
     no_norm,
     pad,
+    qdq_norm,
     reduce,
     requantize,
     rms_norm,

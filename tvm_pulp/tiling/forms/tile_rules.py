@@ -190,6 +190,7 @@ RULES: dict[str, TileRule] = {
     "softmax": TileRule(_row_axes, _rows_part),
     "rms_norm": TileRule(_row_axes, _rows_part),
     "layer_norm": TileRule(_row_axes, _rows_part),
+    "qdq_norm": TileRule(_row_axes, _rows_part),
     "max_pool": TileRule(_pool_axes, _pool_part),
     "avg_pool": TileRule(_pool_axes, _pool_part),
     "transpose": TileRule(_all_axes, _transpose_part),

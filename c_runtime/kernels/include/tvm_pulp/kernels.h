@@ -331,6 +331,40 @@ struct tvm_pulp_layer_norm_args {
   uint32_t wide; /* 0 promises |d * weight| < 2^30 and that the quotient plus bias fits 32 bits */
 };
 
+/* Normalization of 8-bit rows with single precision inside; rows without a gap. With a = columns * x - sum(x) if centred,
+ * else x - zero_point_x, and `spread` the sum of a^2, by columns if centred:
+ *
+ *   factor = table[round(spread * reals[0])], or reals[2] / sqrt(spread * reals[0] + reals[1]) without a table
+ *   v = a * factor, then v = v * weight + bias for one or two stages
+ *
+ * Where `rounds` says so, v is rounded to the nearest integer between low and high first. */
+struct tvm_pulp_qdq_norm_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const float *reals;
+  const float *table; /* from index_low on, or null */
+  const float *weight0;
+  const float *bias0; /* or null */
+  const float *weight1;
+  const float *bias1; /* or null */
+  uint32_t rows;
+  uint32_t columns; /* up to 2^15 */
+  uint32_t x_type;  /* int8 or uint8 */
+  uint32_t centred;
+  uint32_t stages; /* 0 to 2 */
+  uint32_t rounds; /* bit 0: before the first stage, bit 1: before the second */
+  int32_t zero_point_x;
+  int32_t index_low;
+  int32_t index_high;
+  int32_t low0;
+  int32_t high0;
+  int32_t low1;
+  int32_t high1;
+  int32_t low; /* of the result, without its zero point */
+  int32_t high;
+  int32_t zero_point;
+};
+
 /* y[s][h] = requantize(x[s][h] * rotation[s]): heads of `size` elements, rotation[s] is a size x size matrix. */
 struct tvm_pulp_rope_args {
   const int8_t *x;
@@ -511,6 +545,7 @@ TVM_PULP_KERNEL(softmax_ita);
 TVM_PULP_KERNEL(softmax_tflite);
 TVM_PULP_KERNEL(rms_norm);
 TVM_PULP_KERNEL(layer_norm);
+TVM_PULP_KERNEL(qdq_norm);
 TVM_PULP_KERNEL(rope);
 TVM_PULP_KERNEL(attention);
 TVM_PULP_KERNEL(transpose);
