@@ -31,11 +31,13 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     "add_accumulators": [
         ("add_accumulators", add_accumulators.applies, add_accumulators.AddAccumulatorsKernel),
     ],
-    "dense": [("dense", dense.applies, dense.DenseKernel)],
+    "dense": [("dense", dense.applies, dense.DenseKernel), ("dense", dense.applies_int16, dense.DenseKernel)],
     "conv2d": [
         ("dense", dense.applies, dense.DenseKernel),
         ("conv2d", conv2d.applies, conv2d.Conv2dKernel),
         ("depthwise_conv2d", conv2d.applies_depthwise, conv2d.DepthwiseKernel),
+        ("dense", dense.applies_int16, dense.DenseKernel),
+        ("dense", unfolded.applies_int16, unfolded.UnfoldedConv2d),
     ],
     "matmul": [("rope", matmul.applies_rope, matmul.RopeKernel), ("matmul", matmul.applies, matmul.MatmulKernel)],
     "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],

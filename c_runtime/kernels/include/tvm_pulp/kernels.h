@@ -26,7 +26,13 @@
 
 #include <stdint.h>
 
-enum tvm_pulp_type { TVM_PULP_INT8 = 0, TVM_PULP_UINT8 = 1, TVM_PULP_INT32 = 2 };
+enum tvm_pulp_type {
+  TVM_PULP_INT8 = 0,
+  TVM_PULP_UINT8 = 1,
+  TVM_PULP_INT32 = 2,
+  TVM_PULP_INT16 = 3, /* of dense only, as UINT16 */
+  TVM_PULP_UINT16 = 4
+};
 
 /* Meaning of `add`: pulp and shift the summand, tflite the exponent, half_* the shift. `mul` is the multiplier, for shift
  * the shift. The tflite multiplier is not negative and its accumulator stays within 2^29. pulp_narrow promises that
@@ -44,7 +50,7 @@ enum tvm_pulp_requant_kind {
 struct tvm_pulp_requant {
   uint32_t kind;        /* enum tvm_pulp_requant_kind; none: the result is int32 */
   uint32_t per_channel; /* 0: mul and add hold one element, 1: one per channel */
-  uint32_t wide_result; /* 1: the result is stored as int32, 0: as a byte */
+  uint32_t wide_result; /* 0: the result is stored as a byte, 1: as int32, 2: as 16 bits */
   const int32_t *mul;
   const int32_t *add;
   int32_t shift; /* pulp: the shift. tflite, half_up: 1 promises to dense, conv2d and depthwise_conv2d that accumulators
@@ -56,7 +62,8 @@ struct tvm_pulp_requant {
 };
 
 /* y[rows][columns] = x[rows][depth] * weight[columns][depth]^T + bias. A zero point of x is folded into the bias.
- * depth_stride is the depth rounded up to a multiple of 4. */
+ * depth_stride is the depth rounded up to a multiple of 4. Activations of 16 bits meet weights of 16 bits, which are
+ * packed as twice as many bytes; depth_stride is then twice the depth rounded up, and there is no weight_offset. */
 struct tvm_pulp_dense_args {
   const int8_t *x;
   const int8_t *weight; /* packed, word aligned */
@@ -72,7 +79,7 @@ struct tvm_pulp_dense_args {
   uint32_t x_stride;
   uint32_t depth_stride;
   uint32_t y_stride;
-  uint32_t x_type; /* int8 or uint8 */
+  uint32_t x_type; /* int8, uint8, int16 or uint16 */
   int32_t weight_offset; /* taken from every weight, so that it fits a byte; times the sum of a row it is added back */
   struct tvm_pulp_requant requant;
 };
