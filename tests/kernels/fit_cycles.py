@@ -19,7 +19,7 @@ import numpy as np
 from schedules.kernel_cycles import WORKS
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Work
-from tests.kernels.attention_cases import attention_case, rope_case
+from tests.kernels.attention_cases import attention_case, qdq_attention_case, rope_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
@@ -190,6 +190,12 @@ def attention(s: Shapes) -> Case:
     return attention_case(s.rng, heads, queries, keys, size, batch=batch, **forms)
 
 
+def qdq_attention(s: Shapes) -> Case:
+    group, queries, keys = s.pick(1, 1, 2), s.pick(1, s.size(1, 48)), s.size(2, 96)
+    heads, size = group * s.size(1, 8), s.pick(4, 8, 16, 16, 32, 64)
+    return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, classes=s.pick(1, 2), by_head=s.flag())
+
+
 def rope(s: Shapes) -> Case:
     return rope_case(s.rng, s.pick(1, s.size(1, 64)), s.size(4, 32), s.pick(4, 4, 4, 8), s.kind())
 
@@ -253,6 +259,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "layer_norm": (norm(layer_norm_case), 120),
     "qdq_norm": (qdq_norm, 160),
     "attention": (attention, 320),
+    "qdq_attention": (qdq_attention, 160),
     "rope": (rope, 120),
     "max_pool": (lambda s: pool(s, average=False), 140),
     "avg_pool": (lambda s: pool(s, average=True), 80),

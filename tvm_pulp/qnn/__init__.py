@@ -35,6 +35,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     mul,
     no_norm,
     pad,
+    qdq_attention,
     qdq_norm,
     quantize,
     reduce,

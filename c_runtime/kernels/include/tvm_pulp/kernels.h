@@ -423,6 +423,53 @@ struct tvm_pulp_attention_args {
   struct tvm_pulp_requant requant;       /* per tensor */
 };
 
+/* Attention of all heads with single precision between the products; zero points are taken out of q, k and v.
+ *
+ *   l = round(q . k * reals[0]), from logit_low to logit_high;  u = table[class][l - logit_low]
+ *   e = exponential[largest u - u];  p = round(e * (reals[1] / sum of e)), up to probability_high
+ *   y = round(p . v * reals[2]), from low to high, plus zero_point
+ *
+ * `group` heads of q share one of k and v. Strides reach head and position of each tensor. */
+struct tvm_pulp_qdq_attention_args {
+  const uint8_t *q;
+  const uint8_t *k;
+  const uint8_t *v;
+  const uint8_t *mask;        /* classes: [heads or 1][queries or 1][keys], or null for class 0 */
+  const uint8_t *table;       /* 256 entries for each class */
+  const int32_t *exponential; /* 256 entries of up to 2^24; those of a row stay below 2^31 in sum */
+  const float *reals;
+  uint8_t *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 9) * (keys rounded up to 4) */
+  uint32_t scratch_stride;
+  uint32_t heads;
+  uint32_t queries;
+  uint32_t keys;
+  uint32_t size; /* of a head; fast for multiples of 4 */
+  uint32_t group;
+  uint32_t q_head_stride;
+  uint32_t q_stride;
+  uint32_t k_head_stride;
+  uint32_t k_stride;
+  uint32_t v_head_stride;
+  uint32_t v_stride;
+  uint32_t y_head_stride;
+  uint32_t y_stride;
+  uint32_t mask_head_stride;
+  uint32_t mask_stride; /* 0: one row for all queries */
+  uint32_t q_type;      /* int8 or uint8 */
+  uint32_t k_type;
+  uint32_t v_type;
+  int32_t zero_point_q;
+  int32_t zero_point_k;
+  int32_t zero_point_v;
+  int32_t logit_low;
+  int32_t logit_high;
+  int32_t probability_high; /* up to 255 */
+  int32_t low;
+  int32_t high;
+  int32_t zero_point;
+};
+
 /* Windows over an NHWC image; what lies outside does not count. */
 struct tvm_pulp_pool_args {
   const int8_t *x;
@@ -582,6 +629,7 @@ TVM_PULP_KERNEL(layer_norm);
 TVM_PULP_KERNEL(qdq_norm);
 TVM_PULP_KERNEL(rope);
 TVM_PULP_KERNEL(attention);
+TVM_PULP_KERNEL(qdq_attention);
 TVM_PULP_KERNEL(transpose);
 TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);
