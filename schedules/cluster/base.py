@@ -11,6 +11,7 @@ import numpy as np
 
 from schedules.cluster.structures import words_of
 from schedules.kernel_cycles import call_cost
+from schedules.packed_weights import offset_weights
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -157,6 +158,11 @@ def uniform_requant(layer: Layer, reach: int | None = None) -> bool:
         return True
     multipliers = tensors[0].data
     return multipliers is not None and bool((multipliers >= 0).all()) and reach is not None and reach <= 1 << 29
+
+
+def are_bytes(weight: Tensor) -> bool:
+    """Whether constant weights fit int8, at least after the same number was taken from all of them."""
+    return weight.data is not None and offset_weights(weight.data) is not None
 
 
 def keeps_promise(rule: Requant, constants: Sequence[np.ndarray], reach: int | None) -> bool:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import islice
 
-from schedules.cluster import add, attention, concat, conv2d, dense, elementwise, matmul, rows, space_to_depth
+from schedules.cluster import (
+    add,
+    add_accumulators,
+    attention,
+    concat,
+    conv2d,
+    dense,
+    elementwise,
+    matmul,
+    rows,
+    space_to_depth,
+)
 from schedules.cluster import unfolded_conv2d as unfolded
 from schedules.cluster.available import available
 from schedules.cluster.base import KernelForm
@@ -15,6 +26,9 @@ from tvm_pulp.soc.cost_model import CostModel
 # operator -> (file of the kernel, condition, form): the first that applies.
 _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
     "add": [("add", add.applies, add.AddKernel)],
+    "add_accumulators": [
+        ("add_accumulators", add_accumulators.applies, add_accumulators.AddAccumulatorsKernel),
+    ],
     "dense": [("dense", dense.applies, dense.DenseKernel)],
     "conv2d": [
         ("dense", dense.applies, dense.DenseKernel),

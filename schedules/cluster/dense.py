@@ -10,11 +10,12 @@ from schedules.cluster.base import (
     Arguments,
     KernelForm,
     accumulator_reach,
+    are_bytes,
     folded_bias,
     padded,
     uniform_requant,
 )
-from schedules.packed_weights import pack_weights
+from schedules.packed_weights import offset_weights, pack_weights
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -24,9 +25,9 @@ from tvm_pulp.uma.strategy import TileAxis
 
 
 def applies(layer: Layer) -> bool:
-    """8-bit inputs and constant int8 weights; a convolution must be 1x1 with stride 1."""
+    """8-bit inputs and constant weights of eight bits; a convolution must be 1x1 with stride 1."""
     weight = layer.inputs[1]
-    if layer.inputs[0].spec.dtype not in ("int8", "uint8") or weight.data is None or weight.spec.dtype != "int8":
+    if layer.inputs[0].spec.dtype not in ("int8", "uint8") or not are_bytes(weight):
         return False
     if layer.operator == "conv2d":
         a = layer.attributes
@@ -65,7 +66,9 @@ class DenseKernel(KernelForm):
         first, columns = box.start[-1], box.size[-1]
         rows = box.elements // columns
         matrix = weights.reshape(weights.shape[0], -1)
-        part = matrix[first : first + columns]
+        stored = offset_weights(matrix)
+        assert stored is not None
+        part = stored[0][first : first + columns]
         packed = self.derived.constant(f"{layer.name}_packed_{first}_{columns}", pack_weights(part))
         weight = arguments.load_whole("weight", packed)
         zero_point = layer.attributes["zero_point"]
@@ -83,6 +86,6 @@ class DenseKernel(KernelForm):
             "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
             "scratch_stride": stride, "rows": rows, "columns": columns, "depth": depth, "x_stride": depth,
             "depth_stride": padded(depth), "y_stride": columns * itemsize,
-            "x_type": TYPES[layer.inputs[0].spec.dtype], **requant,
+            "x_type": TYPES[layer.inputs[0].spec.dtype], "weight_offset": stored[1], **requant,
         }  # fmt: skip
         return arguments.finish("dense", "dense", fields, (y, out, box), self.costs, [scratch])

@@ -23,6 +23,7 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "conv2d": matrix.conv2d,
     "depthwise_conv2d": matrix.depthwise_conv2d,
     "add": elementwise.add,
+    "add_accumulators": elementwise.add_accumulators,
     "mul": elementwise.mul,
     "requantize": elementwise.requantize,
     "hardswish": elementwise.unary,

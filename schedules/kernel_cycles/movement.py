@@ -62,6 +62,8 @@ def im2col(f: Fields, cores: int) -> Work:
     rows = windows * f["kernel_height"]
     if row_bytes <= 16 and f["dilation_x"] == 1:
         return {"short_call": 1, "short_window": windows, "short_row": rows}
+    if f["out_width"] == 1 and f["dilation_x"] == 1:
+        return {"line_call": 1, "line": rows, "line_word": rows * (row_bytes // 4), "line_rest": rows * (row_bytes % 4)}
     work: Work = {"call": 1, "window": windows, "row": rows, "word": rows * (row_bytes // 4)}
     work["rest"] = rows * (row_bytes % 4)
     if f["dilation_x"] != 1:

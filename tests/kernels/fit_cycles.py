@@ -22,6 +22,7 @@ from schedules.kernel_cycles.model import Work
 from tests.kernels.attention_cases import attention_case, rope_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
+    add_accumulators_case,
     add_case,
     gelu_case,
     hardswish_case,
@@ -84,11 +85,15 @@ class Shapes:
         """The narrow form and TFLite's more often than the others."""
         return str(self.pick(*["pulp"] * 5, *["tflite"] * 3, *KINDS))
 
+    def offset(self) -> int:
+        """What weights lie above int8: usually nothing."""
+        return int(self.pick(0, 0, 0, 0, 9))
+
 
 def dense(s: Shapes) -> Case:
     columns = s.pick(s.size(1, 3), *[s.size(4, 128)] * 7)
     rows, depth = s.pick(1, s.size(1, 64)), s.size(4, 256, s.pick(1, 4, 4))
-    return dense_case(s.rng, rows, columns, depth, s.kind(), per_channel=s.flag())
+    return dense_case(s.rng, rows, columns, depth, s.kind(), per_channel=s.flag(), offset=s.offset())
 
 
 def matmul(s: Shapes) -> Case:
@@ -105,7 +110,7 @@ def conv2d(s: Shapes) -> Case:
     # A few channels, as an image has, more often than others.
     channels = s.pick(1, 3, 3, *[channels] * 5)
     size, kind = (s.size(5, 20), s.size(5, 20), channels), s.kind()
-    return conv2d_case(s.rng, size, out_channels, window, kind, windows=s.pick(4, 8, 12, 16))
+    return conv2d_case(s.rng, size, out_channels, window, kind, windows=s.pick(4, 8, 12, 16), offset=s.offset())
 
 
 def depthwise_conv2d(s: Shapes) -> Case:
@@ -188,9 +193,17 @@ def copy_rows(s: Shapes) -> Case:
     return copy_rows_case(s.rng, s.size(1, 64), s.size(4, 256), s.pick(0, 4), with_table=s.pick(True, False, False))
 
 
+def add_accumulators(s: Shapes) -> Case:
+    return add_accumulators_case(s.rng, s.size(8, 200), s.size(4, 64), s.pick("int8", "uint8", "int32"))
+
+
 def im2col(s: Shapes) -> Case:
-    window = s.pick(Window(), Window((3, 3), (2, 2)), Window((5, 3)), Window((4, 10), (2, 2), pads=(1, 4, 1, 5)))
-    return im2col_case(s.rng, (s.size(5, 24), s.size(10, 24), s.size(1, 32)), window)
+    dilated = s.pick(Window((1, 3), dilation=(1, 2), pads=(0, 4, 0, 0)), Window((3, 3), dilation=(2, 2), pads=(2,) * 4))
+    strided = s.pick(Window((3, 3), (2, 2)), Window((4, 10), (2, 2), pads=(1, 4, 1, 5)))
+    size = (s.size(5, 24), s.size(10, 24), s.size(1, 32))
+    # Whole padded lines: how a border is laid around an image.
+    window = s.pick(Window(), strided, Window((5, 3)), dilated, Window((1, size[1] + 2)))
+    return im2col_case(s.rng, size, window)
 
 
 def space_to_depth(s: Shapes) -> Case:
@@ -205,6 +218,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "conv2d": (conv2d, 450),
     "depthwise_conv2d": (depthwise_conv2d, 360),
     "add": (add, 300),
+    "add_accumulators": (add_accumulators, 80),
     "mul": (mul, 120),
     "requantize": (requantize, 360),
     "hardswish": (hardswish, 90),

@@ -58,8 +58,10 @@ def dense_case(
     rule: Rule | None = None,
     without_bias: bool = False,
     promised: bool | None = None,
+    offset: int = 0,
 ) -> Case:
-    x, weight = random_bytes(rng, (rows, depth), dtype), random_bytes(rng, (columns, depth), "int8")
+    x, stored = random_bytes(rng, (rows, depth), dtype), random_bytes(rng, (columns, depth), "int8")
+    weight = stored.astype(np.int16) + np.int16(offset)
     zero_point = int(rng.integers(-20, 20)) * (not without_bias)
     bias = rng.integers(-1000, 1000, columns).astype(np.int32) * (not without_bias)
     rule = with_promise(rule or make_rule(rng, kind, depth, columns, per_channel), depth, promised)
@@ -69,7 +71,7 @@ def dense_case(
     stride = padded_depth(depth)
     fields = {
         "x": x,
-        "weight": pack_weights(weight),
+        "weight": pack_weights(stored),
         "bias": None if without_bias else folded.astype(np.int32),
         "y": Out((rows, columns), rule.requant.out_dtype),
         "scratch": Scratch(4 * stride + 4),
@@ -81,6 +83,7 @@ def dense_case(
         "depth_stride": stride,
         "y_stride": columns * rule.bytes,
         "x_type": TYPE_CODES[dtype],
+        "weight_offset": offset,
         "requant": rule.fields,
     }
     return Case(Call("dense", fields, misalign={"x": misalign}), expected, rows * columns * depth)
@@ -181,10 +184,12 @@ def conv2d_case(
     zero_point: int = 0,
     misalign: int = 0,
     windows: int = 4,
+    offset: int = 0,
 ) -> Case:
     height, width, channels = size
     x = random_bytes(rng, (1, *size), dtype)
-    weight = random_bytes(rng, (out_channels, *window.kernel, channels), "int8")
+    stored = random_bytes(rng, (out_channels, *window.kernel, channels), "int8")
+    weight = stored.astype(np.int16) + np.int16(offset)
     bias = rng.integers(-1000, 1000, out_channels).astype(np.int32)
     depth = weight[0].size
     rule = with_promise(make_rule(rng, kind, 2 * depth, out_channels, per_channel), depth)
@@ -195,7 +200,7 @@ def conv2d_case(
     fields = {
         **window.fields(height, width),
         "x": x,
-        "weight": pack_weights(weight),
+        "weight": pack_weights(stored),
         "bias": folded.astype(np.int32),
         "y": Out(expected.shape, rule.requant.out_dtype),
         "scratch": Scratch(windows * stride + 4),
@@ -207,6 +212,7 @@ def conv2d_case(
         "y_pixel_stride": out_channels * rule.bytes,
         "depth_stride": stride,
         "x_type": TYPE_CODES[dtype],
+        "weight_offset": offset,
         "requant": rule.fields,
     }
     return Case(Call("conv2d", fields, misalign={"x": misalign}), expected, expected.size * depth)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from schedules.cluster.steps import pad_fields
 from tests.kernels.call import Call, Out
 from tests.kernels.matrix_cases import TYPE_CODES, Case, Window, random_bytes
 from tvm_pulp.qnn.avg_pool import AvgPool
 from tvm_pulp.qnn.im2col import Im2col
 from tvm_pulp.qnn.max_pool import MaxPool
+from tvm_pulp.qnn.pad import Pad
 from tvm_pulp.qnn.space_to_depth import SpaceToDepth
+from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
 def pool_case(
@@ -40,6 +43,19 @@ def im2col_case(rng: np.random.Generator, size: tuple[int, int, int], window: Wi
     expected = Im2col.reference(attributes, [x])
     fields = {**window.fields(*size[:2]), "x": x, "y": Out(expected.shape, "uint8"), "channels": size[2]}
     call = Call("im2col", {**fields, "pad_value": pad_value}, misalign={"x": misalign})
+    return Case(call, expected, expected.size)
+
+
+def pad_case(
+    rng: np.random.Generator, size: tuple[int, int, int], pads: tuple[int, int, int, int], *, misalign: int = 0
+) -> Case:
+    """An image with a border (top, left, bottom, right), laid out by `im2col`."""
+    x, value = random_bytes(rng, (1, *size), "int8"), int(rng.integers(-128, 128))
+    attributes = {"before": [0, *pads[:2], 0], "after": [0, *pads[2:], 0], "value": value}
+    expected = Pad.reference(attributes, [x])
+    fields = pad_fields(TensorSpec(x.shape, "int8"), TensorSpec(expected.shape, "int8"), attributes)
+    assert fields is not None
+    call = Call("im2col", {**fields, "x": x, "y": Out(expected.shape, "int8")}, misalign={"x": misalign})
     return Case(call, expected, expected.size)
 
 

@@ -54,6 +54,34 @@ def test_promised_roundings(kind, seed, rows, zero_point, dtype, unsigned_result
     check(case, 3)
 
 
+OFFSETS = st.sampled_from([-128, -9, 1, 37, 127])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(
+    SEEDS, st.integers(1, 70), SIZE, st.integers(1, 45), BYTES, OFFSETS, MISALIGN, CORES, st.sampled_from(TOOLCHAINS)
+)
+def test_dense_with_asymmetric_weights(kind, seed, rows, columns, depth, dtype, offset, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
+    case = dense_case(
+        np.random.default_rng(seed), rows, columns, depth, kind, dtype=dtype, misalign=misalign, offset=offset
+    )
+    check(case, cores, toolchain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(SEEDS, IMAGES, SIZE, WINDOWS, BYTES, OFFSETS, MISALIGN, CORES, st.sampled_from(TOOLCHAINS))
+def test_conv2d_with_asymmetric_weights(kind, seed, size, channels, window, dtype, offset, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
+    assume(min(window.output(*size[:2])) >= 1)
+    rng = np.random.default_rng(seed)
+    case = conv2d_case(
+        rng, size, channels, window, kind, dtype=dtype, zero_point=int(rng.integers(0, 9)), misalign=misalign,
+        windows=int(rng.choice([4, 8, 16])), offset=offset,
+    )  # fmt: skip
+    check(case, cores, toolchain)
+
+
 @EXAMPLES
 @given(SEEDS, st.integers(1, 12), st.integers(1, 45), BYTES, st.booleans(), st.booleans(), MISALIGN, CORES)
 def test_dense_of_one_row(seed, tiles, depth, dtype, per_channel, without_bias, misalign, cores):  # type: ignore[no-untyped-def]

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.matrix_cases import Window
-from tests.kernels.movement_cases import copy_rows_case, im2col_case, pool_case, space_to_depth_case, transpose_case
+from tests.kernels.movement_cases import (
+    copy_rows_case,
+    im2col_case,
+    pad_case,
+    pool_case,
+    space_to_depth_case,
+    transpose_case,
+)
 
 SEEDS = st.integers(0, 1 << 30)
 CORES = st.integers(1, 8)
@@ -43,6 +50,12 @@ def test_im2col(seed, size, kernel, strides, pads, dilation, misalign, cores, to
     window = Window(kernel, strides, (dilation, dilation), pads)
     assume(min(window.output(*size[:2])) >= 1)
     check(im2col_case(np.random.default_rng(seed), size, window, misalign=misalign), cores, tool)
+
+
+@EXAMPLES
+@given(SEEDS, IMAGES, st.tuples(*[st.integers(0, 5)] * 4), MISALIGN, CORES, TOOLS)
+def test_pad(seed, size, pads, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    check(pad_case(np.random.default_rng(seed), size, pads, misalign=misalign), cores, tool)
 
 
 @settings(max_examples=40)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file registers it)
     add,
+    add_accumulators,
     attention,
     avg_pool,
     concat,

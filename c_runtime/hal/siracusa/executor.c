@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm_pulp/executor.h"
 
+#include "tvm_pulp/xpulp.h"
+
 /* What an agent has under way. */
 struct agent {
   uint8_t groups[TVM_PULP_GROUPS];
@@ -45,19 +47,21 @@ static inline void issue(const uint32_t *word, const uint32_t *bases, struct age
   }
 }
 
+/* The number of the lowest bit that is set. */
+static inline uint32_t lowest(uint32_t bits) { return (uint32_t)tvm_pulp_xp_ff1((int32_t)bits); }
+
 static inline void wait_for_groups(uint32_t groups, const struct agent *agent) {
   if (groups >> TVM_PULP_L3_GROUP != 0u) {
     wait_for_l3();
     groups &= (1u << TVM_PULP_L3_GROUP) - 1u;
   }
-  for (uint32_t group = 0; groups != 0u; group++, groups >>= 1) {
-    if (groups & 1u) tvm_pulp_dma_wait(agent->groups[group]);
-  }
+  for (; groups != 0u; groups &= groups - 1u) tvm_pulp_dma_wait(agent->groups[lowest(groups)]);
 }
 
 static inline void wait_for_jobs(uint32_t tickets, const struct agent *agent, tvm_pulp_wait wait_for_job) {
-  for (uint32_t number = 0; tickets != 0u; number++, tickets >>= 1) {
-    if (tickets & 1u) wait_for_job(agent->tickets[number], number);
+  for (; tickets != 0u; tickets &= tickets - 1u) {
+    const uint32_t number = lowest(tickets);
+    wait_for_job(agent->tickets[number], number);
   }
 }
 

@@ -217,7 +217,7 @@ static inline void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint
 static __attribute__((noinline)) void run_slowly(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows,
                                                  uint32_t begin, uint32_t end, uint8_t *y, uint32_t y_stride) {
   if (tiles->columns >= 4u && tvm_pulp_is_scaled(tiles->requant)) {
-    tvm_pulp_tiles_run_scaled(tiles, a, rows, begin, end, y, y_stride);
+    tvm_pulp_tiles_run_scaled(tiles, a, rows, begin, end, y, y_stride, 0);
     return;
   }
   for (uint32_t row = 0; row < rows; row += 4u) {
@@ -235,6 +235,51 @@ void tvm_pulp_tiles_run(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t 
   }
   if (begin < last) run_tiles(tiles, a, rows, begin, 4u * begin, last - begin, y, y_stride);
   if (end > whole) run_tiles(tiles, a, rows, whole, tiles->columns - 4u, 1, y, y_stride);
+}
+
+/* Sum of the first `depth` values of a row. */
+static int32_t sum_row(const int8_t *row, uint32_t depth, uint32_t is_unsigned) {
+  const int32_t ones = 0x01010101;
+  uint32_t pairs = depth >> 3;
+  int32_t sum = 0, first, second;
+#define SUM_PAIRS(DOT)                                                                                     \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[f]", 4, "%[x]") XP_LW("%[g]", 4, "%[x]")              \
+                       DOT("%[v]", "%[f]", "%[o]") XP_LOOP_END DOT("%[v]", "%[g]", "%[o]") XP_END          \
+                   : [x] "+r"(row), [v] "+r"(sum), [f] "=&r"(first), [g] "=&r"(second)                     \
+                   : [n] "r"(pairs), [o] "r"(ones)                                                         \
+                   : "memory")
+  if (pairs && is_unsigned) {
+    SUM_PAIRS(XP_SDOTUP);
+  } else if (pairs) {
+    SUM_PAIRS(XP_SDOTSP);
+  }
+  for (uint32_t left = depth & 7u; left > 0u; row += 4) {
+    int32_t taken = left < 4u ? (int32_t)((uint32_t)ones >> (32u - 8u * left)) : ones, word = tvm_pulp_xp_word(row);
+    sum = is_unsigned ? tvm_pulp_xp_sdotusp4(sum, word, taken) : tvm_pulp_xp_sdotsp4(sum, word, taken);
+    left -= left < 4u ? left : 4u;
+  }
+  return sum;
+}
+
+void tvm_pulp_tiles_run_summed(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t begin,
+                               uint32_t end, uint8_t *y, uint32_t y_stride, uint32_t depth, int32_t factor) {
+  enum { AT_ONCE = 16 };
+  int32_t row_bias[AT_ONCE];
+  uint32_t is_scaled = tiles->columns >= 4u && tvm_pulp_is_scaled(tiles->requant), stride = tiles->job.stride;
+  for (uint32_t first = 0, part; first < rows; first += part, a += part * stride, y += part * y_stride) {
+    part = rows - first < AT_ONCE ? rows - first : AT_ONCE;
+    for (uint32_t i = 0; i < part; ++i) {
+      row_bias[i] = factor * sum_row(a + i * stride, depth, tiles->x_type == TVM_PULP_UINT8);
+    }
+    if (is_scaled) {
+      tvm_pulp_tiles_run_scaled(tiles, a, part, begin, end, y, y_stride, row_bias);
+      continue;
+    }
+    for (uint32_t row = 0; row < part; row += 4u) {
+      uint32_t few = part - row < 4u ? part - row : 4u;
+      tvm_pulp_tiles_run_biased(tiles, a + row * stride, few, begin, end, y + row * y_stride, y_stride, row_bias + row);
+    }
+  }
 }
 
 void tvm_pulp_copy_words(void *target, const void *source, uint32_t words) {

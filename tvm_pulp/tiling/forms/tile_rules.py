@@ -181,6 +181,7 @@ RULES: dict[str, TileRule] = {
     "hardswish": _elementwise(lambda _: 1),
     "gelu": _elementwise(lambda _: 1),
     "add": _elementwise(lambda _: 2),
+    "add_accumulators": _elementwise(lambda _: 2),
     "sub": _elementwise(lambda _: 2),
     "mul": _elementwise(lambda _: 2),
     "no_norm": _elementwise(lambda _: 3),

@@ -73,6 +73,7 @@ struct tvm_pulp_dense_args {
   uint32_t depth_stride;
   uint32_t y_stride;
   uint32_t x_type; /* int8 or uint8 */
+  int32_t weight_offset; /* taken from every weight, so that it fits a byte; times the sum of a row it is added back */
   struct tvm_pulp_requant requant;
 };
 
@@ -131,6 +132,7 @@ struct tvm_pulp_conv2d_args {
   uint32_t y_pixel_stride;
   uint32_t depth_stride; /* kernel_height * kernel_width * channels rounded up to a multiple of 4 */
   uint32_t x_type;
+  int32_t weight_offset; /* as in dense; padding counts with its value */
   struct tvm_pulp_requant requant;
 };
 
@@ -462,6 +464,29 @@ struct tvm_pulp_space_to_depth_args {
   uint32_t flip;
 };
 
+/* y = clip(round(a + b)) of two results in units of their own, in fixed point with `fraction` bits, 1 to 20. A 32-bit
+ * operand becomes (x << left) * mul[column] >> 32, a byte (x - zero_point) * mul[0]; both stay below 2^29, and
+ * x << left inside 32 bits. */
+struct tvm_pulp_add_accumulators_args {
+  const void *a;
+  const void *b;
+  uint8_t *y;
+  const int32_t *mul_a; /* [columns] of a 32-bit operand, one of bytes */
+  const int32_t *mul_b;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t a_type;
+  uint32_t b_type;
+  uint32_t left_a;
+  uint32_t left_b;
+  int32_t zero_point_a; /* of bytes */
+  int32_t zero_point_b;
+  uint32_t fraction;
+  int32_t zero_point; /* -128 to 255, as the limits */
+  int32_t low;
+  int32_t high;
+};
+
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
 TVM_PULP_KERNEL(dense);
@@ -485,6 +510,7 @@ TVM_PULP_KERNEL(transpose);
 TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth);
+TVM_PULP_KERNEL(add_accumulators);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 

@@ -16,7 +16,7 @@ static inline void tvm_pulp_plain_dense(const struct tvm_pulp_dense_args *args, 
     int32_t acc = args->bias ? args->bias[column] : 0;
     for (uint32_t k = 0; k < args->depth; ++k) {
       uint32_t at = tvm_pulp_packed_at(column, k, args->columns, args->depth_stride);
-      acc += tvm_pulp_load(x, k, args->x_type) * args->weight[at];
+      acc += tvm_pulp_load(x, k, args->x_type) * (args->weight[at] + args->weight_offset);
     }
     tvm_pulp_finish(&args->requant, tvm_pulp_out_row(args->y, row, args->y_stride), column, acc, column);
   }
