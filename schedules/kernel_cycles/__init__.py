@@ -44,6 +44,7 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "copy_rows": movement.copy_rows,
     "im2col": movement.im2col,
     "space_to_depth": movement.space_to_depth,
+    "resize": movement.resize,
 }
 
 

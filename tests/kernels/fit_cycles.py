@@ -35,10 +35,11 @@ from tests.kernels.movement_cases import (
     copy_rows_case,
     im2col_case,
     pool_case,
+    resize_case,
     space_to_depth_case,
     transpose_case,
 )
-from tests.kernels.random_requant import KINDS
+from tests.kernels.random_requant import KINDS, rule_of_halves
 from tests.kernels.row_cases import (
     i_softmax_case,
     layer_norm_case,
@@ -94,7 +95,17 @@ class Shapes:
 def dense(s: Shapes) -> Case:
     columns = s.pick(s.size(1, 3), *[s.size(4, 128)] * 7)
     rows, depth = s.pick(1, s.size(1, 64)), s.size(4, 256, s.pick(1, 4, 4))
+    if s.rng.random() < 0.2:
+        return dense_of_halves(s, rows, max(4, columns), depth)
     return dense_case(s.rng, rows, columns, depth, s.kind(), per_channel=s.flag(), offset=s.offset())
+
+
+def dense_of_halves(s: Shapes, rows: int, columns: int, depth: int) -> Case:
+    """16-bit activations; most results have 16 bits too."""
+    rule = None
+    if s.rng.random() < 0.7:
+        rule = rule_of_halves(s.rng, s.pick("half_up", "half_up", "half_even"), depth << 22, columns, "int16")
+    return dense_case(s.rng, rows, columns, depth, s.kind(), dtype="int16", rule=rule)
 
 
 def matmul(s: Shapes) -> Case:
@@ -223,6 +234,11 @@ def space_to_depth(s: Shapes) -> Case:
     return space_to_depth_case(s.rng, size, planar=s.flag(), unsigned=s.flag())
 
 
+def resize(s: Shapes) -> Case:
+    form, size = s.pick("copy", "near", "near", "scaled", "wide"), (s.size(3, 12), s.size(3, 12), 4 * s.size(1, 16))
+    return resize_case(s.rng, size, (2 * size[0], 2 * size[1]), form)
+
+
 # Maker of a random call, and how many are measured.
 MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "dense": (dense, 800),
@@ -251,6 +267,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "copy_rows": (copy_rows, 100),
     "im2col": (im2col, 160),
     "space_to_depth": (space_to_depth, 80),
+    "resize": (resize, 120),
 }
 
 

@@ -28,6 +28,7 @@ from tvm_pulp.canonicalize import (
     qdq_layers,
     qdq_norm,
     qdq_reductions,
+    qdq_resize,
     qdq_transposed,
     qdq_unary,
 )
@@ -136,6 +137,10 @@ class FoldQdq(QdqRewriter):
             rescaled = None if scaled else qdq_elementwise.requantize(self, x, inner_target)
             return rescaled if rescaled is not None else qdq_unary.lookup(self, real, target)
         call = self.definition(inner)
+        if is_op(call, "relax.add") and self.arithmetic.name == "onnx":
+            resized = qdq_resize.resize(self, inner, inner_target)
+            if resized is not None:
+                return resized
         if is_op(call, "relax.add"):
             found = _first(self._biased(call, inner_target), qdq_elementwise.add(self, call, inner_target))
             if found is None and self.arithmetic.name == "onnx":

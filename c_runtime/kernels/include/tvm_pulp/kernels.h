@@ -26,7 +26,13 @@
 
 #include <stdint.h>
 
-enum tvm_pulp_type { TVM_PULP_INT8 = 0, TVM_PULP_UINT8 = 1, TVM_PULP_INT32 = 2 };
+enum tvm_pulp_type {
+  TVM_PULP_INT8 = 0,
+  TVM_PULP_UINT8 = 1,
+  TVM_PULP_INT32 = 2,
+  TVM_PULP_INT16 = 3, /* of dense only, as UINT16 */
+  TVM_PULP_UINT16 = 4
+};
 
 /* Meaning of `add`: pulp and shift the summand, tflite the exponent, half_* the shift. `mul` is the multiplier, for shift
  * the shift. The tflite multiplier is not negative and its accumulator stays within 2^29. pulp_narrow promises that
@@ -44,7 +50,7 @@ enum tvm_pulp_requant_kind {
 struct tvm_pulp_requant {
   uint32_t kind;        /* enum tvm_pulp_requant_kind; none: the result is int32 */
   uint32_t per_channel; /* 0: mul and add hold one element, 1: one per channel */
-  uint32_t wide_result; /* 1: the result is stored as int32, 0: as a byte */
+  uint32_t wide_result; /* 0: the result is stored as a byte, 1: as int32, 2: as 16 bits */
   const int32_t *mul;
   const int32_t *add;
   int32_t shift; /* pulp: the shift. tflite, half_up: 1 promises to dense, conv2d and depthwise_conv2d that accumulators
@@ -56,7 +62,8 @@ struct tvm_pulp_requant {
 };
 
 /* y[rows][columns] = x[rows][depth] * weight[columns][depth]^T + bias. A zero point of x is folded into the bias.
- * depth_stride is the depth rounded up to a multiple of 4. */
+ * depth_stride is the depth rounded up to a multiple of 4. Activations of 16 bits meet weights of 16 bits, which are
+ * packed as twice as many bytes; depth_stride is then twice the depth rounded up, and there is no weight_offset. */
 struct tvm_pulp_dense_args {
   const int8_t *x;
   const int8_t *weight; /* packed, word aligned */
@@ -72,7 +79,7 @@ struct tvm_pulp_dense_args {
   uint32_t x_stride;
   uint32_t depth_stride;
   uint32_t y_stride;
-  uint32_t x_type; /* int8 or uint8 */
+  uint32_t x_type; /* int8, uint8, int16 or uint16 */
   int32_t weight_offset; /* taken from every weight, so that it fits a byte; times the sum of a row it is added back */
   struct tvm_pulp_requant requant;
 };
@@ -568,6 +575,40 @@ struct tvm_pulp_add_accumulators_args {
   int32_t high;
 };
 
+/* Every pixel of y[out_height][out_width][channels] is a weighted mean of a few pixels of x[][width][channels]:
+ *
+ *   acc = sum over column taps of weight * ((sum over row taps of weight * x + half) >> middle) - zero_point * 2^fraction
+ *
+ * Weights of a row, and of a column, add up to a power of two. Results within `slack` of a half are decided by the sum of
+ * floats, row by row, where `thresholds` is given: the smallest sum that becomes the next integer. Fast with two row and
+ * two column taps, middle 0, weights up to 2^6 in all and channels in fours; without weights the pixels are copied. */
+struct tvm_pulp_resize_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const int32_t *rows; /* [out_height][row_taps] of the image; x begins with row first_row */
+  const int32_t *row_weights;
+  const int32_t *columns; /* [out_width][column_taps] */
+  const int32_t *column_weights; /* null: copy, one tap each */
+  const float *real_rows;        /* the weights as floats */
+  const float *real_columns;
+  const float *values;     /* of every byte, the smallest value first */
+  const float *thresholds; /* for every byte of the result, the smallest first; null: round as requant says */
+  uint32_t first_row;
+  uint32_t width;
+  uint32_t channels;
+  uint32_t out_height;
+  uint32_t out_width;
+  uint32_t row_taps;
+  uint32_t column_taps;
+  uint32_t middle;
+  uint32_t fraction; /* at least 1 with thresholds */
+  int32_t slack;
+  int32_t zero_point;
+  uint32_t x_type;
+  uint32_t y_type;
+  struct tvm_pulp_requant requant; /* half_up or half_even, per tensor */
+};
+
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
 TVM_PULP_KERNEL(dense);
@@ -594,6 +635,7 @@ TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth);
 TVM_PULP_KERNEL(add_accumulators);
+TVM_PULP_KERNEL(resize);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 
