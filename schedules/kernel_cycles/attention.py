@@ -57,3 +57,9 @@ def rope(f: Fields, cores: int) -> Work:
         return {"plain_call": 1, f"plain_output_{kind_of(f)}": outputs, "plain_tap": outputs * size}
     mine = share(positions * heads, cores)
     return {"call": 1, "position": -(-mine // heads) + (1 if positions > 1 else 0), "head": mine}
+
+
+def qdq_rope(f: Fields, cores: int) -> Work:
+    mine = share(f["rows"], cores)
+    kind = "" if f["x_type"] == f["cosine_type"] == f["sine_type"] == f["partner_type"] == 0 else "plain_"
+    return {f"{kind}call": 1, f"{kind}row": mine, f"{kind}element": mine * f["size"]}

@@ -19,7 +19,7 @@ import numpy as np
 from schedules.kernel_cycles import WORKS
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Work
-from tests.kernels.attention_cases import attention_case, qdq_attention_case, rope_case
+from tests.kernels.attention_cases import attention_case, qdq_attention_case, qdq_rope_case, rope_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
@@ -28,6 +28,7 @@ from tests.kernels.elementwise_cases import (
     hardswish_case,
     lookup_case,
     mul_case,
+    qdq_mul_case,
     requantize_case,
 )
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
@@ -147,6 +148,11 @@ def mul(s: Shapes) -> Case:
     return mul_case(s.rng, rows, columns, s.kind(), zero_points=(zero, 0), broadcast=rows > 1 and s.rng.random() < 0.3)
 
 
+def qdq_mul(s: Shapes) -> Case:
+    rows, columns = s.pick(1, s.size(1, 64)), s.size(8, 400)
+    return qdq_mul_case(s.rng, rows, columns, broadcast=rows > 1 and s.flag())
+
+
 def requantize(s: Shapes) -> Case:
     kind, columns = s.pick("pulp", "tflite", "shift", *KINDS), s.pick(s.size(2, 7), *[s.size(8, 400)] * 4)
     if kind == "shift":
@@ -200,6 +206,11 @@ def rope(s: Shapes) -> Case:
     return rope_case(s.rng, s.pick(1, s.size(1, 64)), s.size(4, 32), s.pick(4, 4, 4, 8), s.kind())
 
 
+def qdq_rope(s: Shapes) -> Case:
+    dtype = s.pick("int8", "int8", "int8", "uint8")
+    return qdq_rope_case(s.rng, s.pick(1, s.size(1, 48)), s.size(1, 16), s.pick(8, 16, 32, 64), dtype=dtype)
+
+
 def pool(s: Shapes, *, average: bool) -> Case:
     height, width, channels = s.size(6, 20), s.size(6, 20), s.pick(s.size(4, 64), s.size(16, 64, 16))
     window = s.pick(Window((2, 2), (2, 2), pads=(0, 0, 0, 0)), Window((6, 6), (6, 6), pads=(0, 0, 0, 0)), Window())
@@ -248,6 +259,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "add": (add, 300),
     "add_accumulators": (add_accumulators, 80),
     "mul": (mul, 120),
+    "qdq_mul": (qdq_mul, 80),
     "requantize": (requantize, 360),
     "hardswish": (hardswish, 90),
     "gelu": (gelu, 90),
@@ -261,6 +273,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "attention": (attention, 320),
     "qdq_attention": (qdq_attention, 160),
     "rope": (rope, 120),
+    "qdq_rope": (qdq_rope, 80),
     "max_pool": (lambda s: pool(s, average=False), 140),
     "avg_pool": (lambda s: pool(s, average=True), 80),
     "transpose": (transpose, 100),

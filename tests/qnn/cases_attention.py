@@ -68,4 +68,18 @@ def qdq_attention(rng: Rng) -> Case:
     return Case("qdq_attention", attributes, data)
 
 
-CASES = {"attention": attention, "qdq_attention": qdq_attention}
+def qdq_rope(rng: Rng) -> Case:
+    outer, inner, size = int(rng.integers(1, 5)), int(rng.integers(1, 5)), 2 * int(pick(rng, (1, 3, 8)))
+    axis, dtype = int(pick(rng, (1, 2))), str(pick(rng, ("int8", "uint8")))
+    positions = outer if axis == 1 else inner
+    data = [integers(rng, (1, outer, inner, size), dtype), *(integers(rng, (1, positions, size)) for _ in range(2))]
+    data += [integers(rng, (256,)) for _ in range(2)]
+    attributes: dict[str, Any] = {"position_axis": axis, "low": -130, "high": 125, "zero_point": 2, "dtype": "int8"}
+    attributes |= {f"zero_point_{n}": int(rng.integers(-20, 20)) for n in ("x", "cosine", "partner", "sine")}
+    for name in ("kept", "turned"):
+        attributes |= {f"{name}_low": -120, f"{name}_high": 135, f"{name}_scale": float(np.float32(0.007))}
+        attributes[f"{name}_weight"] = float(np.float32(rng.uniform(0.4, 1)))
+    return Case("qdq_rope", attributes, data)
+
+
+CASES = {"qdq_rope": qdq_rope, "attention": attention, "qdq_attention": qdq_attention}

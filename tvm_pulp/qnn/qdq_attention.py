@@ -49,6 +49,7 @@ def places(attributes: dict[str, Any], name: str) -> np.ndarray:
 @register
 class QdqAttention(Operator):
     name = "qdq_attention"
+    single_precision = True
 
     @staticmethod
     def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:

@@ -219,6 +219,25 @@ struct tvm_pulp_mul_args {
   struct tvm_pulp_requant requant;
 };
 
+/* y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point: bytes, rounded in single
+ * precision. Rows of a and y without a gap. */
+struct tvm_pulp_qdq_mul_args {
+  const uint8_t *a;
+  const uint8_t *b;
+  uint8_t *y;
+  const float *scale; /* one */
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t b_stride; /* columns, or 0 for one row that is repeated */
+  uint32_t a_type;   /* int8 or uint8 */
+  uint32_t b_type;
+  int32_t zero_point_a;
+  int32_t zero_point_b;
+  int32_t low; /* of the result, without its zero point */
+  int32_t high;
+  int32_t zero_point;
+};
+
 /* y = requantize(x - zero_point); per_row: channels are rows, not columns. */
 struct tvm_pulp_requantize_args {
   const void *x;
@@ -374,6 +393,42 @@ struct tvm_pulp_rope_args {
   uint32_t heads;
   uint32_t size;
   struct tvm_pulp_requant requant; /* per tensor */
+};
+
+/* Rotary embedding of rows of `size` bytes, rounded in single precision; zero points are taken out of every operand. The
+ * partner of an element is the one half a row away, looked up in `first` in the first half of a row, in `second` in the
+ * second.
+ *
+ *   kept = round(x * cosine * reals[0]), from kept_low to kept_high
+ *   turned = round(partner * sine * reals[1]), from turned_low to turned_high
+ *   y = round(kept * reals[2] + turned * reals[3]), from low to high, plus zero_point */
+struct tvm_pulp_qdq_rope_args {
+  const uint8_t *x;
+  const uint8_t *cosine; /* [positions][size] */
+  const uint8_t *sine;
+  const uint8_t *first; /* 256 results, indexed by the byte as unsigned */
+  const uint8_t *second;
+  const float *reals;
+  uint8_t *y;
+  uint32_t rows;
+  uint32_t size;
+  uint32_t rows_per_position; /* rows that follow each other have the same position */
+  uint32_t positions;         /* then the next one, and after the last the first again */
+  uint32_t x_type;            /* int8 or uint8 */
+  uint32_t cosine_type;
+  uint32_t sine_type;
+  uint32_t partner_type;
+  int32_t zero_point_x;
+  int32_t zero_point_cosine;
+  int32_t zero_point_partner;
+  int32_t zero_point_sine;
+  int32_t kept_low;
+  int32_t kept_high;
+  int32_t turned_low;
+  int32_t turned_high;
+  int32_t low;
+  int32_t high;
+  int32_t zero_point;
 };
 
 /* Attention of all heads: logits = requantize(q . k), then table (any function of the logit), then the mask, then
@@ -617,6 +672,7 @@ TVM_PULP_KERNEL(conv2d);
 TVM_PULP_KERNEL(depthwise_conv2d);
 TVM_PULP_KERNEL(add);
 TVM_PULP_KERNEL(mul);
+TVM_PULP_KERNEL(qdq_mul);
 TVM_PULP_KERNEL(requantize);
 TVM_PULP_KERNEL(lookup);
 TVM_PULP_KERNEL(hardswish);
@@ -628,6 +684,7 @@ TVM_PULP_KERNEL(rms_norm);
 TVM_PULP_KERNEL(layer_norm);
 TVM_PULP_KERNEL(qdq_norm);
 TVM_PULP_KERNEL(rope);
+TVM_PULP_KERNEL(qdq_rope);
 TVM_PULP_KERNEL(attention);
 TVM_PULP_KERNEL(qdq_attention);
 TVM_PULP_KERNEL(transpose);
