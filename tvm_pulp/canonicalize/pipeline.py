@@ -11,6 +11,7 @@ from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
 from tvm_pulp.canonicalize.fuse_lookups import FuseLookups
+from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
@@ -43,6 +44,7 @@ def canonicalize(imported: Imported) -> Any:
             DropIdentity(),
             FoldTransposes(),
             ByteFunctions(),
+            FuseQdqAttention(),
             FuseLookups(),
             UnreachableTies(),
         ]
