@@ -14,6 +14,7 @@ from tvm_pulp.canonicalize.fuse_lookups import FuseLookups
 from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
 from tvm_pulp.canonicalize.fuse_qdq_rope import FuseQdqRope
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
+from tvm_pulp.canonicalize.integer_layers import IntegerLayers
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
@@ -42,6 +43,7 @@ def canonicalize(imported: Imported) -> Any:
     elif imported.dialect == "qdq":
         passes = [
             FoldQdq(OnnxArithmetic()),
+            IntegerLayers(OnnxArithmetic()),
             ToNhwc(),
             DropIdentity(),
             FoldTransposes(),
