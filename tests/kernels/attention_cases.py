@@ -178,9 +178,9 @@ def rope_case(
 
 def qdq_attention_case(
     rng: np.random.Generator, heads: int, queries: int, keys: int, size: int, *, group: int = 1, types: str = "sss",
-    classes: int = 1, by_head: bool = False, zero: bool = True,
+    classes: int = 1, by_head: bool = False, zero: bool = True, tables: str = "",
 ) -> Case:  # fmt: skip
-    """`types`: s or u for q, k and v; `heads` is a multiple of `group`."""
+    """`types`: s or u for q, k and v; `heads` is a multiple of `group`; `tables`: which of q and k have one."""
     fields: dict[str, Any] = {"heads": heads, "queries": queries, "keys": keys, "size": size, "group": group}
     attributes: dict[str, Any] = dict(fields)
     operands = []
@@ -201,9 +201,13 @@ def qdq_attention_case(
     reals = np.array([scale, 255.0, 0.01], np.float32)
     attributes |= {**limits, "logit_scale": float(reals[0]), "gain": 255.0, "value_scale": float(reals[2])}
     attributes |= {"dtype": "int8", "y_layout": "shd", "has_mask": int(classes > 1)}
-    constants = [*([mask] if classes > 1 else []), table, exponential]
+    bytes_of = {n: random_bytes(rng, (256,), str(fields[n].dtype)) for n in tables}
+    attributes |= {f"has_{n}_table": int(n in tables) for n in "qk"}
+    stored = {n: by_stored_byte(t, str(fields[n].dtype)) for n, t in bytes_of.items()}
+    fields |= {f"{n}_table": stored.get(n) for n in "qk"}
+    constants = [*bytes_of.values(), *([mask] if classes > 1 else []), table, exponential]
     expected = QdqAttention.reference(attributes, [*operands, *constants])
-    room = (size + 9) * ((keys + 3) // 4 * 4)
+    room = (size + 9) * ((keys + 3) // 4 * 4) + ("q" in tables) * size + ("k" in tables) * size * keys + 3 & ~3
     fields |= {
         **limits, "mask": mask if classes > 1 else None, "table": table, "exponential": exponential, "reals": reals,
         "y": Out(expected.shape, "int8"), "scratch": Scratch(room | 4), "scratch_stride": room | 4,

@@ -197,9 +197,10 @@ def attention(s: Shapes) -> Case:
 
 
 def qdq_attention(s: Shapes) -> Case:
-    group, queries, keys = s.pick(1, 1, 2), s.pick(1, s.size(1, 48)), s.size(2, 96)
+    group, queries, keys = s.pick(1, 1, 2), s.pick(1, s.size(1, 48)), s.size(4, 96)
     heads, size = group * s.size(1, 8), s.pick(4, 8, 16, 16, 32, 64)
-    return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, classes=s.pick(1, 2), by_head=s.flag())
+    forms = {"classes": s.pick(1, 2), "by_head": s.flag(), "tables": s.pick("", "", "qk")}
+    return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, **forms)
 
 
 def rope(s: Shapes) -> Case:

@@ -94,14 +94,14 @@ def test_weights_by_two_short_products_are_exact(keys: int) -> None:
 @given(
     SEEDS, st.integers(1, 3), st.integers(1, 3), st.integers(1, 6), st.integers(1, 21),
     st.sampled_from([3, 4, 8, 16, 36]), st.sampled_from(["sss", "uuu", "sus", "ssu"]), st.sampled_from([1, 2, 5]),
-    st.booleans(), st.booleans(), CORES, TOOLS,
+    st.booleans(), st.booleans(), st.sampled_from(["", "", "q", "k", "qk"]), CORES, TOOLS,
 )  # fmt: skip
 def test_qdq_attention(  # type: ignore[no-untyped-def]
-    seed, groups, group, queries, keys, size, types, classes, by_head, zero, cores, tool
+    seed, groups, group, queries, keys, size, types, classes, by_head, zero, tables, cores, tool
 ):
     case = qdq_attention_case(
         np.random.default_rng(seed), groups * group, queries, keys, size, group=group, types=types, classes=classes,
-        by_head=by_head, zero=zero,
+        by_head=by_head, zero=zero, tables=tables,
     )  # fmt: skip
     check(case, cores, tool)
 

@@ -48,6 +48,9 @@ def qdq_attention(rng: Rng) -> Case:
         attributes |= {f"{name}_head_stride": strides[0], f"{name}_stride": strides[1], f"{name}_offset": offset}
         attributes[f"zero_point_{name}"] = int(rng.integers(-9, 9)) + (0 if signed else 128)
         data.append(integers(rng, (1, offset + positions * count * size), "int8" if signed else "uint8"))
+    for name in ("q", "k"):
+        attributes[f"has_{name}_table"] = int(rng.integers(2))
+        data += [integers(rng, (256,))] if attributes[f"has_{name}_table"] else []
     classes = int(pick(rng, (1, 1, 3)))
     attributes["has_mask"] = int(classes > 1)
     if classes > 1:

@@ -489,12 +489,15 @@ struct tvm_pulp_qdq_attention_args {
   const uint8_t *q;
   const uint8_t *k;
   const uint8_t *v;
+  const uint8_t *q_table;     /* what a byte of q stands for, indexed by the byte as unsigned; null: itself */
+  const uint8_t *k_table;     /* the same for k */
   const uint8_t *mask;        /* classes: [heads or 1][queries or 1][keys], or null for class 0 */
   const uint8_t *table;       /* 256 entries for each class */
   const int32_t *exponential; /* 256 entries of up to 2^24; those of a row stay below 2^31 in sum */
   const float *reals;
   uint8_t *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 9) * (keys rounded up to 4) */
+  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 9) * (keys rounded up to 4), and size more with q_table,
+                       size * keys more with k_table */
   uint32_t scratch_stride;
   uint32_t heads;
   uint32_t queries;
@@ -511,7 +514,7 @@ struct tvm_pulp_qdq_attention_args {
   uint32_t y_stride;
   uint32_t mask_head_stride;
   uint32_t mask_stride; /* 0: one row for all queries */
-  uint32_t q_type;      /* int8 or uint8 */
+  uint32_t q_type;      /* int8 or uint8, after the table */
   uint32_t k_type;
   uint32_t v_type;
   int32_t zero_point_q;
