@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import islice
 
-from schedules.cluster import add, attention, concat, conv2d, dense, elementwise, matmul, rows, space_to_depth
+from schedules.cluster import (
+    add,
+    attention,
+    concat,
+    conv2d,
+    dense,
+    elementwise,
+    matmul,
+    past_attention,
+    rows,
+    space_to_depth,
+)
 from schedules.cluster import unfolded_conv2d as unfolded
 from schedules.cluster.available import available
 from schedules.cluster.base import KernelForm
@@ -24,6 +35,8 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     "matmul": [("rope", matmul.applies_rope, matmul.RopeKernel), ("matmul", matmul.applies, matmul.MatmulKernel)],
     "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],
     "attention": [("attention", attention.applies, attention.AttentionKernel)],
+    "past_attention": [("past_attention", past_attention.applies, past_attention.PastAttentionKernel)],
+    "rotary": [("rotary", past_attention.applies_rotary, past_attention.RotaryKernel)],
     "space_to_depth": [("space_to_depth", space_to_depth.applies, space_to_depth.SpaceToDepthKernel)],
     **elementwise.TABLE,
     **rows.TABLE,

@@ -35,6 +35,8 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "layer_norm": rows.norm,
     "attention": attention.attention,
     "rope": attention.rope,
+    "rotary": attention.rotary,
+    "past_attention": attention.past_attention,
     "max_pool": movement.pool,
     "avg_pool": movement.pool,
     "transpose": movement.transpose,
