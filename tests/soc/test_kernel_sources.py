@@ -10,7 +10,7 @@ FILES = {
     "xpulp/tile.c": '#include "tile.h"\nint32_t tile_sum(const int8_t *x) {\n  return wide_tile(x);\n}\n',
     "xpulp/wide.c": "static int32_t dense(int32_t x) {\n}\nint32_t wide_tile(const int8_t *x,\n    int n) {\n}\n",
     "xpulp/dense.c": '#include "tvm_pulp/kernels.h"\n#include "tile.h"\nTVM_PULP_KERNEL(dense) {\n  tile_sum(0);\n}\n',
-    "xpulp/pool.c": "void tvm_pulp_kernel_max_pool(const void *x) {\n}\nvoid tvm_pulp_kernel_avg_pool(const void *x) {\n}\n",
+    "xpulp/pool.c": "void tvm_pulp_kernel_max_pool(int x) {\n}\nvoid tvm_pulp_kernel_avg_pool(int x) {\n}\n",
 }
 
 
