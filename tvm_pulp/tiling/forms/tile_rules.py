@@ -225,6 +225,19 @@ def _transpose_part(layer: Layer, box: Box) -> Part:
     return Part((Box(tuple(start), tuple(size)),), layer.attributes)
 
 
+def _pad_axes(layer: Layer) -> tuple[TileAxis, ...]:
+    """Axes without padding: every part of the others needs something of the input."""
+    sides = zip(layer.attributes["before"], layer.attributes["after"], strict=True)
+    return tuple(TileAxis(a) for a, side in enumerate(sides) if side == (0, 0))
+
+
+def _pad_part(layer: Layer, box: Box) -> Part:
+    shape, cut = layer.inputs[0].spec.shape, {a.axis for a in _pad_axes(layer)}
+    start = tuple(box.start[a] if a in cut else 0 for a in range(len(shape)))
+    size = tuple(box.size[a] if a in cut else d for a, d in enumerate(shape))
+    return Part((Box(start, size),), layer.attributes)
+
+
 def _operands(layer: Layer) -> int:
     return int(layer.attributes["operands"])
 
@@ -259,4 +272,5 @@ RULES: dict[str, TileRule] = {
     "max_pool": TileRule(_pool_axes, _pool_part),
     "avg_pool": TileRule(_pool_axes, _pool_part),
     "transpose": TileRule(_all_axes, _transpose_part),
+    "pad": TileRule(_pad_axes, _pad_part),
 }
