@@ -445,6 +445,13 @@ struct tvm_pulp_pool_args {
   int32_t high;
 };
 
+/* The sum of a window's values less the zero point, requantized to bytes: a multiplier that divides makes it a mean. */
+struct tvm_pulp_mean_pool_args {
+  struct tvm_pulp_pool_args pool; /* low and high do not matter */
+  int32_t zero_point;
+  struct tvm_pulp_requant requant; /* per tensor */
+};
+
 /* y[i0][i1][i2][i3] = x[i0 * s0 + i1 * s1 + i2 * s2 + i3 * s3]: a transpose of up to four axes, y dense. */
 struct tvm_pulp_transpose_args {
   const void *x;
@@ -553,6 +560,7 @@ TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth);
 TVM_PULP_KERNEL(add_accumulators);
+TVM_PULP_KERNEL(mean_pool);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 
