@@ -29,6 +29,7 @@ from tests.kernels.elementwise_cases import (
     lookup_case,
     mul_case,
     requantize_case,
+    thinned_case,
 )
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
 from tests.kernels.movement_cases import (
@@ -150,7 +151,9 @@ def mul(s: Shapes) -> Case:
 def requantize(s: Shapes) -> Case:
     kind, columns = s.pick("pulp", "tflite", "shift", *KINDS), s.pick(s.size(2, 7), *[s.size(8, 400)] * 4)
     if kind in ("shift", "half_up"):
-        # What engines leave to the cores.
+        # What engines leave to the cores, of all pixels or of some.
+        if s.rng.random() < 0.3:
+            return thinned_case(s.rng, (s.size(2, 24), s.size(2, 24), 4 * s.size(1, 32)), (2, 2), kind)
         return requantize_case(s.rng, s.size(1, 200), 4 * s.size(1, 64), kind, dtype="int32", per_channel=True)
     return requantize_case(
         s.rng, s.size(1, 64), columns, kind, dtype=s.pick("int8", "int32", "int32"), per_channel=s.flag()

@@ -52,17 +52,30 @@ static __attribute__((noinline)) void requantize_piece(const struct tvm_pulp_req
                      [s2] "r"(shift[2]), [s3] "r"(shift[3]) FACTORS                                        \
                    : "memory")
 
-static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantize_args *p, uint32_t row, uint32_t rows,
+/* The rows that are this core's. */
+struct taken {
+  const uint8_t *x;
+  uint8_t *y;
+  uint32_t rows, lines; /* rows of a line */
+};
+
+#define EACH_LINE(LOOP)                                                          \
+  for (uint32_t left = t->lines; left > 0u; --left, x += gap) {                  \
+    LOOP;                                                                        \
+  }
+
+static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
                                                  uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
   const int32_t *shift = r->mul + channel, *add = r->add + channel;
-  const uint8_t *x = (const uint8_t *)p->x + row * p->x_stride + 4u * channel;
-  uint8_t *y = (uint8_t *)p->y + row * p->y_stride + channel;
+  const uint8_t *x = t->x + 4u * channel;
+  uint8_t *y = t->y + channel;
+  uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
   FOUR_LOCALS;
   if (r->low == 0) {
-    SHIFT_LOOP(XP_CLIPUR, , );
+    EACH_LINE(SHIFT_LOOP(XP_CLIPUR, , ))
   } else {
-    SHIFT_LOOP(XP_CLIPR, , );
+    EACH_LINE(SHIFT_LOOP(XP_CLIPR, , ))
   }
 }
 
@@ -74,12 +87,13 @@ static uint32_t is_high(const int32_t *shift) {
   return small;
 }
 
-static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize_args *p, uint32_t row, uint32_t rows,
+static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
                                                 uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
   const int32_t *mul = r->mul + channel;
-  const uint8_t *x = (const uint8_t *)p->x + row * p->x_stride + 4u * channel;
-  uint8_t *y = (uint8_t *)p->y + row * p->y_stride + channel;
+  const uint8_t *x = t->x + 4u * channel;
+  uint8_t *y = t->y + channel;
+  uint32_t rows = t->rows, gap = p->x_line_stride - rows * p->x_stride;
   int32_t shift[4], add[4];
   FOUR_LOCALS;
   for (uint32_t i = 0; i < 4u; ++i) {
@@ -87,32 +101,46 @@ static __attribute__((noinline)) void high_rows(const struct tvm_pulp_requantize
     add[i] = (int32_t)((2u * (uint32_t)r->zero_point + 1u) << (shift[i] - 1));
   }
   if (r->low == 0) {
-    SHIFT_LOOP(XP_CLIPUR, HIGH_WORDS, MULTIPLIERS);
+    EACH_LINE(SHIFT_LOOP(XP_CLIPUR, HIGH_WORDS, MULTIPLIERS))
   } else {
-    SHIFT_LOOP(XP_CLIPR, HIGH_WORDS, MULTIPLIERS);
+    EACH_LINE(SHIFT_LOOP(XP_CLIPR, HIGH_WORDS, MULTIPLIERS))
   }
 }
 
-/* Shares groups of four channels where there are enough of them, else rows. */
+/* Four channels of the rows by the general function, line by line. */
+static __attribute__((noinline)) void any_rows(const struct tvm_pulp_requantize_args *p, const struct taken *t,
+                                               uint32_t channel) {
+  const uint8_t *x = t->x + 4u * channel;
+  uint8_t *y = t->y;
+  for (uint32_t left = t->lines; left > 0u; --left, x += p->x_line_stride, y += t->rows * p->y_stride) {
+    tvm_pulp_requantize_columns(&p->requant, (const int32_t *)(const void *)x, p->x_stride / 4u, t->rows, 4, 1, y,
+                                p->y_stride, channel);
+  }
+}
+
+/* Shares groups of four channels where there are enough of them, else lines or the rows of the only one. */
 static void shift_share(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
-  uint32_t groups = p->columns >> 2, first = core, step = cores;
-  struct tvm_pulp_range rows = {0, p->rows};
+  uint32_t groups = p->columns >> 2, first = core, step = cores, kind = p->requant.kind;
+  struct taken t = {p->x, p->y, p->rows, p->lines};
   if (groups < cores) {
-    rows = tvm_pulp_share(p->rows, core, cores);
+    uint32_t lines = p->lines > 1u;
+    struct tvm_pulp_range range = tvm_pulp_share(lines ? p->lines : p->rows, core, cores);
+    uint32_t count = range.end - range.begin;
+    if (count == 0u) return;
+    t.x += range.begin * (lines ? p->x_line_stride : p->x_stride);
+    t.y += range.begin * (lines ? p->rows * p->y_stride : p->y_stride);
+    *(lines ? &t.lines : &t.rows) = count;
     first = 0;
     step = 1;
   }
-  if (rows.begin == rows.end) return;
   for (; first < groups; first += step) {
-    uint32_t count = rows.end - rows.begin, channel = 4u * first;
-    if (p->requant.kind == TVM_PULP_REQUANT_SHIFT) {
-      shift_rows(p, rows.begin, count, channel);
+    uint32_t channel = 4u * first;
+    if (kind == TVM_PULP_REQUANT_SHIFT) {
+      shift_rows(p, &t, channel);
     } else if (is_high(p->requant.add + channel)) {
-      high_rows(p, rows.begin, count, channel);
+      high_rows(p, &t, channel);
     } else {
-      tvm_pulp_requantize_columns(&p->requant, (const int32_t *)p->x + rows.begin * (p->x_stride / 4u) + channel,
-                                  p->x_stride / 4u, count, 4, 1, (uint8_t *)p->y + rows.begin * p->y_stride,
-                                  p->y_stride, channel);
+      any_rows(p, &t, channel);
     }
   }
 }

@@ -219,10 +219,14 @@ struct tvm_pulp_mul_args {
   struct tvm_pulp_requant requant;
 };
 
-/* y = requantize(x - zero_point); per_row: channels are rows, not columns. */
+/* y = requantize(x - zero_point); per_row: channels are rows, not columns. Of a picture some rows may be taken: there
+ * are `lines` times `rows` of them, lines of x are x_line_stride apart, and the rows of y follow each other. */
 struct tvm_pulp_requantize_args {
   const void *x;
   void *y;
+  uint32_t lines; /* 1; more only for int32 of a multiple of four channels, each with its shift or half_up rule, without
+                     a zero point of x, to bytes that one instruction clips (low is 0 or -high - 1) */
+  uint32_t x_line_stride;
   uint32_t rows;
   uint32_t columns;
   uint32_t x_stride;
