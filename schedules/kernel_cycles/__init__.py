@@ -36,6 +36,7 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "layer_norm": rows.norm,
     "qdq_norm": rows.qdq_norm,
     "attention": attention.attention,
+    "qdq_attention": attention.qdq_attention,
     "rope": attention.rope,
     "max_pool": movement.pool,
     "avg_pool": movement.pool,
@@ -44,6 +45,7 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "copy_rows": movement.copy_rows,
     "im2col": movement.im2col,
     "space_to_depth": movement.space_to_depth,
+    "resize": movement.resize,
 }
 
 

@@ -48,6 +48,14 @@ def copy_rows(f: Fields, cores: int) -> Work:
         rows, row_bytes = 1, rows * row_bytes
     mine = share(rows * row_bytes, cores)
     touched = -(-mine // row_bytes) + (1 if rows > 1 else 0)
+    if given(f["table"]) and row_bytes >= 8 and rows >= cores and rows * row_bytes >= 4096:
+        touched = share(rows, cores)
+        return {
+            "many_call": 1,
+            "many_row": touched,
+            "many_word": touched * (row_bytes // 4),
+            "many_rest": touched * (row_bytes % 4),
+        }
     if given(f["table"]):
         return {"table_call": 1, "table_row": touched, "table_byte": mine}
     work: Work = {"call": 1, "row": touched, "word": mine / 4}
@@ -79,3 +87,15 @@ def im2col(f: Fields, cores: int) -> Work:
     if f["dilation_x"] != 1:
         work["tap"] = rows * f["kernel_width"]
     return work
+
+
+def resize(f: Fields, cores: int) -> Work:
+    pixels, channels = share(f["out_height"] * f["out_width"], cores), f["channels"]
+    if not given(f["column_weights"]):
+        return {"copy_call": 1, "copy_pixel": pixels, "copy_word": pixels * words(channels)}
+    small = f["row_taps"] == f["column_taps"] == 2 and f["middle"] == 0 and f["fraction"] <= 6 and channels % 4 == 0
+    if small and (not f["slack"] if given(f["thresholds"]) else f["requant.kind"] == 4):
+        kind = "near" if given(f["thresholds"]) else "scaled"
+        return {"call": 1, "pixel": pixels, kind: pixels * channels}
+    taps = f["row_taps"] * f["column_taps"]
+    return {"plain_call": 1, "plain_element": pixels * channels, "plain_tap": pixels * channels * taps}

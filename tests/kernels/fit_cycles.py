@@ -19,7 +19,7 @@ import numpy as np
 from schedules.kernel_cycles import WORKS
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Work
-from tests.kernels.attention_cases import attention_case, rope_case
+from tests.kernels.attention_cases import attention_case, qdq_attention_case, rope_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
@@ -37,6 +37,7 @@ from tests.kernels.movement_cases import (
     im2col_case,
     mean_pool_case,
     pool_case,
+    resize_case,
     space_to_depth_case,
     transpose_case,
 )
@@ -193,6 +194,12 @@ def attention(s: Shapes) -> Case:
     return attention_case(s.rng, heads, queries, keys, size, batch=batch, **forms)
 
 
+def qdq_attention(s: Shapes) -> Case:
+    group, queries, keys = s.pick(1, 1, 2), s.pick(1, s.size(1, 48)), s.size(2, 96)
+    heads, size = group * s.size(1, 8), s.pick(4, 8, 16, 16, 32, 64)
+    return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, classes=s.pick(1, 2), by_head=s.flag())
+
+
 def rope(s: Shapes) -> Case:
     return rope_case(s.rng, s.pick(1, s.size(1, 64)), s.size(4, 32), s.pick(4, 4, 4, 8), s.kind())
 
@@ -216,7 +223,11 @@ def transpose(s: Shapes) -> Case:
 
 
 def copy_rows(s: Shapes) -> Case:
-    return copy_rows_case(s.rng, s.size(1, 64), s.size(4, 256), s.pick(0, 4), with_table=s.pick(True, False, False))
+    # Many short rows with a table are what a concatenation of images is.
+    rows, with_table = s.pick(
+        (s.size(1, 64), True), (s.size(1, 64), False), (s.size(1, 64), False), (s.size(64, 512), True)
+    )
+    return copy_rows_case(s.rng, rows, s.size(4, 256), s.pick(0, 4), with_table=with_table)
 
 
 def add_accumulators(s: Shapes) -> Case:
@@ -235,6 +246,11 @@ def im2col(s: Shapes) -> Case:
 def space_to_depth(s: Shapes) -> Case:
     size = (2 * s.size(2, 24), 2 * s.size(2, 24), s.pick(3, 3, s.size(1, 8)))
     return space_to_depth_case(s.rng, size, planar=s.flag(), unsigned=s.flag())
+
+
+def resize(s: Shapes) -> Case:
+    form, size = s.pick("copy", "near", "near", "scaled", "wide"), (s.size(3, 12), s.size(3, 12), 4 * s.size(1, 16))
+    return resize_case(s.rng, size, (2 * size[0], 2 * size[1]), form)
 
 
 # Maker of a random call, and how many are measured.
@@ -257,6 +273,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "layer_norm": (norm(layer_norm_case), 120),
     "qdq_norm": (qdq_norm, 160),
     "attention": (attention, 320),
+    "qdq_attention": (qdq_attention, 160),
     "rope": (rope, 120),
     "max_pool": (lambda s: pool(s, average=False), 140),
     "avg_pool": (lambda s: pool(s, average=True), 80),
@@ -265,6 +282,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "copy_rows": (copy_rows, 100),
     "im2col": (im2col, 160),
     "space_to_depth": (space_to_depth, 80),
+    "resize": (resize, 120),
 }
 
 

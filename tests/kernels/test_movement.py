@@ -15,6 +15,7 @@ from tests.kernels.movement_cases import (
     mean_pool_case,
     pad_case,
     pool_case,
+    resize_case,
     space_to_depth_case,
     transpose_case,
 )
@@ -98,3 +99,21 @@ def test_transpose(seed, shape, axes, dtype, misalign, cores, tool):  # type: ig
 def test_copy_rows(with_table, seed, rows, row_bytes, gap, misalign, cores, tool):  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(seed)
     check(copy_rows_case(rng, rows, row_bytes, gap, misalign=misalign, with_table=with_table), cores, tool)
+
+
+@EXAMPLES
+@given(SEEDS, st.integers(60, 140), st.integers(60, 90), st.integers(0, 9), MISALIGN, CORES, TOOLS)
+def test_copy_many_rows_with_a_table(seed, rows, row_bytes, gap, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(copy_rows_case(rng, rows, row_bytes, gap, misalign=misalign, with_table=True), cores, tool)
+
+
+@pytest.mark.parametrize("form", ["copy", "near", "scaled", "wide", "cubic"])
+@EXAMPLES
+@given(
+    SEEDS, st.tuples(st.integers(1, 7), st.integers(1, 7), st.sampled_from([1, 3, 4, 8, 12, 20])),
+    st.tuples(st.integers(1, 12), st.integers(1, 12)), BYTES, BYTES, MISALIGN, CORES, TOOLS,
+)  # fmt: skip
+def test_resize(form, seed, size, result, dtype, out, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    case = resize_case(np.random.default_rng(seed), size, result, form, dtype=dtype, out=out, misalign=misalign)
+    check(case, cores, tool)

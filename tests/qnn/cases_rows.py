@@ -27,11 +27,12 @@ def softmax(rng: Rng) -> Case:
     if form == "tflite":
         return Case("softmax", {**attributes, **softmax_tflite.parameters(float(rng.uniform(0.001, 1.0)), 1.0)}, [x])
     if form == "table":
-        table = softmax_table.exponentials(float(rng.uniform(0.001, 0.5)))
-        found = softmax_table.parameters(float(rng.uniform(0.002, 0.1)), length)
-        assert found is not None
+        bits = softmax_table.fraction_bits(length)
+        assert bits is not None
+        table = softmax_table.exponentials(float(rng.uniform(0.001, 0.5)), bits)
+        attributes["gain"] = softmax_table.gain(float(rng.uniform(0.002, 0.1)))
         low, high = (-128, 127) if (signed := rng.random() < 0.5) else (0, 255)
-        attributes |= {**found, "zero_point": int(rng.integers(low, high)), "low": low, "high": high}
+        attributes |= {"zero_point": int(rng.integers(low, high)), "low": low, "high": high}
         return Case("softmax", {**attributes, "dtype": "int8" if signed else "uint8"}, [x, table])
     if form == "ita_partial_max":
         attributes["group"] = int(pick(rng, (1, 4, 16)))

@@ -22,7 +22,7 @@ TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 # Where each NCHW axis is afterwards.
 AXIS = {0: 0, 1: 3, 2: 1, 3: 2}
 
-_WINDOWED = {"conv2d", "max_pool", "avg_pool"}
+_WINDOWED = {"conv2d", "max_pool", "avg_pool", "resize"}
 _FOLLOWERS = {"requantize", "add", "sub", "mul", "hardswish", "gelu", "concat", "pad"}
 _FOLLOWERS |= {"lookup", "dilate", "slice", "gather", "add_accumulators"}
 # Attributes with one entry per axis, by operator.

@@ -427,6 +427,53 @@ struct tvm_pulp_attention_args {
   struct tvm_pulp_requant requant;       /* per tensor */
 };
 
+/* Attention of all heads with single precision between the products; zero points are taken out of q, k and v.
+ *
+ *   l = round(q . k * reals[0]), from logit_low to logit_high;  u = table[class][l - logit_low]
+ *   e = exponential[largest u - u];  p = round(e * (reals[1] / sum of e)), up to probability_high
+ *   y = round(p . v * reals[2]), from low to high, plus zero_point
+ *
+ * `group` heads of q share one of k and v. Strides reach head and position of each tensor. */
+struct tvm_pulp_qdq_attention_args {
+  const uint8_t *q;
+  const uint8_t *k;
+  const uint8_t *v;
+  const uint8_t *mask;        /* classes: [heads or 1][queries or 1][keys], or null for class 0 */
+  const uint8_t *table;       /* 256 entries for each class */
+  const int32_t *exponential; /* 256 entries of up to 2^24; those of a row stay below 2^31 in sum */
+  const float *reals;
+  uint8_t *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 9) * (keys rounded up to 4) */
+  uint32_t scratch_stride;
+  uint32_t heads;
+  uint32_t queries;
+  uint32_t keys;
+  uint32_t size; /* of a head; fast for multiples of 4 */
+  uint32_t group;
+  uint32_t q_head_stride;
+  uint32_t q_stride;
+  uint32_t k_head_stride;
+  uint32_t k_stride;
+  uint32_t v_head_stride;
+  uint32_t v_stride;
+  uint32_t y_head_stride;
+  uint32_t y_stride;
+  uint32_t mask_head_stride;
+  uint32_t mask_stride; /* 0: one row for all queries */
+  uint32_t q_type;      /* int8 or uint8 */
+  uint32_t k_type;
+  uint32_t v_type;
+  int32_t zero_point_q;
+  int32_t zero_point_k;
+  int32_t zero_point_v;
+  int32_t logit_low;
+  int32_t logit_high;
+  int32_t probability_high; /* up to 255 */
+  int32_t low;
+  int32_t high;
+  int32_t zero_point;
+};
+
 /* Windows over an NHWC image; what lies outside does not count. */
 struct tvm_pulp_pool_args {
   const int8_t *x;
@@ -539,6 +586,40 @@ struct tvm_pulp_add_accumulators_args {
   int32_t high;
 };
 
+/* Every pixel of y[out_height][out_width][channels] is a weighted mean of a few pixels of x[][width][channels]:
+ *
+ *   acc = sum over column taps of weight * ((sum over row taps of weight * x + half) >> middle) - zero_point * 2^fraction
+ *
+ * Weights of a row, and of a column, add up to a power of two. Results within `slack` of a half are decided by the sum of
+ * floats, row by row, where `thresholds` is given: the smallest sum that becomes the next integer. Fast with two row and
+ * two column taps, middle 0, weights up to 2^6 in all and channels in fours; without weights the pixels are copied. */
+struct tvm_pulp_resize_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const int32_t *rows; /* [out_height][row_taps] of the image; x begins with row first_row */
+  const int32_t *row_weights;
+  const int32_t *columns; /* [out_width][column_taps] */
+  const int32_t *column_weights; /* null: copy, one tap each */
+  const float *real_rows;        /* the weights as floats */
+  const float *real_columns;
+  const float *values;     /* of every byte, the smallest value first */
+  const float *thresholds; /* for every byte of the result, the smallest first; null: round as requant says */
+  uint32_t first_row;
+  uint32_t width;
+  uint32_t channels;
+  uint32_t out_height;
+  uint32_t out_width;
+  uint32_t row_taps;
+  uint32_t column_taps;
+  uint32_t middle;
+  uint32_t fraction; /* at least 1 with thresholds */
+  int32_t slack;
+  int32_t zero_point;
+  uint32_t x_type;
+  uint32_t y_type;
+  struct tvm_pulp_requant requant; /* half_up or half_even, per tensor */
+};
+
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
 TVM_PULP_KERNEL(dense);
@@ -559,12 +640,14 @@ TVM_PULP_KERNEL(layer_norm);
 TVM_PULP_KERNEL(qdq_norm);
 TVM_PULP_KERNEL(rope);
 TVM_PULP_KERNEL(attention);
+TVM_PULP_KERNEL(qdq_attention);
 TVM_PULP_KERNEL(transpose);
 TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth);
 TVM_PULP_KERNEL(add_accumulators);
 TVM_PULP_KERNEL(mean_pool);
+TVM_PULP_KERNEL(resize);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 
