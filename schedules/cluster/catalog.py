@@ -14,6 +14,7 @@ from schedules.cluster import (
     dense,
     elementwise,
     matmul,
+    mean_pool,
     past_attention,
     qdq_attention,
     qdq_norm,
@@ -52,6 +53,7 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     "space_to_depth": [("space_to_depth", space_to_depth.applies, space_to_depth.SpaceToDepthKernel)],
     **elementwise.TABLE,
     **rows.TABLE,
+    "avg_pool": [*rows.TABLE["avg_pool"], ("mean_pool", mean_pool.applies, mean_pool.MeanPoolKernel)],
 }
 # What needs less L1 than the form above.
 _SMALLER: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {

@@ -42,6 +42,7 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "past_attention": attention.past_attention,
     "max_pool": movement.pool,
     "avg_pool": movement.pool,
+    "mean_pool": movement.mean_pool,
     "transpose": movement.transpose,
     "copy_rows": movement.copy_rows,
     "im2col": movement.im2col,

@@ -29,11 +29,13 @@ from tests.kernels.elementwise_cases import (
     lookup_case,
     mul_case,
     requantize_case,
+    thinned_case,
 )
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
 from tests.kernels.movement_cases import (
     copy_rows_case,
     im2col_case,
+    mean_pool_case,
     pool_case,
     resize_case,
     space_to_depth_case,
@@ -150,8 +152,10 @@ def mul(s: Shapes) -> Case:
 
 def requantize(s: Shapes) -> Case:
     kind, columns = s.pick("pulp", "tflite", "shift", *KINDS), s.pick(s.size(2, 7), *[s.size(8, 400)] * 4)
-    if kind == "shift":
-        # What engines leave to the cores.
+    if kind in ("shift", "half_up"):
+        # What engines leave to the cores, of all pixels or of some.
+        if s.rng.random() < 0.3:
+            return thinned_case(s.rng, (s.size(2, 24), s.size(2, 24), 4 * s.size(1, 32)), (2, 2), kind)
         return requantize_case(s.rng, s.size(1, 200), 4 * s.size(1, 64), kind, dtype="int32", per_channel=True)
     return requantize_case(
         s.rng, s.size(1, 64), columns, kind, dtype=s.pick("int8", "int32", "int32"), per_channel=s.flag()
@@ -214,6 +218,12 @@ def pool(s: Shapes, *, average: bool) -> Case:
     height, width, channels = s.size(6, 20), s.size(6, 20), s.pick(s.size(4, 64), s.size(16, 64, 16))
     window = s.pick(Window((2, 2), (2, 2), pads=(0, 0, 0, 0)), Window((6, 6), (6, 6), pads=(0, 0, 0, 0)), Window())
     return pool_case(s.rng, (height, width, channels), window, average=average)
+
+
+def mean_pool(s: Shapes) -> Case:
+    height, width, channels = s.size(3, 12), s.size(3, 12), s.size(4, 256, s.pick(1, 4))
+    window = s.pick(Window((height, width), pads=(0, 0, 0, 0)), Window((2, 2), (2, 2), pads=(0, 0, 0, 0)))
+    return mean_pool_case(s.rng, (height, width, channels), window, s.pick("half_up", "half_even", "half_even"))
 
 
 def transpose(s: Shapes) -> Case:
@@ -279,6 +289,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "past_attention": (past_attention, 120),
     "max_pool": (lambda s: pool(s, average=False), 140),
     "avg_pool": (lambda s: pool(s, average=True), 80),
+    "mean_pool": (mean_pool, 120),
     "transpose": (transpose, 100),
     "copy_rows": (copy_rows, 100),
     "im2col": (im2col, 160),

@@ -221,10 +221,14 @@ struct tvm_pulp_mul_args {
   struct tvm_pulp_requant requant;
 };
 
-/* y = requantize(x - zero_point); per_row: channels are rows, not columns. */
+/* y = requantize(x - zero_point); per_row: channels are rows, not columns. Of a picture some rows may be taken: there
+ * are `lines` times `rows` of them, lines of x are x_line_stride apart, and the rows of y follow each other. */
 struct tvm_pulp_requantize_args {
   const void *x;
   void *y;
+  uint32_t lines; /* 1; more only for int32 of a multiple of four channels, each with its shift or half_up rule, without
+                     a zero point of x, to bytes that one instruction clips (low is 0 or -high - 1) */
+  uint32_t x_line_stride;
   uint32_t rows;
   uint32_t columns;
   uint32_t x_stride;
@@ -494,6 +498,13 @@ struct tvm_pulp_pool_args {
   int32_t high;
 };
 
+/* The sum of a window's values less the zero point, requantized to bytes: a multiplier that divides makes it a mean. */
+struct tvm_pulp_mean_pool_args {
+  struct tvm_pulp_pool_args pool; /* low and high do not matter */
+  int32_t zero_point;
+  struct tvm_pulp_requant requant; /* per tensor */
+};
+
 /* y[i0][i1][i2][i3] = x[i0 * s0 + i1 * s1 + i2 * s2 + i3 * s3]: a transpose of up to four axes, y dense. */
 struct tvm_pulp_transpose_args {
   const void *x;
@@ -639,6 +650,7 @@ TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth);
 TVM_PULP_KERNEL(add_accumulators);
+TVM_PULP_KERNEL(mean_pool);
 TVM_PULP_KERNEL(resize);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
