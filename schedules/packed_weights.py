@@ -14,6 +14,20 @@ def padded_depth(depth: int) -> int:
     return -(-depth // 4) * 4
 
 
+def offset_weights(weights: np.ndarray) -> tuple[np.ndarray, int] | None:
+    """Weights as int8 plus the same number for all, or None where they span more than a byte.
+
+    Weights with a zero point that is not in the middle of their range need this: products of bytes take int8 only.
+    """
+    if weights.dtype == np.int8:
+        return weights, 0
+    low, high = int(weights.min(initial=0)), int(weights.max(initial=0))
+    offset = max(0, high - 127) or min(0, low + 128)
+    if low - offset < -128 or high - offset > 127:
+        return None
+    return (weights.astype(np.int64) - offset).astype(np.int8), offset
+
+
 def pack_weights(weight: np.ndarray) -> np.ndarray:
     """Pack an int8 matrix [columns, ...], one row per block; everything behind the first axis is the depth."""
     matrix = weight.reshape(weight.shape[0], -1)

@@ -51,6 +51,8 @@ class CompileOptions:
     # Tokens that the cache of a language model holds.
     capacity: int | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
+    # "int8" or "uint8": take and return the integers that float inputs and outputs are quantized to.
+    io: str | None = None
 
 
 @dataclass(frozen=True)
@@ -265,7 +267,16 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
 
 
 def import_model(model: str | Path, options: CompileOptions) -> Any:
-    """Import a file or a zoo model."""
+    """Import a file or a zoo model; with integer ends where they are wanted."""
+    imported = _import(model, options)
+    if options.io is not None:
+        from tvm_pulp.canonicalize.integer_ends import integer_ends
+
+        imported = integer_ends(imported, options.io)
+    return imported
+
+
+def _import(model: str | Path, options: CompileOptions) -> Any:
     from tvm_pulp.frontend.imported import ImportOptions
     from tvm_pulp.frontend.load import import_onnx_graph, load_model
 
@@ -322,12 +333,14 @@ def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
 
 def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Path | None = None) -> None:
     """Print layer by layer what the compiler makes of a model and why; draw it as ONNX, if wanted."""
+    from tvm_pulp.canonicalize.integer_ends import possible_type
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.frontend.imported import UnsupportedOperators
     from tvm_pulp.lowering import build_network
     from tvm_pulp.report import regions_onnx
     from tvm_pulp.report.explain import explain_plan, explain_source
     from tvm_pulp.report.explain_nodes import explain_unsupported
+    from tvm_pulp.report.suggest_integer_ends import suggest_integer_ends
     from tvm_pulp.target import resolve_target
 
     target = resolve_target(options)
@@ -347,6 +360,8 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Pa
     if target.soc.simulated:
         plan = target.plan(network).plan
         explain_plan(plan, stream)
+        if options.io is None:
+            suggest_integer_ends(plan, possible_type(imported), stream)
         drawn = regions_onnx.plan_model(plan) if onnx is not None else None
     else:
         explain_source(network, stream, imported.nodes)

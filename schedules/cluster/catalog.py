@@ -7,6 +7,7 @@ from itertools import islice
 
 from schedules.cluster import (
     add,
+    add_accumulators,
     attention,
     concat,
     conv2d,
@@ -14,6 +15,9 @@ from schedules.cluster import (
     elementwise,
     matmul,
     past_attention,
+    qdq_attention,
+    qdq_norm,
+    resize,
     rows,
     space_to_depth,
 )
@@ -26,17 +30,25 @@ from tvm_pulp.soc.cost_model import CostModel
 # operator -> (file of the kernel, condition, form): the first that applies.
 _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
     "add": [("add", add.applies, add.AddKernel)],
-    "dense": [("dense", dense.applies, dense.DenseKernel)],
+    "add_accumulators": [
+        ("add_accumulators", add_accumulators.applies, add_accumulators.AddAccumulatorsKernel),
+    ],
+    "dense": [("dense", dense.applies, dense.DenseKernel), ("dense", dense.applies_int16, dense.DenseKernel)],
     "conv2d": [
         ("dense", dense.applies, dense.DenseKernel),
         ("conv2d", conv2d.applies, conv2d.Conv2dKernel),
         ("depthwise_conv2d", conv2d.applies_depthwise, conv2d.DepthwiseKernel),
+        ("dense", dense.applies_int16, dense.DenseKernel),
+        ("dense", unfolded.applies_int16, unfolded.UnfoldedConv2d),
     ],
     "matmul": [("rope", matmul.applies_rope, matmul.RopeKernel), ("matmul", matmul.applies, matmul.MatmulKernel)],
     "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],
+    "qdq_attention": [("qdq_attention", qdq_attention.applies, qdq_attention.QdqAttentionKernel)],
+    "qdq_norm": [("qdq_norm", qdq_norm.applies, qdq_norm.QdqNormKernel)],
     "attention": [("attention", attention.applies, attention.AttentionKernel)],
     "past_attention": [("past_attention", past_attention.applies, past_attention.PastAttentionKernel)],
     "rotary": [("rotary", past_attention.applies_rotary, past_attention.RotaryKernel)],
+    "resize": [("resize", resize.applies, resize.ResizeKernel)],
     "space_to_depth": [("space_to_depth", space_to_depth.applies, space_to_depth.SpaceToDepthKernel)],
     **elementwise.TABLE,
     **rows.TABLE,

@@ -10,12 +10,13 @@ from schedules.cluster.base import (
     Arguments,
     KernelForm,
     accumulator_reach,
+    are_bytes,
     folded_bias,
     padded,
     uniform_requant,
 )
 from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
-from schedules.packed_weights import pack_weights
+from schedules.packed_weights import offset_weights, pack_weights
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
@@ -27,9 +28,8 @@ _MOST_WINDOWS = 16
 
 
 def applies(layer: Layer) -> bool:
-    """One group, 8-bit input, constant int8 weights."""
-    weight = layer.inputs[1]
-    plain = layer.inputs[0].spec.dtype in ("int8", "uint8") and weight.data is not None and weight.spec.dtype == "int8"
+    """One group, 8-bit input, constant weights of eight bits."""
+    plain = layer.inputs[0].spec.dtype in ("int8", "uint8") and are_bytes(layer.inputs[1])
     return plain and layer.attributes["groups"] == 1 and uniform_requant(layer, accumulator_reach(layer))
 
 
@@ -90,8 +90,10 @@ class Conv2dKernel(WindowKernel):
         x = arguments.load("x", layer.inputs[0], source)
         first, count = box.start[3], box.size[3]
         matrix = weights.reshape(weights.shape[0], -1)
+        stored = offset_weights(matrix)
+        assert stored is not None
         packed = self.derived.constant(
-            f"{layer.name}_packed_{first}_{count}", pack_weights(matrix[first : first + count])
+            f"{layer.name}_packed_{first}_{count}", pack_weights(stored[0][first : first + count])
         )
         weight = arguments.load_whole("weight", packed)
         bias = self.derived.constant(f"{layer.name}_folded_bias", folded_bias(layer, matrix, a["zero_point"]))
@@ -105,7 +107,7 @@ class Conv2dKernel(WindowKernel):
         fields = {
             "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
             "scratch_stride": stride, "channels": channels, "out_channels": count, "x_pixel_stride": channels,
-            "y_pixel_stride": count * itemsize, "depth_stride": padded(depth),
+            "y_pixel_stride": count * itemsize, "depth_stride": padded(depth), "weight_offset": stored[1],
             **self.window(box, rows, columns), **requant,
         }  # fmt: skip
         return arguments.finish("conv2d", "conv2d", fields, (y, out, box), self.costs, [scratch])

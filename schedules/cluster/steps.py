@@ -29,6 +29,8 @@ def step_call(kernel: Kernel, costs: CostModel) -> Call | None:
         return _slice(kernel, costs)
     if kernel.operator == "im2col" and "im2col" in there:
         return _im2col(kernel, costs)
+    if kernel.operator == "pad" and "im2col" in there:
+        return _pad(kernel, costs)
     return None
 
 
@@ -67,7 +69,12 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
 def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
     x, y = kernel.inputs[0], kernel.outputs[0]
     assert isinstance(x, Local) and isinstance(y, Local)
-    a, (n, height, width, channels), (_, out_height, out_width, _) = kernel.attributes, x.spec.shape, y.spec.shape
+    # Wider values are copied as their bytes; padding then has to be the same byte.
+    a, itemsize = kernel.attributes, np.dtype(x.spec.dtype).itemsize
+    if itemsize > 1 and a["zero_point"] and any(a["pads"]):
+        return None
+    (n, height, width, channels), (_, out_height, out_width, _) = x.spec.shape, y.spec.shape
+    channels *= itemsize
     # Very short rows, and short ones with gaps, are better unrolled, which generated C does.
     row_bytes = a["kernel"][1] * channels
     if n != 1 or row_bytes < (_LEAST_ROW_BYTES if a["dilation"][1] == 1 else _LEAST_TAPS_BYTES):
@@ -80,6 +87,30 @@ def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
         "pad_left": a["pads"][1], "pad_value": a["zero_point"],
     }  # fmt: skip
     return _call(kernel, "im2col", fields, costs)
+
+
+def _pad(kernel: Kernel, costs: CostModel) -> Call | None:
+    """A border around an image: every line, border included, is one window as wide as the result."""
+    x, y = kernel.inputs[0], kernel.outputs[0]
+    assert isinstance(x, Local) and isinstance(y, Local)
+    a = kernel.attributes
+    fields = pad_fields(x.spec, y.spec, a)
+    return None if fields is None else _call(kernel, "im2col", {"x": Pointer(x), "y": Pointer(y), **fields}, costs)
+
+
+def pad_fields(x: TensorSpec, y: TensorSpec, attributes: dict[str, Any]) -> dict[str, Any] | None:
+    """Arguments of `im2col` that pad one image of bytes; None where more than rows and columns are padded."""
+    before, after = attributes["before"], attributes["after"]
+    if len(x.shape) != 4 or x.shape[0] != 1 or x.dtype not in ("int8", "uint8"):
+        return None
+    if any(before[axis] or after[axis] for axis in (0, 3)) or min(*before, *after) < 0:
+        return None
+    _, height, width, channels = x.shape
+    return {
+        "height": height, "width": width, "channels": channels, "out_height": y.shape[1], "out_width": 1,
+        "kernel_height": 1, "kernel_width": y.shape[2], "stride_y": 1, "stride_x": 1, "dilation_y": 1, "dilation_x": 1,
+        "pad_top": before[1], "pad_left": before[2], "pad_value": attributes["value"],
+    }  # fmt: skip
 
 
 def _slice(kernel: Kernel, costs: CostModel) -> Call | None:

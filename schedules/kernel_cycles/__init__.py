@@ -23,6 +23,7 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "conv2d": matrix.conv2d,
     "depthwise_conv2d": matrix.depthwise_conv2d,
     "add": elementwise.add,
+    "add_accumulators": elementwise.add_accumulators,
     "mul": elementwise.mul,
     "requantize": elementwise.requantize,
     "hardswish": elementwise.unary,
@@ -33,7 +34,9 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "softmax_tflite": rows.whole_rows,
     "rms_norm": rows.norm,
     "layer_norm": rows.norm,
+    "qdq_norm": rows.qdq_norm,
     "attention": attention.attention,
+    "qdq_attention": attention.qdq_attention,
     "rope": attention.rope,
     "rotary": attention.rotary,
     "past_attention": attention.past_attention,
@@ -43,6 +46,7 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "copy_rows": movement.copy_rows,
     "im2col": movement.im2col,
     "space_to_depth": movement.space_to_depth,
+    "resize": movement.resize,
 }
 
 

@@ -28,6 +28,12 @@ def add(f: Fields, cores: int) -> Work:
     return _work(f, "tables" if tables else "plain", cores, dense=dense)
 
 
+def add_accumulators(f: Fields, cores: int) -> Work:
+    rows = share(f["rows"], cores)
+    kind = "words" if f["b_type"] == 2 else "bytes"
+    return {"call": 1, "row": rows, kind: rows * f["columns"]}
+
+
 def mul(f: Fields, cores: int) -> Work:
     zero = f["zero_point_a"] == 0 and f["zero_point_b"] == 0
     if not is_four(f) or not zero or f["a_type"] == 2 or f["b_type"] == 2:

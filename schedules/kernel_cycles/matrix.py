@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from schedules.kernel_cycles.model import Fields, Work, kind_of, share, words
 
+# enum tvm_pulp_type: types of 16 bits come behind; and `wide_result` for results of 16 bits.
+_INT32, _HALVES = 2, 2
 # Instructions of the depth loop per word of depth: register tiles of 4, 3 (as 2 + 1), 2 and 1 rows.
 DEPTH_INSTRUCTIONS = {4: 24, 3: 23, 2: 14, 1: 9}
 
@@ -42,12 +44,29 @@ def tile_work(rows: int, columns: int, depth: int, kind: str, cores: int, *, sta
 
 
 def dense(f: Fields, cores: int) -> Work:
-    staged = f["rows"] > 1 and f["depth"] % 4 != 0
-    work = tile_work(f["rows"], f["columns"], f["depth"], kind_of(f), cores, staged=staged)
+    halves = f["x_type"] > _INT32
+    depth = f["depth"] * (2 if halves else 1)
+    staged = f["rows"] > 1 and depth % 4 != 0
+    kind = f"{kind_of(f)}_to_halves" if f["requant.wide_result"] == _HALVES else kind_of(f)
+    work = tile_work(f["rows"], f["columns"], depth, kind, cores, staged=staged)
+    if halves:
+        return {f"halves_{name}": count for name, count in work.items()}
+    if f["weight_offset"]:
+        return summed(work, min(4, f["rows"]), f["depth"])
     # One row of whole tiles has code of its own.
     narrow = f["requant.kind"] == 1 and not f["requant.wide_result"]
     own = f["rows"] == 1 and f["columns"] % 4 == 0 and narrow
     return {f"single_{name}": count for name, count in work.items()} if own else work
+
+
+def summed(work: Work, rows: int, depth: int) -> Work:
+    """Work with a sum of every row, which is added to what its tiles start with: in registers, or in memory."""
+    sums = work["block"] * rows
+    renamed = {
+        f"biased_{name}" if name.startswith("output_") and name != "output_scaled" else name: count
+        for name, count in work.items()
+    }
+    return renamed | {"summed_row": sums, "summed_word": sums * words(depth)}
 
 
 def matmul(f: Fields, cores: int) -> Work:
@@ -77,6 +96,8 @@ def conv2d(f: Fields, cores: int) -> Work:
         # The last pixels are few beside the others.
         work["tile"] = work.get("tile", 0) + work.pop("few_tile")
         work[f"output_{kind}"] = work.get(f"output_{kind}", 0) + work.pop(f"few_output_{kind}")
+    if f["weight_offset"]:
+        work = summed(work, min(4, pixels), depth)
     steps = (f["stride_y"], f["stride_x"], f["pad_top"], f["pad_left"])
     direct = kernel == (1, 1) and steps == (1, 1, 0, 0) and f["out_width"] == f["width"] and channels % 4 == 0
     if not direct:

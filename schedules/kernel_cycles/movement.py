@@ -62,8 +62,22 @@ def im2col(f: Fields, cores: int) -> Work:
     rows = windows * f["kernel_height"]
     if row_bytes <= 16 and f["dilation_x"] == 1:
         return {"short_call": 1, "short_window": windows, "short_row": rows}
+    if f["out_width"] == 1 and f["dilation_x"] == 1:
+        return {"line_call": 1, "line": rows, "line_word": rows * (row_bytes // 4), "line_rest": rows * (row_bytes % 4)}
     work: Work = {"call": 1, "window": windows, "row": rows, "word": rows * (row_bytes // 4)}
     work["rest"] = rows * (row_bytes % 4)
     if f["dilation_x"] != 1:
         work["tap"] = rows * f["kernel_width"]
     return work
+
+
+def resize(f: Fields, cores: int) -> Work:
+    pixels, channels = share(f["out_height"] * f["out_width"], cores), f["channels"]
+    if not given(f["column_weights"]):
+        return {"copy_call": 1, "copy_pixel": pixels, "copy_word": pixels * words(channels)}
+    small = f["row_taps"] == f["column_taps"] == 2 and f["middle"] == 0 and f["fraction"] <= 6 and channels % 4 == 0
+    if small and (not f["slack"] if given(f["thresholds"]) else f["requant.kind"] == 4):
+        kind = "near" if given(f["thresholds"]) else "scaled"
+        return {"call": 1, "pixel": pixels, kind: pixels * channels}
+    taps = f["row_taps"] * f["column_taps"]
+    return {"plain_call": 1, "plain_element": pixels * channels, "plain_tap": pixels * channels * taps}

@@ -64,3 +64,27 @@ def test_a_command_by_itself() -> None:
     assert COSTS.move_cycles(3 * 20, 20, outward=False) == 3 * 3
     assert COSTS.move_cycles(3 * 20, 20, outward=True) == 3 * (3 + 1)
     assert COSTS.move_cycles(0, 1, outward=False) == 0
+
+
+def job(cycles: int, size: int) -> dict[str, Any]:
+    descriptor = {"space": "L1", "start": 0, "bytes": 4}
+    moved = {"reads": [access(size)], "writes": [access(0)]}
+    return {
+        "do": "job",
+        "engine": "e",
+        "ticket": 0,
+        "queue": 2,
+        "layer": 0,
+        "cycles": cycles,
+        "descriptor": descriptor,
+    } | moved
+
+
+def test_a_job_beside_a_transfer_takes_longer() -> None:
+    """The transfer outlasts the job: all of it is slowed down, by what the cost model says of its accesses."""
+    alone = estimate_plan(program(job(1000, 16_000)), COSTS)
+    beside = estimate_plan(program(job(1000, 16_000), load(80_000)), COSTS)
+    lengths = [next(s.end - s.start for s in made.spans if s.resource == "e") for made in (alone, beside)]
+    start = [next(s.start for s in beside.spans if s.resource == name) for name in ("e", "load")]
+    late = round(COSTS.job_contention(16_000, 1000) * (1000 - (start[1] - start[0])))
+    assert lengths == [1000, 1000 + late] and late > 100

@@ -160,7 +160,7 @@ def cluster_program(toolchain: RiscvToolchain, folder: str = "xpulp") -> Path:
         sources,
         includes,
         script,
-        march="rv32imc",
+        march="rv32imfc",
         toolchain=toolchain,
         defines=defines,
         extra_flags=WARNINGS,

@@ -14,6 +14,7 @@ from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
 from tests.kernels.random_requant import Rule, random_rule
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import LEFT_SHIFT, Add
+from tvm_pulp.qnn.add_accumulators import AddAccumulators
 from tvm_pulp.qnn.gelu import Gelu
 from tvm_pulp.qnn.hardswish import Hardswish
 from tvm_pulp.qnn.mul import Mul
@@ -208,3 +209,37 @@ def lookup_case(rng: np.random.Generator, count: int, *, misalign: int = 0) -> C
     x, table = random_bytes(rng, (count,), "uint8"), random_bytes(rng, (256,), "uint8")
     fields = {"x": x, "y": Out((count,), "uint8"), "table": table, "count": count}
     return Case(Call("lookup", fields, misalign={"x": misalign, "table": misalign}), table[x], count)
+
+
+def add_accumulators_case(
+    rng: np.random.Generator, rows: int, columns: int, dtype: str, *, misalign: int = 0, out: str = "int8"
+) -> Case:
+    """Accumulators of a layer plus bytes, or plus those of another layer."""
+    a, b = (random_values(rng, (rows, columns), t) for t in ("int32", dtype))
+    fraction = int(rng.integers(10, 21))
+    largest = 1 << 28
+    muls, lefts = [], []
+    for x in (a, b):
+        if x.dtype == np.int32:
+            lefts.append(int(rng.integers(8, 15)))
+            muls.append(rng.integers(0, (largest << 32) // (100000 << lefts[-1]), columns).astype(np.int32))
+        else:
+            lefts.append(0)
+            muls.append(rng.integers(0, largest // 256, 1).astype(np.int32))
+    limits = np.iinfo(out)
+    low, high = int(limits.min) + int(rng.integers(30)), int(limits.max) - int(rng.integers(30))
+    rule = Requant("half_up", 0, int(rng.integers(low, high)), low, high, dtype=out)
+    zero_point = int(rng.integers(-128, 128)) if dtype == "int8" else int(rng.integers(256)) if dtype == "uint8" else 0
+    attributes = {
+        **rule.attributes(), "axis": -1, "fraction": fraction, "left_a": lefts[0], "left_b": lefts[1],
+        "zero_point_a": 0, "zero_point_b": zero_point,
+    }  # fmt: skip
+    expected = AddAccumulators.reference(attributes, [a, b, *muls])
+    fields = {
+        "a": a, "b": b, "y": Out(expected.shape, out), "mul_a": muls[0], "mul_b": muls[1], "rows": rows,
+        "columns": columns, "a_type": TYPE_CODES["int32"], "b_type": TYPE_CODES[dtype], "left_a": lefts[0],
+        "left_b": lefts[1], "zero_point_a": 0, "zero_point_b": zero_point, "fraction": fraction,
+        "zero_point": rule.zero_point, "low": low, "high": high,
+    }  # fmt: skip
+    call = Call("add_accumulators", fields, misalign={"b": misalign} if dtype != "int32" else {})
+    return Case(call, expected, expected.size)

@@ -19,9 +19,10 @@ import numpy as np
 from schedules.kernel_cycles import WORKS
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Work
-from tests.kernels.attention_cases import attention_case, rope_case
+from tests.kernels.attention_cases import attention_case, qdq_attention_case, rope_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
+    add_accumulators_case,
     add_case,
     gelu_case,
     hardswish_case,
@@ -34,14 +35,16 @@ from tests.kernels.movement_cases import (
     copy_rows_case,
     im2col_case,
     pool_case,
+    resize_case,
     space_to_depth_case,
     transpose_case,
 )
 from tests.kernels.past_attention_cases import past_attention_case, rotary_case
-from tests.kernels.random_requant import KINDS
+from tests.kernels.random_requant import KINDS, rule_of_halves
 from tests.kernels.row_cases import (
     i_softmax_case,
     layer_norm_case,
+    qdq_norm_case,
     rms_norm_case,
     softmax_ita_case,
     softmax_tflite_case,
@@ -85,11 +88,25 @@ class Shapes:
         """The narrow form and TFLite's more often than the others."""
         return str(self.pick(*["pulp"] * 5, *["tflite"] * 3, *KINDS))
 
+    def offset(self) -> int:
+        """What weights lie above int8: usually nothing."""
+        return int(self.pick(0, 0, 0, 0, 9))
+
 
 def dense(s: Shapes) -> Case:
     columns = s.pick(s.size(1, 3), *[s.size(4, 128)] * 7)
     rows, depth = s.pick(1, s.size(1, 64)), s.size(4, 256, s.pick(1, 4, 4))
-    return dense_case(s.rng, rows, columns, depth, s.kind(), per_channel=s.flag())
+    if s.rng.random() < 0.2:
+        return dense_of_halves(s, rows, max(4, columns), depth)
+    return dense_case(s.rng, rows, columns, depth, s.kind(), per_channel=s.flag(), offset=s.offset())
+
+
+def dense_of_halves(s: Shapes, rows: int, columns: int, depth: int) -> Case:
+    """16-bit activations; most results have 16 bits too."""
+    rule = None
+    if s.rng.random() < 0.7:
+        rule = rule_of_halves(s.rng, s.pick("half_up", "half_up", "half_even"), depth << 22, columns, "int16")
+    return dense_case(s.rng, rows, columns, depth, s.kind(), dtype="int16", rule=rule)
 
 
 def matmul(s: Shapes) -> Case:
@@ -106,7 +123,7 @@ def conv2d(s: Shapes) -> Case:
     # A few channels, as an image has, more often than others.
     channels = s.pick(1, 3, 3, *[channels] * 5)
     size, kind = (s.size(5, 20), s.size(5, 20), channels), s.kind()
-    return conv2d_case(s.rng, size, out_channels, window, kind, windows=s.pick(4, 8, 12, 16))
+    return conv2d_case(s.rng, size, out_channels, window, kind, windows=s.pick(4, 8, 12, 16), offset=s.offset())
 
 
 def depthwise_conv2d(s: Shapes) -> Case:
@@ -161,12 +178,23 @@ def norm(make: Callable[..., Case]) -> Callable[[Shapes], Case]:
     return lambda s: make(s.rng, s.pick(1, s.size(1, 64)), s.size(8, 256), wide=s.pick(False, False, False, True))
 
 
+def qdq_norm(s: Shapes) -> Case:
+    form = s.pick("layer", "layer", "rms", "rms_quantized", "layer_quantized", "plain")
+    return qdq_norm_case(s.rng, s.pick(1, s.size(1, 64)), s.size(8, 256), form=form)
+
+
 def attention(s: Shapes) -> Case:
     heads, queries, keys = s.size(1, 16), s.pick(1, s.size(1, 48)), s.size(4, 96, s.pick(1, 4, 4))
     size, batch = s.pick(4, 4, 8, 16, 32), s.pick(1, 8, 16, 16)
     small, covered = size == 4, size == 4 and s.flag()
     forms = {"with_table": s.flag(), "with_mask": s.flag(), "small": small, "covered": covered}
     return attention_case(s.rng, heads, queries, keys, size, batch=batch, **forms)
+
+
+def qdq_attention(s: Shapes) -> Case:
+    group, queries, keys = s.pick(1, 1, 2), s.pick(1, s.size(1, 48)), s.size(2, 96)
+    heads, size = group * s.size(1, 8), s.pick(4, 8, 16, 16, 32, 64)
+    return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, classes=s.pick(1, 2), by_head=s.flag())
 
 
 def rope(s: Shapes) -> Case:
@@ -198,14 +226,27 @@ def copy_rows(s: Shapes) -> Case:
     return copy_rows_case(s.rng, s.size(1, 64), s.size(4, 256), s.pick(0, 4), with_table=s.pick(True, False, False))
 
 
+def add_accumulators(s: Shapes) -> Case:
+    return add_accumulators_case(s.rng, s.size(8, 200), s.size(4, 64), s.pick("int8", "uint8", "int32"))
+
+
 def im2col(s: Shapes) -> Case:
-    window = s.pick(Window(), Window((3, 3), (2, 2)), Window((5, 3)), Window((4, 10), (2, 2), pads=(1, 4, 1, 5)))
-    return im2col_case(s.rng, (s.size(5, 24), s.size(10, 24), s.size(1, 32)), window)
+    dilated = s.pick(Window((1, 3), dilation=(1, 2), pads=(0, 4, 0, 0)), Window((3, 3), dilation=(2, 2), pads=(2,) * 4))
+    strided = s.pick(Window((3, 3), (2, 2)), Window((4, 10), (2, 2), pads=(1, 4, 1, 5)))
+    size = (s.size(5, 24), s.size(10, 24), s.size(1, 32))
+    # Whole padded lines: how a border is laid around an image.
+    window = s.pick(Window(), strided, Window((5, 3)), dilated, Window((1, size[1] + 2)))
+    return im2col_case(s.rng, size, window)
 
 
 def space_to_depth(s: Shapes) -> Case:
     size = (2 * s.size(2, 24), 2 * s.size(2, 24), s.pick(3, 3, s.size(1, 8)))
     return space_to_depth_case(s.rng, size, planar=s.flag(), unsigned=s.flag())
+
+
+def resize(s: Shapes) -> Case:
+    form, size = s.pick("copy", "near", "near", "scaled", "wide"), (s.size(3, 12), s.size(3, 12), 4 * s.size(1, 16))
+    return resize_case(s.rng, size, (2 * size[0], 2 * size[1]), form)
 
 
 # Maker of a random call, and how many are measured.
@@ -215,6 +256,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "conv2d": (conv2d, 450),
     "depthwise_conv2d": (depthwise_conv2d, 360),
     "add": (add, 300),
+    "add_accumulators": (add_accumulators, 80),
     "mul": (mul, 120),
     "requantize": (requantize, 360),
     "hardswish": (hardswish, 90),
@@ -225,7 +267,9 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "softmax_tflite": (softmax(softmax_tflite_case), 60),
     "rms_norm": (norm(rms_norm_case), 120),
     "layer_norm": (norm(layer_norm_case), 120),
+    "qdq_norm": (qdq_norm, 160),
     "attention": (attention, 320),
+    "qdq_attention": (qdq_attention, 160),
     "rope": (rope, 120),
     "rotary": (rotary, 60),
     "past_attention": (past_attention, 120),
@@ -235,6 +279,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "copy_rows": (copy_rows, 100),
     "im2col": (im2col, 160),
     "space_to_depth": (space_to_depth, 80),
+    "resize": (resize, 120),
 }
 
 

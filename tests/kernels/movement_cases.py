@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from schedules.cluster.steps import pad_fields
 from tests.kernels.call import Call, Out
 from tests.kernels.matrix_cases import TYPE_CODES, Case, Window, random_bytes
+from tests.qnn.resize_operands import random_resize
 from tvm_pulp.qnn.avg_pool import AvgPool
 from tvm_pulp.qnn.im2col import Im2col
 from tvm_pulp.qnn.max_pool import MaxPool
+from tvm_pulp.qnn.pad import Pad
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.resize import Resize, fraction_bits
 from tvm_pulp.qnn.space_to_depth import SpaceToDepth
+from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
 def pool_case(
@@ -40,6 +48,19 @@ def im2col_case(rng: np.random.Generator, size: tuple[int, int, int], window: Wi
     expected = Im2col.reference(attributes, [x])
     fields = {**window.fields(*size[:2]), "x": x, "y": Out(expected.shape, "uint8"), "channels": size[2]}
     call = Call("im2col", {**fields, "pad_value": pad_value}, misalign={"x": misalign})
+    return Case(call, expected, expected.size)
+
+
+def pad_case(
+    rng: np.random.Generator, size: tuple[int, int, int], pads: tuple[int, int, int, int], *, misalign: int = 0
+) -> Case:
+    """An image with a border (top, left, bottom, right), laid out by `im2col`."""
+    x, value = random_bytes(rng, (1, *size), "int8"), int(rng.integers(-128, 128))
+    attributes = {"before": [0, *pads[:2], 0], "after": [0, *pads[2:], 0], "value": value}
+    expected = Pad.reference(attributes, [x])
+    fields = pad_fields(TensorSpec(x.shape, "int8"), TensorSpec(expected.shape, "int8"), attributes)
+    assert fields is not None
+    call = Call("im2col", {**fields, "x": x, "y": Out(expected.shape, "int8")}, misalign={"x": misalign})
     return Case(call, expected, expected.size)
 
 
@@ -82,3 +103,43 @@ def copy_rows_case(
     fields = {"x": x, "y": out, "table": table, "rows": rows, "row_bytes": row_bytes}
     fields |= {"x_stride": row_bytes, "y_stride": row_bytes + gap}
     return Case(Call("copy_rows", fields, misalign={"x": misalign}), expected, x.size)
+
+
+def resize_case(
+    rng: np.random.Generator, size: tuple[int, int, int], result: tuple[int, int], form: str, *, dtype: str = "int8",
+    out: str = "int8", misalign: int = 0,
+) -> Case:  # fmt: skip
+    """`form`: copy, near (ties decided by floats), scaled, wide (weights rounded in between), cubic."""
+    taps, bits, how = {
+        "copy": ((1, 1), (0, 0), {}),
+        "near": ((2, 2), (2, 2), {"ties": True}),
+        "scaled": ((2, 2), (3, 3), {}),
+        "wide": ((2, 2), (15, 14), {"ties": True, "middle": 7, "slack": 1 << 15}),
+        "cubic": ((4, 4), (6, 6), {}),
+    }[form]
+    out = dtype if form == "copy" else out
+    attributes, operands = random_resize(rng, size, result, taps, bits, dtype=dtype, out=out, **how)  # type: ignore[arg-type]
+    expected = Resize.reference(attributes, operands)
+    fields: dict[str, Any] = dict.fromkeys(
+        ("rows", "row_weights", "columns", "column_weights", "real_rows", "real_columns", "values", "thresholds")
+    )
+    names = ("rows", "columns") if form == "copy" else ("rows", "row_weights", "columns", "column_weights")
+    fields |= dict(zip(names, operands[1:], strict=False))
+    requant: dict[str, Any] = dict.fromkeys(
+        ("kind", "per_channel", "wide_result", "shift", "zero_point", "low", "high"), 0
+    ) | {"mul": None, "add": None}
+    if form != "copy":
+        rule = Requant.of(attributes)
+        requant |= {"kind": 5 if rule.kind == "half_even" else 4, "mul": operands[5], "add": operands[6]}
+        requant |= {"zero_point": rule.zero_point, "low": rule.low, "high": rule.high}
+        fields |= dict(zip(("real_rows", "real_columns", "values", "thresholds"), operands[7:], strict=False))
+    plain = form == "copy"
+    fields |= {
+        "x": operands[0], "y": Out(expected.shape, str(expected.dtype)), "first_row": 0, "width": size[1],
+        "channels": size[2], "out_height": result[0], "out_width": result[1], "row_taps": taps[0],
+        "column_taps": taps[1], "middle": 0 if plain else attributes["middle"],
+        "fraction": 0 if plain else fraction_bits(attributes), "slack": 0 if plain else attributes["slack"],
+        "zero_point": 0 if plain else attributes["zero_point"], "x_type": TYPE_CODES[dtype],
+        "y_type": TYPE_CODES[str(expected.dtype)], "requant": requant,
+    }  # fmt: skip
+    return Case(Call("resize", fields, misalign={"x": misalign}), expected, expected.size)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.elementwise_cases import (
+    add_accumulators_case,
     add_case,
     gelu_case,
     hardswish_case,
@@ -107,3 +108,10 @@ def test_activation(make, kind, seed, rows, columns, dtype, per_channel, misalig
 @given(SEEDS, st.integers(1, 500), MISALIGN, CORES, TOOLS)
 def test_lookup(seed, count, misalign, cores, tool):  # type: ignore[no-untyped-def]
     check(lookup_case(np.random.default_rng(seed), count, misalign=misalign), cores, tool)
+
+
+@settings(max_examples=40)
+@given(SEEDS, ROWS, COLUMNS, st.sampled_from(["int8", "uint8", "int32"]), BYTES, MISALIGN, CORES, TOOLS)
+def test_add_accumulators(seed, rows, columns, dtype, out, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(add_accumulators_case(rng, rows, columns, dtype, misalign=misalign, out=out), cores, tool)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.matrix_cases import Window, conv2d_case, dense_case, depthwise_case, matmul_case
-from tests.kernels.random_requant import KINDS, Rule
+from tests.kernels.random_requant import KINDS, Rule, rule_of_halves
 from tvm_pulp.qnn.requant import Requant
 
 SEEDS = st.integers(0, 1 << 30)
@@ -52,6 +52,55 @@ def test_promised_roundings(kind, seed, rows, zero_point, dtype, unsigned_result
     case = dense_case(rng, rows, columns, 4, dtype=dtype, rule=rule, promised=True)
     assert case.call.arguments["requant"]["shift"] == 1
     check(case, 3)
+
+
+OFFSETS = st.sampled_from([-128, -9, 1, 37, 127])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(
+    SEEDS, st.integers(1, 70), SIZE, st.integers(1, 45), BYTES, OFFSETS, MISALIGN, CORES, st.sampled_from(TOOLCHAINS)
+)
+def test_dense_with_asymmetric_weights(kind, seed, rows, columns, depth, dtype, offset, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
+    case = dense_case(
+        np.random.default_rng(seed), rows, columns, depth, kind, dtype=dtype, misalign=misalign, offset=offset
+    )
+    check(case, cores, toolchain)
+
+
+HALVES = st.sampled_from(["int16", "uint16"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(SEEDS, SIZE, SIZE, st.integers(1, 45), HALVES, st.booleans(), CORES, st.sampled_from(TOOLCHAINS))
+def test_dense_of_16_bits(kind, seed, rows, columns, depth, dtype, per_channel, cores, toolchain):  # type: ignore[no-untyped-def]
+    case = dense_case(np.random.default_rng(seed), rows, columns, depth, kind, dtype=dtype, per_channel=per_channel)
+    check(case, cores, toolchain)
+
+
+@pytest.mark.parametrize("kind", ["half_up", "half_even"])
+@EXAMPLES
+@given(SEEDS, SIZE, SIZE, st.integers(1, 300), st.one_of(BYTES, HALVES), HALVES, CORES, st.sampled_from(TOOLCHAINS))
+def test_dense_to_16_bits(kind, seed, rows, columns, depth, dtype, to, cores, toolchain):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    bound = depth * 128 * (255 if dtype in ("int8", "uint8") else 40000)
+    rule = rule_of_halves(rng, kind, bound, int(rng.choice([1, columns])), to)
+    check(dense_case(rng, rows, columns, depth, dtype=dtype, rule=rule, promised=False), cores, toolchain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(SEEDS, IMAGES, SIZE, WINDOWS, BYTES, OFFSETS, MISALIGN, CORES, st.sampled_from(TOOLCHAINS))
+def test_conv2d_with_asymmetric_weights(kind, seed, size, channels, window, dtype, offset, misalign, cores, toolchain):  # type: ignore[no-untyped-def]
+    assume(min(window.output(*size[:2])) >= 1)
+    rng = np.random.default_rng(seed)
+    case = conv2d_case(
+        rng, size, channels, window, kind, dtype=dtype, zero_point=int(rng.integers(0, 9)), misalign=misalign,
+        windows=int(rng.choice([4, 8, 16])), offset=offset,
+    )  # fmt: skip
+    check(case, cores, toolchain)
 
 
 @EXAMPLES

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.matrix_cases import Window
-from tests.kernels.movement_cases import copy_rows_case, im2col_case, pool_case, space_to_depth_case, transpose_case
+from tests.kernels.movement_cases import (
+    copy_rows_case,
+    im2col_case,
+    pad_case,
+    pool_case,
+    resize_case,
+    space_to_depth_case,
+    transpose_case,
+)
 
 SEEDS = st.integers(0, 1 << 30)
 CORES = st.integers(1, 8)
@@ -45,6 +53,12 @@ def test_im2col(seed, size, kernel, strides, pads, dilation, misalign, cores, to
     check(im2col_case(np.random.default_rng(seed), size, window, misalign=misalign), cores, tool)
 
 
+@EXAMPLES
+@given(SEEDS, IMAGES, st.tuples(*[st.integers(0, 5)] * 4), MISALIGN, CORES, TOOLS)
+def test_pad(seed, size, pads, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    check(pad_case(np.random.default_rng(seed), size, pads, misalign=misalign), cores, tool)
+
+
 @settings(max_examples=40)
 @given(
     SEEDS, st.tuples(st.integers(1, 5), st.integers(1, 11), st.sampled_from([1, 2, 3, 3, 4])), st.booleans(),
@@ -71,3 +85,14 @@ def test_transpose(seed, shape, axes, dtype, misalign, cores, tool):  # type: ig
 def test_copy_rows(with_table, seed, rows, row_bytes, gap, misalign, cores, tool):  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(seed)
     check(copy_rows_case(rng, rows, row_bytes, gap, misalign=misalign, with_table=with_table), cores, tool)
+
+
+@pytest.mark.parametrize("form", ["copy", "near", "scaled", "wide", "cubic"])
+@EXAMPLES
+@given(
+    SEEDS, st.tuples(st.integers(1, 7), st.integers(1, 7), st.sampled_from([1, 3, 4, 8, 12, 20])),
+    st.tuples(st.integers(1, 12), st.integers(1, 12)), BYTES, BYTES, MISALIGN, CORES, TOOLS,
+)  # fmt: skip
+def test_resize(form, seed, size, result, dtype, out, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    case = resize_case(np.random.default_rng(seed), size, result, form, dtype=dtype, out=out, misalign=misalign)
+    check(case, cores, tool)

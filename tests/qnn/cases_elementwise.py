@@ -143,7 +143,28 @@ def no_norm(rng: Rng) -> Case:
     return Case("no_norm", attributes, [x, weight, bias])
 
 
+def add_accumulators(rng: Rng) -> Case:
+    """Accumulators or bytes on either side, multipliers of one channel or all; every summand below 2^29."""
+    size = shape(rng)
+    axis, fraction = int(rng.integers(len(size))), int(rng.integers(1, 21))
+    rule = Requant("half_up", 0, 3, -100, 127, dtype="int8")
+    attributes: dict[str, Any] = {**rule.attributes(), "axis": axis, "fraction": fraction}
+    data, factors = [], []
+    for side in "ab":
+        dtype = str(pick(rng, ("int8", "uint8", "int32")))
+        left = int(rng.integers(0, 8)) if dtype == "int32" else 0
+        most = (1 << 60) // (1 << (23 + left)) if dtype == "int32" else 1 << 20
+        channels = size[axis] if dtype == "int32" and rng.random() < 0.6 else 1
+        values = rng.integers(-(1 << 23), 1 << 23, size).astype(np.int32)
+        data.append(values if dtype == "int32" else integers(rng, size, dtype))
+        factors.append(rng.integers(0, min(most, 1 << 31), channels).astype(np.int32))
+        attributes[f"left_{side}"] = left
+        attributes[f"zero_point_{side}"] = zero_point(rng, dtype) if dtype != "int32" else 0
+    return Case("add_accumulators", attributes, [*data, *factors])
+
+
 CASES = {
+    "add_accumulators": add_accumulators,
     "add": add,
     "sub": binary("sub", lambda a, b: a + b),
     "mul": binary("mul", lambda a, b: a * b),

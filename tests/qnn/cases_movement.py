@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tests.qnn.cases_elementwise import shape
 from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, byte_type, integers, pick
+from tests.qnn.resize_operands import random_resize
 
 
 def any_tensor(rng: Rng) -> np.ndarray:
@@ -71,7 +74,22 @@ def space_to_depth(rng: Rng) -> Case:
     return Case("space_to_depth", {"layout": layout, "unsigned": unsigned}, [integers(rng, (batch, *size), dtype)])
 
 
+def resize(rng: Rng) -> Case:
+    """Copies, linear taps with and without ties, four taps, weights that are rounded in between."""
+    size, result = tuple(int(rng.integers(1, 6)) for _ in range(3)), tuple(int(rng.integers(1, 8)) for _ in range(2))
+    how: dict[str, Any] = {
+        "dtype": byte_type(rng), "out": byte_type(rng), "layout": str(pick(rng, ("NHWC", "NCHW"))),
+        "batch": int(rng.integers(1, 3)),
+    }  # fmt: skip
+    kind = int(rng.integers(5))
+    taps, bits = ((1, 1), (2, 2), (2, 2), (4, 4), (2, 1))[kind], ((0, 0), (2, 2), (3, 2), (4, 5), (12, 8))[kind]
+    how |= ({}, {"ties": True}, {}, {}, {"middle": 7, "ties": True, "slack": 40})[kind]
+    attributes, operands = random_resize(rng, size, result, taps, bits, **how)  # type: ignore[arg-type]
+    return Case("resize", attributes, operands)
+
+
 CASES = {
+    "resize": resize,
     "space_to_depth": space_to_depth,
     "concat": concat,
     "pad": pad,

@@ -48,6 +48,14 @@ def test_cores_are_in_the_dmas_way() -> None:
     assert changed(memory__l1__conflicts=False).contention == 0
 
 
+def test_the_dma_is_in_the_way_of_jobs() -> None:
+    """A job that reads 32 bytes in every other cycle meets a transfer's two words in 10 of 16 banks, and waits half."""
+    assert COSTS.job_contention(16_000, 1000) == pytest.approx(0.5 * 10 / 16 / 2)
+    assert COSTS.job_contention(0, 1000) == 0
+    assert changed(memory__l1__banks=64).job_contention(16_000, 1000) < COSTS.job_contention(16_000, 1000)
+    assert changed(memory__l1__conflicts=False).job_contention(16_000, 1000) == 0
+
+
 def test_cores_are_in_each_others_way() -> None:
     assert COSTS.core_slowdown == pytest.approx(1.0)
     assert CostModel(BASE, 1).core_slowdown < 1 < changed(cluster__cores=16).core_slowdown < 1.1

@@ -43,6 +43,7 @@ def layers() -> dict[str, Layer]:
     window: dict[str, Any] = {"layout": "NHWC", "strides": [2, 1], "dilation": [1, 1], "pads": [1, 2, 1, 0]}
     pairs = {"zero_point_a": 3, "zero_point_b": -5}
     add = {"form": "plain", "requant_a": "none", "requant_b": "none", "zero_point_a": 0, "zero_point_b": 0}
+    fixed_point = {"fraction": 20, "axis": 3, "left_a": 10, "left_b": 0}
     weight = vector(source, 7, -90, 90, "int32")
     return {
         "requantize": make_layer("requantize", {**PULP, "zero_point": 4, "axis": 3}, x, *requant),
@@ -53,6 +54,14 @@ def layers() -> dict[str, Layer]:
         "gelu": make_layer("gelu", {**PULP, "b": -30, "one": 900}, x, *requant),
         "add": make_layer("add", {**add, **PULP}, x, x, *one),
         "add that broadcasts": make_layer("add", {**add, **NONE}, x, TensorSpec((11, 1), "int8")),
+        "add_accumulators": make_layer(
+            "add_accumulators",
+            {**Requant("half_up", 0, 3, -128, 127).attributes(), **pairs, **fixed_point},
+            TensorSpec(x.shape, "int32"),
+            x,
+            vector(source, 7, 1 << 20, 1 << 22),
+            vector(source, 1, 1 << 17, 1 << 18),
+        ),
         "sub": make_layer("sub", {**PULP, **pairs}, x, TensorSpec((1, 9, 1, 7), "int8"), *requant),
         "mul": make_layer("mul", {**PULP, **pairs}, x, TensorSpec((7,), "int8"), *requant),
         "no_norm": make_layer("no_norm", {"levels": 256, "shift": 8, "mul": 3}, rows, weight, weight[::-1].copy()),

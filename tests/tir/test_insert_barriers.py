@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tir.small_plans import numbers, two_tiles
@@ -105,3 +107,23 @@ def test_long_queues_leave_tickets_to_others() -> None:
     assert sorted(number for tickets in shared.values() for number in tickets) == list(range(8))
     with pytest.raises(UserError, match="uses 9 accelerators and the executor keeps 8: name fewer in --target"):
         share_tickets(dict.fromkeys("abcdefghi", 1))
+
+
+def test_what_is_needed_first_is_loaded_first() -> None:
+    """Loads of a step that two cores would issue are one core's, the most urgent first, if the DMA takes them all."""
+    tables = two_tiles(overlap=True, layers=3)
+    moves = tables.plan.schedule.moves
+    later = max((m for m in moves if not m.outward), key=lambda m: m.layer)
+    beside = next(m for m in moves if not m.outward and m.layer == 1)
+    urgent = replace(beside, position=2, needed=5, ahead=True)
+    patient = replace(later, position=2, needed=17, ahead=True)
+    changed = [urgent if m is beside else patient if m is later else m for m in moves]
+    schedule = replace(tables.plan.schedule, moves=tuple(changed))
+    for room, agents in ((10, 1), (1, 2)):
+        plan = replace(tables.plan, schedule=schedule, commands_in_flight=room)
+        step = next(s for s in describe(lower(plan))["program"] if s["position"] == 2)
+        loads = [(a["agent"], a["layer"]) for a in step["actions"] if a["do"] == "load" and a["ahead"]]
+        assert sorted(layer for _, layer in loads) == [1, 2]
+        assert len({agent for agent, _ in loads}) == agents
+        if agents == 1:
+            assert [layer for _, layer in loads] == [1, 2]

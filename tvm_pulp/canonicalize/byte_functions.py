@@ -23,27 +23,31 @@ _FUNCTIONS = ("requantize", "hardswish", "gelu", "integer_div")
 _BYTES = ("int8", "uint8")
 
 
+def byte_table(call: Any) -> np.ndarray | None:
+    """The 256 bytes that an operator makes of every byte of its first operand, or None."""
+    if qnn.is_qnn(call, "lookup"):
+        return np.asarray(constant(call.args[1]))
+    if not any(qnn.is_qnn(call, name) for name in _FUNCTIONS):
+        return None
+    constants = [constant(a) for a in call.args[1:]]
+    source = spec_of(call.args[0])
+    if source.dtype not in _BYTES or any(c is None or c.size != 1 for c in constants):
+        return None
+    name, attributes = call.op.name.removeprefix(PREFIX), qnn.attributes(call)
+    if attributes.get("operands", 1) != 1:
+        return None
+    low, high = source.range
+    every = np.arange(low, high + 1).astype(source.dtype)
+    if "axis" in attributes:
+        attributes["axis"] = 0
+    result = OPERATORS[name].reference(attributes, [every, *constants])
+    return result if str(result.dtype) in _BYTES else None
+
+
 class ByteFunctions(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        if qnn.is_qnn(value, "lookup"):
-            return self._lookup(value.args[0], constant(value.args[1]))
-        if not any(qnn.is_qnn(value, name) for name in _FUNCTIONS):
-            return value
-        constants = [constant(a) for a in value.args[1:]]
-        source = spec_of(value.args[0])
-        if source.dtype not in _BYTES or any(c is None or c.size != 1 for c in constants):
-            return value
-        name, attributes = value.op.name.removeprefix(PREFIX), qnn.attributes(value)
-        if attributes.get("operands", 1) != 1:
-            return value
-        low, high = source.range
-        every = np.arange(low, high + 1).astype(source.dtype)
-        if "axis" in attributes:
-            attributes["axis"] = 0
-        result = OPERATORS[name].reference(attributes, [every, *constants])
-        if str(result.dtype) not in _BYTES:
-            return value
-        return self._lookup(value.args[0], result)
+        table = byte_table(value)
+        return value if table is None else self._lookup(value.args[0], table)
 
     def _lookup(self, source: Any, table: np.ndarray) -> Any:
         """One table, joined with the table before it when nobody else reads that."""

@@ -11,11 +11,13 @@ from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
 from tvm_pulp.canonicalize.fuse_lookups import FuseLookups
+from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
 from tvm_pulp.canonicalize.to_nhwc import ToNhwc
+from tvm_pulp.canonicalize.unreachable_ties import UnreachableTies
 from tvm_pulp.frontend.imported import Imported
 
 
@@ -36,7 +38,16 @@ def canonicalize(imported: Imported) -> Any:
     elif imported.dialect == "tflite":
         passes = [FoldQdq(TfliteArithmetic()), DeadChannels(), DropIdentity()]
     elif imported.dialect == "qdq":
-        passes = [FoldQdq(OnnxArithmetic()), ToNhwc(), DropIdentity(), FoldTransposes(), ByteFunctions()]
+        passes = [
+            FoldQdq(OnnxArithmetic()),
+            ToNhwc(),
+            DropIdentity(),
+            FoldTransposes(),
+            ByteFunctions(),
+            FuseQdqAttention(),
+            FuseLookups(),
+            UnreachableTies(),
+        ]
     for step in [*passes, ExplicitPadding()] if passes else []:
         module = step.run(module)
     return module

@@ -22,7 +22,17 @@ import tvm
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize import qdq_elementwise, qdq_layers, qdq_reductions, qdq_unary
+from tvm_pulp.canonicalize import (
+    qdq_accumulators,
+    qdq_elementwise,
+    qdq_layers,
+    qdq_norm,
+    qdq_reductions,
+    qdq_resize,
+    qdq_transposed,
+    qdq_unary,
+)
+from tvm_pulp.canonicalize.accumulators import Accumulators
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, padded, window
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, target_of
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
@@ -33,8 +43,8 @@ from tvm_pulp.qnn.tensor_spec import RANGES
 _LAYERS: dict[str, Callable[..., Any]] = {
     "relax.nn.conv1d": qdq_layers.conv1d,
     "relax.nn.conv2d": qdq_layers.conv2d,
-    "relax.nn.conv1d_transpose": qdq_layers.conv1d_transpose,
-    "relax.nn.conv2d_transpose": qdq_layers.conv2d_transpose,
+    "relax.nn.conv1d_transpose": qdq_transposed.conv1d_transpose,
+    "relax.nn.conv2d_transpose": qdq_transposed.conv2d_transpose,
     "relax.matmul": qdq_layers.matmul,
 }
 _OPERATORS: dict[str, Callable[..., Any]] = {
@@ -50,6 +60,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "relax.nn.avg_pool2d": qdq_reductions.avg_pool,
     "relax.nn.softmax": qdq_reductions.softmax,
 }
+# Operators of two tensors that may turn out to be one function of a single byte.
+_OF_TWO = {f"relax.{name}" for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum")}
 
 
 class FoldQdq(QdqRewriter):
@@ -116,13 +128,23 @@ class FoldQdq(QdqRewriter):
     def _island(self, real: Any, target: IntegerTarget) -> Any:
         """The integer form of a float value on its way to `target`, or None."""
         inner, inner_target, scaled = self._without_activation(real, target)
+        if self.arithmetic.name == "onnx":
+            known = self._onnx_island(real, inner, inner_target, target)
+            if known is not None:
+                return known
         x = self.operands.quantized(inner)
         if x is not None:
             rescaled = None if scaled else qdq_elementwise.requantize(self, x, inner_target)
             return rescaled if rescaled is not None else qdq_unary.lookup(self, real, target)
         call = self.definition(inner)
+        if is_op(call, "relax.add") and self.arithmetic.name == "onnx":
+            resized = qdq_resize.resize(self, inner, inner_target)
+            if resized is not None:
+                return resized
         if is_op(call, "relax.add"):
             found = _first(self._biased(call, inner_target), qdq_elementwise.add(self, call, inner_target))
+            if found is None and self.arithmetic.name == "onnx":
+                found = qdq_accumulators.add(self, call, inner_target)
         elif _is_operator(call) and call.op.name in MOVEMENTS:
             # Rounding first and moving afterwards is the same.
             source = self._island(call.args[0], inner_target)
@@ -137,6 +159,15 @@ class FoldQdq(QdqRewriter):
             rule = _OPERATORS.get(call.op.name) if _is_operator(call) else None
             found = rule(self, call, inner_target) if rule else None
         return found if found is not None else qdq_unary.lookup(self, real, target)
+
+    def _onnx_island(self, real: Any, inner: Any, inner_target: IntegerTarget, target: IntegerTarget) -> Any:
+        """What float32 computes exactly is preferred: a function of one byte, a normalization."""
+        calls = (self.definition(real), self.definition(inner))
+        if any(_is_operator(call) and call.op.name in _OF_TWO for call in calls):
+            table = qdq_unary.lookup(self, real, target)
+            if table is not None:
+                return table
+        return qdq_norm.norm(self, inner, inner_target)
 
     def _without_activation(self, real: Any, target: IntegerTarget) -> tuple[Any, IntegerTarget, bool]:
         """Look through clips (rounding is monotone, so they limit the integers instead) and constant factors."""
@@ -183,7 +214,7 @@ class FoldQdq(QdqRewriter):
             inner = layers[0] if layers else inner
         return str(inner.name) if isinstance(inner, relax.Var) and self.operands.quantized(inner) is None else ""
 
-    def _biased(self, call: Any, target: IntegerTarget) -> Any:
+    def _biased(self, call: Any, target: IntegerTarget | Accumulators) -> Any:
         """layer + constant."""
         for data, bias in (call.args, reversed(call.args)):
             layer = self.definition(data)
@@ -191,6 +222,21 @@ class FoldQdq(QdqRewriter):
             if rule is not None:
                 return rule(self, layer, target, bias)
         return None
+
+    def layer(self, real: Any, target: Accumulators) -> Any:
+        """The accumulators of a layer with or without bias, or None."""
+        call = self.definition(real)
+        if is_op(call, "relax.add"):
+            return self._biased(call, target)
+        rule = _LAYERS.get(call.op.name) if _is_operator(call) else None
+        return rule(self, call, target) if rule is not None else None
+
+    def layer_name(self, real: Any) -> str:
+        """The operator behind a layer with or without bias; empty where there is none."""
+        call = self.definition(real)
+        candidates = [call, *(self.definition(a) for a in call.args)] if is_op(call, "relax.add") else [call]
+        names = [c.op.name for c in candidates if _is_operator(c) and c.op.name in _LAYERS]
+        return names[0] if names else ""
 
     def _moved(self, value: Any, name: str) -> Any:
         """Movement of integers, or of what a dequantize gave."""

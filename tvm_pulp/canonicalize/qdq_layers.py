@@ -8,18 +8,21 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.accumulators import Accumulators, accumulator_reach
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant
 from tvm_pulp.qnn.operator import spec_of
 
 if TYPE_CHECKING:
     from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 
+LayerTarget = IntegerTarget | Accumulators
+
 # Axis order that brings a kernel layout to OHWI or OIHW. Depthwise kernels of one input channel per group keep their
 # order: HWOI.
 _KERNELS = {"HWIO": (3, 0, 1, 2), "HWOI": (2, 0, 1, 3), "OIHW": (0, 1, 2, 3), "OHWI": (0, 1, 2, 3)}
 
 
-def conv2d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
+def conv2d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """quantize(conv2d(dequantize(x), dequantize(w)) + bias), per tensor or per output channel."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     layout, kernel_layout = str(call.attrs.data_layout), str(call.attrs.kernel_layout)
@@ -34,10 +37,10 @@ def conv2d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None
         "pads": pads if len(pads) == 4 else [*pads, *pads],
         "groups": int(call.attrs.groups),
     }
-    return _convolution(fold, x, weight, geometry, target, bias)
+    return convolution(fold, x, weight, geometry, target, bias)
 
 
-def conv1d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
+def conv1d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """One spatial axis: the other has size one."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "OIW"):
@@ -52,99 +55,51 @@ def conv1d(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None
         "groups": int(call.attrs.groups),
     }
     flat = Quantized(fold.emit(relax.op.reshape(x.value, (n, c, 1, length))), x.scale, x.zero_point)
-    result = _convolution(fold, flat, weight.rearranged(lambda a: a[:, :, None, :]), geometry, target, bias, axes=3)
+    result = convolution(fold, flat, weight.rearranged(lambda a: a[:, :, None, :]), geometry, target, bias, axes=3)
     return None if result is None else relax.op.reshape(fold.emit(result), spec_of(call).shape)
 
 
-def conv1d_transpose(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
-    """One spatial axis: the other has size one."""
-    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
-    if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "IOW"):
-        return None
-    n, c, length = x.shape
-    strides, given = int(call.attrs.strides[0]), [int(p) for p in call.attrs.padding]
-    dilation, extra = int(call.attrs.dilation[0]), int(call.attrs.output_padding[0])
-    reach = dilation * (weight.values.shape[2] - 1)
-    pads = [0, reach - given[0], 0, reach - given[-1] + extra]
-    flat = Quantized(fold.emit(relax.op.reshape(x.value, (n, c, 1, length))), x.scale, x.zero_point)
-    weight = weight.rearranged(lambda a: a[:, :, None, :])
-    groups = int(call.attrs.groups)
-    result = _transposed(fold, flat, weight, [1, strides], [1, dilation], pads, groups, target, bias, axes=3)
-    return None if result is None else relax.op.reshape(fold.emit(result), spec_of(call).shape)
-
-
-def conv2d_transpose(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
-    """A transposed convolution is an ordinary one, mirrored, over the input spread by the strides."""
-    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
-    attrs = call.attrs
-    if x is None or weight is None or (str(attrs.data_layout), str(attrs.kernel_layout)) != ("NCHW", "IOHW"):
-        return None
-    groups, dilation = int(attrs.groups), [int(d) for d in attrs.dilation]
-    given, extra = [int(p) for p in attrs.padding], [int(p) for p in attrs.output_padding]
-    reach = [d * (k - 1) for d, k in zip(dilation, weight.values.shape[2:], strict=True)]
-    pads = [reach[a % 2] - given[a % len(given)] + (extra[a % 2] if a > 1 else 0) for a in range(4)]
-    strides = [int(s) for s in attrs.strides]
-    return _transposed(fold, x, weight, strides, dilation, pads, groups, target, bias)
-
-
-def _transposed(
-    fold: QdqRewriter,
-    x: Quantized,
-    weight: QuantizedConstant,
-    strides: list[int],
-    dilation: list[int],
-    pads: list[int],
-    groups: int,
-    target: IntegerTarget,
-    bias: Any,
-    axes: int = 4,
-) -> Any:
-    """The ordinary convolution that a transposed one is, over two spatial axes."""
-    if min(pads) < 0:
-        return None
-
-    def mirrored(array: np.ndarray) -> np.ndarray:
-        i, o, kh, kw = array.shape
-        grouped = array.reshape(groups, i // groups, o, kh, kw)[:, :, :, ::-1, ::-1]
-        return grouped.transpose(0, 2, 1, 3, 4).reshape(groups * o, i // groups, kh, kw)
-
-    spread = qnn.emit("dilate", [x.value], {"strides": [1, 1, *strides], "value": x.zero_point})
-    value = x.value if max(strides) == 1 else fold.emit(spread)
-    geometry = {"layout": "NCHW", "strides": [1, 1], "dilation": dilation, "pads": pads, "groups": groups}
-    spread_x = Quantized(value, x.scale, x.zero_point)
-    return _convolution(fold, spread_x, weight.rearranged(mirrored), geometry, target, bias, axes)
-
-
-def _convolution(
+def convolution(
     fold: QdqRewriter,
     x: Quantized,
     weight: QuantizedConstant,
     geometry: dict[str, Any],
-    target: IntegerTarget,
+    target: LayerTarget,
     bias: Any,
     axes: int = 4,
+    copies: int = 1,
 ) -> Any:
-    """The dialect's convolution; `axes` is the rank of the original result, which the bias was added to."""
+    """The dialect's convolution; `axes` is the rank of the original result, which the bias was added to.
+
+    The filters hold all output channels `copies` times, one copy after the other; the bias has them once.
+    """
     weight = weight.rearranged(np.ascontiguousarray)
     scales = weight.channel_scales()
     if scales is None:
         return None
-    tensors = _bias(fold, bias, x, scales, (3 if geometry["layout"] == "NHWC" else 1) - axes)
+    once = scales[: scales.size // copies]
+    tensors = _bias(fold, bias, x, once, (3 if geometry["layout"] == "NHWC" else 1) - axes)
+    tensors = None if tensors is None else [np.tile(t, copies) for t in tensors]
     if tensors is None or not _fits(x, weight, tensors):
         return None
-    rule, constants = fold.arithmetic.requant(fold.arithmetic.conv_ratio(x.scale, scales, target.scale), target)
+    if isinstance(target, Accumulators):
+        rule, constants = target.take(x, weight, scales, tensors)
+    else:
+        rule, constants = fold.arithmetic.requant(fold.arithmetic.conv_ratio(x.scale, scales, target.scale), target)
     attributes = {**rule.attributes(), **geometry, "zero_point": x.zero_point, "has_bias": len(tensors)}
     arguments = [relax.const(t) for t in (weight.centred, *tensors, *constants)]
     return qnn.emit("conv2d", [x.value, *arguments], attributes)
 
 
-def matmul(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None) -> Any:
+def matmul(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """A product with constant weights is a dense layer; of two activations, a matmul."""
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     if x is None or len(x.shape) < 2:
         return None
     if weight is None or weight.values.ndim != 2:
-        return _activations(fold, call, x, target) if bias is None else None
+        if bias is not None or isinstance(target, Accumulators):
+            return None
+        return _activations(fold, call, x, target)
     weight = weight.rearranged(lambda a: np.ascontiguousarray(a.T))
     scales = weight.channel_scales()
     if scales is None:
@@ -152,7 +107,10 @@ def matmul(fold: QdqRewriter, call: Any, target: IntegerTarget, bias: Any = None
     tensors = _bias(fold, bias, x, scales, -1)
     if tensors is None or not _fits(x, weight, tensors):
         return None
-    rule, constants = fold.arithmetic.dense(x.scale, scales, target)
+    if isinstance(target, Accumulators):
+        rule, constants = target.take(x, weight, scales, tensors)
+    else:
+        rule, constants = fold.arithmetic.dense(x.scale, scales, target)
     attributes = {**rule.attributes(), "zero_point": x.zero_point, "has_bias": len(tensors)}
     arguments = [relax.const(t) for t in (weight.centred, *tensors, *constants)]
     return qnn.emit("dense", [x.value, *arguments], attributes)
@@ -176,9 +134,7 @@ def _activations(fold: QdqRewriter, call: Any, a: Quantized, target: IntegerTarg
 
 def _fits(x: Quantized, weight: QuantizedConstant, bias: list[np.ndarray]) -> bool:
     """Whether no input can bring an accumulator beyond 32 bits."""
-    rows = np.abs(weight.centred.astype(np.int64)).reshape(weight.values.shape[0], -1)
-    total = rows.sum(axis=1) * x.reach + (np.abs(bias[0].astype(np.int64)) if bias else 0)
-    return bool(total.max(initial=0) < 1 << 31)
+    return accumulator_reach(x, weight, bias) < 1 << 31
 
 
 def _bias(fold: QdqRewriter, bias: Any, x: Quantized, scales: np.ndarray, axis: int) -> list[np.ndarray] | None:

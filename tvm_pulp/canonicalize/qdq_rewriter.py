@@ -6,6 +6,7 @@ from typing import Any
 
 from tvm import relax
 
+from tvm_pulp.canonicalize.accumulators import Accumulators
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
 from tvm_pulp.canonicalize.qdq_operands import Operands
@@ -22,6 +23,14 @@ class QdqRewriter(Rewriter):
         self.operands = Operands(self.definition)
         # Names that variables get when those that have them now are gone.
         self.wanted_names: dict[str, str] = {}
+
+    def layer(self, real: Any, target: Accumulators) -> Any:
+        """The accumulators of a layer with or without bias, or None."""
+        raise NotImplementedError
+
+    def layer_name(self, real: Any) -> str:
+        """The operator behind a layer with or without bias; empty where there is none."""
+        raise NotImplementedError
 
     def bound(self, value: Any, name: str = "") -> Any:
         """Bind a call; calls inside it are bound first."""

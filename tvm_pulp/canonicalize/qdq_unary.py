@@ -10,8 +10,10 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.byte_functions import byte_table
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
 from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
@@ -68,31 +70,46 @@ class _NotUnary(Exception):
 
 def lookup(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     """A table lookup for the island that ends in `real`, or None."""
-    island = _Island(fold)
+    found = function_of_byte(fold, real)
+    if found is None or spec_of(found[0]).shape != spec_of(real).shape:
+        return None
+    leaf, values = found
+    table = np.broadcast_to(target.quantize(values), (256,))
+    return qnn.emit("lookup", [leaf, relax.const(np.ascontiguousarray(table))])
+
+
+def function_of_byte(fold: QdqRewriter, real: Any) -> tuple[Any, np.ndarray] | None:
+    """The one 8-bit tensor that a float value depends on, and the values for each of its 256.
+
+    SiLU is written as x * sigmoid(x), and both x and its sigmoid are quantized on their own: where quantizations are
+    ONNX's they are part of the function.
+    """
+    island = _Island(fold, through_tables=fold.arithmetic.name == "onnx")
     try:
         with np.errstate(all="ignore"):
             values = island.evaluate(real)
     except _NotUnary:
         return None
-    if island.leaf is None or island.leaf.shape != spec_of(real).shape:
-        return None
-    table = np.broadcast_to(target.quantize(values), (256,))
-    return qnn.emit("lookup", [island.leaf.value, relax.const(np.ascontiguousarray(table))])
+    return None if island.leaf is None else (island.leaf, values)
 
 
 class _Island:
-    """Evaluates float expressions for all 256 values of their one quantized operand."""
+    """Evaluates float expressions for all 256 values of their one quantized operand.
 
-    def __init__(self, fold: QdqRewriter) -> None:
+    `through_tables`: what was looked up in a table counts as a function of what it was looked up by.
+    """
+
+    def __init__(self, fold: QdqRewriter, *, through_tables: bool) -> None:
         self.fold = fold
-        self.leaf: Quantized | None = None
+        self.through_tables = through_tables
+        self.leaf: Any = None
 
     def evaluate(self, expression: Any) -> np.ndarray:
-        constant = self.fold.operands.real_constant(expression)
-        if constant is not None:
-            if constant.size != 1 or constant.dtype != np.float32:
+        known = self.fold.operands.real_constant(expression)
+        if known is not None:
+            if known.size != 1 or known.dtype != np.float32:
                 raise _NotUnary
-            return constant.reshape(-1)
+            return known.reshape(-1)
         x = self.fold.operands.quantized(expression)
         if x is not None:
             return self._operand(x)
@@ -104,12 +121,14 @@ class _Island:
     def _operand(self, x: Quantized) -> np.ndarray:
         if x.dtype not in ("int8", "uint8"):
             raise _NotUnary
-        if self.leaf is not None and not (
-            self.leaf.value.same_as(x.value) and self.leaf.same_as(x.scale, x.zero_point)
-        ):
+        leaf, values = x.value, x.every_value
+        while self.through_tables and (table := byte_table(self.fold.definition(leaf))) is not None:
+            leaf = self.fold.definition(leaf).args[0]
+            values = values[table.astype(np.int64) - TensorSpec((), str(table.dtype)).range[0]]
+        if self.leaf is not None and not self.leaf.same_as(leaf):
             raise _NotUnary
-        self.leaf = x
-        return x.every_value
+        self.leaf = leaf
+        return values
 
     def _call(self, call: Any) -> np.ndarray:
         name = getattr(call.op, "name", "")

@@ -22,9 +22,9 @@ TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 # Where each NCHW axis is afterwards.
 AXIS = {0: 0, 1: 3, 2: 1, 3: 2}
 
-_WINDOWED = {"conv2d", "max_pool", "avg_pool"}
+_WINDOWED = {"conv2d", "max_pool", "avg_pool", "resize"}
 _FOLLOWERS = {"requantize", "add", "sub", "mul", "hardswish", "gelu", "concat", "pad"}
-_FOLLOWERS |= {"lookup", "dilate", "slice", "gather"}
+_FOLLOWERS |= {"lookup", "dilate", "slice", "gather", "add_accumulators"}
 # Attributes with one entry per axis, by operator.
 _PER_AXIS = {"pad": ("before", "after"), "dilate": ("strides",), "slice": ("begin", "stride", "size")}
 
@@ -52,6 +52,13 @@ class ToNhwc(Rewriter):
                 return
             if name in _FOLLOWERS and self._can_follow(value):
                 self._follow(binding.var, value, name, attributes)
+                return
+            if name == "transpose" and attributes["axes"] == TO_NCHW:
+                self._nhwc[binding.var] = self._substitute(value.args[0])
+                return
+            if name == "transpose" and attributes["axes"] == TO_NHWC and isinstance(value.args[0], relax.Var):
+                self._values[binding.var] = self._twin(value.args[0])
+                self._merge_origin(binding.var, self._values[binding.var])
                 return
             if name == "reduce" and self._is_only_nhwc(value.args[0]):
                 self._reduce(binding.var, value.args[0], attributes)

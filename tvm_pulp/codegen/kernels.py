@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,11 @@ from tvm_pulp.codegen.c_statement import Statements, stored_buffers
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.uma.recipe import Kernel
+
+# Helpers of real.h.
+_REAL = ("round_even", "round_within", "real_of", "inverse_root")
+# Functions of c_runtime/include/tvm_pulp/float.h and float_functions.h.
+_FLOAT_HELPERS = re.compile(r"\btvm_pulp_(fn?ma|fmax|fmin|divide|quantize|exp|sigmoid|tanh|erf|r?sqrt)\(")
 
 
 @dataclass
@@ -93,7 +99,7 @@ def print_kernel(kernel: Kernel, *, shared_loops: bool) -> tuple[list[str], list
     if shared_loops:
         parameters += ["int32_t core", "int32_t cores"]
     text = "\n".join(body)
-    unused = [n for n in names.values() if n not in text]
+    unused = [n for n in names.values() if not re.search(rf"\b{n}\b", text)]
     return parameters, [*(f"  (void){n};" for n in unused), *body], statements.expressions.math_used
 
 
@@ -108,8 +114,12 @@ def header_file(kernels: Kernels) -> str:
 def source_file(kernels: Kernels) -> str:
     includes = ['#include "tvm_pulp/integer.h"']
     body_text = "\n".join(line for k in kernels.sources for line in k.body)
+    if _FLOAT_HELPERS.search(body_text):
+        includes.append('#include "tvm_pulp/float_functions.h"')
     if "tvm_pulp_softmax_" in body_text:
         includes.append('#include "tvm_pulp/softmax_tflite.h"')
+    if any(f"tvm_pulp_{name}(" in body_text for name in _REAL):
+        includes.append('#include "tvm_pulp/real.h"')
     if kernels.math_used:
         includes.append('#include "tvm_pulp_math.h"')
     parts = [f'#include "{kernels.module}_kernels.h"', "", *includes, ""]

@@ -24,6 +24,17 @@ class _Moving:
     span: int  # its place in the list of spans
 
 
+@dataclass
+class _Running:
+    """A job that may still be under way."""
+
+    start: int
+    end: int
+    ticket: Any
+    contention: float  # by how much it is slower beside a transfer
+    span: int
+
+
 @dataclass(frozen=True)
 class BusySpan:
     """Something that a resource was busy with."""
@@ -61,6 +72,7 @@ class _Clock:
         self._done: dict[Any, int] = {}
         self._open: dict[int, Any] = {}
         self._moving: dict[str, list[_Moving]] = {"load": [], "store": []}
+        self._jobs: dict[str, list[_Running]] = {}
         self._queues: dict[Any, list[int]] = {}
         self._result = Estimate()
         self._starts: dict[int, int] = {}
@@ -135,16 +147,11 @@ class _Clock:
             elif kind == "job":
                 self._code("submit")
                 # The core stands still until the engine can take another job.
-                queue = self._queues.setdefault(action["engine"], [])
-                if len(queue) >= action["queue"]:
-                    busy[agent] = max(busy[agent], queue[-action["queue"]] - self._now)
+                jobs = self._jobs.setdefault(action["engine"], [])
+                if len(jobs) >= action["queue"]:
+                    busy[agent] = max(busy[agent], jobs[-action["queue"]].end - self._now)
                 busy[agent] += costs.submit_cycles(action["descriptor"]["bytes"] // 4)
-                start = max(self._now + busy[agent], self._free.get(action["engine"], 0))
-                end = start + action["cycles"]
-                self._free[action["engine"]] = end
-                self._done["ticket", action["ticket"]] = end
-                queue.append(end)
-                self._add(action["engine"], action, start, end)
+                self._submit(action, self._now + busy[agent])
             else:
                 self._code("transfer")
                 issued = self._now + busy[agent] + costs.command_cycles
@@ -165,6 +172,28 @@ class _Clock:
             self._add("cores", action, start, self._now)
             self._slow_down(start, self._now)
 
+    def _submit(self, action: Record, submitted: int) -> None:
+        """A job begins when its engine is free."""
+        engine, ticket = action["engine"], ("ticket", action["ticket"])
+        start = max(submitted, self._free.get(engine, 0))
+        end = start + action["cycles"]
+        moved = sum(a["bytes"] for a in (*action["reads"], *action["writes"]) if a["space"] == "L1")
+        job = _Running(start, end, ticket, self._costs.job_contention(moved, action["cycles"]), len(self._result.spans))
+        self._jobs[engine].append(job)
+        self._free[engine] = self._done[ticket] = end
+        self._add(engine, action, start, end)
+        for m in (m for moving in self._moving.values() for m in moving):
+            self._slow_down_jobs(m.start, m.end, engine)
+
+    def _slow_down_jobs(self, begin: int, end: int, engine: str) -> None:
+        """The last job of an engine takes longer beside a transfer."""
+        job = self._jobs[engine][-1]
+        late = round(job.contention * max(0, min(job.end, end) - max(job.start, begin)))
+        if late:
+            job.end += late
+            self._free[engine] = self._done[job.ticket] = job.end
+            self._result.spans[job.span] = replace(self._result.spans[job.span], end=job.end)
+
     def _transfer(self, action: Record, issued: int) -> int:
         outward = action["do"] == "store"
         access = (action["writes"] if outward else action["reads"] or action["writes"])[0]
@@ -176,6 +205,9 @@ class _Clock:
         self._done[key] = max(end, self._done.get(key, 0))
         self._moving[action["do"]].append(_Moving(start, end, key, len(self._result.spans)))
         self._add(action["do"], action, start, end)
+        for engine in self._jobs:
+            if self._jobs[engine][-1].ticket in self._done:
+                self._slow_down_jobs(start, end, engine)
         return end
 
     def _slow_down(self, begin: int, end: int) -> None:

@@ -9,6 +9,7 @@ import onnx
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, check_shape
+from tvm_pulp.frontend.onnx_nibbles import packed_bytes
 from tvm_pulp.frontend.onnx_tensors import all_tensors, item_bytes
 
 
@@ -32,6 +33,7 @@ def _read(tensor: Any, root: Path, room: int) -> bytes:
     path = _inside(what, location, root)
     offset, length = (_number(what, entries, key) for key in ("offset", "length"))
     needed = check_shape(what, tensor.dims, item_bytes(tensor.data_type) or 1, LARGEST_CONSTANTS)
+    needed = packed_bytes(tensor.data_type, needed)
     length = needed if length is None else length
     if length > room or length != needed:
         reason = f"its external data has {length} bytes, its shape {list(tensor.dims)} needs {needed}"

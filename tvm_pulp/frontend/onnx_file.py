@@ -14,6 +14,7 @@ from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES, check_shape
 from tvm_pulp.frontend.onnx_external import load_external
 from tvm_pulp.frontend.onnx_fold import fold
 from tvm_pulp.frontend.onnx_functions import inline_functions
+from tvm_pulp.frontend.onnx_nibbles import widen_nibbles
 from tvm_pulp.frontend.onnx_order import execution_order, label
 from tvm_pulp.frontend.onnx_tensors import array, check_tensors, item_bytes, type_name
 
@@ -90,7 +91,7 @@ def read(path: Path) -> Graph:
 def from_model(model: Any) -> Graph:
     """Graph of a loaded model: checked, sorted, constants folded."""
     opset = _opset(model)
-    model = inline_functions(model)
+    model = widen_nibbles(inline_functions(model))
     graph = model.graph
     if len(graph.node) > MOST_NODES:
         raise UserError(f"the graph has {len(graph.node)} nodes, more than {MOST_NODES}: it is not plausible here")

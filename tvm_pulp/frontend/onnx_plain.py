@@ -17,6 +17,7 @@ from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.onnx_convolutions import conv, conv_transpose
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_moving_operators import gather, pad, tile
+from tvm_pulp.frontend.onnx_qdq_operators import clip, extreme
 from tvm_pulp.frontend.onnx_resize import resize
 from tvm_pulp.frontend.onnx_standard import source_nodes, standard_graph
 from tvm_pulp.frontend.relax_checks import check_module
@@ -37,12 +38,15 @@ class RMSNorm(onnx_frontend.OnnxOpConverter):
 class PlainImporter(onnx_frontend.ONNXGraphImporter):
     """TVM's importer plus our converters."""
 
-    EXTRA: ClassVar[dict[str, Any]] = {"RMSNorm": RMSNorm}
+    EXTRA: ClassVar[dict[str, Any]] = {"RMSNorm": RMSNorm, "SimplifiedLayerNormalization": RMSNorm}
     # Standard operators whose conversion by TVM is wrong, or hides what they are.
     OWN: ClassVar[dict[str, Callable[..., Any]]] = {
+        "Clip": clip,
         "Conv": conv,
         "ConvTranspose": conv_transpose,
         "Gather": gather,
+        "Max": extreme(relax.op.maximum),
+        "Min": extreme(relax.op.minimum),
         "Pad": pad,
         "Resize": resize,
         "Tile": tile,

@@ -144,7 +144,9 @@ def _weighted(importer: Importer, x: Any, taps: list[Tap], axis: int) -> Any:
     for indices, weights in taps:
         if not weights.any():
             continue
-        factors = relax.const(weights.reshape([-1 if a == axis else 1 for a in range(rank)]))
-        part = importer.bb.emit(relax.op.multiply(_picked(importer, x, indices, axis), factors))
+        part = _picked(importer, x, indices, axis)
+        if (weights != 1).any():
+            factors = relax.const(weights.reshape([-1 if a == axis else 1 for a in range(rank)]))
+            part = importer.bb.emit(relax.op.multiply(part, factors))
         total = part if total is None else importer.bb.emit(relax.op.add(total, part))
     return total

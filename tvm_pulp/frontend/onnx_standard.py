@@ -10,6 +10,7 @@ import onnx
 from tvm_pulp.frontend.imported import ImportOptions, SourceNode, UnsupportedOperators
 from tvm_pulp.frontend.onnx_attributes import check_attributes
 from tvm_pulp.frontend.onnx_file import Graph
+from tvm_pulp.frontend.onnx_fold_shapes import fold_shapes
 from tvm_pulp.frontend.onnx_order import name_of
 from tvm_pulp.frontend.onnx_recurrent import RECURRENT, decompose
 from tvm_pulp.frontend.onnx_shapes import input_shapes, value_shapes
@@ -54,7 +55,11 @@ def _named(graph: Any) -> Any:
 
 def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str]) -> tuple[Any, dict[str, list[Any]]]:
     """The graph to import and the shapes of its inputs; `known` are the operators the importer converts."""
-    proto = graph.model.graph
+    shapes = input_shapes(graph, options.input_shapes)
+    opsets = graph.model.opset_import
+    check_attributes(graph.model.graph.node, graph.constants)
+    proto, folded = fold_shapes(graph.model.graph, opsets, shapes, graph.opset)
+    graph.constants.update(folded)
     bad = [
         n
         for n in proto.node
@@ -66,9 +71,6 @@ def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str])
         listed = ", ".join(sorted({f"{n.op_type} (node '{name_of(n)}')" for n in bad}))
         message = f"unsupported ONNX operators: {listed}: replace them by standard ones"
         raise UnsupportedOperators(message, source_nodes(graph, [n.output[0] for n in bad if n.output]))
-    check_attributes(proto.node, graph.constants)
-    shapes = input_shapes(graph, options.input_shapes)
-    opsets = graph.model.opset_import
     values = value_shapes(proto, opsets, shapes)
     unrolled = decompose(_named(proto), graph.constants, values)
     return unrolled, {name: list(shape) for name, shape in shapes.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tvm import te, tirx
+from tvm import te, tirx, topi
 
 Lowering = Callable[[Any, Any], Any]
 
@@ -86,6 +86,23 @@ def _first_extreme(reduction: Callable[..., Any]) -> Lowering:
     return lower
 
 
+def _take(builder: Any, call: Any) -> Any:
+    """Rows by index, which the importer has checked; TVM's own rule warns about every one of them."""
+    if call.attrs.axis is None or str(call.attrs.mode) != "fast":
+        return builder.call_te(topi.take, *call.args, call.attrs.axis, mode=call.attrs.mode)
+    axis, rank = int(call.attrs.axis), len(call.args[1].ty.shape.values)
+
+    def take(x: Any, indices: Any) -> Any:
+        shape = [*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]]
+
+        def element(*i: Any) -> Any:
+            return x(*i[:axis], indices(*i[axis : axis + rank]), *i[axis + rank :])
+
+        return te.compute(shape, element, name="T_take", tag="injective")
+
+    return builder.call_te(take, *call.args, primfunc_name_hint="take")
+
+
 LOWERINGS: dict[str, Lowering] = {
     "relax.sigmoid": _function(_sigmoid),
     "relax.tan": _function(lambda x: tirx.sin(x) / tirx.cos(x)),
@@ -94,6 +111,7 @@ LOWERINGS: dict[str, Lowering] = {
     "relax.asinh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x + _one(x)))),
     "relax.acosh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x - _one(x)))),
     "relax.atanh": _function(_atanh),
+    "relax.take": _take,
     "relax.argmax": _first_extreme(te.max),
     "relax.argmin": _first_extreme(te.min),
 }

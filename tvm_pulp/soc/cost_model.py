@@ -16,6 +16,8 @@ from tvm_pulp.soc.description import Soc
 _L1_ACCESSES_PER_CYCLE = 0.316
 # The machine on which the coefficients of kernels are measured: its cores, banks and cycles until a cache line arrives.
 MEASURED_CORES, MEASURED_BANKS, MEASURED_REFILL = 8, 16, 18
+# Bytes of an access of an engine.
+_WIDE_ACCESS = 32
 # Lines of code of the executor and drivers.
 _CODE_LINES = {
     "step": 204 / 18,
@@ -147,6 +149,13 @@ class CostModel:
         """Waking up from a job's event and looking at the engine's status."""
         return 17 + self.soc.memory.l2.latency + self.soc.timing.peripheral + self.soc.events.wake
 
+    def job_contention(self, l1_bytes: int, cycles: int) -> float:
+        """By how much a job that moves so many bytes is slower beside a transfer: wide accesses meet its words."""
+        l1 = self.soc.memory.l1
+        accesses = l1_bytes / (_WIDE_ACCESS * max(1, cycles))
+        met = (_WIDE_ACCESS + self.soc.dma.bytes_per_cycle) / (4 * l1.banks)
+        return min(1.0, accesses) * min(1.0, met) / 2 if l1.conflicts else 0.0
+
     def job_queue(self, engine: str) -> int:
         """Jobs that an engine holds: one it works on and those that wait."""
         found = self.soc.engines.get(engine)
@@ -173,6 +182,10 @@ class CostModel:
         l3 = self.soc.memory.l3
         setup = 62 + round(l3.read_setup * self._clock_ratio)
         return setup + round(size * l3.read_cycles_per_byte * self._clock_ratio)
+
+    def from_l3_cycles(self, size: int) -> int:
+        """Asking for so many bytes of L3 and getting them; nothing where there are none."""
+        return self.l3_command_cycles + self.l3_cycles(size) if size else 0
 
     # --- code ---------------------------------------------------------------------------------------------------
 

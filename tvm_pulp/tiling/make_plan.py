@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tvm_pulp.qnn.network import Network
+from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.tiling.place.fit_schedule import FittedSchedule, fit_schedule
 from tvm_pulp.tiling.plan import LayerPlan, Plan, plan_l2
@@ -32,6 +33,6 @@ def plan_of(
         layers.append(LayerPlan(network.layers[index], *how))
     schedule, decisions = fitted.schedule, fitted.decisions
     found = (tuple(layers), schedule, plan_l2(schedule), fitted.l1_bytes)
-    agents = soc.software.dma_agents
-    plan = Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, agents, decisions, fitted.policy)
+    dma = (soc.software.dma_agents, CostModel(soc).commands_in_flight)
+    plan = Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, *dma, decisions, fitted.policy)
     return plan.with_l2_needed()

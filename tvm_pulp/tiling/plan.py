@@ -86,6 +86,7 @@ class Plan:
     l1_peak: int
     overlap: bool = True
     agents: int = AGENTS  # cores that may issue transfers
+    commands_in_flight: int = 10  # transfers of a core that the DMA takes before it holds the core up
     # What was decided, and how it was found.
     decisions: Decisions = field(default_factory=Decisions)
     policy: Policy = field(default_factory=Policy)

@@ -29,7 +29,7 @@ from typing import Any
 from tvm import tirx
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle
+from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle, Move
 from tvm_pulp.tir.accesses import access_of
 from tvm_pulp.tir.regions import Access
 from tvm_pulp.tir.statements import (
@@ -131,6 +131,7 @@ class _Pass:
         names = [statement_name(s) for s in statements]
         sync = _Sync()
         groups: dict[tuple[int, int | None, bool], list[tuple[Any, Access]]] = {}
+        agents = self._agents_of(statements)
         calls: list[tuple[Any, Access]] = []
         jobs: list[tuple[Any, Access]] = []
         fetches: list[tuple[Any, Access]] = []
@@ -148,7 +149,7 @@ class _Pass:
                 jobs.append((made, access))
                 self._require(sync, access, 0, "job", self._job(made).engine)
             else:
-                move, agent = self._tables.moves[integer(made, 1)], self._agent(made, beside_kernel=CALL in names)
+                move, agent = self._tables.moves[integer(made, 1)], agents[made]
                 groups.setdefault((agent, move.needed, move.outward), []).append((made, access))
                 self._require(sync, access, agent, "dma")
         self._turn_page(position, sync)
@@ -185,12 +186,30 @@ class _Pass:
             self._result.append(made)
             self._add("kernel", [access], _ALL_CORES, 0)
 
+    def _agents_of(self, statements: list[Any]) -> dict[Any, int]:
+        """Who issues the transfers of a step.
+
+        Nobody says which of two cores is first, so what is needed soon could wait behind much that is needed late: all
+        loads are those of the core that has the most urgent one, as long as the DMA takes them without holding it up.
+        """
+        names = [statement_name(s) for s in statements]
+        transfers = [s for s, name in zip(statements, names, strict=True) if name not in (LAYER, FETCH, CALL, SUBMIT)]
+        agents = {made: self._agent(made, beside_kernel=CALL in names) for made in transfers}
+        loads = [made for made in transfers if not self._move(made).outward]
+        if len({agents[made] for made in loads}) > 1 and len(loads) <= self._tables.plan.commands_in_flight:
+            first = min(loads, key=lambda made: self._move(made).needed or 0)
+            agents |= dict.fromkeys(loads, agents[first])
+        return agents
+
     def _agent(self, made: Any, *, beside_kernel: bool) -> int:
         """Who issues a transfer. Beside a job or alone it is core 0, which needs no barrier to know about the job."""
         if self._agents < len(GROUPS) or not beside_kernel:
             return 0
-        move = self._tables.moves[integer(made, 1)]
+        move = self._move(made)
         return 1 if move.outward else 2 + move.layer % 2 if move.ahead else 0
+
+    def _move(self, made: Any) -> Move:
+        return self._tables.moves[integer(made, 1)]
 
     def _job(self, made: Any) -> Job:
         step = self._tables.slots[integer(made, 1)].step

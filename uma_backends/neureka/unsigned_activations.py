@@ -27,7 +27,12 @@ _LOWEST = -128
 # Requantization rules that add a zero point after rounding: adding 128 more changes nothing else.
 _RULES = ("tflite", "half_up", "half_even")
 # Attribute with the zero point of each data operand.
-_ZERO_POINTS = {"conv2d": ("zero_point",), "dense": ("zero_point",), "add": ("zero_point_a", "zero_point_b")}
+_ZERO_POINTS = {
+    "conv2d": ("zero_point",),
+    "dense": ("zero_point",),
+    "add": ("zero_point_a", "zero_point_b"),
+    "add_accumulators": ("zero_point_a", "zero_point_b"),
+}
 
 
 def _operator(value: Any) -> str:

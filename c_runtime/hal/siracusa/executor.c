@@ -45,19 +45,25 @@ static inline void issue(const uint32_t *word, const uint32_t *bases, struct age
   }
 }
 
+/* The number of the lowest bit that is set: p.ff1. */
+static inline uint32_t lowest(uint32_t bits) {
+  uint32_t number;
+  __asm__(".insn r 0x33, 0, 0x08, %0, %1, x0" : "=r"(number) : "r"(bits));
+  return number;
+}
+
 static inline void wait_for_groups(uint32_t groups, const struct agent *agent) {
   if (groups >> TVM_PULP_L3_GROUP != 0u) {
     wait_for_l3();
     groups &= (1u << TVM_PULP_L3_GROUP) - 1u;
   }
-  for (uint32_t group = 0; groups != 0u; group++, groups >>= 1) {
-    if (groups & 1u) tvm_pulp_dma_wait(agent->groups[group]);
-  }
+  for (; groups != 0u; groups &= groups - 1u) tvm_pulp_dma_wait(agent->groups[lowest(groups)]);
 }
 
 static inline void wait_for_jobs(uint32_t tickets, const struct agent *agent, tvm_pulp_wait wait_for_job) {
-  for (uint32_t number = 0; tickets != 0u; number++, tickets >>= 1) {
-    if (tickets & 1u) wait_for_job(agent->tickets[number], number);
+  for (; tickets != 0u; tickets &= tickets - 1u) {
+    const uint32_t number = lowest(tickets);
+    wait_for_job(agent->tickets[number], number);
   }
 }
 

@@ -50,7 +50,12 @@ TVM_PULP_KERNEL(conv2d) {
       for (ox += rows; ox >= args->out_width; ox -= args->out_width) ++oy;
     }
     uint8_t *y = (uint8_t *)args->y + first * args->y_pixel_stride;
-    tvm_pulp_tiles_run(&tiles, a, rows, begin, end, y, args->y_pixel_stride);
+    if (args->weight_offset) {
+      uint32_t depth = args->kernel_height * args->kernel_width * args->channels;
+      tvm_pulp_tiles_run_summed(&tiles, a, rows, begin, end, y, args->y_pixel_stride, depth, args->weight_offset);
+    } else {
+      tvm_pulp_tiles_run(&tiles, a, rows, begin, end, y, args->y_pixel_stride);
+    }
     if (left == 0u) return;
     begin = 0;
     first += rows;

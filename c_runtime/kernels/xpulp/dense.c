@@ -17,7 +17,8 @@ static const int8_t *stage_rows(const struct tvm_pulp_dense_args *args, const in
 }
 
 static inline uint32_t is_simple_row(const struct tvm_pulp_dense_args *args) {
-  return args->rows == 1u && (args->columns & 3u) == 0u && args->requant.kind == TVM_PULP_REQUANT_PULP_NARROW &&
+  return args->rows == 1u && (args->columns & 3u) == 0u && args->weight_offset == 0 &&
+         args->x_type <= TVM_PULP_UINT8 && args->requant.kind == TVM_PULP_REQUANT_PULP_NARROW &&
          !args->requant.wide_result;
 }
 
@@ -92,7 +93,11 @@ static __attribute__((noinline)) void run_rows(const struct tvm_pulp_dense_args 
       for (; left >= column_tiles && remaining >= rows + 4u; left -= column_tiles) rows += 4u;
     }
     const int8_t *source = direct ? x : stage_rows(args, x, rows, core);
-    tvm_pulp_tiles_run(&tiles, source, rows, begin, end, y, args->y_stride);
+    if (args->weight_offset) {
+      tvm_pulp_tiles_run_summed(&tiles, source, rows, begin, end, y, args->y_stride, args->depth, args->weight_offset);
+    } else {
+      tvm_pulp_tiles_run(&tiles, source, rows, begin, end, y, args->y_stride);
+    }
     if (left == 0u) return;
     begin = 0;
     first += rows;

@@ -29,6 +29,7 @@ struct tvm_pulp_tile_job {
   int32_t same_mul; /* where all columns have the same constants */
   int32_t same_add;
   struct tvm_pulp_scaled scaled;
+  const int32_t *row_bias; /* where rows have summands of their own */
 };
 
 /* How a tile ends. */
@@ -59,6 +60,10 @@ void tvm_pulp_tiles_run(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t 
 /* The same for up to four rows, with a summand of its own for every row. */
 void tvm_pulp_tiles_run_biased(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t begin,
                                uint32_t end, uint8_t *y, uint32_t y_stride, const int32_t *row_bias);
+
+/* Rows as in tvm_pulp_tiles_run; to every sum `factor` times the sum of the row's `depth` values is added. */
+void tvm_pulp_tiles_run_summed(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t begin,
+                               uint32_t end, uint8_t *y, uint32_t y_stride, uint32_t depth, int32_t factor);
 
 /* Copy words; the source may stand anywhere. */
 void tvm_pulp_copy_words(void *target, const void *source, uint32_t words);

@@ -40,6 +40,17 @@
 #define START4 BIAS(ROW0) COPY(ROW1) COPY(ROW2) COPY(ROW3)
 #define START2 "li t3,4\nsub t3,t3,t1\n" BIAS(ROW0) COPY(ROW1)
 #define START1 BIAS(ROW3)
+/* ... and, where rows have summands of their own, with that of the row. */
+#define BIASED_(x, c0, c1, c2, c3) \
+  "add " c0 ",s0," x "\nadd " c1 ",s1," x "\nadd " c2 ",s2," x "\nadd " c3 ",s3," x "\n"
+#define BIASED(...) APPLY(BIASED_, __VA_ARGS__)
+#define BIASED_START4                                                                     \
+  BIAS(ROW0) "lw a4,88(a0)\nlw a5,0(a4)\nlw a6,4(a4)\nlw a7,8(a4)\nlw a4,12(a4)\n"        \
+  BIASED("a6", ROW1) BIASED("a7", ROW2) BIASED("a4", ROW3) BIASED("a5", ROW0)
+#define BIASED_START2 \
+  "li t3,4\nsub t3,t3,t1\n" BIAS(ROW0) "lw a4,88(a0)\nlw a5,0(a4)\nlw a6,4(a4)\n" BIASED("a6", ROW1) BIASED("a5", ROW0)
+#define BIASED_START1 \
+  BIAS(ROW3) "lw a4,88(a0)\nlw a5,0(a4)\nadd t3,t3,a5\nadd t4,t4,a5\nadd t5,t5,a5\nadd t6,t6,a5\n"
 
 /* One column of accumulators through (acc * mul + add) >> shift and the clip; a4 holds its multiplier. */
 #define MUL(r) "mul " r "," r ",a4\n"
@@ -83,26 +94,34 @@
 #define WORDS1 WORDS_AT WORDS(ROW3)
 
 /* On to the next four rows, with the first weights again. */
-#define BLOCKS4                                                                           \
+#define BLOCKS4 NEXT_BLOCK("")
+#define BIASED_BLOCKS4 NEXT_BLOCK("lw a4,88(a0)\naddi a4,a4,16\nsw a4,88(a0)\n")
+#define NEXT_BLOCK(MORE)                                                                  \
   "lw a5,52(a0)\nlw a2,40(a0)\naddi a5,a5,-1\nlw a3,44(a0)\nbeqz a5,6f\nsw a5,52(a0)\nslli a3,a3,2\nadd a2,a2,a3\n" \
-  "sw a2,40(a0)\nlw a1,4(a0)\nslli a4,t1,2\nadd t0,t0,a4\nli ra,0\nj 7b\n6:\n"
+  "sw a2,40(a0)\nlw a1,4(a0)\nslli a4,t1,2\nadd t0,t0,a4\nli ra,0\n" MORE "j 7b\n6:\n"
 #define BLOCKS2
 #define BLOCKS1
+#define BIASED_BLOCKS2
+#define BIASED_BLOCKS1
 
 #define CLOBBER4 "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"
 #define CLOBBER2 "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "t3"
 #define CLOBBER1 "t3", "t4", "t5", "t6"
 
-#define TILE_FUNCTION(name, ROWS, DOT, FINISH)                                                          \
+#define TILE_FUNCTION(name, ROWS, DOT, FINISH) TILE_FUNCTION_OF(name, ROWS, START##ROWS, DOT, FINISH, BLOCKS##ROWS)
+/* With the summands of rows that the job names. */
+#define BIASED_TILE_FUNCTION(name, ROWS, DOT, FINISH) \
+  TILE_FUNCTION_OF(name, ROWS, BIASED_START##ROWS, DOT, FINISH, BIASED_BLOCKS##ROWS)
+#define TILE_FUNCTION_OF(name, ROWS, START, DOT, FINISH, BLOCKS)                                        \
   static __attribute__((noinline)) void name(struct tvm_pulp_tile_job *job) {                           \
     register struct tvm_pulp_tile_job *a0 __asm__("a0") = job;                                          \
     __asm__ volatile(                                                                                   \
         "lw t0,0(a0)\nlw a1,4(a0)\nlw t1,8(a0)\nli t2,4\nslli a2,t1,1\nadd a2,a2,t1\nsub t2,t2,a2\n"    \
         "li ra,0\n"                                                                                     \
-        "7:\nlw a2,16(a0)\nlw a3,12(a0)\nadd a2,a2,ra\n" START##ROWS                                    \
+        "7:\nlw a2,16(a0)\nlw a3,12(a0)\nadd a2,a2,ra\n" START                                          \
         XP_BEGIN XP_LOOP("a3") DEPTH##ROWS(DOT) XP_END                                                  \
         "sub t0,t0,t1\n" FINISH                                             \
-        "lw a4,48(a0)\naddi ra,ra,16\nbne ra,a4,7b\n" BLOCKS##ROWS                                      \
+        "lw a4,48(a0)\naddi ra,ra,16\nbne ra,a4,7b\n" BLOCKS                                            \
         : "+r"(a0)                                                                                      \
         :                                                                                               \
         : "memory", "ra", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "t0", "t1", "t2", CLOBBER##ROWS);   \

@@ -6,6 +6,7 @@
 #include "tile_code.h"
 
 _Static_assert(offsetof(struct tvm_pulp_tile_job, scaled) == 64, "the assembler code below reads its fields");
+_Static_assert(offsetof(struct tvm_pulp_tile_job, row_bias) == 88, "the assembler code below reads it");
 
 /* One column of accumulators; a4 holds its multiplier, t2 the nudge. a5 becomes the summand, a6 the shift. */
 #define CONSTANTS                                                                        \
@@ -36,12 +37,14 @@ _Static_assert(offsetof(struct tvm_pulp_tile_job, scaled) == 64, "the assembler 
 #define MOVED2 BYTES_AT MOVED(ROW0) MOVED(ROW1)
 #define MOVED1 BYTES_AT MOVED(ROW3)
 
-#define SCALED_TILES(name, DOT)                                          \
-  TILE_FUNCTION(name##4, 4, DOT, SCALED_COLUMNS(SCALED4) MOVED4)         \
-  TILE_FUNCTION(name##2, 2, DOT, SCALED_COLUMNS(SCALED2) MOVED2)         \
-  TILE_FUNCTION(name##1, 1, DOT, SCALED_COLUMNS(SCALED1) MOVED1)
-SCALED_TILES(signed_, XP_SDOTSP)
-SCALED_TILES(unsigned_, XP_SDOTUSP)
+#define SCALED_TILES(FUNCTION, name, DOT)                           \
+  FUNCTION(name##4, 4, DOT, SCALED_COLUMNS(SCALED4) MOVED4)         \
+  FUNCTION(name##2, 2, DOT, SCALED_COLUMNS(SCALED2) MOVED2)         \
+  FUNCTION(name##1, 1, DOT, SCALED_COLUMNS(SCALED1) MOVED1)
+SCALED_TILES(TILE_FUNCTION, signed_, XP_SDOTSP)
+SCALED_TILES(TILE_FUNCTION, unsigned_, XP_SDOTUSP)
+SCALED_TILES(BIASED_TILE_FUNCTION, signed_biased_, XP_SDOTSP)
+SCALED_TILES(BIASED_TILE_FUNCTION, unsigned_biased_, XP_SDOTUSP)
 
 static void prepare(struct tvm_pulp_tiles *tiles) {
   const struct tvm_pulp_requant *requant = tiles->requant;
@@ -59,21 +62,39 @@ static void prepare(struct tvm_pulp_tiles *tiles) {
   tiles->job.add_less_mul = (uint32_t)(uintptr_t)add - (uint32_t)(uintptr_t)mul - 4u;
 }
 
-#define PICK(ROWS)                                                            \
-  static void run##ROWS(struct tvm_pulp_tile_job *job, uint32_t x_type) {     \
+#define PICK(name, ROWS)                                                      \
+  static void run_##name##ROWS(struct tvm_pulp_tile_job *job, uint32_t x_type) { \
     if (x_type == TVM_PULP_INT8) {                                            \
-      signed_##ROWS(job);                                                     \
+      signed_##name##ROWS(job);                                               \
     } else {                                                                  \
-      unsigned_##ROWS(job);                                                   \
+      unsigned_##name##ROWS(job);                                             \
     }                                                                         \
   }
-PICK(4)
-PICK(2)
-PICK(1)
+PICK(, 4)
+PICK(, 2)
+PICK(, 1)
+PICK(biased_, 4)
+PICK(biased_, 2)
+PICK(biased_, 1)
+
+/* Rows that have summands of their own. */
+static __attribute__((noinline)) void run_biased_rows(struct tvm_pulp_tile_job *job, uint32_t x_type, uint32_t rows) {
+  if (rows >= 4u) {
+    run_biased_4(job, x_type);
+    return;
+  }
+  if (rows & 2u) {
+    run_biased_2(job, x_type);
+    job->a += 2u * job->stride;
+    job->y += 2u * job->y_stride;
+    job->row_bias += 2;
+  }
+  if (rows & 1u) run_biased_1(job, x_type);
+}
 
 /* Neighbouring tiles; `first` is the first column of tile number `tile`. */
 static void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t tile, uint32_t first,
-                      uint32_t count, uint8_t *y) {
+                      uint32_t count, uint8_t *y, const int32_t *row_bias) {
   struct tvm_pulp_tile_job *job = &tiles->job;
   job->a = a;
   job->b = tiles->weight + 4u * tile * job->stride;
@@ -82,23 +103,28 @@ static void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t ro
   job->y = y + first;
   job->end = 16u * count;
   job->blocks = rows >> 2;
+  if (row_bias) {
+    job->row_bias = row_bias;
+    run_biased_rows(job, tiles->x_type, rows);
+    return;
+  }
   if (rows >= 4u) {
-    run4(job, tiles->x_type);
+    run_4(job, tiles->x_type);
     return;
   }
   if (rows & 2u) {
-    run2(job, tiles->x_type);
+    run_2(job, tiles->x_type);
     job->a += 2u * job->stride;
     job->y += 2u * job->y_stride;
   }
-  if (rows & 1u) run1(job, tiles->x_type);
+  if (rows & 1u) run_1(job, tiles->x_type);
 }
 
 void tvm_pulp_tiles_run_scaled(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows, uint32_t begin,
-                               uint32_t end, uint8_t *y, uint32_t y_stride) {
+                               uint32_t end, uint8_t *y, uint32_t y_stride, const int32_t *row_bias) {
   uint32_t whole = tiles->columns >> 2, last = end < whole ? end : whole;
   prepare(tiles);
   tiles->job.y_stride = y_stride;
-  if (begin < last) run_tiles(tiles, a, rows, begin, 4u * begin, last - begin, y);
-  if (end > whole) run_tiles(tiles, a, rows, whole, tiles->columns - 4u, 1, y);
+  if (begin < last) run_tiles(tiles, a, rows, begin, 4u * begin, last - begin, y, row_bias);
+  if (end > whole) run_tiles(tiles, a, rows, whole, tiles->columns - 4u, 1, y, row_bias);
 }

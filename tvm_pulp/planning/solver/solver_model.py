@@ -189,13 +189,17 @@ class SolverModel:
             self.cp.add(sum(literals) <= self._problem.costs.commands_in_flight)
 
     def _from_l3(self, index: int, fetched_l3: list[list[Any]]) -> Any:
-        """The part of a transfer from L3 that earlier layers do not hide."""
+        """The part of a transfer from L3 that earlier layers do not hide.
+
+        They hide one piece, for which there is a place; the others arrive while the layer itself works on pieces.
+        """
         if self._l3[index] is None:
             return 0
-        sizes = [c.cost.large_bytes for c in self._problem.candidates[index]]
-        costs = self._problem.costs
-        values = [costs.l3_command_cycles + costs.l3_cycles(size) if size else 0 for size in sizes]
-        total = self._unless(index, values, self._l3[index].negated(), "from_l3")
+        absent, costs = self._l3[index].negated(), self._problem.costs.from_l3_cycles
+        options = [c.cost for c in self._problem.candidates[index]]
+        total = self._unless(index, [costs(c.largest_bytes) for c in options], absent, "from_l3")
+        rest = [costs(c.large_bytes - c.largest_bytes) for c in options]
+        fetched_l3[index].append(self._unless(index, rest, absent, "rest_from_l3"))
         hidden = []
         for earlier in range(max(0, index - _L3_AHEAD), index):
             part = self.cp.new_int_var(0, self._most, f"l3_hidden_{index}_{earlier}")

@@ -28,7 +28,13 @@
 
 #include "tvm_pulp/decoder_kernels.h"
 
-enum tvm_pulp_type { TVM_PULP_INT8 = 0, TVM_PULP_UINT8 = 1, TVM_PULP_INT32 = 2 };
+enum tvm_pulp_type {
+  TVM_PULP_INT8 = 0,
+  TVM_PULP_UINT8 = 1,
+  TVM_PULP_INT32 = 2,
+  TVM_PULP_INT16 = 3, /* of dense only, as UINT16 */
+  TVM_PULP_UINT16 = 4
+};
 
 /* Meaning of `add`: pulp and shift the summand, tflite the exponent, half_* the shift. `mul` is the multiplier, for shift
  * the shift. The tflite multiplier is not negative and its accumulator stays within 2^29. pulp_narrow promises that
@@ -46,7 +52,7 @@ enum tvm_pulp_requant_kind {
 struct tvm_pulp_requant {
   uint32_t kind;        /* enum tvm_pulp_requant_kind; none: the result is int32 */
   uint32_t per_channel; /* 0: mul and add hold one element, 1: one per channel */
-  uint32_t wide_result; /* 1: the result is stored as int32, 0: as a byte */
+  uint32_t wide_result; /* 0: the result is stored as a byte, 1: as int32, 2: as 16 bits */
   const int32_t *mul;
   const int32_t *add;
   int32_t shift; /* pulp: the shift. tflite, half_up: 1 promises to dense, conv2d and depthwise_conv2d that accumulators
@@ -58,7 +64,8 @@ struct tvm_pulp_requant {
 };
 
 /* y[rows][columns] = x[rows][depth] * weight[columns][depth]^T + bias. A zero point of x is folded into the bias.
- * depth_stride is the depth rounded up to a multiple of 4. */
+ * depth_stride is the depth rounded up to a multiple of 4. Activations of 16 bits meet weights of 16 bits, which are
+ * packed as twice as many bytes; depth_stride is then twice the depth rounded up, and there is no weight_offset. */
 struct tvm_pulp_dense_args {
   const int8_t *x;
   const int8_t *weight; /* packed, word aligned */
@@ -74,7 +81,8 @@ struct tvm_pulp_dense_args {
   uint32_t x_stride;
   uint32_t depth_stride;
   uint32_t y_stride;
-  uint32_t x_type; /* int8 or uint8 */
+  uint32_t x_type; /* int8, uint8, int16 or uint16 */
+  int32_t weight_offset; /* taken from every weight, so that it fits a byte; times the sum of a row it is added back */
   struct tvm_pulp_requant requant;
 };
 
@@ -133,6 +141,7 @@ struct tvm_pulp_conv2d_args {
   uint32_t y_pixel_stride;
   uint32_t depth_stride; /* kernel_height * kernel_width * channels rounded up to a multiple of 4 */
   uint32_t x_type;
+  int32_t weight_offset; /* as in dense; padding counts with its value */
   struct tvm_pulp_requant requant;
 };
 
@@ -324,6 +333,40 @@ struct tvm_pulp_layer_norm_args {
   uint32_t wide; /* 0 promises |d * weight| < 2^30 and that the quotient plus bias fits 32 bits */
 };
 
+/* Normalization of 8-bit rows with single precision inside; rows without a gap. With a = columns * x - sum(x) if centred,
+ * else x - zero_point_x, and `spread` the sum of a^2, by columns if centred:
+ *
+ *   factor = table[round(spread * reals[0])], or reals[2] / sqrt(spread * reals[0] + reals[1]) without a table
+ *   v = a * factor, then v = v * weight + bias for one or two stages
+ *
+ * Where `rounds` says so, v is rounded to the nearest integer between low and high first. */
+struct tvm_pulp_qdq_norm_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const float *reals;
+  const float *table; /* from index_low on, or null */
+  const float *weight0;
+  const float *bias0; /* or null */
+  const float *weight1;
+  const float *bias1; /* or null */
+  uint32_t rows;
+  uint32_t columns; /* up to 2^15 */
+  uint32_t x_type;  /* int8 or uint8 */
+  uint32_t centred;
+  uint32_t stages; /* 0 to 2 */
+  uint32_t rounds; /* bit 0: before the first stage, bit 1: before the second */
+  int32_t zero_point_x;
+  int32_t index_low;
+  int32_t index_high;
+  int32_t low0;
+  int32_t high0;
+  int32_t low1;
+  int32_t high1;
+  int32_t low; /* of the result, without its zero point */
+  int32_t high;
+  int32_t zero_point;
+};
+
 /* y[s][h] = requantize(x[s][h] * rotation[s]): heads of `size` elements, rotation[s] is a size x size matrix. */
 struct tvm_pulp_rope_args {
   const int8_t *x;
@@ -380,6 +423,53 @@ struct tvm_pulp_attention_args {
   uint32_t levels;
   struct tvm_pulp_requant logit_requant; /* to int8 or the range of the table, per tensor */
   struct tvm_pulp_requant requant;       /* per tensor */
+};
+
+/* Attention of all heads with single precision between the products; zero points are taken out of q, k and v.
+ *
+ *   l = round(q . k * reals[0]), from logit_low to logit_high;  u = table[class][l - logit_low]
+ *   e = exponential[largest u - u];  p = round(e * (reals[1] / sum of e)), up to probability_high
+ *   y = round(p . v * reals[2]), from low to high, plus zero_point
+ *
+ * `group` heads of q share one of k and v. Strides reach head and position of each tensor. */
+struct tvm_pulp_qdq_attention_args {
+  const uint8_t *q;
+  const uint8_t *k;
+  const uint8_t *v;
+  const uint8_t *mask;        /* classes: [heads or 1][queries or 1][keys], or null for class 0 */
+  const uint8_t *table;       /* 256 entries for each class */
+  const int32_t *exponential; /* 256 entries of up to 2^24; those of a row stay below 2^31 in sum */
+  const float *reals;
+  uint8_t *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 9) * (keys rounded up to 4) */
+  uint32_t scratch_stride;
+  uint32_t heads;
+  uint32_t queries;
+  uint32_t keys;
+  uint32_t size; /* of a head; fast for multiples of 4 */
+  uint32_t group;
+  uint32_t q_head_stride;
+  uint32_t q_stride;
+  uint32_t k_head_stride;
+  uint32_t k_stride;
+  uint32_t v_head_stride;
+  uint32_t v_stride;
+  uint32_t y_head_stride;
+  uint32_t y_stride;
+  uint32_t mask_head_stride;
+  uint32_t mask_stride; /* 0: one row for all queries */
+  uint32_t q_type;      /* int8 or uint8 */
+  uint32_t k_type;
+  uint32_t v_type;
+  int32_t zero_point_q;
+  int32_t zero_point_k;
+  int32_t zero_point_v;
+  int32_t logit_low;
+  int32_t logit_high;
+  int32_t probability_high; /* up to 255 */
+  int32_t low;
+  int32_t high;
+  int32_t zero_point;
 };
 
 /* Windows over an NHWC image; what lies outside does not count. */
@@ -464,6 +554,63 @@ struct tvm_pulp_space_to_depth_args {
   uint32_t flip;
 };
 
+/* y = clip(round(a + b)) of two results in units of their own, in fixed point with `fraction` bits, 1 to 20. A 32-bit
+ * operand becomes (x << left) * mul[column] >> 32, a byte (x - zero_point) * mul[0]; both stay below 2^29, and
+ * x << left inside 32 bits. */
+struct tvm_pulp_add_accumulators_args {
+  const void *a;
+  const void *b;
+  uint8_t *y;
+  const int32_t *mul_a; /* [columns] of a 32-bit operand, one of bytes */
+  const int32_t *mul_b;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t a_type;
+  uint32_t b_type;
+  uint32_t left_a;
+  uint32_t left_b;
+  int32_t zero_point_a; /* of bytes */
+  int32_t zero_point_b;
+  uint32_t fraction;
+  int32_t zero_point; /* -128 to 255, as the limits */
+  int32_t low;
+  int32_t high;
+};
+
+/* Every pixel of y[out_height][out_width][channels] is a weighted mean of a few pixels of x[][width][channels]:
+ *
+ *   acc = sum over column taps of weight * ((sum over row taps of weight * x + half) >> middle) - zero_point * 2^fraction
+ *
+ * Weights of a row, and of a column, add up to a power of two. Results within `slack` of a half are decided by the sum of
+ * floats, row by row, where `thresholds` is given: the smallest sum that becomes the next integer. Fast with two row and
+ * two column taps, middle 0, weights up to 2^6 in all and channels in fours; without weights the pixels are copied. */
+struct tvm_pulp_resize_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const int32_t *rows; /* [out_height][row_taps] of the image; x begins with row first_row */
+  const int32_t *row_weights;
+  const int32_t *columns; /* [out_width][column_taps] */
+  const int32_t *column_weights; /* null: copy, one tap each */
+  const float *real_rows;        /* the weights as floats */
+  const float *real_columns;
+  const float *values;     /* of every byte, the smallest value first */
+  const float *thresholds; /* for every byte of the result, the smallest first; null: round as requant says */
+  uint32_t first_row;
+  uint32_t width;
+  uint32_t channels;
+  uint32_t out_height;
+  uint32_t out_width;
+  uint32_t row_taps;
+  uint32_t column_taps;
+  uint32_t middle;
+  uint32_t fraction; /* at least 1 with thresholds */
+  int32_t slack;
+  int32_t zero_point;
+  uint32_t x_type;
+  uint32_t y_type;
+  struct tvm_pulp_requant requant; /* half_up or half_even, per tensor */
+};
+
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
 TVM_PULP_KERNEL(dense);
@@ -481,14 +628,18 @@ TVM_PULP_KERNEL(softmax_ita);
 TVM_PULP_KERNEL(softmax_tflite);
 TVM_PULP_KERNEL(rms_norm);
 TVM_PULP_KERNEL(layer_norm);
+TVM_PULP_KERNEL(qdq_norm);
 TVM_PULP_KERNEL(rope);
 TVM_PULP_KERNEL(attention);
 TVM_PULP_KERNEL(rotary);
 TVM_PULP_KERNEL(past_attention);
+TVM_PULP_KERNEL(qdq_attention);
 TVM_PULP_KERNEL(transpose);
 TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth);
+TVM_PULP_KERNEL(add_accumulators);
+TVM_PULP_KERNEL(resize);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 

@@ -20,7 +20,8 @@ static inline int32_t tvm_pulp_plain_conv2d_row(const struct tvm_pulp_conv2d_arg
     for (uint32_t c = 0; c < args->channels; ++c) {
       uint32_t k = (ky * args->kernel_width + kx) * args->channels + c;
       uint32_t at = tvm_pulp_packed_at(channel, k, args->out_channels, args->depth_stride);
-      acc += (inside ? tvm_pulp_load(x, c, args->x_type) : args->pad_value) * args->weight[at];
+      int32_t weight = args->weight[at] + args->weight_offset;
+      acc += (inside ? tvm_pulp_load(x, c, args->x_type) : args->pad_value) * weight;
     }
   }
   return acc;

@@ -1,0 +1,58 @@
+"""Random operands of `resize`: images, taps, weights that add up, floats that decide ties."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.fixed_point import single_rounding_multiplier
+from tvm_pulp.qnn.requant import Requant
+
+Rng = np.random.Generator
+
+
+def random_axis(rng: Rng, size: int, result: int, taps: int, bits: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and weights [result, taps]; neighbours often read the same places."""
+    first = np.sort(rng.integers(0, size, result))
+    index = np.minimum(first[:, None] + np.arange(taps), size - 1).astype(np.int32)
+    weights = rng.integers(0, (1 << bits) + 1, (result, taps)).astype(np.int32)
+    weights[:, 1:] //= taps
+    weights[:, 0] = (1 << bits) - weights[:, 1:].sum(axis=1)
+    return index, weights
+
+
+def random_resize(
+    rng: Rng, size: tuple[int, int, int], result: tuple[int, int], taps: tuple[int, int], bits: tuple[int, int],
+    *, middle: int = 0, ties: bool = False, slack: int = 0, dtype: str = "int8", out: str = "int8",
+    layout: str = "NHWC", batch: int = 1,
+) -> tuple[dict[str, Any], list[np.ndarray]]:  # fmt: skip
+    """Attributes and operands; `size` is height, width, channels."""
+    height, width, channels = size
+    shape = (batch, *size) if layout == "NHWC" else (batch, channels, height, width)
+    limits, outs = np.iinfo(dtype), np.iinfo(out)
+    x = rng.integers(limits.min, limits.max + 1, shape).astype(dtype)
+    (rows, down), (columns, across) = (
+        random_axis(rng, *each) for each in zip((height, width), result, taps, bits, strict=True)
+    )
+    if taps == (1, 1):
+        return {"layout": layout, "taps": [1, 1]}, [x, rows, columns]
+    fraction = sum(bits) - middle
+    # Ties are of one scale; the zero points may differ all the same.
+    zero_point, other = int(rng.integers(limits.min, limits.max + 1)), int(rng.integers(outs.min, outs.max + 1))
+    low, high = int(outs.min) + int(rng.integers(20)), int(outs.max) - int(rng.integers(20))
+    ratio = 1.0 if ties else float(np.exp(rng.uniform(-0.5, 0.5)))
+    multiplier, shift = single_rounding_multiplier(ratio / (1 << fraction))
+    rule = Requant("half_even" if ties else "half_up", 0, other, low, high, dtype=out)
+    attributes = {
+        **rule.attributes(), "layout": layout, "taps": list(taps), "bits": list(bits), "middle": middle,
+        "zero_point": zero_point, "ties": int(ties), "slack": slack,
+    }  # fmt: skip
+    operands = [x, rows, down, columns, across, np.array([multiplier], np.int32), np.array([shift], np.int32)]
+    if ties:
+        scale = np.float32(np.exp(rng.uniform(-5, -2)))
+        real = [(w / (1 << b)).astype(np.float32) for w, b in zip((down, across), bits, strict=True)]
+        values = ((np.arange(256) + limits.min - zero_point).astype(np.float32) * scale).astype(np.float32)
+        thresholds = ((np.arange(256) + outs.min - other + 0.5).astype(np.float32) * scale).astype(np.float32)
+        operands += [*real, values, thresholds]
+    return attributes, operands

@@ -1,0 +1,217 @@
+"""Linear and cubic resizing of a quantize/dequantize graph.
+
+The importer writes a resize as what it is: a sum of picked rows and columns, each times a constant weight. Whatever
+has this form, and weights that add up to one, is a resize of integers.
+
+    quantize(take(x, low) * (1 - w) + take(x, high) * w)   becomes   resize(x, indices, weights)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
+from tvm_pulp.canonicalize.rewriter import constant, is_op
+from tvm_pulp.qnn.fixed_point import single_rounding_multiplier
+from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.qnn.requant import Requant
+
+if TYPE_CHECKING:
+    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+
+# Weights with this few bits are exact; all others are rounded to as many as 32-bit sums leave room for.
+_EXACT_BITS = 8
+_ROW_BITS, _MIDDLE = 15, 7
+_FRACTION = {"int8": 23, "uint8": 22}
+_MOST_TERMS = 16
+# How far a sum with rounded weights may be off, in units of the result.
+_WEIGHT_ERROR = 2.0**-7
+# Cubic sums are not followed to the last bit: with fewer bits than these their halves would be too frequent.
+_FEW_BITS = 7
+# Where both taps of an axis are one pixel, onnxruntime counts it half and half.
+_HALF = np.float32(0.5)
+
+
+@dataclass(frozen=True)
+class _Term:
+    """Picked places of a quantized tensor times weights, by axis."""
+
+    source: Quantized
+    picks: dict[int, np.ndarray] = field(default_factory=dict)
+    weights: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def taken(self, indices: np.ndarray, axis: int) -> _Term:
+        places = self.picks.get(axis, np.arange(self.source.shape[axis]))[indices]
+        weights = {a: w[indices] if a == axis else w for a, w in self.weights.items()}
+        return replace(self, picks={**self.picks, axis: places}, weights=weights)
+
+    def times(self, factors: np.ndarray, axis: int) -> _Term:
+        return replace(self, weights={**self.weights, axis: self.weights.get(axis, np.float32(1)) * factors})
+
+
+Taps = list[tuple[np.ndarray, np.ndarray]]
+
+
+def resize(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
+    """The integer form of a weighted sum of rows and columns, or None."""
+    terms = _terms(fold, real)
+    if terms is None or len(terms) < 2:
+        return None
+    source, shape = terms[0].source, spec_of(real).shape
+    same = all(t.source.value.same_as(source.value) for t in terms)
+    if not same or source.dtype not in _FRACTION or target.dtype not in _FRACTION or len(shape) not in (3, 4):
+        return None
+    taps = {axis: _taps(terms, axis, size) for axis, size in enumerate(shape)}
+    moved = {axis for axis, found in taps.items() if not _is_identity(found, source.shape[axis])}
+    if not moved or not moved <= {2, 3} or len(terms) != np.prod([len(t) for t in taps.values()]):
+        return None
+    if len(shape) == 4:
+        return _emit(fold, source, taps[2], taps[3], target)
+    n, c, length = source.shape
+    flat = replace(source, value=fold.emit(relax.op.reshape(source.value, (n, c, 1, length))))
+    one = [(np.zeros(1, np.int64), np.ones(1, np.float32))]
+    found = _emit(fold, flat, one, taps[2], target)
+    return None if found is None else relax.op.reshape(fold.emit(found), shape)
+
+
+def _terms(fold: QdqRewriter, real: Any) -> list[_Term] | None:
+    """All summands of an expression, or None where it is something else."""
+    x = fold.operands.quantized(real)
+    if x is not None:
+        return [_unpicked(fold, x)]
+    call = fold.definition(real)
+    if is_op(call, "relax.add"):
+        parts = [_terms(fold, a) for a in call.args]
+        joined = None if parts[0] is None or parts[1] is None else [*parts[0], *parts[1]]
+        return joined if joined is not None and len(joined) <= _MOST_TERMS else None
+    if is_op(call, "relax.take") and call.attrs.axis is not None:
+        indices, inner = constant(call.args[1]), _terms(fold, call.args[0])
+        if indices is None or indices.ndim != 1 or inner is None:
+            return None
+        return [t.taken(indices, int(call.attrs.axis) % len(spec_of(call.args[0]).shape)) for t in inner]
+    if is_op(call, "relax.multiply"):
+        factors = constant(call.args[1])
+        axes = [] if factors is None else [a for a, size in enumerate(factors.shape) if size > 1]
+        if factors is None or factors.ndim != len(spec_of(call).shape) or len(axes) > 1:
+            return None
+        inner = _terms(fold, call.args[0])
+        # One place along the axis: which axis does not matter as long as all summands agree.
+        axis = axes[0] if axes else max(a for a, s in enumerate(spec_of(call).shape) if s == 1 or a == 0)
+        return None if inner is None else [t.times(factors.reshape(-1), axis) for t in inner]
+    return None
+
+
+def _unpicked(fold: QdqRewriter, x: Quantized) -> _Term:
+    """A tensor that was picked from another one already."""
+    call = fold.definition(x.value)
+    if qnn.is_qnn(call, "gather") and constant(call.args[1]).ndim == 1:
+        inner = _unpicked(fold, replace(x, value=call.args[0]))
+        return inner.taken(constant(call.args[1]), qnn.attributes(call)["axis"])
+    return _Term(x)
+
+
+def _taps(terms: list[_Term], axis: int, size: int) -> Taps:
+    """Different picks and weights of one axis, in order."""
+    found: Taps = []
+    for term in terms:
+        pick = term.picks.get(axis, np.arange(size))
+        weight = np.broadcast_to(term.weights.get(axis, np.ones(1, np.float32)), (size,))
+        if not any((p == pick).all() and (w == weight).all() for p, w in found):
+            found.append((pick, weight))
+    return found
+
+
+def _is_identity(taps: Taps, size: int) -> bool:
+    return len(taps) == 1 and list(taps[0][0]) == list(range(size)) and bool((taps[0][1] == 1).all())
+
+
+def _emit(fold: QdqRewriter, x: Quantized, rows: Taps, columns: Taps, target: IntegerTarget) -> Any:
+    is_linear = max(len(rows), len(columns)) <= 2
+    tables = [_halved(taps) if is_linear else taps for taps in (rows, columns)]
+    exact = [_exact_bits(taps) for taps in tables]
+    middle = 0
+    if None in exact:
+        bits, middle = [_ROW_BITS, _FRACTION[x.dtype] - (_ROW_BITS - _MIDDLE)], _MIDDLE
+    else:
+        bits = [b for b in exact if b is not None]
+    weights = [_integers(taps, b) for taps, b in zip(tables, bits, strict=True)]
+    if any(w is None for w in weights):
+        return None
+    fraction = sum(bits) - middle
+    # Cubic weights overshoot: what they add up to without signs must leave the sum in 32 bits.
+    swing = float(np.prod([np.abs(w).sum(axis=1).max() / (1 << b) for w, b in zip(weights, bits, strict=True)]))
+    if swing * 255 * 2.0**fraction >= 1 << 31:
+        return None
+    same_scale = x.scale == target.scale
+    ratio = float(x.scale) / float(target.scale) / (1 << fraction)
+    multiplier, shift = single_rounding_multiplier(ratio)
+    rule = Requant(
+        "half_even" if same_scale else "half_up", 0, target.zero_point, target.low, target.high, dtype=target.dtype
+    )
+    if same_scale and not is_linear and max(bits) < _FEW_BITS:
+        return None
+    ties = same_scale and is_linear and fraction > 0
+    attributes = {
+        **rule.attributes(),
+        "layout": "NCHW",
+        "taps": [len(rows), len(columns)],
+        "bits": bits,
+        "middle": middle,
+        "zero_point": x.zero_point,
+        "ties": int(ties),
+        "slack": int(_WEIGHT_ERROR * (1 << fraction)) if middle else 0,
+    }
+    indices = [np.stack([pick for pick, _ in taps], axis=1).astype(np.int32) for taps in tables]
+    tensors = [indices[0], weights[0], indices[1], weights[1]]
+    tensors += [np.array([multiplier], np.int32), np.array([shift], np.int32)]
+    if ties:
+        tensors += [np.stack([weight for _, weight in taps], axis=1).astype(np.float32) for taps in tables]
+        tensors += [x.every_value, _thresholds(np.float32(x.scale), target)]
+    return qnn.emit("resize", [x.value, *(relax.const(t) for t in tensors)], attributes)
+
+
+def _halved(taps: Taps) -> Taps:
+    """Two taps on one pixel, half and half, as onnxruntime weighs them: the mean is the same, its rounding not."""
+    if len(taps) != 2:
+        return taps
+    (low, first), (high, second) = taps
+    same = low == high
+    return [(low, np.where(same, _HALF, first)), (high, np.where(same, _HALF, second))]
+
+
+def _exact_bits(taps: Taps) -> int | None:
+    """The fewest bits with which all weights are integers, or None where that takes too many."""
+    weights = np.stack([weight for _, weight in taps]).astype(np.float64)
+    return next((b for b in range(_EXACT_BITS + 1) if (weights * (1 << b) == np.rint(weights * (1 << b))).all()), None)
+
+
+def _integers(taps: Taps, bits: int) -> np.ndarray | None:
+    """Weights [size, taps] that add up to 2^bits; None where the real ones do not add up to one."""
+    weights = np.stack([weight for _, weight in taps], axis=1).astype(np.float64)
+    if (np.abs(weights.sum(axis=1) - 1) > 1e-4).any():
+        return None
+    rounded = np.rint(weights * (1 << bits)).astype(np.int64)
+    largest = np.abs(rounded).argmax(axis=1)
+    rounded[np.arange(len(rounded)), largest] += (1 << bits) - rounded.sum(axis=1)
+    return rounded.astype(np.int32)
+
+
+def _thresholds(scale: np.float32, target: IntegerTarget) -> np.ndarray:
+    """For every integer of the result, the smallest float that is quantized to a larger one."""
+    low, high = (-128, 127) if target.dtype == "int8" else (0, 255)
+    middles = (np.arange(low, high + 1) - target.zero_point + 0.5).astype(np.float64) * np.float64(scale)
+    candidates = [middles.astype(np.float32)]
+    for towards in (-np.inf, np.inf):
+        step = candidates[0]
+        for _ in range(4):
+            step = np.nextafter(step, np.float32(towards))
+            candidates.append(step)
+    ordered = np.sort(np.stack(candidates), axis=0)
+    wanted = np.arange(low, high + 1) - target.zero_point + 1
+    larger = np.rint((ordered / scale).astype(np.float32)) >= wanted
+    return np.asarray(np.take_along_axis(ordered, larger.argmax(axis=0)[None], axis=0)[0], np.float32)

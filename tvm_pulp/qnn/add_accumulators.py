@@ -1,0 +1,64 @@
+"""Sum of two layers' results before they are rounded: 32-bit accumulators, or bytes, each in units of its own.
+
+An accumulator is shifted left as far as it has room, multiplied per channel, and the upper half of the product kept; a
+byte is multiplied once its zero point is removed. Both are then the result in fixed point with `fraction` bits, and
+their sum is rounded once, half up. The rule `requant` names the zero point and the range and has no tensors.
+Operands: a, b, then the multipliers of a and of b, one or one per channel of `axis`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.elementwise import over
+from tvm_pulp.qnn.loops import Loops, call, i32, i64
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.requant import Requant, along
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+SIDES = ("a", "b")
+
+
+@register
+class AddAccumulators(Operator):
+    name = "add_accumulators"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        return TensorSpec(inputs[0].shape, Requant.of(attributes).out_dtype)
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        rule, total = Requant.of(attributes), np.int64(0)
+        for side, x, mul in zip(SIDES, inputs[:2], inputs[2:], strict=True):
+            factor = along(mul.astype(np.int64), attributes["axis"], x.ndim)
+            if x.dtype == np.int32:
+                total = total + ((x.astype(np.int64) << attributes[f"left_{side}"]) * factor >> 32)
+            else:
+                total = total + (x.astype(np.int64) - attributes[f"zero_point_{side}"]) * factor
+        fraction = attributes["fraction"]
+        rounded = (total + (1 << (fraction - 1)) >> fraction) + rule.zero_point
+        return np.clip(rounded, rule.low, rule.high).astype(rule.out_dtype)
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, rule, axis = Loops(), Requant.of(attributes), attributes["axis"] % len(output.shape)
+        data = [loops.buffer(side, spec) for side, spec in zip(SIDES, inputs, strict=False)]
+        factors = [loops.buffer(f"mul_{side}", spec) for side, spec in zip(SIDES, inputs[2:], strict=True)]
+        y, fraction = loops.buffer("y", output), attributes["fraction"]
+        with over(loops, output.shape) as indices:
+            total = i32(1 << (fraction - 1))
+            for side, x, spec, mul, several in zip(SIDES, data, inputs, factors, inputs[2:], strict=False):
+                factor = mul[indices[axis] if several.elements > 1 else i32(0)]
+                value = i32(x[tuple(indices)])
+                if spec.dtype == "int32":
+                    moved = value * i32(1 << attributes[f"left_{side}"])
+                    total = total + i32((i64(moved) * i64(factor)) >> i64(32))
+                else:
+                    total = total + (value - attributes[f"zero_point_{side}"]) * factor
+            rounded = (total >> i32(fraction)) + rule.zero_point
+            loops.store(y, indices, call("clip", rounded, rule.low, rule.high).astype(output.dtype))
+        return loops.finish("add_accumulators")
