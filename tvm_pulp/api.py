@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -104,6 +105,7 @@ class App:
         repeat: int = 1,
         trace: str | Path | None = None,
         toolchain: str | None = None,
+        max_cycles: int | None = None,
     ) -> Result:
         """Build, run, and report. Without inputs, seeded random ones."""
         from tvm_pulp.report.inputs import prepare_inputs
@@ -114,9 +116,16 @@ class App:
         if "decoder" in facts:
             raise UserError("the archive holds a language model, which takes tokens: use `tvmc generate`")
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
-        check_options(chosen, runner_class(chosen).capabilities, trace=trace is not None, toolchain=toolchain)
+        check_options(
+            chosen,
+            runner_class(chosen).capabilities,
+            trace=trace is not None,
+            toolchain=toolchain,
+            max_cycles=max_cycles,
+        )
         arrays = prepare_inputs(facts["inputs"], inputs)
         runner = self._runner(chosen, toolchain)
+        runner.max_cycles = max_cycles
         run = run_twice(runner, self.metadata, arrays, trace=trace is not None)
         if trace is not None:
             Path(trace).write_text(json.dumps(run.statistics.trace) + "\n", encoding="utf-8")
@@ -213,9 +222,10 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
 
     imported = import_model(model, options)
     progress("canonicalizing")
-    module = target.prepare(canonicalize(imported))
-    progress("lowering")
-    network = build_network(module, imported, name)
+    with _bounded_depth():
+        module = target.prepare(canonicalize(imported))
+        progress("lowering")
+        network = build_network(module, imported, name)
     solver_seconds: float | None = None
     facts = {"target": options.target, "soc": target.soc.name, "inferred_inputs": list(imported.inferred_inputs)}
     stages: Sequence[Any] = ()
@@ -264,6 +274,18 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
     chunk = max(1, min(known.chunk, capacity))
     weights = decoders.build_decoder(name)
     return DecoderRequest(module_name(options), weights, capacity, chunk, decoders.tokenizer_file(name))
+
+
+@contextmanager
+def _bounded_depth() -> Iterator[None]:
+    """An expression nested deeper than Python's stack is the model's fault."""
+    try:
+        yield
+    except RecursionError:
+        raise UserError(
+            "hundreds of operators between two quantizations are one float expression, nested too deeply to be "
+            "compiled: put QuantizeLinear and DequantizeLinear between them"
+        ) from None
 
 
 def import_model(model: str | Path, options: CompileOptions) -> Any:
@@ -327,7 +349,8 @@ def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
     if not target.soc.simulated:
         raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     imported = import_model(model, options)
-    network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
+    with _bounded_depth():
+        network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     return target.plan(network)
 
 
@@ -356,7 +379,8 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Pa
     except UnsupportedOperators as error:
         explain_unsupported(error.nodes, stream)
         raise
-    network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
+    with _bounded_depth():
+        network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     if target.soc.simulated:
         plan = target.plan(network).plan
         explain_plan(plan, stream)

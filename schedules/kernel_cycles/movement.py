@@ -38,6 +38,14 @@ def copy_rows(f: Fields, cores: int) -> Work:
         rows, row_bytes = 1, rows * row_bytes
     mine = share(rows * row_bytes, cores)
     touched = -(-mine // row_bytes) + (1 if rows > 1 else 0)
+    if given(f["table"]) and row_bytes >= 8 and rows >= cores and rows * row_bytes >= 4096:
+        touched = share(rows, cores)
+        return {
+            "many_call": 1,
+            "many_row": touched,
+            "many_word": touched * (row_bytes // 4),
+            "many_rest": touched * (row_bytes % 4),
+        }
     if given(f["table"]):
         return {"table_call": 1, "table_row": touched, "table_byte": mine}
     work: Work = {"call": 1, "row": touched, "word": mine / 4}

@@ -223,7 +223,11 @@ def transpose(s: Shapes) -> Case:
 
 
 def copy_rows(s: Shapes) -> Case:
-    return copy_rows_case(s.rng, s.size(1, 64), s.size(4, 256), s.pick(0, 4), with_table=s.pick(True, False, False))
+    # Many short rows with a table are what a concatenation of images is.
+    rows, with_table = s.pick(
+        (s.size(1, 64), True), (s.size(1, 64), False), (s.size(1, 64), False), (s.size(64, 512), True)
+    )
+    return copy_rows_case(s.rng, rows, s.size(4, 256), s.pick(0, 4), with_table=with_table)
 
 
 def add_accumulators(s: Shapes) -> Case:

@@ -92,8 +92,9 @@ def test_weights_by_two_short_products_are_exact(keys: int) -> None:
 
 @settings(max_examples=40)
 @given(
-    SEEDS, st.integers(1, 3), st.integers(1, 3), st.integers(1, 6), st.integers(1, 21), st.sampled_from([3, 4, 8, 16, 36]),
-    st.sampled_from(["sss", "uuu", "sus", "ssu"]), st.sampled_from([1, 2, 5]), st.booleans(), st.booleans(), CORES, TOOLS,
+    SEEDS, st.integers(1, 3), st.integers(1, 3), st.integers(1, 6), st.integers(1, 21),
+    st.sampled_from([3, 4, 8, 16, 36]), st.sampled_from(["sss", "uuu", "sus", "ssu"]), st.sampled_from([1, 2, 5]),
+    st.booleans(), st.booleans(), CORES, TOOLS,
 )  # fmt: skip
 def test_qdq_attention(  # type: ignore[no-untyped-def]
     seed, groups, group, queries, keys, size, types, classes, by_head, zero, cores, tool

@@ -87,6 +87,13 @@ def test_copy_rows(with_table, seed, rows, row_bytes, gap, misalign, cores, tool
     check(copy_rows_case(rng, rows, row_bytes, gap, misalign=misalign, with_table=with_table), cores, tool)
 
 
+@EXAMPLES
+@given(SEEDS, st.integers(60, 140), st.integers(60, 90), st.integers(0, 9), MISALIGN, CORES, TOOLS)
+def test_copy_many_rows_with_a_table(seed, rows, row_bytes, gap, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(copy_rows_case(rng, rows, row_bytes, gap, misalign=misalign, with_table=True), cores, tool)
+
+
 @pytest.mark.parametrize("form", ["copy", "near", "scaled", "wide", "cubic"])
 @EXAMPLES
 @given(

@@ -13,6 +13,7 @@ from tvm_pulp.canonicalize.fuse_attention import FuseAttention
 from tvm_pulp.canonicalize.fuse_lookups import FuseLookups
 from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
+from tvm_pulp.canonicalize.integer_layers import IntegerLayers
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
@@ -40,6 +41,7 @@ def canonicalize(imported: Imported) -> Any:
     elif imported.dialect == "qdq":
         passes = [
             FoldQdq(OnnxArithmetic()),
+            IntegerLayers(OnnxArithmetic()),
             ToNhwc(),
             DropIdentity(),
             FoldTransposes(),

@@ -58,6 +58,12 @@ class Layer:
     codegen: str = ""
 
     @property
+    def is_float(self) -> bool:
+        """Whether it reads or writes floats, or is a kernel that TVM generated for an operator outside the dialect."""
+        tensors = (*self.inputs, *self.outputs)
+        return self.operator.startswith("tir.") or any(t.spec.dtype.startswith("float") for t in tensors)
+
+    @property
     def operands(self) -> list[Tensor]:
         """Arguments of the kernel in order."""
         return [*self.inputs, *self.outputs, *self.workspaces]

@@ -1,13 +1,13 @@
 """Attention of a quantize/dequantize graph: scores, scale, mask, softmax and values of all heads in one operator.
 
-Operands: q, k, v, [mask,] table, exponential. q, k and v are 8-bit tensors of any shape: the element of head h, position
-s and place d is number `offset` + h * `head_stride` + s * `stride` + d; `group` heads of q share one of k and v. Tensors
-without a copy between the projections and here are so possible, whatever their layout. Per head and query, zero points
-taken out:
+Operands: q, k, v, [mask,] table, exponential. q, k and v are 8-bit tensors of any shape: the element of head h,
+position s and place d is number `offset` + h * `head_stride` + s * `stride` + d; `group` heads of q share one of k and
+v. So nothing is copied between the projections and here, whatever the layout. Per head and query, zero points taken
+out:
 
     l = round(q . k * logit_scale), from logit_low to logit_high
-    u = table[class][l - logit_low], the class from mask[heads or 1][queries or 1][keys]: what scaling, masking and their
-        quantizations make of l
+    u = table[class][l - logit_low], the class from mask[heads or 1][queries or 1][keys]: what scaling, masking and
+        their quantizations make of l
     e = exponential[max(u) - u];  p = round(e * (gain / sum(e))), up to probability_high
     y = round(p . v * value_scale), from low to high, plus zero_point
 
