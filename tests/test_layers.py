@@ -54,6 +54,7 @@ PARTS = {
         "heuristics",
         "solver",
         "memory_limits",
+        "smallest_size",
         "cover",
         "partition_network",
         "find_plan",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -46,6 +47,8 @@ class CompileOptions:
     plan: str | Path | None = None
     cores: int | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
+    # "int8" or "uint8": take and return the integers that float inputs and outputs are quantized to.
+    io: str | None = None
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ class App:
         repeat: int = 1,
         trace: str | Path | None = None,
         toolchain: str | None = None,
+        max_cycles: int | None = None,
     ) -> Result:
         """Build, run, and report. Without inputs, seeded random ones."""
         from tvm_pulp.report.inputs import prepare_inputs
@@ -104,9 +108,16 @@ class App:
 
         facts = self.metadata["tvm_pulp"]
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
-        check_options(chosen, runner_class(chosen).capabilities, trace=trace is not None, toolchain=toolchain)
+        check_options(
+            chosen,
+            runner_class(chosen).capabilities,
+            trace=trace is not None,
+            toolchain=toolchain,
+            max_cycles=max_cycles,
+        )
         arrays = prepare_inputs(facts["inputs"], inputs)
         runner = self._runner(chosen, toolchain)
+        runner.max_cycles = max_cycles
         run = run_twice(runner, self.metadata, arrays, trace=trace is not None)
         if trace is not None:
             Path(trace).write_text(json.dumps(run.statistics.trace) + "\n", encoding="utf-8")
@@ -163,9 +174,10 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
 
     imported = import_model(model, options)
     progress("canonicalizing")
-    module = target.prepare(canonicalize(imported))
-    progress("lowering")
-    network = build_network(module, imported, name)
+    with _bounded_depth():
+        module = target.prepare(canonicalize(imported))
+        progress("lowering")
+        network = build_network(module, imported, name)
     solver_seconds: float | None = None
     facts = {"target": options.target, "soc": target.soc.name, "inferred_inputs": list(imported.inferred_inputs)}
     stages: Sequence[Any] = ()
@@ -188,8 +200,29 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     return App(files, time.perf_counter() - started, stages, solver_seconds)
 
 
+@contextmanager
+def _bounded_depth() -> Iterator[None]:
+    """An expression nested deeper than Python's stack is the model's fault."""
+    try:
+        yield
+    except RecursionError:
+        raise UserError(
+            "hundreds of operators between two quantizations are one float expression, nested too deeply to be "
+            "compiled: put QuantizeLinear and DequantizeLinear between them"
+        ) from None
+
+
 def import_model(model: str | Path, options: CompileOptions) -> Any:
-    """Import a file or a zoo model."""
+    """Import a file or a zoo model; with integer ends where they are wanted."""
+    imported = _import(model, options)
+    if options.io is not None:
+        from tvm_pulp.canonicalize.integer_ends import integer_ends
+
+        imported = integer_ends(imported, options.io)
+    return imported
+
+
+def _import(model: str | Path, options: CompileOptions) -> Any:
     from tvm_pulp.frontend.imported import ImportOptions
     from tvm_pulp.frontend.load import import_onnx_graph, load_model
 
@@ -229,18 +262,21 @@ def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
     if not target.soc.simulated:
         raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     imported = import_model(model, options)
-    network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
+    with _bounded_depth():
+        network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     return target.plan(network)
 
 
 def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Path | None = None) -> None:
     """Print layer by layer what the compiler makes of a model and why; draw it as ONNX, if wanted."""
+    from tvm_pulp.canonicalize.integer_ends import possible_type
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.frontend.imported import UnsupportedOperators
     from tvm_pulp.lowering import build_network
     from tvm_pulp.report import regions_onnx
     from tvm_pulp.report.explain import explain_plan, explain_source
     from tvm_pulp.report.explain_nodes import explain_unsupported
+    from tvm_pulp.report.suggest_integer_ends import suggest_integer_ends
     from tvm_pulp.target import resolve_target
 
     target = resolve_target(options)
@@ -249,10 +285,13 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Pa
     except UnsupportedOperators as error:
         explain_unsupported(error.nodes, stream)
         raise
-    network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
+    with _bounded_depth():
+        network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
     if target.soc.simulated:
         plan = target.plan(network).plan
         explain_plan(plan, stream)
+        if options.io is None:
+            suggest_integer_ends(plan, possible_type(imported), stream)
         drawn = regions_onnx.plan_model(plan) if onnx is not None else None
     else:
         explain_source(network, stream, imported.nodes)

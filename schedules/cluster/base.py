@@ -23,6 +23,9 @@ from tvm_pulp.uma.strategy import TileAxis
 ENGINE = "cluster"
 # enum tvm_pulp_type
 TYPES = {"int8": 0, "uint8": 1, "int32": 2}
+TYPES_16 = {"int16": 3, "uint16": 4}
+# How a kernel stores its results: as a byte unless stated here.
+_STORED = {"int32": 1, "int16": 2, "uint16": 2}
 # enum tvm_pulp_requant_kind
 KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6}
 PULP_WIDE = 2
@@ -59,7 +62,8 @@ class KernelForm:
         """Whether the layer's requantization keeps the promise that has a shorter code."""
         rule = Requant.of(self.layer.attributes)
         constants = [t.data for t in self.layer.inputs[len(self.layer.inputs) - rule.operands :] if t.data is not None]
-        return len(constants) == 2 and keeps_promise(rule, constants, accumulator_reach(self.layer))
+        bytes_only = self.layer.inputs[0].spec.dtype in ("int8", "uint8")
+        return bytes_only and len(constants) == 2 and keeps_promise(rule, constants, accumulator_reach(self.layer))
 
     def bound_cycles(self) -> int:
         """Dot products at the kernels' best rate, or four elements a cycle."""
@@ -137,7 +141,7 @@ def requant_fields(
         else:
             pointers.append(arguments.load_whole(name, tensor))
     kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
-    per_channel, wide_result = int(max(t.spec.elements for t in operands) > 1), int(rule.out_dtype == "int32")
+    per_channel, wide_result = int(max(t.spec.elements for t in operands) > 1), _STORED.get(rule.out_dtype, 0)
     # The field has another meaning for other kinds.
     shift = rule.shift if rule.kind == "pulp" else 0
     values = (kind, per_channel, wide_result, *pointers, shift, rule.zero_point, rule.low, rule.high)
@@ -167,7 +171,12 @@ def are_bytes(weight: Tensor) -> bool:
 
 def keeps_promise(rule: Requant, constants: Sequence[np.ndarray], reach: int | None) -> bool:
     """Whether a rule, and accumulators up to `reach`, are as kernels.h asks at `shift` of `struct tvm_pulp_requant`."""
-    if rule.kind not in ("tflite", "half_up") or rule.out_dtype == "int32" or reach is None or reach > 1 << 29:
+    if (
+        rule.kind not in ("tflite", "half_up")
+        or rule.out_dtype not in ("int8", "uint8")
+        or reach is None
+        or reach > 1 << 29
+    ):
         return False
     (mul, second), shifts = constants, {"tflite": (-20, -1), "half_up": (32, 51)}[rule.kind]
     values = (rule.zero_point, rule.low, rule.high)

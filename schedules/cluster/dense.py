@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from schedules.cluster.base import (
     SLACK,
     TYPES,
+    TYPES_16,
     Arguments,
     KernelForm,
     accumulator_reach,
@@ -29,18 +32,45 @@ def applies(layer: Layer) -> bool:
     weight = layer.inputs[1]
     if layer.inputs[0].spec.dtype not in ("int8", "uint8") or not are_bytes(weight):
         return False
-    if layer.operator == "conv2d":
-        a = layer.attributes
-        plain = list(a["strides"]) == [1, 1] and not any(a["pads"]) and a["groups"] == 1
-        if not plain or weight.spec.shape[1:3] != (1, 1):
-            return False
-    return uniform_requant(layer, accumulator_reach(layer))
+    return are_rows(layer) and uniform_requant(layer, accumulator_reach(layer))
+
+
+def are_rows(layer: Layer) -> bool:
+    """Whether the input's pixels are the rows of the product."""
+    if layer.operator != "conv2d":
+        return True
+    a = layer.attributes
+    plain = list(a["strides"]) == [1, 1] and not any(a["pads"]) and a["groups"] == 1
+    return bool(plain and layer.inputs[1].spec.shape[1:3] == (1, 1))
+
+
+def applies_int16(layer: Layer) -> bool:
+    """16-bit inputs, constant weights of at most 16 bits, accumulators that stay inside 32."""
+    return are_rows(layer) and multiplies_int16(layer)
+
+
+def multiplies_int16(layer: Layer) -> bool:
+    """Whether the kernel's product of 16-bit values can compute a layer."""
+    weight, reach = layer.inputs[1], accumulator_reach(layer)
+    plain = (
+        layer.inputs[0].spec.dtype in TYPES_16 and weight.data is not None and weight.spec.dtype in ("int8", "int16")
+    )
+    return plain and reach is not None and reach < 1 << 31 and uniform_requant(layer, reach)
 
 
 def _may_omit_bias(layer: Layer, rows: int, columns: int) -> bool:
     """Whether the kernel takes no bias for zeros: one row in whole tiles, narrow requantization to bytes."""
     rule = Requant.of(layer.attributes)
     return rows == 1 and columns % 4 == 0 and rule.kind == "pulp" and not rule.wide and rule.out_dtype != "int32"
+
+
+def packed_parts(layer: Layer, matrix: np.ndarray) -> tuple[np.ndarray, int]:
+    """Weights as the kernel multiplies them, as bytes, and what it adds to each."""
+    if layer.inputs[0].spec.dtype in TYPES_16:
+        return np.ascontiguousarray(matrix.astype("<i2")).view(np.int8), 0
+    stored = offset_weights(matrix)
+    assert stored is not None
+    return stored
 
 
 @dataclass(frozen=True)
@@ -59,16 +89,16 @@ class DenseKernel(KernelForm):
         return self.product(arguments, x, depth, box)
 
     def product(self, arguments: Arguments, x: Pointer, depth: int, box: Box) -> Recipe:
-        """Rows of `depth` bytes at x times the weights of the box's channels."""
+        """Rows of `depth` values at x times the weights of the box's channels."""
         layer, out = self.layer, self.layer.outputs[0]
         weights = layer.inputs[1].data
         assert weights is not None
         first, columns = box.start[-1], box.size[-1]
         rows = box.elements // columns
         matrix = weights.reshape(weights.shape[0], -1)
-        stored = offset_weights(matrix)
-        assert stored is not None
-        part = stored[0][first : first + columns]
+        stored, offset = packed_parts(layer, matrix)
+        row_bytes = depth * (layer.inputs[0].spec.bytes // layer.inputs[0].spec.elements)
+        part = stored[first : first + columns]
         packed = self.derived.constant(f"{layer.name}_packed_{first}_{columns}", pack_weights(part))
         weight = arguments.load_whole("weight", packed)
         zero_point = layer.attributes["zero_point"]
@@ -78,14 +108,14 @@ class DenseKernel(KernelForm):
             bias = self.derived.constant(f"{layer.name}_folded_bias", folded)
             bias_at = arguments.load("bias", bias, Box((first,), (columns,)))
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
-        unaligned = depth % 4 != 0 and rows > 1
-        scratch, stride = self.scratch(4 * padded(depth) + 4 if unaligned else 4)
+        unaligned = row_bytes % 4 != 0 and rows > 1
+        scratch, stride = self.scratch(4 * padded(row_bytes) + 4 if unaligned else 4)
         requant = arguments.requant(layer, slice(first, first + columns), promised=self.promised)
         itemsize = out.spec.bytes // out.spec.elements
         fields = {
             "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
-            "scratch_stride": stride, "rows": rows, "columns": columns, "depth": depth, "x_stride": depth,
-            "depth_stride": padded(depth), "y_stride": columns * itemsize,
-            "x_type": TYPES[layer.inputs[0].spec.dtype], "weight_offset": stored[1], **requant,
+            "scratch_stride": stride, "rows": rows, "columns": columns, "depth": depth, "x_stride": row_bytes,
+            "depth_stride": padded(row_bytes), "y_stride": columns * itemsize,
+            "x_type": (TYPES | TYPES_16)[layer.inputs[0].spec.dtype], "weight_offset": offset, **requant,
         }  # fmt: skip
         return arguments.finish("dense", "dense", fields, (y, out, box), self.costs, [scratch])

@@ -69,7 +69,12 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
 def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
     x, y = kernel.inputs[0], kernel.outputs[0]
     assert isinstance(x, Local) and isinstance(y, Local)
-    a, (n, height, width, channels), (_, out_height, out_width, _) = kernel.attributes, x.spec.shape, y.spec.shape
+    # Wider values are copied as their bytes; padding then has to be the same byte.
+    a, itemsize = kernel.attributes, np.dtype(x.spec.dtype).itemsize
+    if itemsize > 1 and a["zero_point"] and any(a["pads"]):
+        return None
+    (n, height, width, channels), (_, out_height, out_width, _) = x.spec.shape, y.spec.shape
+    channels *= itemsize
     # Very short rows, and short ones with gaps, are better unrolled, which generated C does.
     row_bytes = a["kernel"][1] * channels
     if n != 1 or row_bytes < (_LEAST_ROW_BYTES if a["dilation"][1] == 1 else _LEAST_TAPS_BYTES):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from schedules.cluster import conv2d
+from schedules.cluster import conv2d, dense
 from schedules.cluster.base import SLACK, Arguments
 from schedules.cluster.dense import DenseKernel
 from schedules.cluster.steps import step_call
@@ -28,6 +28,11 @@ def applies(layer: Layer) -> bool:
     return large and channels >= 4 and conv2d.applies(layer)
 
 
+def applies_int16(layer: Layer) -> bool:
+    """One group of 16-bit inputs."""
+    return layer.attributes["groups"] == 1 and dense.multiplies_int16(layer)
+
+
 @dataclass(frozen=True)
 class UnfoldedConv2d(DenseKernel):
     name: str = "im2col + dense kernel"
@@ -47,8 +52,9 @@ class UnfoldedConv2d(DenseKernel):
         depth = kernel_height * kernel_width * channels
         windows = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), SLACK)
         arguments.reads.append(windows)
-        unfold = step_call(Kernel("im2col", unfolding(layer, rows, columns), (source,), (windows,)), self.costs)
-        assert unfold is not None
+        copied = Kernel("im2col", unfolding(layer, rows, columns), (source,), (windows,))
+        # Generated C where no kernel copies windows of 16-bit values.
+        unfold = step_call(copied, self.costs) or copied
         steps = self.product(arguments, Pointer(windows), depth, box).steps
         position, product = next((i, step) for i, step in enumerate(steps) if isinstance(step, Call))
         cost = replace(product.cost, cycles=round(_SLOWER * product.cost.cycles))

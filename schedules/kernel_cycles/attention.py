@@ -36,6 +36,20 @@ def _queries_together(f: Fields) -> int:
     return int(max(1, min(16, (room - f["size"]) // each)))
 
 
+def qdq_attention(f: Fields, cores: int) -> Work:
+    """Values are turned once for every head that a core has rows of."""
+    heads, queries, keys, size = (f[n] for n in ("heads", "queries", "keys", "size"))
+    mine = share(heads * queries, cores)
+    touched = max(1, -(-mine // queries)) + (1 if queries > 1 and mine % queries else 0)
+    fours, logits = words(keys), mine * words(keys)
+    work: Work = {"call": 1, "row": mine, "key": mine * keys, "dot": logits * words(size), "result": mine * words(size)}
+    work |= {"value_word": touched * fours * words(size), "product": mine * words(size) * fours, "four": logits}
+    if f["zero_point_q"] != (128 if f["q_type"] == 1 else 0):
+        work["correction"] = touched * keys
+        work["correction_word"] = touched * keys * words(size)
+    return work
+
+
 def rope(f: Fields, cores: int) -> Work:
     positions, heads, size = f["positions"], f["heads"], f["size"]
     if size != 4 or not is_four(f):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from schedules.kernel_cycles.model import Fields, Work, kind_of, share, words
 
+# enum tvm_pulp_type: types of 16 bits come behind; and `wide_result` for results of 16 bits.
+_INT32, _HALVES = 2, 2
 # Instructions of the depth loop per word of depth: register tiles of 4, 3 (as 2 + 1), 2 and 1 rows.
 DEPTH_INSTRUCTIONS = {4: 24, 3: 23, 2: 14, 1: 9}
 
@@ -42,8 +44,13 @@ def tile_work(rows: int, columns: int, depth: int, kind: str, cores: int, *, sta
 
 
 def dense(f: Fields, cores: int) -> Work:
-    staged = f["rows"] > 1 and f["depth"] % 4 != 0
-    work = tile_work(f["rows"], f["columns"], f["depth"], kind_of(f), cores, staged=staged)
+    halves = f["x_type"] > _INT32
+    depth = f["depth"] * (2 if halves else 1)
+    staged = f["rows"] > 1 and depth % 4 != 0
+    kind = f"{kind_of(f)}_to_halves" if f["requant.wide_result"] == _HALVES else kind_of(f)
+    work = tile_work(f["rows"], f["columns"], depth, kind, cores, staged=staged)
+    if halves:
+        return {f"halves_{name}": count for name, count in work.items()}
     if f["weight_offset"]:
         return summed(work, min(4, f["rows"]), f["depth"])
     # One row of whole tiles has code of its own.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedules.kernel_cycles.model import Fields, Work, share
+from schedules.kernel_cycles.model import Fields, Work, given, share
 
 
 def whole_rows(f: Fields, cores: int) -> Work:
@@ -28,3 +28,22 @@ def norm(f: Fields, cores: int) -> Work:
         mine = share(f["rows"], cores)
         return {"plain_call": 1, "plain_row": mine, "plain_element": mine * f["columns"]}
     return shared_rows(f, cores)
+
+
+def qdq_norm(f: Fields, cores: int) -> Work:
+    """Normalizations in single precision: rows are shared where that is fairer; some sequences have fast loops."""
+    rows, columns, stages, rounds = f["rows"], f["columns"], f["stages"], f["rounds"]
+    most = share(rows, cores)
+    if rows >= cores and (most * cores - rows < most or most > 8):
+        part, touched = most * columns, most
+    else:
+        part = 4 * share(-(-rows * columns // 4), cores)
+        touched = -(-part // columns) + (1 if rows > 1 else 0)
+    form = "any"
+    if stages == 1 and not rounds:
+        form = "biased" if given(f["bias0"]) else "weighted"
+    elif stages == 1 and not given(f["bias0"]):
+        form = "rounded"
+    elif stages == 2 and rounds == 3 and not given(f["bias0"]) and given(f["bias1"]):
+        form = "two_rounded"
+    return {"call": 1, "row": touched, "sum": touched * columns, f"element_{form}": part}

@@ -170,6 +170,7 @@ def layer_norm_decomposed(g: Builder) -> str:
 # Builder of the float value, and the dialect operator it must become; None where several forms are right.
 INTEGER: dict[str, tuple[Callable[[Builder], str], str | None]] = {
     "conv_automatic": (conv_automatic, "conv2d"),
+    "layer_norm_decomposed": (layer_norm_decomposed, "qdq_norm"),
     "conv_transpose_1d": (conv_transpose_1d, "conv2d"),
     "conv_transpose_stated_size": (conv_transpose_stated_size, "conv2d"),
     "resize_nearest": (resize("nearest"), None),
@@ -195,6 +196,5 @@ INTEGER: dict[str, tuple[Callable[[Builder], str], str | None]] = {
 }
 # The model keeps these in float, and so does the compiler.
 FLOAT: dict[str, tuple[Callable[[Builder], str], str | None]] = {
-    "layer_norm_decomposed": (layer_norm_decomposed, "relax.mean"),
     "resize_cubic": (resize("cubic"), None),
 }

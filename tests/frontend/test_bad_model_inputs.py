@@ -24,6 +24,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 GOOD = np.zeros((2, 3), np.int8)
 WRONG: dict[str, tuple[dict[str, np.ndarray], str]] = {
     "shape": ({"x": np.zeros((2, 4), np.int8)}, "input 'x' has shape [2, 4], the network expects [2, 3]"),
+    "order of axes": ({"x": np.zeros((3, 2), np.int8)}, "input 'x' has shape [3, 2], the network expects [2, 3]"),
+    "flat": ({"x": np.zeros(6, np.int8)}, "input 'x' has shape [6], the network expects [2, 3]"),
     "range": ({"x": np.full((2, 3), 300)}, "input 'x' holds values outside int8"),
     "fractions": ({"x": np.full((2, 3), 0.5)}, "input 'x' holds values outside int8"),
     "text": ({"x": np.full((2, 3), "a")}, "input 'x' holds <U1 values, not numbers"),

@@ -202,11 +202,11 @@ CASES: dict[str, tuple[Callable[[Builder], str], str | None]] = {
     "gather": (gather, "gather"),
     "split": (split, "mul"),
     "reshape_transpose": (reshape_transpose, "transpose"),
-    "layer_norm": (layer_norm, "relax.nn.layer_norm"),
+    "layer_norm": (layer_norm, "qdq_norm"),
     **qdq_further_cases.INTEGER,
     **qdq_further_cases.FLOAT,
 }
-FLOAT_CASES = {"layer_norm", *qdq_further_cases.FLOAT}
+FLOAT_CASES = {*qdq_further_cases.FLOAT}
 EXAMPLES = 12
 
 

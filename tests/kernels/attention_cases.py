@@ -14,10 +14,12 @@ from schedules.byte_tables import (
     small_exponential_table,
 )
 from tests.kernels.call import Call, Out, Scratch
-from tests.kernels.matrix_cases import Case, random_bytes
+from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
 from tests.kernels.random_requant import Rule, random_rule
 from tests.kernels.row_cases import random_exponential
+from tvm_pulp.qnn import softmax_table
 from tvm_pulp.qnn.matmul import Matmul
+from tvm_pulp.qnn.qdq_attention import QdqAttention
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.softmax import Softmax
 
@@ -170,3 +172,39 @@ def rope_case(
         "requant": rule.fields,
     }
     return Case(Call("rope", fields, misalign={"x": misalign}), rule.apply(product), x.size)
+
+
+def qdq_attention_case(
+    rng: np.random.Generator, heads: int, queries: int, keys: int, size: int, *, group: int = 1, types: str = "sss",
+    classes: int = 1, by_head: bool = False, zero: bool = True,
+) -> Case:  # fmt: skip
+    """`types`: s or u for q, k and v; `heads` is a multiple of `group`."""
+    fields: dict[str, Any] = {"heads": heads, "queries": queries, "keys": keys, "size": size, "group": group}
+    attributes: dict[str, Any] = dict(fields)
+    operands = []
+    for name, positions, kind in zip("qkv", (queries, keys, keys), types, strict=True):
+        count, dtype = heads if name == "q" else heads // group, "int8" if kind == "s" else "uint8"
+        strides = (positions * size, size) if by_head else (size, count * size)
+        data = random_bytes(rng, (positions * count * size,), dtype)
+        zero_point = (int(rng.integers(-20, 20)) if zero else 0) + (0 if kind == "s" else 128)
+        operands.append(data)
+        shared = {f"{name}_head_stride": strides[0], f"{name}_stride": strides[1], f"zero_point_{name}": zero_point}
+        fields |= {name: data, f"{name}_type": TYPE_CODES[dtype], **shared}
+        attributes |= {f"{name}_offset": 0, **shared}
+    mask = rng.integers(0, classes, (heads, queries, keys)).astype(np.uint8)
+    table = rng.integers(0, 256, (classes, 256)).astype(np.uint8)
+    exponential = softmax_table.exponentials(float(rng.uniform(0.002, 0.2)), 20)
+    scale = np.float32(40 / (73 * 73 * np.sqrt(size)))
+    limits = {"logit_low": -120, "logit_high": 135, "probability_high": 255, "low": -133, "high": 122, "zero_point": 5}
+    reals = np.array([scale, 255.0, 0.01], np.float32)
+    attributes |= {**limits, "logit_scale": float(reals[0]), "gain": 255.0, "value_scale": float(reals[2])}
+    attributes |= {"dtype": "int8", "y_layout": "shd", "has_mask": int(classes > 1)}
+    constants = [*([mask] if classes > 1 else []), table, exponential]
+    expected = QdqAttention.reference(attributes, [*operands, *constants])
+    room = (size + 9) * ((keys + 3) // 4 * 4)
+    fields |= {
+        **limits, "mask": mask if classes > 1 else None, "table": table, "exponential": exponential, "reals": reals,
+        "y": Out(expected.shape, "int8"), "scratch": Scratch(room | 4), "scratch_stride": room | 4,
+        "y_head_stride": size, "y_stride": heads * size, "mask_head_stride": queries * keys, "mask_stride": keys,
+    }  # fmt: skip
+    return Case(Call("qdq_attention", fields), expected, 2 * heads * queries * keys * size)

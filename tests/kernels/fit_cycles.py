@@ -19,7 +19,7 @@ import numpy as np
 from schedules.kernel_cycles import WORKS
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Work
-from tests.kernels.attention_cases import attention_case, rope_case
+from tests.kernels.attention_cases import attention_case, qdq_attention_case, rope_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
@@ -39,10 +39,11 @@ from tests.kernels.movement_cases import (
     space_to_depth_case,
     transpose_case,
 )
-from tests.kernels.random_requant import KINDS
+from tests.kernels.random_requant import KINDS, rule_of_halves
 from tests.kernels.row_cases import (
     i_softmax_case,
     layer_norm_case,
+    qdq_norm_case,
     rms_norm_case,
     softmax_ita_case,
     softmax_tflite_case,
@@ -94,7 +95,17 @@ class Shapes:
 def dense(s: Shapes) -> Case:
     columns = s.pick(s.size(1, 3), *[s.size(4, 128)] * 7)
     rows, depth = s.pick(1, s.size(1, 64)), s.size(4, 256, s.pick(1, 4, 4))
+    if s.rng.random() < 0.2:
+        return dense_of_halves(s, rows, max(4, columns), depth)
     return dense_case(s.rng, rows, columns, depth, s.kind(), per_channel=s.flag(), offset=s.offset())
+
+
+def dense_of_halves(s: Shapes, rows: int, columns: int, depth: int) -> Case:
+    """16-bit activations; most results have 16 bits too."""
+    rule = None
+    if s.rng.random() < 0.7:
+        rule = rule_of_halves(s.rng, s.pick("half_up", "half_up", "half_even"), depth << 22, columns, "int16")
+    return dense_case(s.rng, rows, columns, depth, s.kind(), dtype="int16", rule=rule)
 
 
 def matmul(s: Shapes) -> Case:
@@ -166,12 +177,23 @@ def norm(make: Callable[..., Case]) -> Callable[[Shapes], Case]:
     return lambda s: make(s.rng, s.pick(1, s.size(1, 64)), s.size(8, 256), wide=s.pick(False, False, False, True))
 
 
+def qdq_norm(s: Shapes) -> Case:
+    form = s.pick("layer", "layer", "rms", "rms_quantized", "layer_quantized", "plain")
+    return qdq_norm_case(s.rng, s.pick(1, s.size(1, 64)), s.size(8, 256), form=form)
+
+
 def attention(s: Shapes) -> Case:
     heads, queries, keys = s.size(1, 16), s.pick(1, s.size(1, 48)), s.size(4, 96, s.pick(1, 4, 4))
     size, batch = s.pick(4, 4, 8, 16, 32), s.pick(1, 8, 16, 16)
     small, covered = size == 4, size == 4 and s.flag()
     forms = {"with_table": s.flag(), "with_mask": s.flag(), "small": small, "covered": covered}
     return attention_case(s.rng, heads, queries, keys, size, batch=batch, **forms)
+
+
+def qdq_attention(s: Shapes) -> Case:
+    group, queries, keys = s.pick(1, 1, 2), s.pick(1, s.size(1, 48)), s.size(2, 96)
+    heads, size = group * s.size(1, 8), s.pick(4, 8, 16, 16, 32, 64)
+    return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, classes=s.pick(1, 2), by_head=s.flag())
 
 
 def rope(s: Shapes) -> Case:
@@ -239,7 +261,9 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "softmax_tflite": (softmax(softmax_tflite_case), 60),
     "rms_norm": (norm(rms_norm_case), 120),
     "layer_norm": (norm(layer_norm_case), 120),
+    "qdq_norm": (qdq_norm, 160),
     "attention": (attention, 320),
+    "qdq_attention": (qdq_attention, 160),
     "rope": (rope, 120),
     "max_pool": (lambda s: pool(s, average=False), 140),
     "avg_pool": (lambda s: pool(s, average=True), 80),

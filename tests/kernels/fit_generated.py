@@ -2,7 +2,8 @@
 
 Writes `tvm_pulp/tiling/cost/operation_cycles.py`.
 
-    scripts/fit_kernel_cycles generated
+    scripts/fit_kernel_cycles generated            all of them
+    scripts/fit_kernel_cycles generated --floats   what only float layers do; everything else stays
 
 Networks are compiled without hand-written kernels. A layer of one tile costs what it was measured with, less what the
 estimate says about steps and transfers. Few layers tell operations apart that always come together, so the fit is
@@ -15,10 +16,14 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import onnx
 
+from tests.kernels import float_graphs
 from tests.kernels.call import REPOSITORY
 from tests.simulated.golden_cases import DATA, deeploy_cases
 from tvm_pulp.api import App, CompileOptions, import_model
@@ -28,6 +33,7 @@ from tvm_pulp.lowering.build_network import build_network
 from tvm_pulp.soc import CostModel
 from tvm_pulp.target import resolve_target
 from tvm_pulp.tiling.cost.loop_cost import count_layer_operations
+from tvm_pulp.tiling.cost.operation_cycles import CALL_CYCLES, FUNCTION_CYCLES, OPERATION_CYCLES
 from tvm_pulp.tiling.forms import engine_choice
 
 TARGET = REPOSITORY / "tvm_pulp/tiling/cost/operation_cycles.py"
@@ -69,6 +75,22 @@ def networks() -> Iterator[tuple[str, dict[str, Any], Any]]:
         yield str(path), {}, [np.load(path.parent / "golden.npz")["inputs"][0]]
 
 
+# What only float layers do.
+FLOATS = {"float", "float_compare", "float_divide", "convert"} | {
+    f"call_{n}" for n in (
+        "divide", "erf", "exp", "fma", "fmax", "fmin", "fnma", "quantize", "rsqrt", "sigmoid", "sqrt", "tanh",
+    )
+}  # fmt: skip
+
+
+def float_networks(folder: Path) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Model, options and inputs of float networks."""
+    for number, model in enumerate(float_graphs.networks()):
+        path = folder / f"{number}.onnx"
+        onnx.save(model, path)
+        yield str(path), {}, None
+
+
 def samples(model: str, options: dict[str, Any], inputs: Any) -> Iterator[Sample]:
     """Layers of one tile."""
     chosen = CompileOptions(target="c", soc="siracusa", planner="greedy", **options)
@@ -96,12 +118,13 @@ def samples(model: str, options: dict[str, Any], inputs: Any) -> Iterator[Sample
             yield Sample(operations, measured["cycles"] - around, measured["cycles"])
 
 
-def fit(data: list[Sample]) -> dict[str, float]:
-    """Least squares of the error relative to the layer, without negative results."""
-    names = sorted({*LEAST, *(name for s in data for name in s.operations)})
+def fit(data: list[Sample], kept: dict[str, float]) -> dict[str, float]:
+    """Least squares of the error relative to the layer, without negative results; what is kept is not fitted."""
+    names = sorted({*LEAST, *(name for s in data for name in s.operations)} - set(kept))
     least = np.array([LEAST.get(name, LEAST_CALL) for name in names])
     matrix = np.array([[s.operations.get(name, 0) / s.layer_cycles for name in names] for s in data])
-    goals = np.array([s.cycles / s.layer_cycles for s in data])
+    known = [sum(kept.get(name, 0) * count for name, count in s.operations.items()) for s in data]
+    goals = np.array([(s.cycles - k) / s.layer_cycles for s, k in zip(data, known, strict=True)])
     active = list(range(len(names)))
     while True:
         drawn = np.diag(WEIGHT / least[active])
@@ -115,7 +138,7 @@ def fit(data: list[Sample]) -> dict[str, float]:
     values.update({names[a]: round(float(v), 2) for a, v in zip(active, solution, strict=True)})
     wrong = np.abs(matrix @ np.array([values[name] for name in names]) - goals)
     sys.stderr.write(f"{len(data)} layers, median error {np.median(wrong):.1%}, mean {wrong.mean():.1%}\n")
-    return values
+    return kept | values
 
 
 def table(name: str, values: dict[str, float]) -> str:
@@ -126,10 +149,15 @@ def table(name: str, values: dict[str, float]) -> str:
 def main() -> int:
     engine_choice.core_schedules = lambda: ()  # type: ignore[attr-defined]
     data: list[Sample] = []
-    for model, options, inputs in networks():
-        data += samples(model, options, inputs)
-        sys.stderr.write(f"{model}: {len(data)} layers\n")
-    values = fit(data)
+    floats, kept = "--floats" in sys.argv[1:], {}
+    if floats:
+        calls = {f"call_{n}": v for n, v in FUNCTION_CYCLES.items() if n != "other"}
+        kept = {n: v for n, v in {**OPERATION_CYCLES, **calls, "call": CALL_CYCLES}.items() if n not in FLOATS}
+    with TemporaryDirectory() as folder:
+        for model, options, inputs in float_networks(Path(folder)) if floats else networks():
+            data += samples(model, options, inputs)
+            sys.stderr.write(f"{model}: {len(data)} layers\n")
+    values = fit(data, kept)
     functions = {n.removeprefix("call_"): v for n, v in values.items() if n.startswith("call_")}
     operations = {n: v for n, v in values.items() if n in LEAST and n != "call"}
     parts = [

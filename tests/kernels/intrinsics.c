@@ -29,6 +29,8 @@ void tvm_pulp_kernel_intrinsics(const struct tvm_pulp_copy_rows_args *args, uint
     *y++ = tvm_pulp_xp_sdotsp4(d, a, b);
     *y++ = tvm_pulp_xp_sdotup4(d, a, b);
     *y++ = tvm_pulp_xp_sdotusp4(d, a, b);
+    *y++ = tvm_pulp_xp_sdotsp2(d, a, b);
+    *y++ = tvm_pulp_xp_sdotusp2(d, a, b);
     *y++ = tvm_pulp_xp_add4(a, b);
     *y++ = tvm_pulp_xp_sub4(a, b);
     *y++ = tvm_pulp_xp_max4(a, b);

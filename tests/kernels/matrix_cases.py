@@ -15,7 +15,7 @@ from tvm_pulp.qnn.conv2d import Conv2d, output_size
 from tvm_pulp.qnn.dense import Dense
 from tvm_pulp.qnn.matmul import Matmul
 
-TYPE_CODES = {"int8": 0, "uint8": 1, "int32": 2}
+TYPE_CODES = {"int8": 0, "uint8": 1, "int32": 2, "int16": 3, "uint16": 4}
 
 
 @dataclass(frozen=True)
@@ -61,17 +61,18 @@ def dense_case(
     offset: int = 0,
 ) -> Case:
     x, stored = random_bytes(rng, (rows, depth), dtype), random_bytes(rng, (columns, depth), "int8")
-    weight = stored.astype(np.int16) + np.int16(offset)
+    weight, size = stored.astype(np.int16) + np.int16(offset), np.dtype(dtype).itemsize
     zero_point = int(rng.integers(-20, 20)) * (not without_bias)
     bias = rng.integers(-1000, 1000, columns).astype(np.int32) * (not without_bias)
-    rule = with_promise(rule or make_rule(rng, kind, depth, columns, per_channel), depth, promised)
+    rule = rule or make_rule(rng, kind, depth * (256 if size == 2 else 1), columns, per_channel)
+    rule = with_promise(rule, depth, promised) if size == 1 else rule
     attributes = {"zero_point": zero_point, "has_bias": True, **rule.requant.attributes()}
     expected = Dense.reference(attributes, [x, weight, bias, *rule.operands])
     folded = bias - zero_point * weight.astype(np.int32).sum(1, dtype=np.int32)
-    stride = padded_depth(depth)
+    stride = padded_depth(size * depth)
     fields = {
         "x": x,
-        "weight": pack_weights(stored),
+        "weight": pack_weights(weight.view(np.int8) if size == 2 else stored),
         "bias": None if without_bias else folded.astype(np.int32),
         "y": Out((rows, columns), rule.requant.out_dtype),
         "scratch": Scratch(4 * stride + 4),
@@ -79,7 +80,7 @@ def dense_case(
         "rows": rows,
         "columns": columns,
         "depth": depth,
-        "x_stride": depth,
+        "x_stride": size * depth,
         "depth_stride": stride,
         "y_stride": columns * rule.bytes,
         "x_type": TYPE_CODES[dtype],

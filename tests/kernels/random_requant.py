@@ -35,7 +35,7 @@ class Rule:
         return {
             "kind": code,
             "per_channel": int(mul is not None and mul.size > 1),
-            "wide_result": int(rule.kind != "none" and rule.out_dtype == "int32"),
+            "wide_result": {"int32": 1, "int16": 2, "uint16": 2}.get(rule.out_dtype, 0) if mul is not None else 0,
             "mul": mul,
             "add": add,
             "shift": int(self.promised) or rule.shift,
@@ -83,3 +83,13 @@ def random_rule(rng: np.random.Generator, kind: str, bound: int, channels: int) 
     if kind == "tflite":
         return Rule(Requant(kind, 0, zero_point, low, high), quantize_multipliers(scale))
     return Rule(Requant(kind, 0, zero_point, low, high), single_rounding_multipliers(scale))
+
+
+def rule_of_halves(rng: np.random.Generator, kind: str, bound: int, channels: int, dtype: str) -> Rule:
+    """A rule with one rounding that spreads accumulators up to `bound` over about the range of 16 bits."""
+    limits = np.iinfo(dtype)
+    low, high = (limits.min, limits.max) if rng.random() < 0.6 else (int(limits.min) // 2, int(limits.max) // 3)
+    scale = rng.uniform(0.5, 4, channels) * 65536 / max(bound, 1)
+    zero_point = int(rng.integers(low, high + 1)) * int(rng.integers(2))
+    requant = Requant(kind, 0, zero_point, int(low), int(high), dtype=dtype)
+    return Rule(requant, single_rounding_multipliers(np.minimum(scale, 0.9)))

@@ -10,6 +10,7 @@ from schedules.byte_tables import exponential_table, tflite_exponential_table
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
 from tvm_pulp.qnn.layer_norm import LayerNorm
+from tvm_pulp.qnn.qdq_norm import QdqNorm
 from tvm_pulp.qnn.rms_norm import RmsNorm
 from tvm_pulp.qnn.softmax import Softmax
 from tvm_pulp.qnn.softmax_tflite import parameters
@@ -110,3 +111,39 @@ def layer_norm_case(
     }
     expected = LayerNorm.reference({**attributes, "wide": wide}, [x, weight, bias])
     return Case(Call("layer_norm", fields, misalign={"x": misalign}), expected, x.size)
+
+
+def qdq_norm_case(
+    rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", form: str = "layer", misalign: int = 0
+) -> Case:
+    """`form`: layer, rms (one operator each), layer_quantized, rms_quantized (written node by node), or plain."""
+    x = random_bytes(rng, (rows, columns), dtype)
+    x[rng.integers(rows)] = rng.integers(0, 3, columns)
+    centred, quantized = form.startswith("layer"), form.endswith("quantized")
+    stages = {"layer": 1, "rms": 1, "layer_quantized": 2, "rms_quantized": 1}.get(form, int(rng.integers(3)))
+    biases = {"layer": [1], "layer_quantized": [0, 1], "plain": [1] * stages}.get(form, [0] * stages)
+    typical = 60.0 * columns if centred else 60.0
+    attributes: dict[str, Any] = {"centred": int(centred), "zero_point_x": int(rng.integers(-128, 128))}
+    statistic = 1 / (typical**2 * (1 if centred else columns)) * (60 if quantized else 1)
+    attributes |= {"statistic": float(np.float32(statistic)), "epsilon": float(np.float32(1e-5))}
+    attributes |= {"gain": float(np.float32(60 / typical)), "has_table": int(quantized), "index_limits": [-9, 246]}
+    attributes |= {"biases": biases, "zero_point": 5, "dtype": "int8"}
+    attributes |= {"rounds": [int(quantized)] * stages + [1]}
+    attributes |= {"low": [-120] * stages + [-133], "high": [135] * stages + [122]}
+    table = (60 / typical / np.sqrt(np.arange(256) / 60 + 0.1)).astype(np.float32)
+    vectors = [rng.uniform(-1.5, 1.5, (1 + bias, columns)).astype(np.float32) for bias in biases]
+    operands = [x, *([table] if quantized else []), *(row for stage in vectors for row in stage)]
+    names = ("statistic", "epsilon", "gain")
+    fields: dict[str, Any] = {
+        "x": x, "y": Out(x.shape, "int8"), "reals": np.array([attributes[n] for n in names], np.float32),
+        "table": table if quantized else None, "rows": rows, "columns": columns, "x_type": TYPE_CODES[dtype],
+        "centred": int(centred), "stages": stages, "rounds": (1 << stages) - 1 if quantized else 0,
+        "zero_point_x": attributes["zero_point_x"], "index_low": -9, "index_high": 246,
+        "low": -133, "high": 122, "zero_point": 5,
+    }  # fmt: skip
+    for i in range(2):
+        rows_of = vectors[i] if i < stages else []
+        fields |= {f"weight{i}": rows_of[0] if len(rows_of) else None, f"low{i}": -120, f"high{i}": 135}
+        fields[f"bias{i}"] = rows_of[1] if len(rows_of) > 1 else None
+    expected = QdqNorm.reference(attributes, operands)
+    return Case(Call("qdq_norm", fields, misalign={"x": misalign}), expected, x.size)

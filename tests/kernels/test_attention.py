@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.byte_tables import small_exponential_table
-from tests.kernels.attention_cases import attention_case, rope_case
+from tests.kernels.attention_cases import attention_case, qdq_attention_case, rope_case
 from tests.kernels.call import Call, run_on_cluster
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.random_requant import KINDS
@@ -88,3 +88,19 @@ def test_weights_by_two_short_products_are_exact(keys: int) -> None:
             low, high = factor & 0xFFFF, factor >> 16
             weights = ((e * low >> 16) + e * high) >> 23
             np.testing.assert_array_equal(weights, 255 * e // total)
+
+
+@settings(max_examples=40)
+@given(
+    SEEDS, st.integers(1, 3), st.integers(1, 3), st.integers(1, 6), st.integers(1, 21),
+    st.sampled_from([3, 4, 8, 16, 36]), st.sampled_from(["sss", "uuu", "sus", "ssu"]), st.sampled_from([1, 2, 5]),
+    st.booleans(), st.booleans(), CORES, TOOLS,
+)  # fmt: skip
+def test_qdq_attention(  # type: ignore[no-untyped-def]
+    seed, groups, group, queries, keys, size, types, classes, by_head, zero, cores, tool
+):
+    case = qdq_attention_case(
+        np.random.default_rng(seed), groups * group, queries, keys, size, group=group, types=types, classes=classes,
+        by_head=by_head, zero=zero,
+    )  # fmt: skip
+    check(case, cores, tool)

@@ -31,9 +31,10 @@ def test_prediction_is_as_good_as_stated(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", ["lookup", "dense", "rms_norm"])
 def test_cold_code_costs_what_was_measured(kernel: str) -> None:
-    for sample in samples(kernel, 4, 6):
-        cold = sum(FITTED[kernel].cold_cycles[n] for n, c in sample.work.items() if c)
-        assert 0.5 < cold / sample.cold_cycles < 2
+    """On average: in a single call some lines may be there already, by the place of other kernels in the program."""
+    found = list(samples(kernel, 4, 6))
+    expected = sum(FITTED[kernel].cold_cycles[n] for sample in found for n, c in sample.work.items() if c)
+    assert 0.7 < expected / sum(sample.cold_cycles for sample in found) < 1.4
 
 
 def test_every_kernel_has_a_model_and_coefficients() -> None:

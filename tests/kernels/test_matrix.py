@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.matrix_cases import Window, conv2d_case, dense_case, depthwise_case, matmul_case
-from tests.kernels.random_requant import KINDS, Rule
+from tests.kernels.random_requant import KINDS, Rule, rule_of_halves
 from tvm_pulp.qnn.requant import Requant
 
 SEEDS = st.integers(0, 1 << 30)
@@ -67,6 +67,27 @@ def test_dense_with_asymmetric_weights(kind, seed, rows, columns, depth, dtype, 
         np.random.default_rng(seed), rows, columns, depth, kind, dtype=dtype, misalign=misalign, offset=offset
     )
     check(case, cores, toolchain)
+
+
+HALVES = st.sampled_from(["int16", "uint16"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@EXAMPLES
+@given(SEEDS, SIZE, SIZE, st.integers(1, 45), HALVES, st.booleans(), CORES, st.sampled_from(TOOLCHAINS))
+def test_dense_of_16_bits(kind, seed, rows, columns, depth, dtype, per_channel, cores, toolchain):  # type: ignore[no-untyped-def]
+    case = dense_case(np.random.default_rng(seed), rows, columns, depth, kind, dtype=dtype, per_channel=per_channel)
+    check(case, cores, toolchain)
+
+
+@pytest.mark.parametrize("kind", ["half_up", "half_even"])
+@EXAMPLES
+@given(SEEDS, SIZE, SIZE, st.integers(1, 300), st.one_of(BYTES, HALVES), HALVES, CORES, st.sampled_from(TOOLCHAINS))
+def test_dense_to_16_bits(kind, seed, rows, columns, depth, dtype, to, cores, toolchain):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    bound = depth * 128 * (255 if dtype in ("int8", "uint8") else 40000)
+    rule = rule_of_halves(rng, kind, bound, int(rng.choice([1, columns])), to)
+    check(dense_case(rng, rows, columns, depth, dtype=dtype, rule=rule, promised=False), cores, toolchain)
 
 
 @pytest.mark.parametrize("kind", KINDS)

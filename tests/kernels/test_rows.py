@@ -10,6 +10,7 @@ from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.row_cases import (
     i_softmax_case,
     layer_norm_case,
+    qdq_norm_case,
     rms_norm_case,
     softmax_ita_case,
     softmax_tflite_case,
@@ -63,3 +64,13 @@ def test_layer_norm(seed, rows, columns, dtype, levels, width, misalign, cores, 
     rng = np.random.default_rng(seed)
     case = layer_norm_case(rng, rows, columns, dtype=dtype, levels=levels, wide=width == 0, misalign=misalign)
     check(case, cores, tool)
+
+
+NORM_FORMS = st.sampled_from(["layer", "rms", "layer_quantized", "rms_quantized", "plain"])
+
+
+@EXAMPLES
+@given(SEEDS, ROWS, st.integers(1, 300), BYTES, NORM_FORMS, MISALIGN, CORES, TOOLS)
+def test_qdq_norm(seed, rows, columns, dtype, form, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(qdq_norm_case(rng, rows, columns, dtype=dtype, form=form, misalign=misalign), cores, tool)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, integers, pick, requant
+from tvm_pulp.qnn import softmax_table
 
 
 def attention(rng: Rng) -> Case:
@@ -32,4 +35,37 @@ def attention(rng: Rng) -> Case:
     return Case("attention", {**attributes, **logit.attributes("logit"), **rule.attributes()}, [*data, *tensors])
 
 
-CASES = {"attention": attention}
+def qdq_attention(rng: Rng) -> Case:
+    group = int(pick(rng, (1, 1, 2)))
+    heads, queries, keys = group * int(rng.integers(1, 3)), int(pick(rng, (1, 3, 6))), int(pick(rng, (1, 2, 7, 13)))
+    size = int(pick(rng, (1, 3, 4, 8)))
+    attributes: dict[str, Any] = {"heads": heads, "queries": queries, "keys": keys, "size": size, "group": group}
+    data = []
+    for name, positions in (("q", queries), ("k", keys), ("v", keys)):
+        count, signed = heads if name == "q" else heads // group, bool(rng.integers(2))
+        by_head, offset = bool(rng.integers(2)), int(rng.integers(0, 9))
+        strides = (positions * size, size) if by_head else (size, count * size)
+        attributes |= {f"{name}_head_stride": strides[0], f"{name}_stride": strides[1], f"{name}_offset": offset}
+        attributes[f"zero_point_{name}"] = int(rng.integers(-9, 9)) + (0 if signed else 128)
+        data.append(integers(rng, (1, offset + positions * count * size), "int8" if signed else "uint8"))
+    classes = int(pick(rng, (1, 1, 3)))
+    attributes["has_mask"] = int(classes > 1)
+    if classes > 1:
+        shape = (int(pick(rng, (1, heads))), int(pick(rng, (1, queries))), keys)
+        data.append(rng.integers(0, classes, shape).astype(np.uint8))
+    data.append(rng.integers(0, 256, (classes, 256)).astype(np.uint8))
+    data.append(softmax_table.exponentials(float(rng.uniform(0.001, 0.5)), 24))
+    scale = 40 / (73 * 73 * np.sqrt(size))
+    attributes |= {"logit_scale": float(np.float32(scale)), "logit_low": -120, "logit_high": 135, "gain": 255.0}
+    attributes |= {"probability_high": int(pick(rng, (255, 127))), "value_scale": float(np.float32(0.01))}
+    attributes |= {
+        "low": -133,
+        "high": 122,
+        "zero_point": 5,
+        "dtype": "int8",
+        "y_layout": str(pick(rng, ("hsd", "shd"))),
+    }
+    return Case("qdq_attention", attributes, data)
+
+
+CASES = {"attention": attention, "qdq_attention": qdq_attention}

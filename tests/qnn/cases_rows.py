@@ -27,11 +27,12 @@ def softmax(rng: Rng) -> Case:
     if form == "tflite":
         return Case("softmax", {**attributes, **softmax_tflite.parameters(float(rng.uniform(0.001, 1.0)), 1.0)}, [x])
     if form == "table":
-        table = softmax_table.exponentials(float(rng.uniform(0.001, 0.5)))
-        found = softmax_table.parameters(float(rng.uniform(0.002, 0.1)), length)
-        assert found is not None
+        bits = softmax_table.fraction_bits(length)
+        assert bits is not None
+        table = softmax_table.exponentials(float(rng.uniform(0.001, 0.5)), bits)
+        attributes["gain"] = softmax_table.gain(float(rng.uniform(0.002, 0.1)))
         low, high = (-128, 127) if (signed := rng.random() < 0.5) else (0, 255)
-        attributes |= {**found, "zero_point": int(rng.integers(low, high)), "low": low, "high": high}
+        attributes |= {"zero_point": int(rng.integers(low, high)), "low": low, "high": high}
         return Case("softmax", {**attributes, "dtype": "int8" if signed else "uint8"}, [x, table])
     if form == "ita_partial_max":
         attributes["group"] = int(pick(rng, (1, 4, 16)))
@@ -61,6 +62,34 @@ def layer_norm(rng: Rng) -> Case:
     return Case("layer_norm", attributes, [x, weight, bias])
 
 
+def qdq_norm(rng: Rng) -> Case:
+    length = int(pick(rng, (1, 3, 16, 65, 700)))
+    x = integers(rng, (*shape(rng, 0, 3), length), byte_type(rng))
+    if rng.random() < 0.3:
+        x = np.where(rng.random(x.shape) < 0.05, x, 0).astype(x.dtype)
+    centred, has_table, stages = (int(v) for v in (rng.integers(2), rng.integers(2), rng.integers(3)))
+    typical = 60.0 * length if centred else 60.0
+    attributes: dict[str, Any] = {"centred": centred, "has_table": has_table, "zero_point_x": int(rng.integers(-9, 9))}
+    attributes |= {"statistic": float(np.float32(1 / (typical**2 * (1 if centred else length))))}
+    attributes |= {
+        "epsilon": float(np.float32(1e-5)),
+        "gain": float(np.float32(60 / typical)),
+        "index_limits": [0, 255],
+    }
+    operands = [x]
+    if has_table:
+        attributes["statistic"] = float(np.float32(attributes["statistic"] * 60))
+        operands.append((60 / typical / np.sqrt(np.arange(256) / 60 + 0.1)).astype(np.float32))
+    biases = [int(rng.integers(2)) for _ in range(stages)]
+    for bias in biases:
+        operands += [rng.uniform(-1.5, 1.5, length).astype(np.float32) for _ in range(1 + bias)]
+    signed = bool(rng.integers(2))
+    attributes |= {"biases": biases, "rounds": [*(int(rng.integers(2)) for _ in range(stages)), 1]}
+    attributes |= {"low": [*[-100] * stages, -120 if signed else 0], "high": [*[150] * stages, 110 if signed else 200]}
+    attributes |= {"zero_point": -8 if signed else 20, "dtype": "int8" if signed else "uint8"}
+    return Case("qdq_norm", attributes, operands)
+
+
 def reduce(rng: Rng) -> Case:
     x = integers(rng, shape(rng), str(pick(rng, ("int8", "uint8", "int16"))))
     axes = sorted(int(a) for a in rng.choice(x.ndim, int(rng.integers(1, x.ndim + 1)), replace=False))
@@ -68,4 +97,4 @@ def reduce(rng: Rng) -> Case:
     return Case("reduce", {"kind": kind, "axes": axes, "keepdims": int(rng.integers(2))}, [x])
 
 
-CASES = {"softmax": softmax, "rms_norm": rms_norm, "layer_norm": layer_norm, "reduce": reduce}
+CASES = {"softmax": softmax, "qdq_norm": qdq_norm, "rms_norm": rms_norm, "layer_norm": layer_norm, "reduce": reduce}

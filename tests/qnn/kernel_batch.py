@@ -17,7 +17,8 @@ from tvm_pulp.sim.host import WARNINGS
 from tvm_pulp.toolchain import build_host_library
 from tvm_pulp.uma.recipe import Kernel, Local
 
-INCLUDE = Path(__file__).resolve().parents[2] / "c_runtime" / "include"
+RUNTIME = Path(__file__).resolve().parents[2] / "c_runtime"
+INCLUDE, MATH = RUNTIME / "include", RUNTIME / "math"
 # Bytes around every output that a kernel must not touch.
 _MARGIN = 64
 _PATTERN = 0xA5
@@ -60,7 +61,8 @@ class Batch:
         source, header = folder / "batch_kernels.c", folder / "batch_kernels.h"
         source.write_text(kernel_files.source_file(kernels))
         header.write_text(kernel_files.header_file(kernels))
-        built = build_host_library([source], [folder, INCLUDE], extra_flags=(*WARNINGS, "-O1"), sanitize=True)
+        sources = [source, *(sorted(MATH.glob("*.c")) if kernels.math_used else ())]
+        built = build_host_library(sources, [folder, INCLUDE, MATH], extra_flags=(*WARNINGS, "-O1"), sanitize=True)
         self._library = ctypes.CDLL(str(built))
 
     def run(self, case: Case, cores: int | None = None) -> np.ndarray:

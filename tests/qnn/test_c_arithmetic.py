@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tvm_pulp.qnn import fixed_point, softmax_table, softmax_tflite
+from tvm_pulp.qnn import fixed_point, real, softmax_table, softmax_tflite
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.toolchain import build_host_library
 
 # Wrappers over arrays: one call for many values.
 DRIVER = """
 #include "tvm_pulp/integer.h"
+#include "tvm_pulp/real.h"
 #include "tvm_pulp/softmax_tflite.h"
 #define MAP(name) \\
   void map_##name(const int32_t *a, const int32_t *b, const int32_t *c, int32_t *y, int32_t n); \\
@@ -34,9 +35,13 @@ void map_reciprocal(const int32_t *a, int32_t *y, int32_t *bits, int32_t n) {
     bits[i] = tvm_pulp_softmax_output_bits(a[i]);
   }
 }
-void softmax_row(const int32_t *e, int64_t total, int32_t mul, int32_t shift, int32_t *y, int32_t n);
-void softmax_row(const int32_t *e, int64_t total, int32_t mul, int32_t shift, int32_t *y, int32_t n) {
-  for (int32_t i = 0; i < n; ++i) y[i] = tvm_pulp_softmax_table_value(e[i], total, mul, shift, -5, -128, 127);
+void map_round(const float *a, int32_t *y, int32_t n);
+void map_round(const float *a, int32_t *y, int32_t n) {
+  for (int32_t i = 0; i < n; ++i) y[i] = tvm_pulp_round_even(a[i]);
+}
+void map_root(const float *a, float *y, int32_t n);
+void map_root(const float *a, float *y, int32_t n) {
+  for (int32_t i = 0; i < n; ++i) y[i] = tvm_pulp_inverse_root(a[i]);
 }
 """
 COUNT = 200_000
@@ -113,21 +118,34 @@ def test_softmax_reciprocal(library: ctypes.CDLL) -> None:
 
 @pytest.mark.parametrize("scale", [0.001, 0.05, 1.0])
 @pytest.mark.parametrize("output_scale", [1 / 256, 0.0037, 0.5])
-def test_softmax_table(library: ctypes.CDLL, scale: float, output_scale: float) -> None:
+def test_softmax_table(scale: float, output_scale: float) -> None:
     rng = np.random.default_rng(4)
     x = rng.integers(-128, 128, (50, 300))
-    table = softmax_table.exponentials(scale)
-    found = softmax_table.parameters(output_scale, x.shape[-1])
-    assert found is not None
-    attributes = {**found, "zero_point": -5, "low": -128, "high": 127, "dtype": "int8"}
-    expected = softmax_table.reference(attributes, x, table)
-    for row, truth in zip(x, expected, strict=True):
-        e = np.ascontiguousarray(table[row.max() - row])
-        out = np.empty(e.size, np.int32)
-        total = ctypes.c_int64(int(e.astype(np.int64).sum()))
-        library.softmax_row(_pointer(e), total, found["multiplier"], found["shift"], _pointer(out), e.size)
-        np.testing.assert_array_equal(out, truth)
+    bits = softmax_table.fraction_bits(x.shape[-1])
+    assert bits is not None
+    attributes = {"gain": softmax_table.gain(output_scale), "zero_point": -5, "low": -128, "high": 127, "dtype": "int8"}
+    result = softmax_table.reference(attributes, x, softmax_table.exponentials(scale, bits))
     # The definition, in float64.
     weights = np.exp(scale * (x - x.max(-1, keepdims=True)))
     ideal = weights / weights.sum(-1, keepdims=True) / output_scale - 5
-    assert np.abs(expected - np.clip(ideal, -128, 127)).max() <= 0.501
+    assert np.abs(result - np.clip(ideal, -128, 127)).max() <= 0.501
+
+
+def test_round_even(library: ctypes.CDLL) -> None:
+    """Ties, signs, what is too large, and everything in between."""
+    rng = np.random.default_rng(5)
+    halves = np.arange(-2000, 2000, dtype=np.float32) / 2
+    x = np.concatenate([halves, rng.normal(size=COUNT), 2.0 ** rng.uniform(-30, 40, COUNT)]).astype(np.float32)
+    x = np.concatenate([x, -x, [np.inf, -np.inf]]).astype(np.float32)
+    out = np.empty(x.size, np.int32)
+    library.map_round(_pointer(x), _pointer(out), x.size)
+    np.testing.assert_array_equal(out, real.round_even(x))
+    np.testing.assert_array_equal(out, np.rint(np.clip(x, -(2.0**22), 2.0**22)).astype(np.int32))
+
+
+def test_inverse_root(library: ctypes.CDLL) -> None:
+    x = np.concatenate([2.0 ** np.random.default_rng(6).uniform(-60, 60, COUNT), [0, -1]]).astype(np.float32)
+    out = np.empty(x.size, np.float32)
+    library.map_root(_pointer(x), _pointer(out), x.size)
+    np.testing.assert_array_equal(out, real.inverse_root(x))
+    np.testing.assert_allclose(out[:-2], 1 / np.sqrt(x[:-2].astype(np.float64)), rtol=3e-7)

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from onnx import numpy_helper
 
-# Largest difference of a float output, relative to its largest value.
+# Largest difference of an output of a float network, relative to its largest value.
 FLOAT_TOLERANCE = 1e-4
+_QUANTIZERS = ("QuantizeLinear", "DynamicQuantizeLinear")
 
 
 @dataclass(frozen=True)
 class Agreement:
     """Of all outputs together."""
 
-    # In steps of the output; in units of the tolerance where an output is float.
+    # In steps of the output.
     furthest: float
     within_two: float
     equal: float
@@ -48,13 +49,21 @@ def output_steps(model: Any) -> dict[str, float | None]:
     return steps
 
 
+def _step_of_float(expected: np.ndarray, quantized: bool) -> float:
+    """What counts as one step of a float output; a network that is quantized inside knows its range to eight bits."""
+    if quantized:
+        return max(float(np.ptp(expected)) / 255, 1e-30)
+    return FLOAT_TOLERANCE * max(float(np.abs(expected).max(initial=0)), 1e-30)
+
+
 def compare(model: Any, found: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]) -> Agreement:
     """Outputs by name against onnxruntime's; the arg-max is that of the first output along its last axis."""
     steps = output_steps(model)
+    quantized = any(node.op_type in _QUANTIZERS for node in model.graph.node)
     distances, same = [], True
     for position, (name, expected) in enumerate(wanted.items()):
         result = found[name].reshape(expected.shape).astype(np.float64)
-        step = steps[name] or FLOAT_TOLERANCE * max(float(np.abs(expected).max(initial=0)), 1e-30)
+        step = steps[name] or _step_of_float(expected, quantized)
         distances.append(np.abs(result - expected).reshape(-1) / step)
         if position == 0 and expected.ndim <= 3:
             # Equal outputs share the first place.

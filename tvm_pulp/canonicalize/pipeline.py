@@ -11,6 +11,7 @@ from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
 from tvm_pulp.canonicalize.fuse_lookups import FuseLookups
+from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.integer_layers import IntegerLayers
 from tvm_pulp.canonicalize.qdq import FoldQdq
@@ -45,6 +46,7 @@ def canonicalize(imported: Imported) -> Any:
             DropIdentity(),
             FoldTransposes(),
             ByteFunctions(),
+            FuseQdqAttention(),
             FuseLookups(),
             UnreachableTies(),
         ]

@@ -26,6 +26,7 @@ from tvm_pulp.canonicalize import (
     qdq_accumulators,
     qdq_elementwise,
     qdq_layers,
+    qdq_norm,
     qdq_reductions,
     qdq_resize,
     qdq_transposed,
@@ -127,15 +128,15 @@ class FoldQdq(QdqRewriter):
     def _island(self, real: Any, target: IntegerTarget) -> Any:
         """The integer form of a float value on its way to `target`, or None."""
         inner, inner_target, scaled = self._without_activation(real, target)
+        if self.arithmetic.name == "onnx":
+            known = self._onnx_island(real, inner, inner_target, target)
+            if known is not None:
+                return known
         x = self.operands.quantized(inner)
         if x is not None:
             rescaled = None if scaled else qdq_elementwise.requantize(self, x, inner_target)
             return rescaled if rescaled is not None else qdq_unary.lookup(self, real, target)
         call = self.definition(inner)
-        if _is_operator(call) and call.op.name in _OF_TWO and self.arithmetic.name == "onnx":
-            table = qdq_unary.shared_lookup(self, real, target)
-            if table is not None:
-                return table
         if is_op(call, "relax.add") and self.arithmetic.name == "onnx":
             resized = qdq_resize.resize(self, inner, inner_target)
             if resized is not None:
@@ -158,6 +159,15 @@ class FoldQdq(QdqRewriter):
             rule = _OPERATORS.get(call.op.name) if _is_operator(call) else None
             found = rule(self, call, inner_target) if rule else None
         return found if found is not None else qdq_unary.lookup(self, real, target)
+
+    def _onnx_island(self, real: Any, inner: Any, inner_target: IntegerTarget, target: IntegerTarget) -> Any:
+        """What float32 computes exactly is preferred: a function of one byte, a normalization."""
+        calls = (self.definition(real), self.definition(inner))
+        if any(_is_operator(call) and call.op.name in _OF_TWO for call in calls):
+            table = qdq_unary.lookup(self, real, target)
+            if table is not None:
+                return table
+        return qdq_norm.norm(self, inner, inner_target)
 
     def _without_activation(self, real: Any, target: IntegerTarget) -> tuple[Any, IntegerTarget, bool]:
         """Look through clips (rounding is monotone, so they limit the integers instead) and constant factors."""

@@ -9,6 +9,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize import qdq_unary
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
 from tvm_pulp.qnn.operator import spec_of
 
@@ -68,23 +69,28 @@ def extreme(operator: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 def where(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     """A choice between two operands is a choice between their integers."""
-    both = _at_target(fold, call.args[1:], target)
+    both = _at_target(fold, call.args[1:], target, single=True)
     return None if both is None else relax.op.where(call.args[0], *both)
 
 
-def _at_target(fold: QdqRewriter, operands: Sequence[Any], target: IntegerTarget) -> list[Any] | None:
-    """Both operands in the result's quantization; None also where one is a single constant: a table does that."""
+def _at_target(
+    fold: QdqRewriter, operands: Sequence[Any], target: IntegerTarget, *, single: bool = False
+) -> list[Any] | None:
+    """Both operands in the result's quantization; None also for a single constant unless wanted: a table does that."""
     found: list[Any] = []
     for operand in operands:
         x, real = fold.operands.quantized(operand), fold.operands.real_constant(operand)
-        if real is not None and real.size == 1:
+        if real is not None and real.size == 1 and not single:
             return None
         if real is not None:
             found.append(relax.const(target.quantize(real)))
         elif x is not None:
             found.append(fold.bound(requantize(fold, x, target)))
         else:
-            return None
+            table = qdq_unary.lookup(fold, operand, target)
+            if table is None:
+                return None
+            found.append(fold.bound(table))
     return found if any(fold.operands.real_constant(o) is None for o in operands) else None
 
 

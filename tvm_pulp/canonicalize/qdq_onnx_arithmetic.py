@@ -21,7 +21,7 @@ import numpy as np
 
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant, Real
 from tvm_pulp.qnn import softmax_table
-from tvm_pulp.qnn.fixed_point import single_rounding_multipliers
+from tvm_pulp.qnn.fixed_point import single_rounding_multipliers, tie_free_multipliers
 from tvm_pulp.qnn.requant import Requant
 
 Rule = tuple[Requant, list[np.ndarray]]
@@ -48,7 +48,7 @@ class OnnxArithmetic:
         if (ratio == ratio[0]).all():
             ratio = ratio[:1]
         rule = Requant("half_even", 0, target.zero_point, target.low, target.high, dtype=target.dtype)
-        return rule, list(single_rounding_multipliers(ratio))
+        return rule, list(tie_free_multipliers(ratio))
 
     def rescale(self, x: Quantized, target: IntegerTarget) -> Rule:
         return self.requant(np.array([float(x.scale) / float(target.scale)]), target)
@@ -90,11 +90,12 @@ class OnnxArithmetic:
         return attributes, []
 
     def softmax(self, x: Quantized, target: IntegerTarget) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
-        found = softmax_table.parameters(float(target.scale), x.shape[-1])
-        if found is None or x.dtype not in ("int8", "uint8"):
+        bits = softmax_table.fraction_bits(x.shape[-1])
+        if bits is None or x.dtype not in ("int8", "uint8") or target.dtype not in ("int8", "uint8"):
             return None
         limits = {"zero_point": target.zero_point, "low": target.low, "high": target.high, "dtype": target.dtype}
-        return {"form": "table", **found, **limits}, [softmax_table.exponentials(float(x.scale))]
+        attributes = {"form": "table", "gain": softmax_table.gain(float(target.scale)), **limits}
+        return attributes, [softmax_table.exponentials(float(x.scale), bits)]
 
     def mean(self, x: Quantized, count: int, target: IntegerTarget) -> Rule:
         return self.requant(np.array([float(x.scale) / (float(target.scale) * count)]), target)

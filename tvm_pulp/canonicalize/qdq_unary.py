@@ -70,27 +70,27 @@ class _NotUnary(Exception):
 
 def lookup(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     """A table lookup for the island that ends in `real`, or None."""
-    return _table(fold, _Island(fold), real, target)
+    found = function_of_byte(fold, real)
+    if found is None or spec_of(found[0]).shape != spec_of(real).shape:
+        return None
+    leaf, values = found
+    table = np.broadcast_to(target.quantize(values), (256,))
+    return qnn.emit("lookup", [leaf, relax.const(np.ascontiguousarray(table))])
 
 
-def shared_lookup(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
-    """A table for an island of several quantized operands that are all functions of one 8-bit tensor, or None.
+def function_of_byte(fold: QdqRewriter, real: Any) -> tuple[Any, np.ndarray] | None:
+    """The one 8-bit tensor that a float value depends on, and the values for each of its 256.
 
-    SiLU is written as x * sigmoid(x), and both x and its sigmoid are quantized on their own.
+    SiLU is written as x * sigmoid(x), and both x and its sigmoid are quantized on their own: where quantizations are
+    ONNX's they are part of the function.
     """
-    return _table(fold, _Island(fold, through_tables=True), real, target)
-
-
-def _table(fold: QdqRewriter, island: _Island, real: Any, target: IntegerTarget) -> Any:
+    island = _Island(fold, through_tables=fold.arithmetic.name == "onnx")
     try:
         with np.errstate(all="ignore"):
             values = island.evaluate(real)
     except _NotUnary:
         return None
-    if island.leaf is None or spec_of(island.leaf).shape != spec_of(real).shape:
-        return None
-    table = np.broadcast_to(target.quantize(values), (256,))
-    return qnn.emit("lookup", [island.leaf, relax.const(np.ascontiguousarray(table))])
+    return None if island.leaf is None else (island.leaf, values)
 
 
 class _Island:
@@ -99,7 +99,7 @@ class _Island:
     `through_tables`: what was looked up in a table counts as a function of what it was looked up by.
     """
 
-    def __init__(self, fold: QdqRewriter, *, through_tables: bool = False) -> None:
+    def __init__(self, fold: QdqRewriter, *, through_tables: bool) -> None:
         self.fold = fold
         self.through_tables = through_tables
         self.leaf: Any = None

@@ -13,6 +13,7 @@ import tvm
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.qnn.abandoned_builder import closed_on_error
 from tvm_pulp.qnn.operator import spec_of
 
 
@@ -28,7 +29,7 @@ class Rewriter:
         self._definitions: dict[Any, Any] = {}
         self._origin: dict[Any, Any] = {p: p for p in function.params}
         self.start(function)
-        with self.builder.function("main", list(function.params)):
+        with closed_on_error(self.builder), self.builder.function("main", list(function.params)):
             with self.builder.dataflow():
                 for binding in bindings:
                     self._binding(binding)

@@ -69,7 +69,7 @@ def whole_kernel(layer: Layer) -> Kernel:
 def runtime_files(with_math: bool) -> dict[str, str]:
     """Parts of the C runtime that the emitted sources include."""
     root = resources.files("c_runtime")
-    headers = ("integer.h", "softmax_tflite.h")
+    headers = ("float.h", "float_functions.h", "integer.h", "real.h", "softmax_tflite.h")
     wanted = [(f"include/tvm_pulp/{h}", f"include/tvm_pulp/{h}") for h in headers]
     if with_math:
         wanted += [
@@ -84,10 +84,12 @@ def metadata(network: Network, arena: Arena, facts: dict[str, Any]) -> dict[str,
     members = run_function.members
 
     def describe(tensors: list[Any]) -> list[dict[str, Any]]:
-        return [
-            {"name": t.source, "member": m, "shape": list(t.spec.shape), "dtype": t.spec.dtype}
-            for t, m in zip(tensors, members(tensors), strict=True)
-        ]
+        described: list[dict[str, Any]] = []
+        for t, m in zip(tensors, members(tensors), strict=True):
+            described.append({"name": t.source, "member": m, "shape": list(t.spec.shape), "dtype": t.spec.dtype})
+            if t.quantization is not None:
+                described[-1] |= {"scale": t.quantization.scale, "zero_point": t.quantization.zero_point}
+        return described
 
     return {
         "version": mlf.FORMAT_VERSION,

@@ -14,6 +14,11 @@ from tvm_pulp.codegen.comment import safe
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.uma.recipe import Kernel
 
+# Helpers of real.h.
+_REAL = ("round_even", "round_within", "real_of", "inverse_root")
+# Functions of c_runtime/include/tvm_pulp/float.h and float_functions.h.
+_FLOAT_HELPERS = re.compile(r"\btvm_pulp_(fn?ma|fmax|fmin|divide|quantize|exp|sigmoid|tanh|erf|r?sqrt)\(")
+
 
 @dataclass
 class KernelSource:
@@ -109,8 +114,12 @@ def header_file(kernels: Kernels) -> str:
 def source_file(kernels: Kernels) -> str:
     includes = ['#include "tvm_pulp/integer.h"']
     body_text = "\n".join(line for k in kernels.sources for line in k.body)
+    if _FLOAT_HELPERS.search(body_text):
+        includes.append('#include "tvm_pulp/float_functions.h"')
     if "tvm_pulp_softmax_" in body_text:
         includes.append('#include "tvm_pulp/softmax_tflite.h"')
+    if any(f"tvm_pulp_{name}(" in body_text for name in _REAL):
+        includes.append('#include "tvm_pulp/real.h"')
     if kernels.math_used:
         includes.append('#include "tvm_pulp_math.h"')
     parts = [f'#include "{kernels.module}_kernels.h"', "", *includes, ""]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_expression import C_TYPES, c_type
 from tvm_pulp.codegen.c_statement import Statements
@@ -35,8 +37,27 @@ def interface_header(network: Network, arena: Arena) -> str:
     lines.append(
         f"/* Bytes of scratch memory inside the module. */\n#define TVMGEN_{name.upper()}_ARENA_BYTES {arena.size}"
     )
+    lines += _quantization(network)
     lines += ["", "/* Returns 0. */", f"{signature(network)};", ""]
     return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""])
+
+
+def _quantization(network: Network) -> list[str]:
+    """What integers at the ends stand for, as macros; nothing where the network says nothing about them."""
+    lines: list[str] = []
+    taken: set[str] = set()
+    for role, tensors in (("INPUT", network.inputs), ("OUTPUT", network.outputs)):
+        for tensor, member in zip(tensors, members(tensors), strict=True):
+            if tensor.quantization is None:
+                continue
+            stem = f"TVMGEN_{network.name.upper()}_{role}_{member.upper()}"
+            while stem in taken:  # names that differ in case only
+                stem += "_"
+            taken.add(stem)
+            scale = np.format_float_scientific(np.float32(tensor.quantization.scale), unique=True, trim="0")
+            lines.append(f"#define {stem}_SCALE {scale}f")
+            lines.append(f"#define {stem}_ZERO_POINT ({tensor.quantization.zero_point})")
+    return ["", "/* real value = scale * (integer - zero point) */", *lines] if lines else []
 
 
 def members(tensors: list[Tensor]) -> list[str]:

@@ -24,6 +24,16 @@ class Layer(Schema):
     deviation_lsb: int | float
 
 
+class End(Schema):
+    """An input or output; scale and zero point are those of integers that stand for real values (`--io`)."""
+
+    name: str
+    shape: list[int]
+    dtype: str
+    scale: float | None = None
+    zero_point: int | None = None
+
+
 class Dma(Schema):
     """Cycles in which the DMA works, in which everything waits for it, and the share that is hidden behind work."""
 
@@ -78,4 +88,6 @@ class ReportJson(Schema):
     code_bytes: int | None
     layers: list[Layer]
     host: Host
+    inputs: list[End]
+    outputs: list[End]
     planner: Planner | None = None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.qnn.quantization import Quantization
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Imported:
     inferred_inputs: tuple[str, ...] = ()
     # Nodes of the file; empty where the format has no names for them.
     nodes: tuple[SourceNode, ...] = ()
+    # What the integers of an end stand for, by ("input" or "output", name); of those that `--io` made integer.
+    quantization: dict[tuple[str, str], Quantization] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ LARGEST_TENSOR = 1 << 30
 # What constant folding may produce or read at once.
 LARGEST_FOLDED = 1 << 26
 MOST_NODES = 50_000
+# Nodes that read one value that is not a constant.
+MOST_READERS = 1000
 MOST_AXES = 16
 
 

@@ -35,5 +35,10 @@ def check_attributes(nodes: Iterable[Any], constants: Mapping[str, np.ndarray]) 
         place = _AXES_OPERAND.get(node.op_type)
         name = node.input[place] if place is not None and place < len(node.input) else ""
         axes = constants.get(name)
-        if axes is not None and axes.size and axes.dtype.kind in "iu" and np.abs(axes.astype(object)).max() > MOST_AXES:
+        if (
+            axes is not None
+            and axes.size
+            and axes.dtype.kind in "iu"
+            and max(abs(int(a)) for a in axes.reshape(-1)) > MOST_AXES
+        ):
             raise UserError(f"{label(node)}: axes {axes.reshape(-1)[:4].tolist()} do not exist: export the model again")

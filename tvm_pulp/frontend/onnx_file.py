@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ import numpy as np
 import onnx
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES, check_shape
+from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES, MOST_READERS, check_shape
+from tvm_pulp.frontend.onnx_contrib import expand_contrib
 from tvm_pulp.frontend.onnx_external import load_external
 from tvm_pulp.frontend.onnx_fold import fold
-from tvm_pulp.frontend.onnx_functions import inline_functions
+from tvm_pulp.frontend.onnx_functions import inline_functions, inline_standard_functions
 from tvm_pulp.frontend.onnx_nibbles import widen_nibbles
 from tvm_pulp.frontend.onnx_order import execution_order, label
 from tvm_pulp.frontend.onnx_tensors import array, check_tensors, item_bytes, type_name
@@ -91,7 +93,8 @@ def read(path: Path) -> Graph:
 def from_model(model: Any) -> Graph:
     """Graph of a loaded model: checked, sorted, constants folded."""
     opset = _opset(model)
-    model = widen_nibbles(inline_functions(model))
+    model = inline_standard_functions(inline_functions(model))
+    model = widen_nibbles(expand_contrib(model, opset))
     graph = model.graph
     if len(graph.node) > MOST_NODES:
         raise UserError(f"the graph has {len(graph.node)} nodes, more than {MOST_NODES}: it is not plausible here")
@@ -102,11 +105,22 @@ def from_model(model: Any) -> Graph:
         raise UserError("the graph has no output: nothing would be computed")
     outputs = tuple(o.name for o in graph.output)
     ordered = execution_order(graph.node, set(inputs) | set(constants), outputs)
+    _check_readers(ordered, constants)
     if any(a is not b for a, b in zip(ordered, graph.node, strict=True)):
         model = _reordered(model, ordered)
         ordered = list(model.graph.node)
     kept = _fold(ordered, constants, opset)
     return Graph(tuple(kept), constants, inputs, outputs, opset, model)
+
+
+def _check_readers(nodes: list[Any], constants: dict[str, np.ndarray]) -> None:
+    counts = Counter(name for node in nodes for name in set(node.input) if name and name not in constants)
+    for name, count in counts.items():
+        if count > MOST_READERS:
+            raise UserError(
+                f"value '{name}' is read by {count} nodes, more than {MOST_READERS}: it is not plausible here; "
+                "split the graph or join its readers"
+            )
 
 
 def _opset(model: Any) -> int:

@@ -7,6 +7,8 @@ from typing import Any
 from tvm_pulp.errors import UserError
 
 _Key = tuple[str, str]
+# Standard operators that ONNX itself defines by others and that no converter knows.
+_DEFINED = ("Attention", "RotaryEmbedding", "Celu", "CenterCropPad", "MeanVarianceNormalization", "Shrink")
 
 
 def inline_functions(model: Any) -> Any:
@@ -26,6 +28,19 @@ def inline_functions(model: Any) -> Any:
         raise UserError(
             f"the model's own functions cannot be inlined ({reason}): export it without functions"
         ) from None
+
+
+def inline_standard_functions(model: Any) -> Any:
+    """The model with newer standard operators replaced by what ONNX defines them to be."""
+    wanted = {n.op_type for n in model.graph.node if n.op_type in _DEFINED and n.domain in ("", "ai.onnx")}
+    if not wanted:
+        return model
+    from onnx import inliner
+
+    try:
+        return inliner.inline_selected_functions(model, [("", op) for op in sorted(wanted)], False, True)
+    except Exception:  # malformed nodes; the importer names them
+        return model
 
 
 def _check_calls(key: _Key, bodies: dict[_Key, Any], callers: list[_Key], done: set[_Key]) -> None:

@@ -16,10 +16,13 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.onnx_convolutions import conv, conv_transpose
 from tvm_pulp.frontend.onnx_file import Graph
+from tvm_pulp.frontend.onnx_gathering_operators import gather_elements, gather_nd
 from tvm_pulp.frontend.onnx_moving_operators import gather, pad, tile
+from tvm_pulp.frontend.onnx_qdq_operators import clip, extreme
 from tvm_pulp.frontend.onnx_resize import resize
 from tvm_pulp.frontend.onnx_standard import source_nodes, standard_graph
 from tvm_pulp.frontend.relax_checks import check_module
+from tvm_pulp.qnn.abandoned_builder import closed_on_error
 
 
 class RMSNorm(onnx_frontend.OnnxOpConverter):
@@ -37,12 +40,17 @@ class RMSNorm(onnx_frontend.OnnxOpConverter):
 class PlainImporter(onnx_frontend.ONNXGraphImporter):
     """TVM's importer plus our converters."""
 
-    EXTRA: ClassVar[dict[str, Any]] = {"RMSNorm": RMSNorm}
+    EXTRA: ClassVar[dict[str, Any]] = {"RMSNorm": RMSNorm, "SimplifiedLayerNormalization": RMSNorm}
     # Standard operators whose conversion by TVM is wrong, or hides what they are.
     OWN: ClassVar[dict[str, Callable[..., Any]]] = {
+        "Clip": clip,
         "Conv": conv,
         "ConvTranspose": conv_transpose,
         "Gather": gather,
+        "GatherElements": gather_elements,
+        "GatherND": gather_nd,
+        "Max": extreme(relax.op.maximum),
+        "Min": extreme(relax.op.minimum),
         "Pad": pad,
         "Resize": resize,
         "Tile": tile,
@@ -66,6 +74,10 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
         try:
             converted = self._converted(op_name, inputs, attrs, opset)
             converted = self._bound(converted)
+        except Exception as error:  # TVM raises many classes for what it does not know
+            if outer:
+                raise
+            raise _refusal(f"node '{attrs['tvm_custom']['name']}' ({op_name})", inputs, error) from None
         finally:
             self._current = outer
         return converted
@@ -105,6 +117,24 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
         return super()._convert_operator(op_name, given, attrs, opset)
 
 
+def _refusal(node: str, inputs: Sequence[Any], error: Exception) -> UserError:
+    """One sentence that begins with the node."""
+    if isinstance(error, UserError):
+        text = str(error)
+        return error if text.startswith("node '") else UserError(f"{node}: {text}")
+    kinds: list[Any] = [getattr(x, "ty", None) for x in inputs if x is not None]
+    shapes = [
+        [str(getattr(d, "value", d)) for d in k.shape.values]
+        for k in kinds
+        if hasattr(getattr(k, "shape", None), "values")
+    ]
+    operands = " and ".join(f"[{', '.join(s)}]" for s in shapes) or "no known shape"
+    reason = " ".join(str(error).split())[-160:] or type(error).__name__
+    return UserError(
+        f"{node}: it cannot be converted with operands of shape {operands} ({reason}): re-export the model"
+    )
+
+
 def _identifier(name: str) -> str:
     """A node's name as an identifier; `main` is the function's own name."""
     base = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
@@ -124,7 +154,9 @@ def run_importer(kind: type[PlainImporter], graph: Graph, options: ImportOptions
         # The importer prints and warns; what matters is in the exception.
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = kind(shapes, "float32").from_onnx(standard, graph.opset)
+            importer = kind(shapes, "float32")
+            with closed_on_error(importer.bb):
+                module = importer.from_onnx(standard, graph.opset)
             module = relax.transform.DecomposeOpsForInference()(module)
     except UserError:
         raise

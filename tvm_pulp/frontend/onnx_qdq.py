@@ -87,7 +87,7 @@ def _check_parameters(x: Any, scale: Any, zero_point: Any, axis: int) -> None:
     """Scale and zero point hold one value, or one per entry of the axis."""
     shape = [int(d) for d in x.ty.shape.values]
     sizes = [math.prod(int(d) for d in p.ty.shape.values) for p in (scale, zero_point) if p is not None]
-    along = shape[axis] if 0 <= axis < len(shape) else 1
+    along = shape[axis] if -len(shape) <= axis < len(shape) else 1
     ranks = [len(p.ty.shape.values) for p in (scale, zero_point) if p is not None]
     if any(s not in (1, along) for s in sizes) or max(ranks) > 1:
         raise UserError(f"{sizes} scales and zero points do not fit axis {axis} of shape {shape}: quantize it again")

@@ -10,6 +10,7 @@ import onnx
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_file import Graph
+from tvm_pulp.frontend.onnx_order import label
 from tvm_pulp.frontend.onnx_tensors import item_bytes
 
 # Longer constants are weights; shape inference needs their shape only.
@@ -44,12 +45,13 @@ def value_shapes(graph: Any, opsets: Sequence[Any], shapes: Mapping[str, Sequenc
     except Exception:  # malformed nodes; the importer that follows names the node
         return {}
     known = {i.name: tuple(i.dims) for i in graph.initializer}
+    makers = {name: f"{label(node)}: " for node in graph.node for name in node.output}
     for info in (*found.input, *found.value_info, *found.output):
         kind = info.type.tensor_type
         if not kind.HasField("shape") or not all(d.HasField("dim_value") for d in kind.shape.dim):
             continue
         shape = tuple(d.dim_value for d in kind.shape.dim)
-        check_shape(f"value '{info.name}'", shape, item_bytes(kind.elem_type) or 1)
+        check_shape(f"{makers.get(info.name, '')}value '{info.name}'", shape, item_bytes(kind.elem_type) or 1)
         known[info.name] = shape
     return known
 

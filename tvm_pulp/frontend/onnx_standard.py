@@ -11,6 +11,7 @@ from tvm_pulp.frontend.imported import ImportOptions, SourceNode, UnsupportedOpe
 from tvm_pulp.frontend.onnx_attributes import check_attributes
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_fold_shapes import fold_shapes
+from tvm_pulp.frontend.onnx_node_checks import check_nodes
 from tvm_pulp.frontend.onnx_order import name_of
 from tvm_pulp.frontend.onnx_recurrent import RECURRENT, decompose
 from tvm_pulp.frontend.onnx_shapes import input_shapes, value_shapes
@@ -72,5 +73,6 @@ def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str])
         message = f"unsupported ONNX operators: {listed}: replace them by standard ones"
         raise UnsupportedOperators(message, source_nodes(graph, [n.output[0] for n in bad if n.output]))
     values = value_shapes(proto, opsets, shapes)
+    check_nodes(proto.node, graph.opset, values, graph.constants)
     unrolled = decompose(_named(proto), graph.constants, values)
     return unrolled, {name: list(shape) for name, shape in shapes.items()}

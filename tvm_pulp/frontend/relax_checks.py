@@ -16,11 +16,11 @@ _ITEMS = {1: "bool int8 uint8", 2: "int16 uint16", 4: "int32 uint32 float32", 8:
 _BYTES = {dtype: size for size, dtypes in _ITEMS.items() for dtype in dtypes.split()}
 # Legal without a kernel: they change no byte, or they become a kernel of their own.
 _VIEWS = frozenset({"relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"})
-_FREE = _VIEWS | {"relax.call_tir"}
+_FREE = _VIEWS | {"relax.call_tir", "relax.cumsum"}
 # TVM implements these by calling library functions that do not exist on a bare machine.
 _LIBRARY = frozenset(
     {
-        *("relax.sort", "relax.argsort", "relax.topk", "relax.nonzero", "relax.unique", "relax.cumsum"),
+        *("relax.sort", "relax.argsort", "relax.topk", "relax.nonzero", "relax.unique"),
         *("relax.cumprod", "relax.multinomial_from_uniform", "relax.dynamic_strided_slice", "relax.print"),
         *("relax.vision.all_class_non_max_suppression", "relax.vision.non_max_suppression"),
         *("relax.acos", "relax.asin", "relax.atan"),

@@ -52,7 +52,8 @@ class Names:
 
 def build_network(module: Any, imported: Imported, name: str) -> Network:
     """Layers of `main` in order. Reshapes become views; what is returned lives in the caller's buffers."""
-    origin = Origin(legalize_float(module), tuple(imported.inputs), tuple(imported.outputs), LoweredKernels())
+    names = tuple(imported.inputs), tuple(imported.outputs)
+    origin = Origin(legalize_float(module), *names, LoweredKernels(), imported.quantization)
     return _Builder(origin, name).build()
 
 
@@ -76,6 +77,7 @@ class _Builder:
         inputs = []
         for parameter, source in zip(function.params, self._origin.inputs, strict=True):
             tensor = Tensor(self._names.pick(source), spec_of(parameter), "input", source)
+            tensor.quantization = self._origin.quantization.get(("input", source))
             self._values[parameter] = tensor
             inputs.append(tensor)
         for block in function.body.blocks:
@@ -84,6 +86,8 @@ class _Builder:
         results = self._tensor(function.body.body)
         results = results if isinstance(results, list) else [results]
         outputs = [self._output(t, source) for t, source in zip(results, self._origin.outputs, strict=True)]
+        for output, source in zip(outputs, self._origin.outputs, strict=True):
+            output.quantization = self._origin.quantization.get(("output", source))
         return Network(self._name, self._layers, inputs, outputs, self._origin)
 
     def _tensor(self, expression: Any) -> Any:
@@ -164,7 +168,7 @@ class _Builder:
         spaces = [Tensor(self._names.pick(f"{outputs[0].name}_{n}"), s, "workspace") for n, s in kernel.workspaces]
         operator = f"tir.{call.args[0].name_hint}"
         layer = Layer(outputs[0].name, operator, {}, inputs, outputs, kernel.function, workspaces=spaces)
-        layer.parallel, layer.variables = False, (variable,)
+        layer.parallel, layer.variables = kernel.parallel, (variable,)
         self._layers.append(layer)
         return outputs if isinstance(call.ty_args[0], relax.TupleType) else outputs[0]
 

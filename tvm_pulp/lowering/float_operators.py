@@ -103,6 +103,24 @@ def _take(builder: Any, call: Any) -> Any:
     return builder.call_te(take, *call.args, primfunc_name_hint="take")
 
 
+def _cumulative_sum(builder: Any, call: Any) -> Any:
+    """Every sum from its beginning: a library function of TVM would do it in place of loops."""
+    shape = [int(d) for d in call.args[0].ty.shape.values]
+    axis, exclusive = int(call.attrs.axis) % len(shape), bool(call.attrs.exclusive)
+
+    def cumsum(x: Any) -> Any:
+        step = te.reduce_axis((0, shape[axis]), name="step")
+
+        def total(*i: Any) -> Any:
+            counted = step.var < i[axis] if exclusive else step.var <= i[axis]
+            value = x(*i[:axis], step, *i[axis + 1 :])
+            return te.sum(tirx.Select(counted, value, tirx.const(0, str(x.dtype))), axis=step)
+
+        return te.compute(shape, total, name="T_cumsum")
+
+    return builder.call_te(cumsum, call.args[0], primfunc_name_hint="cumsum")
+
+
 LOWERINGS: dict[str, Lowering] = {
     "relax.sigmoid": _function(_sigmoid),
     "relax.tan": _function(lambda x: tirx.sin(x) / tirx.cos(x)),
@@ -112,6 +130,7 @@ LOWERINGS: dict[str, Lowering] = {
     "relax.acosh": _function(lambda x: tirx.log(x + tirx.sqrt(x * x - _one(x)))),
     "relax.atanh": _function(_atanh),
     "relax.take": _take,
+    "relax.cumsum": _cumulative_sum,
     "relax.argmax": _first_extreme(te.max),
     "relax.argmin": _first_extreme(te.min),
 }

@@ -23,6 +23,7 @@ from tvm_pulp.planning.heuristics.balance_engines import expected_cycles
 from tvm_pulp.planning.memory_limits import check_capacity, layers_to_move
 from tvm_pulp.planning.partition_network import partition_network
 from tvm_pulp.planning.read_plan import read_plan, recorded_operators, recorded_regions
+from tvm_pulp.planning.smallest_size import check_smallest_size
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice, LayerForms, check_pins, offered_forms
@@ -65,6 +66,7 @@ class PlanRequest:
 @rare_garbage_collection()
 def plan_network(network: Network, request: PlanRequest) -> LoweredPlan:
     """Find the plan, or take the one that was given; lower it and check it independently."""
+    check_smallest_size(network, request.soc, request.l2_bytes, bool(request.engines))
     given = request.given_plan
     plan = _planned(network, request) if given is None else _given(network, request, given)
     lowered = lower(plan, request.backends)

@@ -72,10 +72,14 @@ def _find_greedy(evaluator: PlanEvaluator, l2_bytes: int) -> Plan:
 
 
 def _fastest(tried: Sequence[Attempt]) -> Attempt:
-    """The fastest attempt; a later one has to be clearly faster, since all figures are estimates."""
+    """The fastest attempt; a later one has to be clearly faster, since all figures are estimates.
+
+    Of two that are equal the one that overlaps: it can be varied further.
+    """
     best = tried[0]
     for attempt in tried[1:]:
-        if attempt.cycles < best.cycles * (1 - _MARGIN if attempt.name.startswith("solver") else 1):
+        same = attempt.cycles == best.cycles and attempt.plan.overlap and not best.plan.overlap
+        if same or attempt.cycles < best.cycles * (1 - _MARGIN if attempt.name.startswith("solver") else 1):
             best = attempt
     return best
 

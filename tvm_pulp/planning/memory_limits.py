@@ -34,6 +34,12 @@ def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> No
             f"({used['l2'] - l2_bytes} missing; activations and what comes from L3 take {plan.arena.size}, largest "
             f"constant that stays '{largest['l2'].name if 'l2' in largest else '-'}'): {way_out}"
         )
+    if used["l3"] > soc.memory.l3.size:
+        raise UserError(
+            f"the network's constants need {used['l3']} bytes of L3 and SoC {soc.name} has {soc.memory.l3.size} "
+            f"(largest '{largest['l3'].name}' with {largest['l3'].spec.bytes}): use fewer channels, layers or bits per "
+            "weight"
+        )
     for level, size in soc.software.weight_parts.items():
         if used[level] > size:
             moved = layers_to_move(plan, soc, level)

@@ -66,6 +66,19 @@ def single_rounding_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.array([p[0] for p in pairs], np.int32), np.array([p[1] for p in pairs], np.int32)
 
 
+def tie_free_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As :func:`single_rounding_multipliers`, but odd where they are not exact.
+
+    A factor that 31 bits cannot hold has no ties. Its multiplier has none either, for no 32-bit value and a shift of 32
+    or more, if it is odd; and it is nearer than 2^-30 all the same.
+    """
+    multipliers, shifts = single_rounding_multipliers(reals)
+    flat = np.asarray(reals, np.float64).ravel()
+    scaled = np.ldexp(flat, shifts)
+    odd = np.where(scaled > multipliers, multipliers + 1, multipliers - 1)
+    return np.where((multipliers % 2 == 0) & (scaled != multipliers), odd, multipliers).astype(np.int32), shifts
+
+
 def scale_half_up(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """value * multiplier / 2^shift, rounded to nearest, ties towards plus infinity."""
     half = np.int64(1) << (np.asarray(shift, np.int64) - 1)

@@ -100,6 +100,14 @@ class Loops:
         yield
         self._append(tirx.IfThenElse(condition, self._close(), None))
 
+    @contextmanager
+    def otherwise(self) -> Iterator[None]:
+        """The other branch of the `when` just before."""
+        first = self._blocks[-1].pop()
+        self._blocks.append([])
+        yield
+        self._append(tirx.IfThenElse(first.condition, first.then_case, self._close()))
+
     def bind(self, name: str, value: Any) -> Any:
         """A named value that never changes; constants and variables need no other name."""
         if isinstance(value, tirx.IntImm | tirx.Var):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.qnn.quantization import Quantization
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
@@ -23,6 +24,8 @@ class Tensor:
     view_of: Tensor | None = None
     # Where it lives: l2, l3, or a part of the SoC's weight memory. L1 holds only tiles.
     level: str = "l2"
+    # Of an input or output that `--io` made integer.
+    quantization: Quantization | None = None
 
     @property
     def storage(self) -> Tensor:
@@ -55,6 +58,12 @@ class Layer:
     codegen: str = ""
 
     @property
+    def is_float(self) -> bool:
+        """Whether it reads or writes floats, or is a kernel that TVM generated for an operator outside the dialect."""
+        tensors = (*self.inputs, *self.outputs)
+        return self.operator.startswith("tir.") or any(t.spec.dtype.startswith("float") for t in tensors)
+
+    @property
     def operands(self) -> list[Tensor]:
         """Arguments of the kernel in order."""
         return [*self.inputs, *self.outputs, *self.workspaces]
@@ -69,6 +78,8 @@ class Origin:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     kernels: Any
+    # What the integers of inputs and outputs stand for, as in `Imported`.
+    quantization: dict[tuple[str, str], Quantization] = field(default_factory=dict)
 
 
 @dataclass

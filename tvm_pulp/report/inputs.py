@@ -37,11 +37,15 @@ def _random(source: np.random.Generator, spec: TensorSpec) -> np.ndarray:
     return source.integers(max(low, -128), min(high, 255), spec.shape, endpoint=True).astype(spec.dtype)
 
 
+def _without_batch(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape from its first axis of more than one element on: a batch of one need not be written."""
+    return tuple(shape[next((i for i, d in enumerate(shape) if d != 1), len(shape)) :])
+
+
 def _checked(name: str, spec: TensorSpec, array: np.ndarray) -> np.ndarray:
-    if array.shape != spec.shape:
-        if array.size != spec.elements:
-            raise UserError(f"input '{name}' has shape {list(array.shape)}, the network expects {list(spec.shape)}")
-        array = array.reshape(spec.shape)
+    if _without_batch(array.shape) != _without_batch(spec.shape):
+        raise UserError(f"input '{name}' has shape {list(array.shape)}, the network expects {list(spec.shape)}")
+    array = array.reshape(spec.shape)
     if not np.issubdtype(array.dtype, np.number) and array.dtype != np.bool_:
         raise UserError(f"input '{name}' holds {array.dtype} values, not numbers")
     if spec.dtype.startswith("float"):

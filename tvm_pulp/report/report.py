@@ -47,6 +47,8 @@ def host_report(metadata: dict[str, Any], run: Statistics, compile_seconds: floa
         },
         "code_bytes": None,
         "layers": layers,
+        "inputs": _ends(facts["inputs"]),
+        "outputs": _ends(facts["outputs"]),
         "host": {
             "compile_s": compile_seconds,
             "build_s": run.build_seconds,
@@ -106,6 +108,8 @@ def cluster_report(metadata: dict[str, Any], run: Statistics, compile_seconds: f
         "memory": {level: {"peak": levels[level], "capacity": capacities[level]} for level in capacities},
         "code_bytes": run.code_bytes,
         "layers": layers,
+        "inputs": _ends(facts["inputs"]),
+        "outputs": _ends(facts["outputs"]),
         "host": {
             "compile_s": compile_seconds,
             "build_s": run.build_seconds,
@@ -113,6 +117,12 @@ def cluster_report(metadata: dict[str, Any], run: Statistics, compile_seconds: f
             "mips": run.counters.mips if run.counters else None,
         },
     }
+
+
+def _ends(described: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Inputs or outputs as the archive describes them, without their C names."""
+    shown = ("name", "shape", "dtype", "scale", "zero_point")
+    return [{key: end[key] for key in shown if key in end} for end in described]
 
 
 def _dma(moved: Any) -> dict[str, Any] | None:

@@ -43,6 +43,8 @@ class Capabilities:
     """Instructions, accesses and accelerators' work: what energy is computed from."""
     trace: bool = False
     """A timeline of the run."""
+    cycle_limit: bool = False
+    """Ends a run after a number of cycles."""
     toolchains: tuple[str, ...] = ()
     """Names that `--toolchain` takes; the first is the default."""
 
@@ -71,6 +73,8 @@ class Runner(ABC):
     """One device. Methods are called in the order in which they stand here, from `load` on as often as wanted."""
 
     capabilities: ClassVar[Capabilities] = Capabilities()
+    # Cycles after which a run is ended, where the runner has such a limit; None leaves it to the runner.
+    max_cycles: int | None = None
 
     @abstractmethod
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
@@ -138,8 +142,12 @@ def runner_class(name: str) -> type[Runner]:
     )
 
 
-def check_options(name: str, capabilities: Capabilities, *, trace: bool, toolchain: str | None) -> None:
+def check_options(
+    name: str, capabilities: Capabilities, *, trace: bool, toolchain: str | None, max_cycles: int | None = None
+) -> None:
     """Options that a device would ignore are user errors."""
+    if max_cycles is not None and not capabilities.cycle_limit:
+        raise UserError(f"--max-cycles has no effect on --device {name}, which knows no limit: drop it")
     if trace and not capabilities.trace:
         raise UserError(f"--trace has no effect on --device {name}, which has no trace: drop it")
     if toolchain is not None and toolchain not in capabilities.toolchains:

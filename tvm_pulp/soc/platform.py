@@ -90,13 +90,16 @@ class Platform:
         suffixes = (".c", ".h", ".S")
         found = {f"hal/{path}": text for path, text in _texts(_folder("hal").joinpath(self.soc.software.hal), suffixes)}
         found |= {f"libc/{path}": text for path, text in _texts(_folder("libc"), suffixes)}
-        return {**found, "hal/link.ld": self.linker_script()}
+        return {**found, **self._family_header(), "hal/link.ld": self.linker_script()}
+
+    def _family_header(self) -> dict[str, str]:
+        """Instructions of the kernels' family, which the runtime uses as well."""
+        own = _folder(_HEADERS).joinpath(f"{self.soc.software.kernels}.h")
+        return {f"{_HEADERS}/{own.name}": own.read_text(encoding="utf-8")} if own.is_file() else {}
 
     def kernel_files(self) -> dict[str, str]:
         """The hand-written kernels, and what they share with others."""
-        family = self.soc.software.kernels
-        own = _folder(_HEADERS).joinpath(f"{family}.h")
-        found = {f"{_HEADERS}/{own.name}": own.read_text(encoding="utf-8")} if own.is_file() else {}
+        family, found = self.soc.software.kernels, self._family_header()
         for folder in ("include", family):
             texts = _texts(_folder("kernels").joinpath(folder), (".c", ".h"))
             found |= {f"kernels/{folder}/{path}": text for path, text in texts}

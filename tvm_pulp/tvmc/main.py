@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from tvm_pulp.errors import UserError, WrongAnswer
+from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
 
 # verb -> what it does. The module `tvm_pulp.tvmc.<verb>` offers `add_arguments(parser)` and `run(args) -> int`.
 VERBS = {
@@ -61,6 +61,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 126 if verb == "sim" else 2
     except WrongAnswer as error:
         print(f"tvmc {verb}: {error}", file=sys.stderr)
+        return 1
+    except GuestFault as error:
+        reason = " ".join(str(error).split())
+        print(f"tvmc {verb}: the compiled program failed on the device ({reason}): please report it", file=sys.stderr)
         return 1
     except BrokenPipeError:
         return 0

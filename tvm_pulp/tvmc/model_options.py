@@ -25,6 +25,11 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--input-types", default="", metavar="SPEC", help='types of integer inputs: "x:uint8,mask:int8"'
     )
     parser.add_argument("--sample-inputs", metavar="F.npz", help="arrays from whose range input types are inferred")
+    parser.add_argument(
+        "--io",
+        choices=["int8", "uint8"],
+        help="take and return integers: float inputs and outputs lose their quantization, the header gains its scales",
+    )
     parser.add_argument("--l1", type=int, metavar="BYTES", help="L1 that tiles may use; default: all of it")
     parser.add_argument(
         "--l2", type=int, metavar="BYTES", help="L2 for activations and constants; default: all but code"
@@ -137,6 +142,7 @@ def options_of(args: argparse.Namespace) -> Any:
         plan=args.plan,
         cores=args.cores,
         pins=parse_pins(args.pin),
+        io=args.io,
     )
 
 

@@ -24,12 +24,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--toolchain", metavar="NAME", help="cross compiler of the device: zig (default) or gcc for iss"
     )
+    parser.add_argument(
+        "--max-cycles", type=int, metavar="N", help="end the run after N cycles; default: many times what is expected"
+    )
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times; every answer must be the same")
 
 
 def run(args: argparse.Namespace) -> int:
     if args.repeat < 1:
         raise UserError(f"--repeat {args.repeat}: must be at least 1")
+    if args.max_cycles is not None and args.max_cycles < 1:
+        raise UserError(f"--max-cycles {args.max_cycles}: must be at least 1")
     inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
     for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.trace, "--trace")):
         if path:
@@ -38,7 +43,12 @@ def run(args: argparse.Namespace) -> int:
 
     print(f"tvmc run: building and running {args.ARCHIVE}", file=sys.stderr, flush=True)
     result = App.load(args.ARCHIVE).run(
-        inputs, device=args.device, repeat=args.repeat, trace=args.trace, toolchain=args.toolchain
+        inputs,
+        device=args.device,
+        repeat=args.repeat,
+        trace=args.trace,
+        toolchain=args.toolchain,
+        max_cycles=args.max_cycles,
     )
     if args.outputs:
         with Path(args.outputs).open("wb") as stream:

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm_pulp/executor.h"
 
-#include "tvm_pulp/xpulp.h"
-
 /* What an agent has under way. */
 struct agent {
   uint8_t groups[TVM_PULP_GROUPS];
@@ -47,8 +45,12 @@ static inline void issue(const uint32_t *word, const uint32_t *bases, struct age
   }
 }
 
-/* The number of the lowest bit that is set. */
-static inline uint32_t lowest(uint32_t bits) { return (uint32_t)tvm_pulp_xp_ff1((int32_t)bits); }
+/* The number of the lowest bit that is set: p.ff1. */
+static inline uint32_t lowest(uint32_t bits) {
+  uint32_t number;
+  __asm__(".insn r 0x33, 0, 0x08, %0, %1, x0" : "=r"(number) : "r"(bits));
+  return number;
+}
 
 static inline void wait_for_groups(uint32_t groups, const struct agent *agent) {
   if (groups >> TVM_PULP_L3_GROUP != 0u) {

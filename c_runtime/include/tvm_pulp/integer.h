@@ -94,16 +94,6 @@ TVM_PULP_INLINE int32_t tvm_pulp_add_half_even(int32_t a, int32_t mul_a, int32_t
   return tvm_pulp_clip_wide(tvm_pulp_shift_half_even(sum, shift) + zero_point, low, high);
 }
 
-/* exponential * mul / (total << shift) rounded to nearest, ties to even; nothing is negative, total is not zero. */
-TVM_PULP_INLINE int32_t tvm_pulp_softmax_table_value(int32_t exponential, int64_t total, int32_t mul, int32_t shift,
-                                                     int32_t zero_point, int32_t low, int32_t high) {
-  int64_t numerator = (int64_t)exponential * mul, denominator = total << shift;
-  int64_t quotient = numerator / denominator, rest = numerator % denominator;
-  int64_t above = denominator - rest; /* compared with rest instead of 2 * rest, which could overflow */
-  quotient += (rest > above || (rest == above && (quotient & 1) != 0)) ? 1 : 0;
-  return tvm_pulp_clip_wide(quotient + zero_point, low, high);
-}
-
 /* --- division and roots --------------------------------------------------------------------------------------- */
 
 TVM_PULP_INLINE int32_t tvm_pulp_floor_divide_32(int32_t a, int32_t b) {

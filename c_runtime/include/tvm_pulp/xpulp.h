@@ -53,6 +53,8 @@ TVM_PULP_XP_RR(tvm_pulp_xp_dotusp4, 0x57, 1, 0x44)
 TVM_PULP_XP_RRA(tvm_pulp_xp_sdotsp4, 0x57, 1, 0x5c)
 TVM_PULP_XP_RRA(tvm_pulp_xp_sdotup4, 0x57, 1, 0x50)
 TVM_PULP_XP_RRA(tvm_pulp_xp_sdotusp4, 0x57, 1, 0x54)
+TVM_PULP_XP_RRA(tvm_pulp_xp_sdotsp2, 0x57, 0, 0x5c)
+TVM_PULP_XP_RRA(tvm_pulp_xp_sdotusp2, 0x57, 0, 0x54)
 TVM_PULP_XP_RR(tvm_pulp_xp_add4, 0x57, 1, 0x00)
 TVM_PULP_XP_RR(tvm_pulp_xp_sub4, 0x57, 1, 0x04)
 TVM_PULP_XP_RR(tvm_pulp_xp_max4, 0x57, 1, 0x18)
@@ -132,6 +134,14 @@ TVM_PULP_XP_DOT(dotsp4, tvm_pulp_xp_lane, tvm_pulp_xp_lane)
 TVM_PULP_XP_DOT(dotup4, tvm_pulp_xp_laneu, tvm_pulp_xp_laneu)
 /* First operand unsigned, second signed. */
 TVM_PULP_XP_DOT(dotusp4, tvm_pulp_xp_laneu, tvm_pulp_xp_lane)
+
+/* Two halves: signed by signed, and unsigned by signed. */
+TVM_PULP_XP int32_t tvm_pulp_xp_sdotsp2(int32_t acc, int32_t a, int32_t b) {
+  return tvm_pulp_xp_mac(tvm_pulp_xp_mac(acc, (int16_t)a, (int16_t)b), a >> 16, b >> 16);
+}
+TVM_PULP_XP int32_t tvm_pulp_xp_sdotusp2(int32_t acc, int32_t a, int32_t b) {
+  return tvm_pulp_xp_mac(tvm_pulp_xp_mac(acc, (uint16_t)a, (int16_t)b), (int32_t)((uint32_t)a >> 16), b >> 16);
+}
 
 #define TVM_PULP_XP_LANES(name, value)                                               \
   TVM_PULP_XP int32_t name(int32_t a, int32_t b) {                                   \
@@ -251,6 +261,8 @@ __asm__(
 /* All ones where a >= b, unsigned. */
 #define XP_CMPGEU2(rd, a, b) XP_R(0x57, 0, 0x1e, rd, a, b)
 #define XP_SDOTUP2(rd, a, b) XP_R(0x57, 0, 0x50, rd, a, b)
+#define XP_SDOTSP2(rd, a, b) XP_R(0x57, 0, 0x5c, rd, a, b)
+#define XP_SDOTUSP2(rd, a, b) XP_R(0x57, 0, 0x54, rd, a, b)
 #define XP_MAX4(rd, a, b) XP_R(0x57, 1, 0x18, rd, a, b)
 #define XP_MAXU4(rd, a, b) XP_R(0x57, 1, 0x1c, rd, a, b)
 #define XP_MINU4(rd, a, b) XP_R(0x57, 1, 0x14, rd, a, b)

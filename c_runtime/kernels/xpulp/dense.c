@@ -18,7 +18,8 @@ static const int8_t *stage_rows(const struct tvm_pulp_dense_args *args, const in
 
 static inline uint32_t is_simple_row(const struct tvm_pulp_dense_args *args) {
   return args->rows == 1u && (args->columns & 3u) == 0u && args->weight_offset == 0 &&
-         args->requant.kind == TVM_PULP_REQUANT_PULP_NARROW && !args->requant.wide_result;
+         args->x_type <= TVM_PULP_UINT8 && args->requant.kind == TVM_PULP_REQUANT_PULP_NARROW &&
+         !args->requant.wide_result;
 }
 
 /* Four columns: w0 to w3 from the packed weights for every word of the row. */

@@ -8,6 +8,7 @@
  * signed one by taking 128 from its values and from its zero point. */
 #include "pack_columns.h"
 #include "tile.h"
+#include "tvm_pulp/elements.h"
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
 #include "tvm_pulp/xpulp.h"
@@ -119,7 +120,7 @@ TVM_PULP_KERNEL(matmul) {
   o.packed = (int32_t *)(void *)scratch;
   o.rows = scratch + 4u * o.stride;
   struct tvm_pulp_requant requant = args->requant;
-  uint32_t per_channel = requant.per_channel, wide = requant.kind == TVM_PULP_REQUANT_NONE || requant.wide_result;
+  uint32_t per_channel = requant.per_channel, bytes = tvm_pulp_result_bytes(&requant);
   for (uint32_t at = range.begin; at < range.end;) {
     uint32_t outer = at / row_blocks, block = at - outer * row_blocks;
     uint32_t batch = outer / column_tiles, column = 4u * (outer - batch * column_tiles), columns = 4;
@@ -134,7 +135,7 @@ TVM_PULP_KERNEL(matmul) {
     requant.add = args->requant.add + per_channel * column;
     struct tvm_pulp_tiles tiles;
     tvm_pulp_tiles_prepare(&tiles, (const int8_t *)o.packed, o.bias, columns, o.stride, args->a_type, &requant);
-    uint8_t *y = (uint8_t *)args->y + batch * args->y_batch_stride + (wide ? 4u * column : column);
+    uint8_t *y = (uint8_t *)args->y + batch * args->y_batch_stride + bytes * column;
     uint32_t end = 4u * last < args->rows ? 4u * last : args->rows;
     multiply(&o, &tiles, args->a + batch * args->a_batch_stride, 4u * block, end, y);
     at += last - block;

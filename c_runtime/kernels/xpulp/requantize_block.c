@@ -102,6 +102,33 @@ TVM_PULP_XP void requantize_strip(const struct tvm_pulp_requant *r, uint32_t kin
   }
 }
 
+/* Results of 16 bits. */
+TVM_PULP_XP void put_half(struct strip *s, int32_t value) {
+  *(uint16_t *)(void *)s->y = (uint16_t)tvm_pulp_xp_min(tvm_pulp_xp_max(value + s->zero_point, s->low), s->high);
+  s->acc += s->acc_step;
+  s->y += s->y_step;
+}
+
+TVM_PULP_XP void half_strip(struct strip s, uint32_t count, int32_t mul, int32_t right) {
+  for (uint32_t i = 0; i < count; ++i) put_half(&s, tvm_pulp_xp_add_round_shift(high_word(*s.acc, mul), 0, right));
+}
+
+/* Every `step`-th of the columns, rounded half up to 16 bits: a shift above 32 concerns the high word alone. */
+static __attribute__((noinline)) void half_columns(const struct tvm_pulp_requant *r, struct strip s, uint32_t rows,
+                                                   uint32_t columns, uint32_t step, uint32_t channel) {
+  for (uint32_t column = 0; column < columns; column += step, s.acc += step, s.y += 2u * step) {
+    uint32_t at = r->per_channel ? channel + column : 0u;
+    int32_t mul = r->mul[at], shift = r->add[at];
+    if (shift <= 32) {
+      scale_slowly(r, s, rows, at);
+    } else if (rows == 4u) {
+      half_strip(s, 4, mul, shift - 32);
+    } else {
+      half_strip(s, rows, mul, shift - 32);
+    }
+  }
+}
+
 /* Every `step`-th of the columns; a function of its own, because three loops are much code. */
 static __attribute__((noinline)) void tflite_columns(const struct tvm_pulp_requant *r, struct strip s, uint32_t rows,
                                                      uint32_t columns, uint32_t step, uint32_t channel) {
@@ -122,6 +149,10 @@ void tvm_pulp_requantize_columns(const struct tvm_pulp_requant *requant, const i
   struct strip s = {acc, acc_stride, y + first * bytes, y_stride, requant->zero_point, requant->low, requant->high};
   if (kind == TVM_PULP_REQUANT_TFLITE) {
     tflite_columns(requant, s, rows, columns, step, first);
+    return;
+  }
+  if (bytes == 2u && requant->kind == TVM_PULP_REQUANT_HALF_UP) {
+    half_columns(requant, s, rows, columns, step, first);
     return;
   }
   for (uint32_t column = 0; column < columns; column += step, s.acc += step, s.y += step * bytes) {

@@ -27,9 +27,18 @@ TILES(unsigned_to_unsigned_, XP_SDOTUSP, XP_CLIPUR)
 SAME_TILES(unsigned_to_signed_, XP_SDOTUSP, XP_CLIPR)
 SAME_TILES(unsigned_to_unsigned_, XP_SDOTUSP, XP_CLIPUR)
 RAW_TILES(unsigned_raw_, XP_SDOTUSP)
+RAW_TILES(signed_halves_, XP_SDOTSP2)
+RAW_TILES(unsigned_halves_, XP_SDOTUSP2)
 
 /* Direct calls: a table of functions would be in L2, 15 cycles away. */
 #define PICK(ROWS)                                                                             \
+  static __attribute__((noinline)) void run_halves##ROWS(uint32_t x_type, struct tvm_pulp_tile_job *job) { \
+    if (x_type == TVM_PULP_INT16) {                                                            \
+      signed_halves_##ROWS(job);                                                               \
+    } else {                                                                                   \
+      unsigned_halves_##ROWS(job);                                                             \
+    }                                                                                          \
+  }                                                                                            \
   static void run##ROWS(const struct tvm_pulp_tiles *tiles, struct tvm_pulp_tile_job *job) {   \
     if (tiles->x_type == TVM_PULP_INT8) {                                                      \
       if (tiles->finish == TVM_PULP_TILE_TO_SIGNED) {                                          \
@@ -43,8 +52,10 @@ RAW_TILES(unsigned_raw_, XP_SDOTUSP)
       unsigned_to_signed_##ROWS(job);                                                          \
     } else if (tiles->finish == TVM_PULP_TILE_TO_UNSIGNED) {                                   \
       unsigned_to_unsigned_##ROWS(job);                                                        \
-    } else {                                                                                   \
+    } else if (tiles->x_type == TVM_PULP_UINT8) {                                              \
       unsigned_raw_##ROWS(job);                                                                \
+    } else {                                                                                   \
+      run_halves##ROWS(tiles->x_type, job);                                                    \
     }                                                                                          \
   }
 PICK(4)
@@ -69,8 +80,8 @@ static void run_same4(const struct tvm_pulp_tiles *tiles, struct tvm_pulp_tile_j
 enum { BLOCK_TILES = TVM_PULP_BLOCK_COLUMNS / 4, BLOCK_COLUMNS = TVM_PULP_BLOCK_COLUMNS };
 enum { NOT_WRITTEN = 3 };
 
-static uint32_t finish_of(const struct tvm_pulp_requant *r) {
-  if (r->kind != TVM_PULP_REQUANT_PULP_NARROW || r->wide_result) return TVM_PULP_TILE_RAW;
+static uint32_t finish_of(const struct tvm_pulp_requant *r, uint32_t x_type) {
+  if (x_type > TVM_PULP_UINT8 || r->kind != TVM_PULP_REQUANT_PULP_NARROW || r->wide_result) return TVM_PULP_TILE_RAW;
   if (r->low == 0) return TVM_PULP_TILE_TO_UNSIGNED;
   return r->low == ~r->high ? TVM_PULP_TILE_TO_SIGNED : TVM_PULP_TILE_RAW;
 }
@@ -83,7 +94,7 @@ void tvm_pulp_tiles_prepare(struct tvm_pulp_tiles *tiles, const int8_t *weight, 
   tiles->requant = requant;
   tiles->columns = columns;
   tiles->x_type = x_type;
-  tiles->finish = finish_of(requant);
+  tiles->finish = finish_of(requant, x_type);
   job->stride = stride;
   job->words = stride >> 2;
   job->channel_mask = 0u - requant->per_channel;
@@ -168,6 +179,12 @@ static __attribute__((noinline)) void run_blocks(struct tvm_pulp_tiles *tiles, c
   tiles->finish = finish;
 }
 
+static inline int32_t dot(uint32_t x_type, int32_t acc, int32_t x, int32_t w) {
+  if (x_type == TVM_PULP_INT8) return tvm_pulp_xp_sdotsp4(acc, x, w);
+  if (x_type == TVM_PULP_UINT8) return tvm_pulp_xp_sdotusp4(acc, x, w);
+  return x_type == TVM_PULP_INT16 ? tvm_pulp_xp_sdotsp2(acc, x, w) : tvm_pulp_xp_sdotusp2(acc, x, w);
+}
+
 /* A matrix of less than four columns. */
 static __attribute__((noinline)) void run_few_columns(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows,
                                                       uint8_t *y, uint32_t y_stride, const int32_t *row_bias) {
@@ -177,10 +194,7 @@ static __attribute__((noinline)) void run_few_columns(struct tvm_pulp_tiles *til
       const int32_t *x = (const int32_t *)(const void *)(a + row * stride);
       const int32_t *w = (const int32_t *)(const void *)tiles->weight + column;
       int32_t acc = tiles->bias[column] + (row_bias ? row_bias[row] : 0);
-      for (uint32_t k = 0; k < words; ++k) {
-        acc = tiles->x_type == TVM_PULP_UINT8 ? tvm_pulp_xp_sdotusp4(acc, x[k], w[4u * k])
-                                              : tvm_pulp_xp_sdotsp4(acc, x[k], w[4u * k]);
-      }
+      for (uint32_t k = 0; k < words; ++k) acc = dot(tiles->x_type, acc, x[k], w[4u * k]);
       tvm_pulp_finish(tiles->requant, y + row * y_stride, column, acc, column);
     }
   }
@@ -216,7 +230,7 @@ static inline void run_tiles(struct tvm_pulp_tiles *tiles, const int8_t *a, uint
 
 static __attribute__((noinline)) void run_slowly(struct tvm_pulp_tiles *tiles, const int8_t *a, uint32_t rows,
                                                  uint32_t begin, uint32_t end, uint8_t *y, uint32_t y_stride) {
-  if (tiles->columns >= 4u && tvm_pulp_is_scaled(tiles->requant)) {
+  if (tiles->columns >= 4u && tiles->x_type <= TVM_PULP_UINT8 && tvm_pulp_is_scaled(tiles->requant)) {
     tvm_pulp_tiles_run_scaled(tiles, a, rows, begin, end, y, y_stride, 0);
     return;
   }

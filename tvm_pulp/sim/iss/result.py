@@ -101,3 +101,8 @@ class RunFault(GuestFault):
     def __init__(self, message: str, result: RunResult) -> None:
         super().__init__(message)
         self.result = result
+
+    @property
+    def exceeded_limit(self) -> bool:
+        """Whether nothing but the limit of cycles ended the run."""
+        return str(self).startswith("the run exceeded its limit")

@@ -12,7 +12,7 @@ from tvm_pulp import soc
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.sim.iss.machine import Machine
-from tvm_pulp.sim.iss.result import RunResult
+from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.sim.iss.trace import chrome_trace
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc import DEFAULT
@@ -25,7 +25,7 @@ class IssRunner(Runner):
     """The embedded simulator of a SoC: knows everything that a report can hold."""
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        cycles=True, layer_cycles=True, dma=True, counters=True, trace=True, toolchains=TOOLCHAINS
+        cycles=True, layer_cycles=True, dma=True, counters=True, trace=True, cycle_limit=True, toolchains=TOOLCHAINS
     )
     _machine: Machine
     _result: RunResult
@@ -43,7 +43,15 @@ class IssRunner(Runner):
 
     def run(self, inferences: int) -> None:
         self._inferences = inferences
-        self._result = self.device.execute(self._machine, inferences)
+        try:
+            self._result = self.device.execute(self._machine, inferences, max_cycles=self.max_cycles)
+        except RunFault as fault:
+            if not fault.exceeded_limit:
+                raise
+            raise UserError(
+                f"{fault}, which is far more than the compiler expects of this network: check --inputs, or give it "
+                "more with --max-cycles"
+            ) from None
         self._seconds = time.perf_counter() - self._started
 
     def read_back(self) -> list[np.ndarray]:

@@ -142,16 +142,21 @@ class _Counter:
     def _if(self, s: Any) -> None:
         before = self._chance
         first = self._first_iteration(s.condition)
+        two_branches = first is None and s.else_case is not None
         if first is None:
             depth = self.value(s.condition)
             self._note("branch", depth)
         else:
             # The first iteration of a reduction: compilers peel it off.
             self._chance = before / first
+        if two_branches:
+            # One of two branches: as often the one as the other, as far as anybody knows.
+            self._chance = before / 2
         self.statement(s.then_case)
-        self._chance = before
         if s.else_case is not None:
+            self._chance = before / 2 if two_branches else before
             self.statement(s.else_case)
+        self._chance = before
 
     def _first_iteration(self, condition: Any) -> int | None:
         """Iterations of the loops that a condition restricts to their first one; None for any other condition."""

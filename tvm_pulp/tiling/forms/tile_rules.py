@@ -146,6 +146,11 @@ def _elementwise(data: Callable[[Layer], int]) -> TileRule:
     return TileRule(_all_axes, part)
 
 
+def _map_part(layer: Layer, box: Box) -> Part:
+    boxes = tuple(broadcast_box(t.spec.shape, box) for t in layer.inputs)
+    return Part(boxes, {**layer.attributes, "shape": list(box.size)})
+
+
 def _rows_part(layer: Layer, box: Box) -> Part:
     rest = [Box.whole(t.spec.shape) for t in layer.inputs[1:]]
     return Part((box, *rest), layer.attributes)
@@ -159,6 +164,56 @@ def _pool_part(layer: Layer, box: Box) -> Part:
 
 def _pool_axes(_layer: Layer) -> tuple[TileAxis, ...]:
     return (TileAxis(1), TileAxis(3), TileAxis(2), TileAxis(0))
+
+
+def _float_rows(layer: Layer, box: Box, kernel: int) -> tuple[int, int]:
+    """Input rows of output rows, without padding; layout NCHW."""
+    stride, dilation = layer.attributes["strides"][0], layer.attributes["dilation"][0]
+    return box.start[2] * stride, (box.size[2] - 1) * stride + (kernel - 1) * dilation + 1
+
+
+def _float_conv_axes(layer: Layer) -> tuple[TileAxis, ...]:
+    # Groups stay together.
+    filters = (TileAxis(1),) if layer.attributes["groups"] == 1 else ()
+    return (TileAxis(2), *filters, TileAxis(0))
+
+
+def _float_conv_part(layer: Layer, box: Box) -> Part:
+    x, weight = layer.inputs[0].spec.shape, layer.inputs[1].spec.shape
+    first, count = _float_rows(layer, box, weight[1])
+    source = Box((box.start[0], 0, first, 0), (box.size[0], x[1], count, x[3]))
+    filters = Box((0, 0, 0, box.start[1]), (*weight[:3], box.size[1]))
+    rest = _constants(layer, 2, slice(box.start[1], box.start[1] + box.size[1]))
+    return Part((source, filters, *rest), layer.attributes)
+
+
+def _float_pool_axes(_layer: Layer) -> tuple[TileAxis, ...]:
+    return (TileAxis(1), TileAxis(2), TileAxis(0))
+
+
+def _float_pool_part(layer: Layer, box: Box) -> Part:
+    first, count = _float_rows(layer, box, layer.attributes["kernel"][0])
+    start, size = (*box.start[:2], first, 0), (*box.size[:2], count, layer.inputs[0].spec.shape[3])
+    return Part((Box(start, size),), layer.attributes)
+
+
+def _kept(layer: Layer) -> list[int]:
+    """Input axis of each axis of a reduction's result."""
+    axes, keep = layer.attributes["axes"], layer.attributes["keepdims"]
+    return [a for a in range(len(layer.inputs[0].spec.shape)) if keep or a not in axes]
+
+
+def _reduce_axes(layer: Layer) -> tuple[TileAxis, ...]:
+    return tuple(TileAxis(i) for i, a in enumerate(_kept(layer)) if a not in layer.attributes["axes"])
+
+
+def _reduce_part(layer: Layer, box: Box) -> Part:
+    shape = layer.inputs[0].spec.shape
+    start, size = [0] * len(shape), list(shape)
+    for position, axis in enumerate(_kept(layer)):
+        if axis not in layer.attributes["axes"]:
+            start[axis], size[axis] = box.start[position], box.size[position]
+    return Part((Box(tuple(start), tuple(size)),) * len(layer.inputs), layer.attributes)
 
 
 def _transpose_part(layer: Layer, box: Box) -> Part:
@@ -177,9 +232,18 @@ RULES: dict[str, TileRule] = {
     "conv2d": TileRule(_conv_axes, _conv_part),
     "dense": TileRule(_dense_axes, _dense_part),
     "matmul": TileRule(_all_axes, _matmul_part),
+    "float_matmul": TileRule(_all_axes, _matmul_part),
+    "float_conv2d": TileRule(_float_conv_axes, _float_conv_part),
+    "float_pool": TileRule(_float_pool_axes, _float_pool_part),
+    "float_reduce": TileRule(_reduce_axes, _reduce_part),
+    "float_softmax": TileRule(_row_axes, _rows_part),
+    "float_norm": TileRule(_row_axes, _rows_part),
     "requantize": _elementwise(lambda _: 1),
+    "quantize": _elementwise(lambda _: 1),
+    "dequantize": _elementwise(lambda _: 1),
     "hardswish": _elementwise(lambda _: 1),
     "gelu": _elementwise(lambda _: 1),
+    "float_map": TileRule(_all_axes, _map_part),
     "add": _elementwise(lambda _: 2),
     "add_accumulators": _elementwise(lambda _: 2),
     "sub": _elementwise(lambda _: 2),
@@ -190,6 +254,7 @@ RULES: dict[str, TileRule] = {
     "softmax": TileRule(_row_axes, _rows_part),
     "rms_norm": TileRule(_row_axes, _rows_part),
     "layer_norm": TileRule(_row_axes, _rows_part),
+    "qdq_norm": TileRule(_row_axes, _rows_part),
     "max_pool": TileRule(_pool_axes, _pool_part),
     "avg_pool": TileRule(_pool_axes, _pool_part),
     "transpose": TileRule(_all_axes, _transpose_part),

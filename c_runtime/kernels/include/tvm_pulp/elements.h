@@ -12,10 +12,14 @@
 TVM_PULP_INLINE int32_t tvm_pulp_load(const void *data, uint32_t index, uint32_t type) {
   if (type == TVM_PULP_INT8) return ((const int8_t *)data)[index];
   if (type == TVM_PULP_UINT8) return ((const uint8_t *)data)[index];
+  if (type == TVM_PULP_INT16) return ((const int16_t *)data)[index];
+  if (type == TVM_PULP_UINT16) return ((const uint16_t *)data)[index];
   return ((const int32_t *)data)[index];
 }
 
-TVM_PULP_INLINE uint32_t tvm_pulp_type_bytes(uint32_t type) { return type == TVM_PULP_INT32 ? 4u : 1u; }
+TVM_PULP_INLINE uint32_t tvm_pulp_type_bytes(uint32_t type) {
+  return type == TVM_PULP_INT32 ? 4u : type >= TVM_PULP_INT16 ? 2u : 1u;
+}
 
 TVM_PULP_INLINE const void *tvm_pulp_row(const void *data, uint32_t row, uint32_t stride) {
   return (const uint8_t *)data + (uintptr_t)row * stride;
@@ -39,12 +43,16 @@ TVM_PULP_INLINE int32_t tvm_pulp_requantize_any(const struct tvm_pulp_requant *r
 }
 
 TVM_PULP_INLINE uint32_t tvm_pulp_result_bytes(const struct tvm_pulp_requant *r) {
-  return r->kind == TVM_PULP_REQUANT_NONE || r->wide_result ? 4u : 1u;
+  if (r->kind == TVM_PULP_REQUANT_NONE) return 4u;
+  return r->wide_result == 0u ? 1u : r->wide_result == 1u ? 4u : 2u;
 }
 
 TVM_PULP_INLINE void tvm_pulp_store(const struct tvm_pulp_requant *r, void *y, uint32_t index, int32_t value) {
-  if (tvm_pulp_result_bytes(r) == 4u) {
+  uint32_t bytes = tvm_pulp_result_bytes(r);
+  if (bytes == 4u) {
     ((int32_t *)y)[index] = value;
+  } else if (bytes == 2u) {
+    ((uint16_t *)y)[index] = (uint16_t)value;
   } else {
     ((uint8_t *)y)[index] = (uint8_t)value;
   }

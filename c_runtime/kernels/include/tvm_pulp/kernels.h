@@ -26,7 +26,13 @@
 
 #include <stdint.h>
 
-enum tvm_pulp_type { TVM_PULP_INT8 = 0, TVM_PULP_UINT8 = 1, TVM_PULP_INT32 = 2 };
+enum tvm_pulp_type {
+  TVM_PULP_INT8 = 0,
+  TVM_PULP_UINT8 = 1,
+  TVM_PULP_INT32 = 2,
+  TVM_PULP_INT16 = 3, /* of dense only, as UINT16 */
+  TVM_PULP_UINT16 = 4
+};
 
 /* Meaning of `add`: pulp and shift the summand, tflite the exponent, half_* the shift. `mul` is the multiplier, for shift
  * the shift. The tflite multiplier is not negative and its accumulator stays within 2^29. pulp_narrow promises that
@@ -44,7 +50,7 @@ enum tvm_pulp_requant_kind {
 struct tvm_pulp_requant {
   uint32_t kind;        /* enum tvm_pulp_requant_kind; none: the result is int32 */
   uint32_t per_channel; /* 0: mul and add hold one element, 1: one per channel */
-  uint32_t wide_result; /* 1: the result is stored as int32, 0: as a byte */
+  uint32_t wide_result; /* 0: the result is stored as a byte, 1: as int32, 2: as 16 bits */
   const int32_t *mul;
   const int32_t *add;
   int32_t shift; /* pulp: the shift. tflite, half_up: 1 promises to dense, conv2d and depthwise_conv2d that accumulators
@@ -56,7 +62,8 @@ struct tvm_pulp_requant {
 };
 
 /* y[rows][columns] = x[rows][depth] * weight[columns][depth]^T + bias. A zero point of x is folded into the bias.
- * depth_stride is the depth rounded up to a multiple of 4. */
+ * depth_stride is the depth rounded up to a multiple of 4. Activations of 16 bits meet weights of 16 bits, which are
+ * packed as twice as many bytes; depth_stride is then twice the depth rounded up, and there is no weight_offset. */
 struct tvm_pulp_dense_args {
   const int8_t *x;
   const int8_t *weight; /* packed, word aligned */
@@ -72,7 +79,7 @@ struct tvm_pulp_dense_args {
   uint32_t x_stride;
   uint32_t depth_stride;
   uint32_t y_stride;
-  uint32_t x_type; /* int8 or uint8 */
+  uint32_t x_type; /* int8, uint8, int16 or uint16 */
   int32_t weight_offset; /* taken from every weight, so that it fits a byte; times the sum of a row it is added back */
   struct tvm_pulp_requant requant;
 };
@@ -324,6 +331,40 @@ struct tvm_pulp_layer_norm_args {
   uint32_t wide; /* 0 promises |d * weight| < 2^30 and that the quotient plus bias fits 32 bits */
 };
 
+/* Normalization of 8-bit rows with single precision inside; rows without a gap. With a = columns * x - sum(x) if centred,
+ * else x - zero_point_x, and `spread` the sum of a^2, by columns if centred:
+ *
+ *   factor = table[round(spread * reals[0])], or reals[2] / sqrt(spread * reals[0] + reals[1]) without a table
+ *   v = a * factor, then v = v * weight + bias for one or two stages
+ *
+ * Where `rounds` says so, v is rounded to the nearest integer between low and high first. */
+struct tvm_pulp_qdq_norm_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const float *reals;
+  const float *table; /* from index_low on, or null */
+  const float *weight0;
+  const float *bias0; /* or null */
+  const float *weight1;
+  const float *bias1; /* or null */
+  uint32_t rows;
+  uint32_t columns; /* up to 2^15 */
+  uint32_t x_type;  /* int8 or uint8 */
+  uint32_t centred;
+  uint32_t stages; /* 0 to 2 */
+  uint32_t rounds; /* bit 0: before the first stage, bit 1: before the second */
+  int32_t zero_point_x;
+  int32_t index_low;
+  int32_t index_high;
+  int32_t low0;
+  int32_t high0;
+  int32_t low1;
+  int32_t high1;
+  int32_t low; /* of the result, without its zero point */
+  int32_t high;
+  int32_t zero_point;
+};
+
 /* y[s][h] = requantize(x[s][h] * rotation[s]): heads of `size` elements, rotation[s] is a size x size matrix. */
 struct tvm_pulp_rope_args {
   const int8_t *x;
@@ -380,6 +421,53 @@ struct tvm_pulp_attention_args {
   uint32_t levels;
   struct tvm_pulp_requant logit_requant; /* to int8 or the range of the table, per tensor */
   struct tvm_pulp_requant requant;       /* per tensor */
+};
+
+/* Attention of all heads with single precision between the products; zero points are taken out of q, k and v.
+ *
+ *   l = round(q . k * reals[0]), from logit_low to logit_high;  u = table[class][l - logit_low]
+ *   e = exponential[largest u - u];  p = round(e * (reals[1] / sum of e)), up to probability_high
+ *   y = round(p . v * reals[2]), from low to high, plus zero_point
+ *
+ * `group` heads of q share one of k and v. Strides reach head and position of each tensor. */
+struct tvm_pulp_qdq_attention_args {
+  const uint8_t *q;
+  const uint8_t *k;
+  const uint8_t *v;
+  const uint8_t *mask;        /* classes: [heads or 1][queries or 1][keys], or null for class 0 */
+  const uint8_t *table;       /* 256 entries for each class */
+  const int32_t *exponential; /* 256 entries of up to 2^24; those of a row stay below 2^31 in sum */
+  const float *reals;
+  uint8_t *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 9) * (keys rounded up to 4) */
+  uint32_t scratch_stride;
+  uint32_t heads;
+  uint32_t queries;
+  uint32_t keys;
+  uint32_t size; /* of a head; fast for multiples of 4 */
+  uint32_t group;
+  uint32_t q_head_stride;
+  uint32_t q_stride;
+  uint32_t k_head_stride;
+  uint32_t k_stride;
+  uint32_t v_head_stride;
+  uint32_t v_stride;
+  uint32_t y_head_stride;
+  uint32_t y_stride;
+  uint32_t mask_head_stride;
+  uint32_t mask_stride; /* 0: one row for all queries */
+  uint32_t q_type;      /* int8 or uint8 */
+  uint32_t k_type;
+  uint32_t v_type;
+  int32_t zero_point_q;
+  int32_t zero_point_k;
+  int32_t zero_point_v;
+  int32_t logit_low;
+  int32_t logit_high;
+  int32_t probability_high; /* up to 255 */
+  int32_t low;
+  int32_t high;
+  int32_t zero_point;
 };
 
 /* Windows over an NHWC image; what lies outside does not count. */
@@ -538,8 +626,10 @@ TVM_PULP_KERNEL(softmax_ita);
 TVM_PULP_KERNEL(softmax_tflite);
 TVM_PULP_KERNEL(rms_norm);
 TVM_PULP_KERNEL(layer_norm);
+TVM_PULP_KERNEL(qdq_norm);
 TVM_PULP_KERNEL(rope);
 TVM_PULP_KERNEL(attention);
+TVM_PULP_KERNEL(qdq_attention);
 TVM_PULP_KERNEL(transpose);
 TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);

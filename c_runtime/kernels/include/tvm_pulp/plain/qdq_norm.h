@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Normalizations of quantize/dequantize graphs in plain C. */
+#ifndef TVM_PULP_PLAIN_QDQ_NORM_H
+#define TVM_PULP_PLAIN_QDQ_NORM_H
+
+#include "tvm_pulp/elements.h"
+#include "tvm_pulp/real.h"
+#include "tvm_pulp/work_share.h"
+
+/* What a row is multiplied with, from the sums of its elements and of their squares. */
+static inline float tvm_pulp_qdq_norm_factor(const struct tvm_pulp_qdq_norm_args *args, int32_t total,
+                                             uint32_t squares) {
+  float spread;
+  if (args->centred) {
+    int64_t sum = total;
+    spread = tvm_pulp_real_of((uint64_t)args->columns * squares - (uint64_t)(sum * sum));
+  } else {
+    int32_t zero_point = args->zero_point_x;
+    spread = (float)(squares + (uint32_t)(zero_point * zero_point) * args->columns - 2u * (uint32_t)zero_point * (uint32_t)total);
+  }
+  spread = spread * args->reals[0];
+  if (args->table) return args->table[tvm_pulp_round_within(spread, args->index_low, args->index_high) - args->index_low];
+  return args->reals[2] * tvm_pulp_inverse_root(spread + args->reals[1]);
+}
+
+/* One element from a * factor. */
+static inline int32_t tvm_pulp_qdq_norm_value(const struct tvm_pulp_qdq_norm_args *args, float v, uint32_t column) {
+  if (args->stages > 0u) {
+    if (args->rounds & 1u) v = (float)tvm_pulp_round_within(v, args->low0, args->high0);
+    v = v * args->weight0[column];
+    if (args->bias0) v = v + args->bias0[column];
+  }
+  if (args->stages > 1u) {
+    if (args->rounds & 2u) v = (float)tvm_pulp_round_within(v, args->low1, args->high1);
+    v = v * args->weight1[column];
+    if (args->bias1) v = v + args->bias1[column];
+  }
+  return tvm_pulp_round_within(v, args->low, args->high) + args->zero_point;
+}
+
+static inline void tvm_pulp_plain_qdq_norm(const struct tvm_pulp_qdq_norm_args *args, uint32_t core, uint32_t cores) {
+  uint32_t columns = args->columns;
+  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
+  for (uint32_t row = range.begin; row < range.end; ++row) {
+    uint32_t first = row * columns, squares = 0;
+    int32_t total = 0;
+    for (uint32_t i = 0; i < columns; ++i) {
+      int32_t x = tvm_pulp_load(args->x, first + i, args->x_type);
+      total += x;
+      squares += (uint32_t)(x * x);
+    }
+    float factor = tvm_pulp_qdq_norm_factor(args, total, squares);
+    for (uint32_t i = 0; i < columns; ++i) {
+      int32_t x = tvm_pulp_load(args->x, first + i, args->x_type);
+      int32_t a = args->centred ? (int32_t)columns * x - total : x - args->zero_point_x;
+      args->y[first + i] = (uint8_t)tvm_pulp_qdq_norm_value(args, (float)a * factor, i);
+    }
+  }
+}
+
+#endif /* TVM_PULP_PLAIN_QDQ_NORM_H */

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums by dot products, then one pass over the row. The usual sequences of stages have loops of their own. */
+#include "norm_row.h"
+#include "tvm_pulp/plain/qdq_norm.h"
+
+/* A piece of a row: `a` is multiplier * x + offset. */
+struct piece {
+  const uint8_t *x;
+  uint8_t *y;
+  uint32_t column, count;
+  int32_t multiplier, offset;
+  float factor;
+};
+
+/* What is done with an element: v an integer register, f and g float registers, i its place among four. */
+#define EACH(OP) \
+  OP("%[v0]", "%[f0]", "%[g0]", "0") OP("%[v1]", "%[f1]", "%[g1]", "4") OP("%[v2]", "%[f2]", "%[g2]", "8") \
+  OP("%[v3]", "%[f3]", "%[g3]", "12")
+#define LOADS(LOAD) LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")
+#define START(v, f, g, i) \
+  "mul " v "," v ",%[m]\nadd " v "," v ",%[o]\nfcvt.s.w " f "," v "\nfmul.s " f "," f ",%[k]\n"
+#define NEAREST(v, f, low, high) "fcvt.w.s " v "," f ",rne\n" XP_MAX(v, v, low) XP_MIN(v, v, high)
+#define ROUND0(v, f, g, i) NEAREST(v, f, "%[l0]", "%[h0]") "fcvt.s.w " f "," v "\n"
+#define ROUND1(v, f, g, i) NEAREST(v, f, "%[l1]", "%[h1]") "fcvt.s.w " f "," v "\n"
+#define RESULT(v, f, g, i) NEAREST(v, f, "%[l]", "%[h]")
+#define LOAD_WEIGHT(v, f, g, i) "flw " g "," i "(%[w])\n"
+#define LOAD_WEIGHT1(v, f, g, i) "flw " g "," i "(%[w1])\n"
+#define LOAD_BIAS(v, f, g, i) "flw " g "," i "(%[b])\n"
+#define MULTIPLY(v, f, g, i) "fmul.s " f "," f "," g "\n"
+#define ADD(v, f, g, i) "fadd.s " f "," f "," g "\n"
+#define STORE                                                                          \
+  XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") "addi %[w],%[w],16\n" \
+  "addi %[b],%[b],16\naddi %[w1],%[w1],16\n" XP_ADD4("%[v0]", "%[v0]", "%[z]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]")
+#define LOOP(LOAD, BODY)                                                                                      \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD) EACH(START) BODY EACH(RESULT) STORE XP_END             \
+                   : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), [w1] "+r"(weight1), [v0] "=&r"(v0), \
+                     [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3), [f0] "=&f"(f0), [f1] "=&f"(f1),            \
+                     [f2] "=&f"(f2), [f3] "=&f"(f3), [g0] "=&f"(g0), [g1] "=&f"(g1), [g2] "=&f"(g2),            \
+                     [g3] "=&f"(g3)                                                                            \
+                   : [n] "r"(n), [m] "r"(p->multiplier), [o] "r"(p->offset), [k] "f"(p->factor),               \
+                     [l] "r"(args->low), [h] "r"(args->high), [z] "r"(zeros), [l0] "r"(args->low0),            \
+                     [h0] "r"(args->high0), [l1] "r"(args->low1), [h1] "r"(args->high1)                        \
+                   : "memory")
+#define STAGE EACH(LOAD_WEIGHT) EACH(MULTIPLY)
+#define BIAS EACH(LOAD_BIAS) EACH(ADD)
+/* Four elements at a time; returns how many were done. */
+#define PIECE(name, BODY)                                                                                     \
+  static __attribute__((noinline)) uint32_t name(const struct tvm_pulp_qdq_norm_args *args, const struct piece *p) { \
+    const uint8_t *x = p->x;                                                                                  \
+    uint8_t *y = p->y;                                                                                        \
+    uintptr_t weight = (uintptr_t)(args->weight0 + p->column), weight1 = (uintptr_t)(args->weight1 + p->column); \
+    uintptr_t bias = (uintptr_t)((args->stages > 1u ? args->bias1 : args->bias0) + p->column);                \
+    int32_t v0, v1, v2, v3, zeros = (int32_t)((uint32_t)(args->zero_point & 0xff) * 0x01010101u);             \
+    float f0, f1, f2, f3, g0, g1, g2, g3;                                                                     \
+    uint32_t n = p->count >> 2;                                                                               \
+    if (args->x_type == TVM_PULP_INT8) {                                                                      \
+      LOOP(XP_LB, BODY);                                                                                      \
+    } else {                                                                                                  \
+      LOOP(XP_LBU, BODY);                                                                                     \
+    }                                                                                                         \
+    return n << 2;                                                                                            \
+  }
+PIECE(biased, STAGE BIAS)
+PIECE(weighted, STAGE)
+PIECE(rounded, EACH(ROUND0) STAGE)
+/* Weights and a sum, everything quantized in between. */
+PIECE(two_rounded_stages, EACH(ROUND0) STAGE EACH(ROUND1) EACH(LOAD_WEIGHT1) EACH(MULTIPLY) BIAS)
+
+/* The usual sequences of stages have loops of their own; returns how many elements were done. */
+static uint32_t fours(const struct tvm_pulp_qdq_norm_args *args, const struct piece *p) {
+  if (p->count < 4u) return 0;
+  if (args->stages == 1u && !args->rounds) return args->bias0 ? biased(args, p) : weighted(args, p);
+  if (args->stages == 1u && !args->bias0) return rounded(args, p);
+  if (args->stages == 2u && args->rounds == 3u && !args->bias0 && args->bias1) return two_rounded_stages(args, p);
+  return 0;
+}
+
+static void scale_piece(const struct tvm_pulp_qdq_norm_args *args, const struct piece *p) {
+  for (uint32_t i = fours(args, p); i < p->count; ++i) {
+    int32_t x = tvm_pulp_load(p->x, i, args->x_type);
+    float v = (float)(x * p->multiplier + p->offset) * p->factor;
+    p->y[i] = (uint8_t)tvm_pulp_qdq_norm_value(args, v, p->column + i);
+  }
+}
+
+/* Whole rows where every core has as many, or nearly so. */
+static struct tvm_pulp_row_walk walk(uint32_t rows, uint32_t columns, uint32_t core, uint32_t cores) {
+  struct tvm_pulp_row_walk w = tvm_pulp_walk_rows(rows, columns, core, cores);
+  struct tvm_pulp_range whole = tvm_pulp_share(rows, 0, cores);
+  if (!w.whole || whole.end * cores - rows < whole.end || whole.end > 8u) return w;
+  struct tvm_pulp_range range = tvm_pulp_share_words(rows * columns, core, cores);
+  w.whole = 0;
+  w.left = range.end - range.begin;
+  w.row = range.begin / columns;
+  w.column = range.begin - w.row * columns;
+  return w;
+}
+
+TVM_PULP_KERNEL(qdq_norm) {
+  uint32_t columns = args->columns;
+  struct piece p = {0, 0, 0, 0, args->centred ? (int32_t)columns : 1, 0, 0.0f};
+  struct tvm_pulp_row_walk w = walk(args->rows, columns, core, cores);
+  for (; tvm_pulp_next_piece(&w); tvm_pulp_walk_on(&w)) {
+    const uint8_t *x = args->x + w.row * columns;
+    int32_t total;
+    uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, &total)
+                                                     : tvm_pulp_sums_unsigned(x, columns, &total);
+    p.factor = tvm_pulp_qdq_norm_factor(args, total, squares);
+    p.offset = args->centred ? -total : -args->zero_point_x;
+    p.x = x + w.column;
+    p.y = args->y + w.row * columns + w.column;
+    p.column = w.column;
+    p.count = w.count;
+    scale_piece(args, &p);
+  }
+}

@@ -1,0 +1,108 @@
+"""Fast functions of floats against float64, over samples of all bit patterns and dense ranges."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.c_runtime.test_math import (
+    Doubles,
+    Floats,
+    all_kinds_of_floats,
+    apply,
+    error_function,
+    pairs,
+    units_in_the_last_place,
+)
+from tvm_pulp.toolchain import build_host_library
+
+UNARY = ("exp", "sigmoid", "tanh", "erf", "sqrt", "rsqrt")
+DRIVER = """
+#include <stddef.h>
+#include "tvm_pulp/float_functions.h"
+%s
+void map_unary(float (*function)(float), const float *x, float *out, size_t count);
+void map_binary(float (*function)(float, float), const float *x, const float *y, float *out, size_t count);
+void map_unary(float (*function)(float), const float *x, float *out, size_t count) {
+  for (size_t i = 0; i < count; ++i) out[i] = function(x[i]);
+}
+void map_binary(float (*function)(float, float), const float *x, const float *y, float *out, size_t count) {
+  for (size_t i = 0; i < count; ++i) out[i] = function(x[i], y[i]);
+}
+void map_fma(const float *a, const float *b, const float *c, float *out, size_t count);
+void map_fma(const float *a, const float *b, const float *c, float *out, size_t count) {
+  for (size_t i = 0; i < count; ++i) out[i] = tvm_pulp_fma(a[i], b[i], c[i]);
+}
+"""
+BINARY = ("divide", "fmax", "fmin")
+
+
+@pytest.fixture(scope="module")
+def library(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    driver = tmp_path_factory.mktemp("functions") / "driver.c"
+    # Names of the twins in `math`, so that both can be applied in the same way.
+    wrap = "float tvm_pulp_{0}f({1}); float tvm_pulp_{0}f({1}) {{ return tvm_pulp_{0}({2}); }}\n"
+    text = "".join(wrap.format(n, "float x", "x") for n in UNARY)
+    text += "".join(wrap.format(n, "float x, float y", "x, y") for n in BINARY)
+    driver.write_text(DRIVER % text)
+    return ctypes.CDLL(str(build_host_library([driver], [repository / "c_runtime" / "include"], sanitize=True)))
+
+
+REFERENCES: dict[str, tuple[Callable[[Doubles], Doubles], tuple[float, float]]] = {
+    "exp": (np.exp, (-104.0, 89.0)),
+    # Below, the exponential in the denominator is infinite.
+    "sigmoid": (lambda x: np.where(x < -88.722839, 0.0, 1.0 / (1.0 + np.exp(-x))), (-100.0, 100.0)),
+    "tanh": (np.tanh, (-10.0, 10.0)),
+    "erf": (error_function, (-4.1, 4.1)),
+    "sqrt": (np.sqrt, (0.0, 4.0)),
+    "rsqrt": (lambda x: 1.0 / np.sqrt(x), (0.0, 4.0)),
+}
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_functions_are_within_four_units_in_the_last_place(library: ctypes.CDLL, name: str) -> None:
+    reference, (low, high) = REFERENCES[name]
+    step = 9973 if name == "erf" else 997
+    dense = np.linspace(low, high, 200_000, dtype=np.float64).astype(np.float32)
+    x = np.concatenate([all_kinds_of_floats(step), dense])
+    with np.errstate(all="ignore"):
+        exact = reference(x.astype(np.float64))
+        assert units_in_the_last_place(apply(library, f"{name}f", x), exact) < 4.0
+
+
+def test_division_is_within_two_units_in_the_last_place(library: ctypes.CDLL) -> None:
+    x, y = pairs(400_000)
+    with np.errstate(all="ignore"):
+        exact = x.astype(np.float64) / y.astype(np.float64)
+        assert units_in_the_last_place(apply(library, "dividef", x, y), exact) < 2.0
+
+
+@pytest.mark.parametrize(("name", "reference"), [("fmax", np.fmax), ("fmin", np.fmin)])
+def test_extremes(library: ctypes.CDLL, name: str, reference: Callable[[Floats, Floats], Floats]) -> None:
+    x, y = pairs(100_000)
+    np.testing.assert_array_equal(apply(library, f"{name}f", x, y), reference(x, y))
+
+
+def test_product_and_sum_are_rounded_once(library: ctypes.CDLL) -> None:
+    # Against exact fractions, where the sum of the rounded product would often be another float.
+    from fractions import Fraction
+
+    rng = np.random.default_rng(3)
+    a, b = (rng.normal(size=4000).astype(np.float32) for _ in range(2))
+    # Sums that nearly cancel, and summands far below the last bit of the product.
+    scale = rng.choice([-1.0, 1.0, 2.0**-24, -(2.0**-25), 2.0**-50, 2.0**30], 4000)
+    c = (a.astype(np.float64) * b * scale).astype(np.float32)
+    # Products halfway between two floats, decided by the summand.
+    a[:200], b[:200], c[:200] = 1 + 2.0**-12, 1 + 2.0**-12, rng.choice([2.0**-60, -(2.0**-60), 0.0], 200)
+    out = np.empty_like(a)
+    pointers = [ctypes.c_void_p(v.ctypes.data) for v in (a, b, c, out)]
+    library.map_fma(*pointers, ctypes.c_size_t(a.size))
+    for values in zip(a.tolist(), b.tolist(), c.tolist(), out.tolist(), strict=True):
+        x, y, z, result = (Fraction(v) for v in values)
+        exact, near = x * y + z, np.float32(values[3])
+        for other in (np.nextafter(near, np.float32(np.inf)), np.nextafter(near, np.float32(-np.inf))):
+            assert abs(exact - result) <= abs(exact - Fraction(float(other)))

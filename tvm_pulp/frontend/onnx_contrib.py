@@ -1,0 +1,133 @@
+"""Operators of onnxruntime's optimizers, and a few standard ones, as the plain operators they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.onnx_order import label, name_of
+
+
+class _Expansion:
+    """The nodes that take the place of one."""
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+        self.attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def operand(self, place: int) -> str:
+        return str(self.node.input[place]) if place < len(self.node.input) else ""
+
+    def result(self, place: int) -> str:
+        return str(self.node.output[place]) if place < len(self.node.output) else ""
+
+    def emit(self, op: str, *operands: str, output: str = "", **attributes: Any) -> str:
+        """Append a node; the one that makes a result of the original carries its name."""
+        made = output or f"{self.node.output[0]}__{len(self.nodes)}"
+        name = name_of(self.node) if output else f"{name_of(self.node)}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, list(operands), [made], name=name, **attributes))
+        return made
+
+    def constant(self, value: Any) -> str:
+        name = f"{self.node.output[0]}__constant{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+
+def _quick_gelu(e: _Expansion) -> None:
+    scaled = e.emit("Mul", e.operand(0), e.constant(np.float32(e.attributes.get("alpha", 1.702))))
+    e.emit("Mul", e.operand(0), e.emit("Sigmoid", scaled), output=e.result(0))
+
+
+def _swish(e: _Expansion) -> None:
+    alpha = float(e.attributes.get("alpha", 1.0))
+    scaled = e.operand(0) if alpha == 1 else e.emit("Mul", e.operand(0), e.constant(np.float32(alpha)))
+    e.emit("Mul", e.operand(0), e.emit("Sigmoid", scaled), output=e.result(0))
+
+
+def _lp_norm(e: _Expansion) -> None:
+    x, axes = e.operand(0), e.constant(np.array([int(e.attributes.get("axis", -1))]))
+    if int(e.attributes.get("p", 2)) == 1:
+        length = e.emit("ReduceSum", e.emit("Abs", x), axes, keepdims=1)
+    else:
+        length = e.emit("Sqrt", e.emit("ReduceSum", e.emit("Mul", x, x), axes, keepdims=1))
+    e.emit("Div", x, length, output=e.result(0))
+
+
+def _rms_norm(e: _Expansion) -> None:
+    epsilon = float(e.attributes.get("epsilon", 1e-5))
+    axis = int(e.attributes.get("axis", -1))
+    if e.result(1) or axis != -1:
+        raise UserError(f"{label(e.node)}: only the normalized value over the last axis is supported: export it again")
+    _normalized(e, e.operand(0), e.operand(1), epsilon)
+
+
+def _normalized(e: _Expansion, x: str, scale: str, epsilon: float) -> None:
+    """x / sqrt(mean(x²) + epsilon) · scale over the last axis."""
+    mean = e.emit("ReduceMean", e.emit("Mul", x, x), e.constant(np.array([-1])), keepdims=1)
+    root = e.emit("Sqrt", e.emit("Add", mean, e.constant(np.float32(epsilon))))
+    e.emit("Mul", e.emit("Div", x, root), scale, output=e.result(0))
+
+
+def _sum_of_inputs(e: _Expansion, bias: int) -> str:
+    """The two inputs and, where there is one, the bias; the fourth result is this sum."""
+    if e.result(1) or e.result(2):
+        raise UserError(f"{label(e.node)}: mean and deviation as results are not supported: export it again")
+    total = e.operand(0), e.operand(1)
+    first = e.emit("Add", *total, output="" if e.operand(bias) else e.result(3))
+    return e.emit("Add", first, e.operand(bias), output=e.result(3)) if e.operand(bias) else first
+
+
+def _skip_rms_norm(e: _Expansion) -> None:
+    _normalized(e, _sum_of_inputs(e, 3), e.operand(2), float(e.attributes.get("epsilon", 1e-12)))
+
+
+def _skip_layer_norm(e: _Expansion) -> None:
+    total, epsilon = _sum_of_inputs(e, 4), float(e.attributes.get("epsilon", 1e-12))
+    operands = [total, e.operand(2), *([e.operand(3)] if e.operand(3) else [])]
+    e.emit("LayerNormalization", *operands, output=e.result(0), axis=-1, epsilon=epsilon)
+
+
+_EXPANSIONS: dict[str, Callable[[_Expansion], None]] = {
+    "LpNormalization": _lp_norm,
+    "QuickGelu": _quick_gelu,
+    "SimplifiedLayerNormalization": _rms_norm,
+    "SkipSimplifiedLayerNormalization": _skip_rms_norm,
+    "SkipLayerNormalization": _skip_layer_norm,
+    "Swish": _swish,
+}
+
+
+def expand_contrib(model: Any, opset: int) -> Any:
+    """The model without these operators; the same model where it has none. Newer forms need operator set 18."""
+    if not any(node.op_type in _EXPANSIONS for node in model.graph.node):
+        return model
+    result = onnx.ModelProto()
+    result.CopyFrom(model)
+    del result.graph.node[:]
+    for node in model.graph.node:
+        expand = _EXPANSIONS.get(node.op_type)
+        if expand is None:
+            result.graph.node.append(node)
+            continue
+        expansion = _Expansion(node)
+        expand(expansion)
+        result.graph.node.extend(_older(n, expansion, opset) for n in expansion.nodes)
+        result.graph.initializer.extend(expansion.constants)
+    return result
+
+
+def _older(node: Any, expansion: _Expansion, opset: int) -> Any:
+    """ReduceMean takes its axes as an attribute before operator set 18."""
+    if node.op_type != "ReduceMean" or opset >= 18:
+        return node
+    del node.input[1:]
+    node.attribute.append(helper.make_attribute("axes", [-1]))
+    return node

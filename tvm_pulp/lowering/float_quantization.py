@@ -1,0 +1,56 @@
+"""quantize and dequantize as layers of the dialect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant
+from tvm_pulp.qnn import dequantize as dequantized
+from tvm_pulp.qnn import quantize as quantized
+from tvm_pulp.qnn.operator import spec_of
+
+
+def quantize(rewriter: Rewriter, call: Any) -> Any:
+    x, scale, zero_point = call.args
+    spec, dtype = spec_of(x), str(call.attrs.out_dtype)
+    parameters = {spec_of(scale).dtype, spec.dtype}
+    if parameters != {"float32"} or dtype not in quantized.TYPES or not _fits(call):
+        return None
+    known = constant(scale)
+    if known is not None:
+        if not (known > 0).all():
+            return None
+        with np.errstate(all="ignore"):
+            reciprocal = relax.const((np.float32(1) / known).astype(np.float32))
+    else:
+        one = relax.const(np.float32(1))
+        reciprocal = rewriter.emit(relax.op.divide(one, scale))
+    attributes = {"axis": _axis(call), "dtype": dtype}
+    return qnn.emit("quantize", [x, scale, reciprocal, zero_point], attributes)
+
+
+def dequantize(_rewriter: Rewriter, call: Any) -> Any:
+    x, scale, zero_point = call.args
+    types = (spec_of(scale).dtype, str(call.attrs.out_dtype))
+    if types != ("float32", "float32") or spec_of(x).dtype not in dequantized.TYPES or not _fits(call):
+        return None
+    return qnn.emit("dequantize", [x, scale, zero_point], {"axis": _axis(call)})
+
+
+def _axis(call: Any) -> int:
+    rank = max(1, len(spec_of(call.args[0]).shape))
+    return int(call.attrs.axis) % rank
+
+
+def _fits(call: Any) -> bool:
+    """Parameters hold one value or one per entry of the axis; zero points are integers of at most 32 bits."""
+    shape = spec_of(call.args[0]).shape or (1,)
+    sizes = {spec_of(p).elements for p in call.args[1:]}
+    return sizes <= {1, shape[_axis(call)]} and spec_of(call.args[2]).dtype in dequantized.TYPES
+
+
+CONVERTERS = {"relax.quantize": quantize, "relax.dequantize": dequantize}

@@ -1,0 +1,67 @@
+"""Softmax and normalizations of floats as layers of the dialect."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.qnn.operator import spec_of
+
+
+def softmax(rewriter: Rewriter, call: Any) -> Any:
+    x = call.args[0]
+    spec = spec_of(x)
+    if spec.dtype != "float32" or not spec.shape or not spec.elements:
+        return None
+    rank, axis = len(spec.shape), int(call.attrs.axis) % len(spec.shape)
+    if axis == rank - 1:
+        return qnn.emit("float_softmax", [x])
+    # Rows lie apart: bring them together and back.
+    axes = [*(a for a in range(rank) if a != axis), axis]
+    turned = rewriter.emit(qnn.emit("transpose", [x], {"axes": axes}))
+    result = rewriter.emit(qnn.emit("float_softmax", [turned]))
+    return qnn.emit("transpose", [result], {"axes": [axes.index(a) for a in range(rank)]})
+
+
+def layer_norm(rewriter: Rewriter, call: Any) -> Any:
+    a = call.attrs
+    # Without them the rows are not scaled or moved, which is another operator.
+    if not bool(a.center) or not bool(a.scale):
+        return None
+    return _norm(rewriter, call, "layer", list(call.args[1:3]))
+
+
+def rms_norm(rewriter: Rewriter, call: Any) -> Any:
+    return _norm(rewriter, call, "rms", [call.args[1]])
+
+
+def _norm(rewriter: Rewriter, call: Any, kind: str, parameters: list[Any]) -> Any:
+    """Rows are the last axes; views make one axis of them."""
+    x = call.args[0]
+    spec = spec_of(x)
+    rank = len(spec.shape)
+    axes = sorted(int(axis) % rank for axis in call.attrs.axes)
+    lead = rank - len(axes)
+    count = math.prod(spec.shape[lead:])
+    if axes != list(range(lead, rank)) or any(spec_of(t).dtype != "float32" for t in (x, *parameters)):
+        return None
+    if any(spec_of(p).elements != count for p in parameters) or not spec.elements:
+        return None
+    attributes = {"kind": kind, "epsilon": float(call.attrs.epsilon)}
+    if len(axes) == 1 and all(len(spec_of(p).shape) == 1 for p in parameters):
+        return qnn.emit("float_norm", [x, *parameters], attributes)
+    rows = rewriter.emit(relax.op.reshape(x, (*spec.shape[:lead], count)))
+    flat = [rewriter.emit(relax.op.reshape(p, (count,))) for p in parameters]
+    result = rewriter.emit(qnn.emit("float_norm", [rows, *flat], attributes))
+    return relax.op.reshape(result, spec.shape)
+
+
+CONVERTERS = {
+    "relax.nn.softmax": softmax,
+    "relax.nn.layer_norm": layer_norm,
+    "relax.nn.rms_norm": rms_norm,
+}

@@ -1,0 +1,157 @@
+"""A function of floats, element by element, with broadcasting: several operators of a model in one loop.
+
+`expression` is a tree of lists, as JSON text: ["x", n] is operand n, ["c", value] a float32 constant, [function, ...] a
+function of `float_functions`. `shape` is that of the result. y = x0 * x1 + 1 is
+
+    ["add", ["multiply", ["x", 0], ["x", 1]], ["c", 1.0]]
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.float_functions import FUNCTIONS
+from tvm_pulp.qnn.loops import Loops, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+# Shared by the cores: an axis of at least so many entries, else the longest.
+_SHARED = 8
+# Elements that one iteration handles where the expression has no more functions than this.
+_TOGETHER, _SMALL = 4, 6
+
+
+@register
+class FloatMap(Operator):
+    name = "float_map"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        return TensorSpec(tuple(attributes["shape"]), type_of(tree(attributes), [i.dtype for i in inputs]))
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        result = np.asarray(numpy_value(tree(attributes), inputs))
+        dtype = type_of(tree(attributes), [str(i.dtype) for i in inputs])
+        return np.ascontiguousarray(np.broadcast_to(result, attributes["shape"]).astype(dtype))
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, expression = Loops(), tree(attributes)
+        sizes, follows = merged_axes(output.shape, [i.shape for i in inputs])
+        buffers = [loops.buffer(f"x{n}", TensorSpec((i.elements,), i.dtype)) for n, i in enumerate(inputs)]
+        y = loops.buffer("y", TensorSpec((output.elements,), output.dtype))
+        steps = [_steps(sizes, [f[n] for f in follows]) for n in range(len(inputs))]
+        whole = _steps(sizes, [True] * len(sizes))
+
+        def elements(indices: Sequence[Any], ahead: int = 1) -> None:
+            """`ahead` neighbours along the last axis: all are read before the first is written."""
+            read = []
+            for k in range(ahead):
+                places = [_place(indices, s, k) for s in steps]
+                read.append([loops.bind(f"v{n}", b[p]) for n, (b, p) in enumerate(zip(buffers, places, strict=True))])
+            for k, values in enumerate(read):
+                loops.store(y, [_place(indices, whole, k)], expression_value(loops, expression, values))
+
+        if len(sizes) == 1 and _functions(expression) <= _SMALL and sizes[0] >= 2 * _TOGETHER:
+            groups = sizes[0] // _TOGETHER
+            with loops.parallel("group", groups) as group:
+                elements([loops.bind("place", group * _TOGETHER)], _TOGETHER)
+            if sizes[0] % _TOGETHER:
+                with loops.parallel("i", sizes[0] % _TOGETHER) as i:
+                    elements([i + groups * _TOGETHER])
+            return loops.finish("float_map")
+        shared = next((a for a, size in enumerate(sizes) if size >= _SHARED), None)
+        shared = max(range(len(sizes)), key=lambda a: sizes[a]) if shared is None else shared
+        others = [a for a in range(len(sizes)) if a != shared]
+        inside = loops.nest([f"i{a}" for a in others], [sizes[a] for a in others])
+        with loops.parallel("shared", sizes[shared]) as first, inside as rest:
+            found = dict(zip([shared, *others], [first, *rest], strict=True))
+            elements([found[a] for a in range(len(sizes))])
+        return loops.finish("float_map")
+
+
+def tree(attributes: dict[str, Any]) -> list[Any]:
+    """The expression of a map."""
+    found: list[Any] = json.loads(attributes["expression"])
+    return found
+
+
+def numpy_value(e: list[Any], operands: Sequence[np.ndarray]) -> Any:
+    """An expression in numpy."""
+    if e[0] == "x":
+        return operands[e[1]]
+    if e[0] == "c":
+        return np.float32(e[1])
+    with np.errstate(all="ignore"):
+        return FUNCTIONS[e[0]].numpy(*(np.asarray(numpy_value(a, operands)) for a in e[1:]))
+
+
+def type_of(e: list[Any], operands: Sequence[str]) -> str:
+    """Element type of an expression."""
+    if e[0] == "x":
+        return operands[e[1]]
+    if e[0] == "c":
+        return "float32"
+    return FUNCTIONS[e[0]].result or type_of(e[-1], operands)
+
+
+def merged_axes(shape: Sequence[int], operands: Sequence[Sequence[int]]) -> tuple[list[int], list[list[bool]]]:
+    """The result's axes, neighbours as one that every operand treats alike, and which operands follow each."""
+    rank = len(shape)
+    padded = [(1,) * (rank - len(o)) + tuple(o) for o in operands]
+    sizes: list[int] = []
+    follows: list[list[bool]] = []
+    for axis, size in enumerate(shape):
+        if size == 1:
+            continue
+        alike = [p[axis] > 1 for p in padded]
+        if follows and follows[-1] == alike:
+            sizes[-1] *= size
+        else:
+            sizes.append(size)
+            follows.append(alike)
+    return (sizes, follows) if sizes else ([1], [[False] * len(operands)])
+
+
+def _steps(sizes: Sequence[int], follows: Sequence[bool]) -> list[int]:
+    """Distance of neighbours along each axis, 0 where an operand repeats."""
+    return [
+        math.prod(s for s, f in zip(sizes[a + 1 :], follows[a + 1 :], strict=True) if f) if follows[a] else 0
+        for a in range(len(sizes))
+    ]
+
+
+def _place(indices: Sequence[Any], steps: Sequence[int], ahead: int) -> Any:
+    terms = [i * s if s > 1 else i for i, s in zip(indices, steps, strict=True) if s]
+    place = terms[0] if terms else i32(0)
+    for term in terms[1:]:
+        place = place + term
+    return place + ahead * steps[-1] if ahead and steps[-1] else place
+
+
+def _functions(e: list[Any]) -> int:
+    return 0 if e[0] in ("x", "c") else 1 + sum(_functions(a) for a in e[1:])
+
+
+def expression_value(loops: Loops, expression: list[Any], operands: Sequence[Any]) -> Any:
+    """Every part of an expression under a name, once."""
+    known: dict[str, Any] = {}
+
+    def value(e: list[Any]) -> Any:
+        if e[0] == "x":
+            return operands[e[1]]
+        if e[0] == "c":
+            return tirx.const(e[1], "float32")
+        key = json.dumps(e)
+        if key not in known:
+            known[key] = loops.bind("t", FUNCTIONS[e[0]].tir(*(value(a) for a in e[1:])))
+        return known[key]
+
+    return value(expression)

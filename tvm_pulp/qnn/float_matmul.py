@@ -1,0 +1,88 @@
+"""Matrix product of floats, with numpy's batch broadcasting: every sum in the order of the depth, rounded once a step.
+
+Operands: a[..., M, K], b[..., K, N] (or [..., N, K] with `transpose_b`)[, bias[N]].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.broadcast import broadcast_shape, unravel
+from tvm_pulp.qnn.float_blocks import Blocks, block_start
+from tvm_pulp.qnn.loops import Loops, call, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+@register
+class FloatMatmul(Operator):
+    name = "float_matmul"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        a, b = inputs[:2]
+        columns = b.shape[-2] if attributes["transpose_b"] else b.shape[-1]
+        return TensorSpec((*broadcast_shape(a.shape[:-2], b.shape[:-2]), a.shape[-2], columns), "float32")
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        a, b, *bias = (i.astype(np.float64) for i in inputs)
+        product = a @ (np.swapaxes(b, -1, -2) if attributes["transpose_b"] else b)
+        return np.asarray((product + bias[0] if bias else product).astype(np.float32))
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, transposed = Loops(), attributes["transpose_b"]
+        names = ("a", "b", "bias")
+        flat = [loops.buffer(n, TensorSpec((s.elements,), s.dtype)) for n, s in zip(names, inputs, strict=False)]
+        a, b = flat[:2]
+        y = loops.buffer("y", TensorSpec((output.elements,), output.dtype))
+        depth = inputs[0].shape[-1]
+        *batch_shape, rows, columns = output.shape
+        blocks = Blocks.best(rows, columns, depth, math.prod(batch_shape))
+
+        def base(spec: TensorSpec, batch: Sequence[Any]) -> Any:
+            """Where the matrix of a batch begins."""
+            place: Any = i32(0)
+            lead = batch[len(batch) - (len(spec.shape) - 2) :]
+            for axis, (index, size) in enumerate(zip(lead, spec.shape[:-2], strict=True)):
+                if size > 1:
+                    place = place + index * math.prod(spec.shape[axis + 1 :])
+            return place
+
+        with loops.parallel("block", math.prod(batch_shape) * blocks.rows * blocks.columns) as place:
+            across = loops.bind("across", tirx.truncmod(place, i32(blocks.columns))) if blocks.columns > 1 else i32(0)
+            line = loops.bind("line", tirx.truncdiv(place, i32(blocks.columns))) if blocks.columns > 1 else place
+            down = loops.bind("down", tirx.truncmod(line, i32(blocks.rows))) if blocks.rows > 1 else i32(0)
+            outer = tirx.truncdiv(line, i32(blocks.rows)) if blocks.rows > 1 else line
+            batch = [loops.bind("batch", i) for i in unravel(loops.bind("outer", outer), batch_shape)]
+            row = loops.bind("row", block_start(down, blocks.height, rows))
+            column = loops.bind("column", block_start(across, blocks.width, columns))
+            first_a = loops.bind("first_a", base(inputs[0], batch) + row * depth)
+            first_b = loops.bind("first_b", base(inputs[1], batch) + column * (depth if transposed else 1))
+            start = [flat[2][column + j] if len(flat) > 2 else 0 for j in range(blocks.width)]
+            sums = [
+                [loops.scalar("sum", start[j], "float32") for j in range(blocks.width)] for _ in range(blocks.height)
+            ]
+            with loops.loop("k", depth) as k:
+                left = [loops.bind("left", a[first_a + k + i * depth]) for i in range(blocks.height)]
+                step = (1, depth) if transposed else (columns, 1)
+                right = [loops.bind("right", b[first_b + k * step[0] + j * step[1]]) for j in range(blocks.width)]
+                for i in range(blocks.height):
+                    for j in range(blocks.width):
+                        sums[i][j].set(call("fma", left[i], right[j], sums[i][j].value, dtype="float32"))
+            first_y = outer * (rows * columns) + row * columns + column if batch_shape else row * columns + column
+            at = loops.bind("first_y", first_y)
+            for i in range(blocks.height):
+                for j in range(blocks.width):
+                    loops.store(y, [at + (i * columns + j)], sums[i][j].value)
+        return loops.finish("float_matmul")
+
+    @staticmethod
+    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+        return output.elements * inputs[0].shape[-1]

@@ -1,0 +1,73 @@
+"""Normalization of rows of floats: (x - mean) / sqrt(variance + epsilon) * weight + bias, the row `count` elements.
+
+`kind`: layer, or rms (the mean counts as zero, and there is no bias). Operands: x, weight[count][, bias[count]].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.float_rows import each, mean_of, total
+from tvm_pulp.qnn.loops import Loops, call
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+@register
+class FloatNorm(Operator):
+    name = "float_norm"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        return TensorSpec(inputs[0].shape, "float32")
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        x, weight, *bias = (i.astype(np.float64) for i in inputs)
+        rows = x.reshape(-1, weight.size)
+        if attributes["kind"] == "layer":
+            rows = rows - rows.mean(-1, keepdims=True)
+        y = rows / np.sqrt((rows * rows).mean(-1, keepdims=True) + attributes["epsilon"]) * weight.reshape(-1)
+        y = y + bias[0].reshape(-1) if bias else y
+        return np.asarray(y.reshape(x.shape).astype(np.float32))
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, length = Loops(), inputs[1].elements
+        names = ("x", "weight", "bias")
+        x, weight, *bias = (
+            loops.buffer(n, TensorSpec((s.elements,), "float32")) for n, s in zip(names, inputs, strict=False)
+        )
+        y = loops.buffer("y", TensorSpec((output.elements,), "float32"))
+
+        def number(value: float) -> Any:
+            return tirx.const(value, "float32")
+
+        with loops.parallel("row", output.elements // length) as row:
+            first = loops.bind("first", row * length)
+            mean = None
+            if attributes["kind"] == "layer":
+                mean = mean_of(loops, total(loops, "total", length, lambda at: x[first + at]), length)
+
+            def centred(at: Any) -> Any:
+                return loops.bind("centred", x[first + at] - mean) if mean is not None else x[first + at]
+
+            def square(at: Any) -> Any:
+                value = loops.bind("value", centred(at))
+                return value * value
+
+            squares = total(loops, "squares", length, square)
+            variance = loops.bind("variance", squares * number(1 / length) + number(attributes["epsilon"]))
+            factor = loops.bind("factor", call("rsqrt", variance, dtype="float32"))
+
+            def scale(at: Any) -> None:
+                value = centred(at) * factor
+                scaled = call("fma", value, weight[at], bias[0][at], dtype="float32") if bias else value * weight[at]
+                loops.store(y, [first + at], scaled)
+
+            each(loops, length, scale)
+        return loops.finish("float_norm")

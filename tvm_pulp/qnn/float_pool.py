@@ -1,0 +1,62 @@
+"""Largest value or mean of windows of floats without padding; layout NCHW. `kind`: max or avg."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.broadcast import unravel
+from tvm_pulp.qnn.float_conv2d import output_size
+from tvm_pulp.qnn.loops import Loops, call
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+@register
+class FloatPool(Operator):
+    name = "float_pool"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        n, channels, height, width = inputs[0].shape
+        return TensorSpec((n, channels, *output_size(attributes, height, width, attributes["kernel"])), "float32")
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        x, (kh, kw) = inputs[0], attributes["kernel"]
+        (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
+        oh, ow = output_size(attributes, x.shape[2], x.shape[3], (kh, kw))
+        taps = [
+            x[:, :, ky * dh : ky * dh + (oh - 1) * sh + 1 : sh, kx * dw : kx * dw + (ow - 1) * sw + 1 : sw]
+            for ky in range(kh)
+            for kx in range(kw)
+        ]
+        if attributes["kind"] == "max":
+            return np.max(taps, axis=0)
+        return np.asarray(np.mean(np.asarray(taps, np.float64), axis=0).astype(np.float32))
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, (kh, kw), is_max = Loops(), attributes["kernel"], attributes["kind"] == "max"
+        (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
+        _, _, height, width = inputs[0].shape
+        n, channels, oh, ow = output.shape
+        x = loops.buffer("x", TensorSpec((inputs[0].elements,), "float32"))
+        y = loops.buffer("y", TensorSpec((output.elements,), "float32"))
+        with loops.parallel("line", n * channels * oh) as line:
+            plane, oy = (loops.bind("at", i) for i in unravel(line, (n * channels, oh)))
+            first = loops.bind("first", plane * (height * width) + oy * (sh * width))
+            with loops.loop("ox", ow) as ox:
+                corner = loops.bind("corner", first + ox * sw)
+                result = loops.scalar("result", x[corner] if is_max else 0, "float32")
+                with loops.nest(("ky", "kx"), (kh, kw)) as (ky, kx):
+                    value = x[corner + ky * (dh * width) + kx * dw]
+                    larger = call("fmax", result.value, value, dtype="float32")
+                    result.set(larger if is_max else result.value + value)
+                mean = result.value * tirx.const(1 / math.prod((kh, kw)), "float32")
+                loops.store(y, [line * ow + ox], result.value if is_max else mean)
+        return loops.finish("float_pool")

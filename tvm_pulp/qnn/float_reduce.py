@@ -1,0 +1,73 @@
+"""Sum, mean, largest or smallest of a function of floats over neighbouring axes.
+
+`expression` is that of `float_map`; all operands have the same shape. `axes` follow each other; `keepdims` leaves them
+as axes of size one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.float_map import expression_value, numpy_value, tree
+from tvm_pulp.qnn.float_rows import extreme, mean_of, total
+from tvm_pulp.qnn.loops import Loops
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+_NUMPY: dict[str, Callable[..., Any]] = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
+_SHARED = 8
+
+
+@register
+class FloatReduce(Operator):
+    name = "float_reduce"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        axes, keep = attributes["axes"], attributes["keepdims"]
+        shape = [1 if a in axes else d for a, d in enumerate(inputs[0].shape) if keep or a not in axes]
+        return TensorSpec(tuple(shape), "float32")
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        values = np.asarray(numpy_value(tree(attributes), inputs)).astype(np.float64)
+        reduce, axes = _NUMPY[attributes["kind"]], tuple(attributes["axes"])
+        return np.asarray(reduce(values, axis=axes, keepdims=bool(attributes["keepdims"]))).astype(np.float32)
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, kind, shape = Loops(), attributes["kind"], inputs[0].shape
+        first_axis, last_axis = min(attributes["axes"]), max(attributes["axes"])
+        outer, inner = math.prod(shape[:first_axis]), math.prod(shape[last_axis + 1 :])
+        length = math.prod(shape[first_axis : last_axis + 1])
+        buffers = [loops.buffer(f"x{n}", TensorSpec((s.elements,), s.dtype)) for n, s in enumerate(inputs)]
+        y = loops.buffer("y", TensorSpec((output.elements,), "float32"))
+        expression = tree(attributes)
+
+        def reduce(i: Any, j: Any) -> None:
+            first = loops.bind("first", i * (length * inner) + j if inner > 1 else i * length)
+
+            def value(at: Any) -> Any:
+                place = first + at * inner if inner > 1 else first + at
+                return expression_value(loops, expression, [loops.bind("v", b[place]) for b in buffers])
+
+            if kind in ("max", "min"):
+                result = extreme(loops, "best", length, value, f"f{kind}")
+            else:
+                result = total(loops, "total", length, value)
+            if kind == "mean":
+                result = mean_of(loops, result, length)
+            loops.store(y, [i * inner + j if inner > 1 else i], result)
+
+        # The longer of the two axes that are left is shared, the outer one where it is long enough.
+        if outer >= _SHARED or outer >= inner:
+            with loops.parallel("i", outer) as i, loops.loop("j", inner) as j:
+                reduce(i, j)
+        else:
+            with loops.parallel("j", inner) as j, loops.loop("i", outer) as i:
+                reduce(i, j)
+        return loops.finish("float_reduce")

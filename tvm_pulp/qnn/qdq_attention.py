@@ -1,0 +1,126 @@
+"""Attention of a quantize/dequantize graph: scores, scale, mask, softmax and values of all heads in one operator.
+
+Operands: q, k, v, [mask,] table, exponential. q, k and v are 8-bit tensors of any shape: the element of head h,
+position s and place d is number `offset` + h * `head_stride` + s * `stride` + d; `group` heads of q share one of k and
+v. So nothing is copied between the projections and here, whatever the layout. Per head and query, zero points taken
+out:
+
+    l = round(q . k * logit_scale), from logit_low to logit_high
+    u = table[class][l - logit_low], the class from mask[heads or 1][queries or 1][keys]: what scaling, masking and
+        their quantizations make of l
+    e = exponential[max(u) - u];  p = round(e * (gain / sum(e))), up to probability_high
+    y = round(p . v * value_scale), from low to high, plus zero_point
+
+The result is [1, heads, queries, size], or [1, queries, heads, size] with y_layout "shd".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.loops import Loops, call, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.real import round_within
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+def operands(attributes: dict[str, Any], values: Sequence[Any]) -> dict[str, Any]:
+    """Operands by name."""
+    names = ["q", "k", "v", *(["mask"] if attributes["has_mask"] else []), "table", "exponential"]
+    return dict(zip(names, values, strict=True))
+
+
+def places(attributes: dict[str, Any], name: str) -> np.ndarray:
+    """Number of every element of an operand: [heads, positions, size]."""
+    heads, positions = attributes["heads"], attributes["queries" if name == "q" else "keys"]
+    head = np.arange(heads) // (1 if name == "q" else attributes["group"])
+    return np.asarray(
+        attributes[f"{name}_offset"]
+        + attributes[f"{name}_head_stride"] * head[:, None, None]
+        + attributes[f"{name}_stride"] * np.arange(positions)[:, None]
+        + np.arange(attributes["size"])
+    )
+
+
+@register
+class QdqAttention(Operator):
+    name = "qdq_attention"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        heads, queries, size = (attributes[n] for n in ("heads", "queries", "size"))
+        shape = (1, heads, queries, size) if attributes["y_layout"] == "hsd" else (1, queries, heads, size)
+        return TensorSpec(shape, attributes["dtype"])
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        a, of = attributes, operands(attributes, inputs)
+        q, k, v = (of[n].reshape(-1)[places(a, n)].astype(np.int64) - a[f"zero_point_{n}"] for n in "qkv")
+        products = (q @ k.swapaxes(-1, -2)).astype(np.float32)
+        index = round_within(products * np.float32(a["logit_scale"]), a["logit_low"], a["logit_high"]) - a["logit_low"]
+        classes = of["mask"].astype(np.int64) if "mask" in of else np.zeros((1, 1, 1), np.int64)
+        u = of["table"].astype(np.int64)[classes, index]
+        e = of["exponential"].astype(np.int64)[u.max(-1, keepdims=True) - u]
+        factor = np.float32(a["gain"]) / e.sum(-1, keepdims=True).astype(np.float32)
+        p = round_within(e.astype(np.float32) * factor, 0, a["probability_high"])
+        value = (p @ v).astype(np.float32) * np.float32(a["value_scale"])
+        y = (round_within(value, a["low"], a["high"]) + a["zero_point"]).astype(a["dtype"])[None]
+        return np.ascontiguousarray(y if a["y_layout"] == "hsd" else y.transpose(0, 2, 1, 3))
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        """Every pass over a row computes its logits again: plain C needs no scratch memory then."""
+        loops, a = Loops(), attributes
+        specs = operands(a, inputs)
+        flat = {n: TensorSpec((s.elements,), s.dtype) if n in "qkv" else s for n, s in specs.items()}
+        of = {name: loops.buffer(name, spec) for name, spec in flat.items()}
+        y = loops.buffer("y", output)
+        heads, queries, keys, size = (a[n] for n in ("heads", "queries", "keys", "size"))
+
+        def at(name: str, head: Any, position: Any, i: Any) -> Any:
+            shared = head if name == "q" or a["group"] == 1 else tirx.truncdiv(head, i32(a["group"]))
+            place = shared * a[f"{name}_head_stride"] + position * a[f"{name}_stride"] + i + a[f"{name}_offset"]
+            return i32(of[name][place]) - a[f"zero_point_{name}"]
+
+        def score(head: Any, query: Any, key: Any) -> Any:
+            acc = loops.scalar("dot", 0)
+            with loops.loop("i", size) as i:
+                acc.set(acc.value + at("q", head, query, i) * at("k", head, key, i))
+            product = acc.value.astype("float32") * tirx.const(a["logit_scale"], "float32")
+            index = call("round_within", product, a["logit_low"], a["logit_high"]) - a["logit_low"]
+            row: Any = i32(0)
+            if "mask" in of:
+                mask_heads, mask_queries, _ = specs["mask"].shape
+                place = (head if mask_heads > 1 else i32(0), query if mask_queries > 1 else i32(0), key)
+                row = i32(of["mask"][place])
+            return loops.bind("score", i32(of["table"][row, index]))
+
+        with loops.parallel("row", heads * queries) as row:
+            head = loops.bind("head", tirx.truncdiv(row, i32(queries)))
+            query = loops.bind("query", tirx.truncmod(row, i32(queries)))
+            best = loops.scalar("best", 0)
+            with loops.loop("key", keys) as key:
+                best.set(tirx.max(best.value, score(head, query, key)))
+            total = loops.scalar("total", 0)
+            with loops.loop("key", keys) as key:
+                total.set(total.value + of["exponential"][best.value - score(head, query, key)])
+            factor = loops.bind("factor", tirx.const(a["gain"], "float32") / total.value.astype("float32"))
+            with loops.loop("j", size) as j:
+                acc = loops.scalar("acc", 0)
+                with loops.loop("key", keys) as key:
+                    e = of["exponential"][best.value - score(head, query, key)].astype("float32")
+                    p = loops.bind("p", call("round_within", e * factor, 0, a["probability_high"]))
+                    acc.set(acc.value + p * at("v", head, key, j))
+                place = [i32(0), *((head, query) if a["y_layout"] == "hsd" else (query, head)), j]
+                value = acc.value.astype("float32") * tirx.const(a["value_scale"], "float32")
+                rounded = call("round_within", value, a["low"], a["high"]) + a["zero_point"]
+                loops.store(y, place, rounded.astype(output.dtype))
+        return loops.finish("qdq_attention")
+
+    @staticmethod
+    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+        return 2 * int(np.prod([attributes[n] for n in ("heads", "queries", "keys", "size")]))

@@ -1,0 +1,121 @@
+"""LayerNorm and RMSNorm of a quantize/dequantize graph: 8-bit rows in and out, single precision inside.
+
+Operands: x[..., n], [table[256],] then for every stage weight[n] and, where it has one, bias[n] (all float32). Per row,
+with a = n * x - sum(x) if `centred`, else a = x - zero_point_x:
+
+    spread = n * sum(x^2) - sum(x)^2  if `centred`, else sum(a^2)
+    factor = table[round(spread * statistic)]                 with a table: the graph quantizes the statistic
+    factor = gain / sqrt(spread * statistic + epsilon)        without
+    v = a * factor;  per stage: v = v * weight + bias
+
+`rounds`, `low` and `high` have one entry for v and one per stage: where `rounds` is 1, the graph quantizes and v is the
+nearest integer from low to high (zero points taken out). The last is the result, to which `zero_point` is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.loops import Loops, call, i32, i64
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.real import inverse_root, real_of, round_within
+from tvm_pulp.qnn.rows import as_rows
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+def real(value: float) -> Any:
+    return tirx.const(float(np.float32(value)), "float32")
+
+
+def stage_operands(attributes: dict[str, Any], values: Sequence[Any]) -> tuple[Any, list[tuple[Any, Any]]]:
+    """Table or None, and weight and bias (or None) of every stage."""
+    rest = list(values[1:])
+    table = rest.pop(0) if attributes["has_table"] else None
+    stages = []
+    for has_bias in attributes["biases"]:
+        weight = rest.pop(0)
+        stages.append((weight, rest.pop(0) if has_bias else None))
+    return table, stages
+
+
+def limits_of(attributes: dict[str, Any]) -> list[tuple[int, int] | None]:
+    """Lowest and highest value of v and after every stage, None where it is not rounded."""
+    every = zip(attributes["rounds"], attributes["low"], attributes["high"], strict=True)
+    return [(low, high) if rounds else None for rounds, low, high in every]
+
+
+@register
+class QdqNorm(Operator):
+    name = "qdq_norm"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        return TensorSpec(inputs[0].shape, attributes["dtype"])
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        x, n = inputs[0].astype(np.int64), inputs[0].shape[-1]
+        table, stages = stage_operands(attributes, inputs)
+        if attributes["centred"]:
+            total = x.sum(-1, keepdims=True)
+            a, spread = n * x - total, n * (x * x).sum(-1, keepdims=True) - total * total
+        else:
+            a = x - attributes["zero_point_x"]
+            spread = (a * a).sum(-1, keepdims=True)
+        statistic = real_of(spread) * np.float32(attributes["statistic"])
+        if table is not None:
+            factor = table[round_within(statistic, *attributes["index_limits"]) - attributes["index_limits"][0]]
+        else:
+            root = inverse_root(statistic + np.float32(attributes["epsilon"]))
+            factor = np.float32(attributes["gain"]) * root
+        value = a.astype(np.float32) * factor
+        for limits, (weight, bias) in zip(limits_of(attributes), [*stages, (None, None)], strict=True):
+            if limits:
+                value = round_within(value, *limits).astype(np.float32)
+            if weight is not None:
+                value = value * weight
+            if bias is not None:
+                value = value + bias
+        return np.asarray((value.astype(np.int64) + attributes["zero_point"]).astype(attributes["dtype"]))
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, length = Loops(), inputs[0].shape[-1]
+        buffers = [loops.buffer("x", as_rows(inputs[0])), *(loops.buffer("constant", s) for s in inputs[1:])]
+        x, (table, stages) = buffers[0], stage_operands(attributes, buffers)
+        y, centred = loops.buffer("y", as_rows(output)), bool(attributes["centred"])
+        with loops.parallel("row", output.elements // length) as row:
+            total, squares = loops.scalar("total", 0), loops.scalar("squares", 0)
+            with loops.loop("i", length) as i:
+                element = loops.bind("element", i32(x[row, i]) - (0 if centred else attributes["zero_point_x"]))
+                total.set(total.value + element)
+                squares.set(squares.value + element * element)
+            spread = i64(squares.value)
+            if centred:
+                spread = i64(length) * spread - i64(total.value) * i64(total.value)
+            statistic = call("real_of", spread, dtype="float32") * real(attributes["statistic"])
+            if table is not None:
+                low, high = attributes["index_limits"]
+                factor = table[call("round_within", statistic, low, high) - low]
+            else:
+                root = call("inverse_root", statistic + real(attributes["epsilon"]), dtype="float32")
+                factor = real(attributes["gain"]) * root
+            factor = loops.bind("factor", factor)
+            with loops.loop("i", length) as i:
+                element = i32(x[row, i])
+                a = i32(length) * element - total.value if centred else element - attributes["zero_point_x"]
+                value = a.astype("float32") * factor
+                for limits, (weight, bias) in zip(limits_of(attributes), [*stages, (None, None)], strict=True):
+                    if limits:
+                        value = loops.bind("rounded", call("round_within", value, *limits))
+                        value = value if weight is None else value.astype("float32")
+                    if weight is not None:
+                        value = value * weight[i]
+                    if bias is not None:
+                        value = value + bias[i]
+                loops.store(y, [row, i], (value + attributes["zero_point"]).astype(output.dtype))
+        return loops.finish("qdq_norm")

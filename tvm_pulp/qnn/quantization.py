@@ -1,0 +1,13 @@
+"""What the integers of a tensor stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """real value = scale · (integer - zero point)"""
+
+    scale: float
+    zero_point: int

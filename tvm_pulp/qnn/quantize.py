@@ -1,0 +1,65 @@
+"""Floats as integers: clip(round_half_even(x / scale) + zero_point), the quotient rounded to float32 as a division is.
+
+Operands: x, scale, 1 / scale, zero_point: each one element, or one per entry of `axis`. What is not a number
+becomes the smallest integer, as it does in onnxruntime. The reciprocal is an operand because the cores divide slowly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.axis_loops import over_axis
+from tvm_pulp.qnn.loops import Loops, call, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.tensor_spec import RANGES, TensorSpec
+
+# How close to the middle between two integers the product with the reciprocal decides, in parts of the scale.
+_UNSURE = {8: 2.0**-10, 16: 2.0**-6}
+TYPES = ("int8", "uint8", "int16", "uint16")
+
+
+@register
+class Quantize(Operator):
+    name = "quantize"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        return TensorSpec(inputs[0].shape, attributes["dtype"])
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        x, scale, _, zero_point = along_axis(inputs, attributes["axis"])
+        low, high = RANGES[attributes["dtype"]]
+        with np.errstate(all="ignore"):
+            quotient = (x / scale).astype(np.float32)
+        whole = np.rint(np.clip(quotient.astype(np.float64), -(2.0**24), 2.0**24))
+        value = np.where(np.isnan(whole), low, np.clip(whole + zero_point.astype(np.float64), low, high))
+        return np.asarray(value.astype(attributes["dtype"]))
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, (low, high) = Loops(), output.range
+        unsure = _UNSURE[np.dtype(output.dtype).itemsize * 8]
+
+        def prepare(values: Sequence[Any]) -> list[Any]:
+            scale, reciprocal, zero = values
+            sure = loops.bind("sure", scale * tirx.const(0.5 - unsure, "float32"))
+            return [scale, reciprocal, sure, loops.bind("zero_point", i32(zero))]
+
+        def element(x: Any, scale: Any, reciprocal: Any, sure: Any, zero: Any) -> Any:
+            return call("quantize", x, scale, reciprocal, sure, zero, low, high).astype(output.dtype)
+
+        over_axis(loops, attributes["axis"], ("x", "scale", "reciprocal", "zero"), inputs, output, prepare, element)
+        return loops.finish("quantize")
+
+
+def along_axis(inputs: Sequence[np.ndarray], axis: int) -> list[np.ndarray]:
+    """The operands after the first, shaped so that numpy lets them follow an axis of the first."""
+    shape = [1] * max(1, inputs[0].ndim)
+    shape[axis] = -1
+    rest = [v.reshape(shape) if v.size > 1 else v.reshape(()) for v in inputs[1:]]
+    return [inputs[0], *rest]
