@@ -125,30 +125,36 @@ TVM_PULP_INLINE struct weights weights_of(const struct tvm_pulp_resize_args *a, 
   return w;
 }
 
-/* One or two pixels of the result that read the same four pixels. */
-#define PIXELS(ONE)                                                                                     \
+/* One pixel of the result, and two that read the same four pixels. */
+#define TAPS                                                                                            \
+  int32_t taps[4] = {word_at(p0 + c), word_at(p1 + c), word_at(p2 + c), word_at(p3 + c)};               \
+  tvm_pulp_xp_transpose4(taps)
+#define ONE_PIXEL(RESULT)                                                                               \
   for (uint32_t c = 0; c < channels; c += 4u) {                                                         \
-    int32_t taps[4] = {word_at(p0 + c), word_at(p1 + c), word_at(p2 + c), word_at(p3 + c)};             \
-    tvm_pulp_xp_transpose4(taps);                                                                       \
-    const struct weights *w = &first;                                                                   \
-    tvm_pulp_xp_put_word(y + c, ONE);                                                                   \
-    if (count == 2u) {                                                                                  \
-      w = &second;                                                                                      \
-      tvm_pulp_xp_put_word(y + channels + c, ONE);                                                      \
-    }                                                                                                   \
+    TAPS;                                                                                               \
+    tvm_pulp_xp_put_word(y + c, RESULT(&first));                                                        \
+  }
+#define TWO_PIXELS(RESULT)                                                                              \
+  for (uint32_t c = 0; c < channels; c += 4u) {                                                         \
+    TAPS;                                                                                               \
+    tvm_pulp_xp_put_word(y + c, RESULT(&first));                                                        \
+    tvm_pulp_xp_put_word(y + channels + c, RESULT(&second));                                            \
   }
 
 /* Pixels [ox, end) of one row of the result. */
-#define ROW(ONE)                                                                                        \
+#define ROW(RESULT)                                                                                        \
   while (ox < end) {                                                                                    \
     const int32_t *columns = a->columns + 2u * ox;                                                      \
     uint32_t left = (uint32_t)columns[0] * channels, right = (uint32_t)columns[1] * channels;           \
     const uint8_t *p0 = upper + left, *p1 = upper + right, *p2 = lower + left, *p3 = lower + right;     \
     uint32_t count = ox + 1u < end && columns[2] == columns[0] && columns[3] == columns[1] ? 2u : 1u;   \
     const struct weights first = weights_of(a, oy, ox);                                                 \
-    struct weights second = first;                                                                      \
-    if (count == 2u) second = weights_of(a, oy, ox + 1u);                                               \
-    PIXELS(ONE)                                                                                         \
+    if (count == 2u) {                                                                                  \
+      const struct weights second = weights_of(a, oy, ox + 1u);                                         \
+      TWO_PIXELS(RESULT)                                                                                \
+    } else {                                                                                            \
+      ONE_PIXEL(RESULT)                                                                                 \
+    }                                                                                                   \
     ox += count;                                                                                        \
     y += count * channels;                                                                              \
   }
@@ -161,14 +167,18 @@ static __attribute__((noinline)) void resize_row(const struct tvm_pulp_resize_ar
   const struct common k = *common;
   uint32_t clips = k.low != (is_signed ? -128 : 0) || k.high != (is_signed ? 127 : 255) || a->y_type != a->x_type ||
                    a->requant.zero_point != a->zero_point;
+#define SCALED(w) scaled(&k, w, taps, is_signed)
+#define CLIPPED(w) near(&k, w, taps, is_signed, 1)
+#define SIGNED(w) near(&k, w, taps, 1, 0)
+#define UNSIGNED(w) near(&k, w, taps, 0, 0)
   if (!a->thresholds) {
-    ROW(scaled(&k, w, taps, is_signed))
+    ROW(SCALED)
   } else if (clips) {
-    ROW(near(&k, w, taps, is_signed, 1))
+    ROW(CLIPPED)
   } else if (is_signed) {
-    ROW(near(&k, w, taps, 1, 0))
+    ROW(SIGNED)
   } else {
-    ROW(near(&k, w, taps, 0, 0))
+    ROW(UNSIGNED)
   }
 }
 
