@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -97,13 +98,25 @@ class Platform:
         own = _folder(_HEADERS).joinpath(f"{self.soc.software.kernels}.h")
         return {f"{_HEADERS}/{own.name}": own.read_text(encoding="utf-8")} if own.is_file() else {}
 
-    def kernel_files(self) -> dict[str, str]:
-        """The hand-written kernels, and what they share with others."""
+    def kernel_files(self, *, uses_float: bool = True) -> dict[str, str]:
+        """The hand-written kernels, and what they share with others.
+
+        A program without floats is built without the float unit, and so without kernels that name its registers.
+        """
         family, found = self.soc.software.kernels, self._family_header()
+        has_floats = self.march(uses_float=uses_float) == "rv32imfc"
         for folder in ("include", family):
             texts = _texts(_folder("kernels").joinpath(folder), (".c", ".h"))
-            found |= {f"kernels/{folder}/{path}": text for path, text in texts}
+            found |= {
+                f"kernels/{folder}/{path}": text
+                for path, text in texts
+                if has_floats or not _FLOAT_OPERAND.search(text)
+            }
         return found
+
+
+# An operand of an assembler statement that is a float register.
+_FLOAT_OPERAND = re.compile(r'"[=+&]*f"\(')
 
 
 def _folder(path: str) -> Any:
