@@ -14,6 +14,8 @@ from schedules.cluster import (
     dense,
     elementwise,
     matmul,
+    mean_pool,
+    past_attention,
     qdq_attention,
     qdq_mul,
     qdq_norm,
@@ -50,9 +52,12 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     "qdq_rope": [("qdq_rope", qdq_rope.applies, qdq_rope.QdqRopeKernel)],
     "attention": [("attention", attention.applies, attention.AttentionKernel)],
     "resize": [("resize", resize.applies, resize.ResizeKernel)],
+    "past_attention": [("past_attention", past_attention.applies, past_attention.PastAttentionKernel)],
+    "rotary": [("rotary", past_attention.applies_rotary, past_attention.RotaryKernel)],
     "space_to_depth": [("space_to_depth", space_to_depth.applies, space_to_depth.SpaceToDepthKernel)],
     **elementwise.TABLE,
     **rows.TABLE,
+    "avg_pool": [*rows.TABLE["avg_pool"], ("mean_pool", mean_pool.applies, mean_pool.MeanPoolKernel)],
 }
 # What needs less L1 than the form above.
 _SMALLER: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {

@@ -63,6 +63,18 @@ def rope(f: Fields, cores: int) -> Work:
     return {"call": 1, "position": -(-mine // heads) + (1 if positions > 1 else 0), "head": mine}
 
 
+def rotary(f: Fields, cores: int) -> Work:
+    mine = share(f["positions"] * f["heads"], cores)
+    return {"call": 1, "head": mine, "pair": mine * f["size"] // 2}
+
+
+def past_attention(f: Fields, cores: int) -> Work:
+    """A call does not tell how many keys its queries see: plans state `keys` as they expect it."""
+    mine = share(f["queries"] * f["heads"], cores)
+    keys = f["keys"] if "keys" in f else int(f["length"][0]) + f["first"] + f["queries"] / 2
+    return {"call": 1, "query": mine, "key": mine * keys, "word": mine * keys * words(f["size"])}
+
+
 def qdq_rope(f: Fields, cores: int) -> Work:
     mine = share(f["rows"], cores)
     kind = "" if f["x_type"] == f["cosine_type"] == f["sine_type"] == f["partner_type"] == 0 else "plain_"

@@ -196,8 +196,25 @@ def requantize_case(
     attributes = {"zero_point": zero_point, "axis": axis, **rule.requant.attributes()}
     expected = Requantize.reference(attributes, [x, *rule.operands])
     fields = {**shape_fields(rows, columns, rule, x=x), "zero_point": zero_point, "per_row": int(axis == 0)}
+    fields |= {"lines": 1, "x_line_stride": 0}
     moved = misalign if dtype != "int32" else 0
     return Case(Call("requantize", fields, misalign={"x": moved}), expected, rows * columns)
+
+
+def thinned_case(rng: np.random.Generator, size: tuple[int, int, int], steps: tuple[int, int], kind: str) -> Case:
+    """Every so many lines and pixels of a picture that an engine computed whole."""
+    _, width, channels = size
+    x = random_values(rng, size, "int32")
+    rule = make_rule(rng, kind, 100300, channels, True)
+    while rule.requant.out_dtype == "int32" or not (rule.requant.low == 0 or rule.requant.low == ~rule.requant.high):
+        rule = make_rule(rng, kind, 100300, channels, True)
+    taken = x[:: steps[0], :: steps[1]]
+    attributes = {"zero_point": 0, "axis": 2, **rule.requant.attributes()}
+    expected = Requantize.reference(attributes, [taken, *rule.operands])
+    fields = {**shape_fields(taken.shape[1], channels, rule, x=x), "zero_point": 0, "per_row": 0}
+    fields |= {"lines": taken.shape[0], "x_line_stride": 4 * steps[0] * width * channels}
+    fields |= {"x_stride": 4 * steps[1] * channels, "y": Out(expected.shape, rule.requant.out_dtype)}
+    return Case(Call("requantize", fields), expected, expected.size)
 
 
 def hardswish_case(

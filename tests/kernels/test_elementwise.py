@@ -18,6 +18,7 @@ from tests.kernels.elementwise_cases import (
     mul_case,
     qdq_mul_case,
     requantize_case,
+    thinned_case,
 )
 from tests.kernels.random_requant import KINDS
 
@@ -88,12 +89,23 @@ def test_requantize(kind, seed, rows, columns, dtype, zero_point, axis, per_chan
     check(case, cores, tool)
 
 
+@pytest.mark.parametrize("kind", ["shift", "half_up"])
 @EXAMPLES
 @given(SEEDS, st.integers(1, 40), st.integers(1, 20), CORES, TOOLS)
-def test_shift_of_four_channels(seed, rows, groups, cores, tool):  # type: ignore[no-untyped-def]
+def test_requantize_four_channels(kind, seed, rows, groups, cores, tool):  # type: ignore[no-untyped-def]
     """What engines leave to the cores: 32-bit numbers, channels in fours, each with its summand and shift."""
     rng = np.random.default_rng(seed)
-    check(requantize_case(rng, rows, 4 * groups, "shift", dtype="int32", per_channel=True), cores, tool)
+    check(requantize_case(rng, rows, 4 * groups, kind, dtype="int32", per_channel=True), cores, tool)
+
+
+@pytest.mark.parametrize("kind", ["shift", "half_up"])
+@EXAMPLES
+@given(
+    SEEDS, st.integers(1, 9), st.integers(1, 9), st.integers(1, 12), st.tuples(*[st.integers(1, 3)] * 2), CORES, TOOLS
+)
+def test_requantize_some_pixels(kind, seed, height, width, groups, steps, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(thinned_case(rng, (height, width, 4 * groups), steps, kind), cores, tool)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -26,6 +26,8 @@
 
 #include <stdint.h>
 
+#include "tvm_pulp/decoder_kernels.h"
+
 enum tvm_pulp_type {
   TVM_PULP_INT8 = 0,
   TVM_PULP_UINT8 = 1,
@@ -238,10 +240,14 @@ struct tvm_pulp_qdq_mul_args {
   int32_t zero_point;
 };
 
-/* y = requantize(x - zero_point); per_row: channels are rows, not columns. */
+/* y = requantize(x - zero_point); per_row: channels are rows, not columns. Of a picture some rows may be taken: there
+ * are `lines` times `rows` of them, lines of x are x_line_stride apart, and the rows of y follow each other. */
 struct tvm_pulp_requantize_args {
   const void *x;
   void *y;
+  uint32_t lines; /* 1; more only for int32 of a multiple of four channels, each with its shift or half_up rule, without
+                     a zero point of x, to bytes that one instruction clips (low is 0 or -high - 1) */
+  uint32_t x_line_stride;
   uint32_t rows;
   uint32_t columns;
   uint32_t x_stride;
@@ -550,6 +556,13 @@ struct tvm_pulp_pool_args {
   int32_t high;
 };
 
+/* The sum of a window's values less the zero point, requantized to bytes: a multiplier that divides makes it a mean. */
+struct tvm_pulp_mean_pool_args {
+  struct tvm_pulp_pool_args pool; /* low and high do not matter */
+  int32_t zero_point;
+  struct tvm_pulp_requant requant; /* per tensor */
+};
+
 /* y[i0][i1][i2][i3] = x[i0 * s0 + i1 * s1 + i2 * s2 + i3 * s3]: a transpose of up to four axes, y dense. */
 struct tvm_pulp_transpose_args {
   const void *x;
@@ -570,6 +583,8 @@ struct tvm_pulp_copy_rows_args {
   const void *x;
   void *y;
   const uint8_t *table; /* 256 entries: what each byte becomes; null: itself */
+  uint32_t table_stride; /* from one core's table to the next one's; 0: one for all. Cores that look up the same bytes
+                            do not wait for each other where their tables begin in different banks */
   uint32_t rows;
   uint32_t row_bytes;
   uint32_t x_stride;
@@ -690,11 +705,14 @@ TVM_PULP_KERNEL(rope);
 TVM_PULP_KERNEL(qdq_rope);
 TVM_PULP_KERNEL(attention);
 TVM_PULP_KERNEL(qdq_attention);
+TVM_PULP_KERNEL(rotary);
+TVM_PULP_KERNEL(past_attention);
 TVM_PULP_KERNEL(transpose);
 TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);
 TVM_PULP_KERNEL(space_to_depth);
 TVM_PULP_KERNEL(add_accumulators);
+TVM_PULP_KERNEL(mean_pool);
 TVM_PULP_KERNEL(resize);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
