@@ -38,6 +38,8 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "attention": attention.attention,
     "qdq_attention": attention.qdq_attention,
     "rope": attention.rope,
+    "rotary": attention.rotary,
+    "past_attention": attention.past_attention,
     "max_pool": movement.pool,
     "avg_pool": movement.pool,
     "mean_pool": movement.mean_pool,

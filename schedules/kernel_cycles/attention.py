@@ -57,3 +57,15 @@ def rope(f: Fields, cores: int) -> Work:
         return {"plain_call": 1, f"plain_output_{kind_of(f)}": outputs, "plain_tap": outputs * size}
     mine = share(positions * heads, cores)
     return {"call": 1, "position": -(-mine // heads) + (1 if positions > 1 else 0), "head": mine}
+
+
+def rotary(f: Fields, cores: int) -> Work:
+    mine = share(f["positions"] * f["heads"], cores)
+    return {"call": 1, "head": mine, "pair": mine * f["size"] // 2}
+
+
+def past_attention(f: Fields, cores: int) -> Work:
+    """A call does not tell how many keys its queries see: plans state `keys` as they expect it."""
+    mine = share(f["queries"] * f["heads"], cores)
+    keys = f["keys"] if "keys" in f else int(f["length"][0]) + f["first"] + f["queries"] / 2
+    return {"call": 1, "query": mine, "key": mine * keys, "word": mine * keys * words(f["size"])}

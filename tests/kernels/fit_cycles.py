@@ -41,6 +41,7 @@ from tests.kernels.movement_cases import (
     space_to_depth_case,
     transpose_case,
 )
+from tests.kernels.past_attention_cases import past_attention_case, rotary_case
 from tests.kernels.random_requant import KINDS, rule_of_halves
 from tests.kernels.row_cases import (
     i_softmax_case,
@@ -204,6 +205,15 @@ def rope(s: Shapes) -> Case:
     return rope_case(s.rng, s.pick(1, s.size(1, 64)), s.size(4, 32), s.pick(4, 4, 4, 8), s.kind())
 
 
+def rotary(s: Shapes) -> Case:
+    return rotary_case(s.rng, s.pick(1, s.size(1, 32)), s.size(2, 16), s.pick(4, 32, 32))
+
+
+def past_attention(s: Shapes) -> Case:
+    heads, group, rows, length = s.size(1, 8), s.pick(1, 1, 2), s.pick(1, s.size(1, 32)), s.size(1, 192)
+    return past_attention_case(s.rng, (rows, rows), heads, group, s.pick(4, 32, 32, 16), (length, 192))
+
+
 def pool(s: Shapes, *, average: bool) -> Case:
     height, width, channels = s.size(6, 20), s.size(6, 20), s.pick(s.size(4, 64), s.size(16, 64, 16))
     window = s.pick(Window((2, 2), (2, 2), pads=(0, 0, 0, 0)), Window((6, 6), (6, 6), pads=(0, 0, 0, 0)), Window())
@@ -275,6 +285,8 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "attention": (attention, 320),
     "qdq_attention": (qdq_attention, 160),
     "rope": (rope, 120),
+    "rotary": (rotary, 60),
+    "past_attention": (past_attention, 120),
     "max_pool": (lambda s: pool(s, average=False), 140),
     "avg_pool": (lambda s: pool(s, average=True), 80),
     "mean_pool": (mean_pool, 120),

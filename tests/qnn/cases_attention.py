@@ -9,6 +9,8 @@ import numpy as np
 from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, integers, pick, requant
 from tvm_pulp.qnn import softmax_table
+from tvm_pulp.qnn.past_attention import exponential_table
+from tvm_pulp.qnn.rotary import rotation_table
 
 
 def attention(rng: Rng) -> Case:
@@ -68,4 +70,27 @@ def qdq_attention(rng: Rng) -> Case:
     return Case("qdq_attention", attributes, data)
 
 
-CASES = {"attention": attention, "qdq_attention": qdq_attention}
+def rotary(rng: Rng) -> Case:
+    rows, heads, size = int(rng.integers(1, 5)), int(rng.integers(1, 4)), int(pick(rng, (2, 4, 6, 8)))
+    start = int(rng.integers(0, 40))
+    rotation = rotation_table(start + rows, size)[start:]
+    return Case("rotary", {}, [integers(rng, (rows, heads * size)), rotation])
+
+
+def past_attention(rng: Rng) -> Case:
+    kv_heads, group, size = (int(pick(rng, choice)) for choice in ((1, 2, 3), (1, 2), (1, 4, 8)))
+    rows, capacity = int(pick(rng, (1, 1, 3, 6))), int(pick(rng, (1, 5, 12)))
+    length = np.array([rng.integers(0, capacity + 1)], np.int32)
+    shapes = [(rows, kv_heads * group * size), *[(rows, kv_heads * size)] * 2, *[(capacity, kv_heads * size)] * 2]
+    attributes = {"heads": kv_heads * group, "kv_heads": kv_heads, "mul": int(rng.integers(1, 200))}
+    attributes["shift"] = int(rng.integers(1, 14))
+    table = exponential_table(int(rng.integers(4, 64)))
+    return Case("past_attention", attributes, [*(integers(rng, shape) for shape in shapes), length, table])
+
+
+CASES = {
+    "attention": attention,
+    "qdq_attention": qdq_attention,
+    "rotary": rotary,
+    "past_attention": past_attention,
+}

@@ -163,14 +163,19 @@ static NOINLINE void row_weights(const struct head *h, int32_t best) {
                    : [w] "+r"(w), [e] "+r"(e), [s] "+r"(total), [v] "=&r"(v)
                    : [n] "r"(n), [b] "r"(best), [t] "r"(exponential)
                    : "memory");
-  float factor = args->reals[1] / (float)total, f;
+  const float factor = args->reals[1] / (float)total;
   e = h->exponentials;
   w = h->weights;
+#if defined(__riscv_flen)
+  float f;
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[v]", 4, "%[e]") "fcvt.s.w %[f],%[v]\nfmul.s %[f],%[f],%[k]\n"
                    "fcvt.w.s %[v],%[f],rne\n" XP_MIN("%[v]", "%[v]", "%[h]") XP_LOOP_END XP_SB("%[v]", 1, "%[w]") XP_END
                    : [w] "+r"(w), [e] "+r"(e), [v] "=&r"(v), [f] "=&f"(f)
                    : [n] "r"(n), [k] "f"(factor), [h] "r"(args->probability_high)
                    : "memory");
+#else
+  for (; n > 0; n--) *w++ = (uint8_t)nearest((float)*e++ * factor, 0, args->probability_high);
+#endif
 }
 
 static NOINLINE void row_result(const struct head *h, uint8_t *y) {

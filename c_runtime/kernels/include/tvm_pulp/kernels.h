@@ -26,6 +26,8 @@
 
 #include <stdint.h>
 
+#include "tvm_pulp/decoder_kernels.h"
+
 enum tvm_pulp_type {
   TVM_PULP_INT8 = 0,
   TVM_PULP_UINT8 = 1,
@@ -641,6 +643,8 @@ TVM_PULP_KERNEL(qdq_norm);
 TVM_PULP_KERNEL(rope);
 TVM_PULP_KERNEL(attention);
 TVM_PULP_KERNEL(qdq_attention);
+TVM_PULP_KERNEL(rotary);
+TVM_PULP_KERNEL(past_attention);
 TVM_PULP_KERNEL(transpose);
 TVM_PULP_KERNEL(copy_rows);
 TVM_PULP_KERNEL(im2col);
