@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedules.kernel_cycles.model import Fields, Work, given, share, words
+from schedules.kernel_cycles.model import Fields, Work, given, kind_of, share, words
 
 
 def pool(f: Fields, cores: int) -> Work:
@@ -24,6 +24,16 @@ def pool(f: Fields, cores: int) -> Work:
     return {"call": 1, "pixel": touched, "group": groups, "row": groups * kernel[0], "tap": taps}
 
 
+def mean_pool(f: Fields, cores: int) -> Work:
+    pixels, kernel = f["pool.out_height"] * f["pool.out_width"], (f["pool.kernel_height"], f["pool.kernel_width"])
+    groups = share(pixels * words(f["pool.channels"]), cores)
+    touched = -(-groups // words(f["pool.channels"])) + (1 if pixels > 1 else 0)
+    # Whole lines are one.
+    lines = 1 if kernel[1] == f["pool.width"] and f["pool.dilation_x"] == 1 else kernel[0]
+    work = {"call": 1, "pixel": touched, "row": groups * lines, "tap": groups * kernel[0] * kernel[1]}
+    return {**work, f"group_{kind_of(f)}": groups}
+
+
 def transpose(f: Fields, cores: int) -> Work:
     line = f["size3"]
     lines = f["size0"] * f["size1"] * f["size2"]
@@ -38,6 +48,14 @@ def copy_rows(f: Fields, cores: int) -> Work:
         rows, row_bytes = 1, rows * row_bytes
     mine = share(rows * row_bytes, cores)
     touched = -(-mine // row_bytes) + (1 if rows > 1 else 0)
+    if given(f["table"]) and row_bytes >= 8 and rows >= cores and rows * row_bytes >= 4096:
+        touched = share(rows, cores)
+        return {
+            "many_call": 1,
+            "many_row": touched,
+            "many_word": touched * (row_bytes // 4),
+            "many_rest": touched * (row_bytes % 4),
+        }
     if given(f["table"]):
         return {"table_call": 1, "table_row": touched, "table_byte": mine}
     work: Work = {"call": 1, "row": touched, "word": mine / 4}

@@ -54,10 +54,10 @@ def test_every_node_is_listed_with_what_became_of_it(tmp_path: Path, capsys: Cap
     assert len(found) == len(model.graph.node) + 1  # type: ignore[attr-defined]
     for node in ("conv: Conv", "relu: Relu", "q: QuantizeLinear"):
         assert found[node] == ["qnn.conv2d, layer conv"], node
-    assert found["norm: LayerNormalization"][0].startswith("stays as it is, plain C by TVM (layer_norm)")
+    assert found["norm: LayerNormalization"][0].startswith("stays float, qnn.float_norm")
     assert found["norm: LayerNormalization"][1].startswith("what would help: ")
     assert found["loose: MatMul"] == [
-        "stays as it is, plain C by TVM (matmul): "
+        "stays float, qnn.float_matmul: "
         "its operand 'norm_out' comes from LayerNormalization 'norm' without quantization",
         "what would help: put QuantizeLinear and DequantizeLinear after 'norm'",
     ]
@@ -82,7 +82,7 @@ def test_a_float_model_is_told_to_quantize(tmp_path: Path, capsys: Capture) -> N
     info = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [2]) for n in ("x", "y")]
     graph = helper.make_graph([helper.make_node("Exp", ["x"], ["y"], name="only")], "g", info[:1], info[1:])
     found = _explained(helper.make_model(graph), tmp_path, capsys)
-    assert found["only: Exp"][0] == "stays as it is, plain C by TVM (exp): the model is float"
+    assert found["only: Exp"][0] == "stays float, qnn.float_map: the model is float"
     assert "quantize_static" in found["only: Exp"][1]
 
 

@@ -18,6 +18,9 @@ def random_axis(rng: Rng, size: int, result: int, taps: int, bits: int) -> tuple
     index = np.minimum(first[:, None] + np.arange(taps), size - 1).astype(np.int32)
     weights = rng.integers(0, (1 << bits) + 1, (result, taps)).astype(np.int32)
     weights[:, 1:] //= taps
+    if (taps, bits) == (2, 2):
+        # Those of doubling, at the border halves.
+        weights[:, 1] = np.where(index[:, 0] == index[:, 1], 2, rng.choice([1, 3], result))
     weights[:, 0] = (1 << bits) - weights[:, 1:].sum(axis=1)
     return index, weights
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,42 @@ def make_layer(operator: str, attributes: dict[str, Any], *operands: TensorSpec 
 
 def vector(source: np.random.Generator, size: int, low: int, high: int, dtype: str = "int32") -> np.ndarray:
     return source.integers(low, high, (size,), endpoint=True).astype(dtype)
+
+
+def float_layers() -> dict[str, Layer]:
+    """The same for operators on floats."""
+    source = np.random.default_rng(6)
+
+    def floats(*shape: int) -> np.ndarray:
+        return source.normal(size=shape).astype(np.float32)
+
+    image, rows = TensorSpec((2, 4, 9, 11), "float32"), TensorSpec((3, 5, 7), "float32")
+    window: dict[str, Any] = {"strides": [2, 1], "dilation": [1, 2]}
+    scale, zero = np.abs(floats(4)) + np.float32(0.1), vector(source, 4, -9, 9, "int8")
+    expression = json.dumps(["add", ["multiply", ["x", 0], ["x", 1]], ["tanh", ["x", 2]]])
+    whole = {"expression": json.dumps(["multiply", ["x", 0], ["x", 0]]), "kind": "sum"}
+    return {
+        "quantize": make_layer(
+            "quantize", {"axis": 1, "dtype": "int8"}, image, scale, (1 / scale).astype(np.float32), zero
+        ),
+        "quantize with one scale": make_layer(
+            "quantize", {"axis": 0, "dtype": "uint8"}, rows, np.float32(0.25).reshape(()), floats(1), zero[:1]
+        ),
+        "dequantize": make_layer("dequantize", {"axis": 1}, TensorSpec(image.shape, "int8"), scale, zero),
+        "float_map": make_layer(
+            "float_map", {"expression": expression, "shape": list(rows.shape)}, rows, floats(5, 1), floats(7)
+        ),
+        "float_matmul": make_layer("float_matmul", {"transpose_b": False}, rows, floats(7, 6), floats(6)),
+        "float_matmul, transposed": make_layer("float_matmul", {"transpose_b": True}, rows, floats(3, 4, 7)),
+        "float_conv2d": make_layer("float_conv2d", {**window, "groups": 1}, image, floats(4, 3, 2, 5), floats(5)),
+        "float_conv2d in groups": make_layer("float_conv2d", {**window, "groups": 2}, image, floats(2, 3, 3, 6)),
+        "float_pool": make_layer("float_pool", {**window, "kernel": [3, 2], "kind": "max"}, image),
+        "float_reduce": make_layer("float_reduce", {**whole, "axes": [1], "keepdims": 0}, image),
+        "float_reduce, axes kept": make_layer("float_reduce", {**whole, "axes": [2, 3], "keepdims": 1}, image),
+        "pad": make_layer("pad", {"before": [0, 0, 1, 2], "after": [0, 0, 0, 3], "value": 1.5}, image),
+        "float_softmax": make_layer("float_softmax", {}, rows),
+        "float_norm": make_layer("float_norm", {"kind": "layer", "epsilon": 1e-5}, rows, floats(7), floats(7)),
+    }
 
 
 def layers() -> dict[str, Layer]:

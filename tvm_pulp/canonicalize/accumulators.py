@@ -26,6 +26,12 @@ class Accumulators:
         self.reach = accumulator_reach(x, weight, bias)
         return Requant(), []
 
+    def take_products(self, a: Quantized, b: Quantized, depth: int) -> tuple[Requant, list[np.ndarray]]:
+        """The same for products of two activations, so many of which are summed."""
+        self.units = np.array([float(a.scale) * float(b.scale)])
+        self.reach = a.reach * b.reach * depth
+        return Requant(), []
+
 
 def accumulator_reach(x: Quantized, weight: QuantizedConstant, bias: list[np.ndarray]) -> int:
     """Largest |accumulator| that any input can cause."""

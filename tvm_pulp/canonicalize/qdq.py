@@ -40,7 +40,7 @@ from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
 from tvm_pulp.qnn.operator import PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import RANGES
 
-_LAYERS: dict[str, Callable[..., Any]] = {
+LAYERS: dict[str, Callable[..., Any]] = {
     "relax.nn.conv1d": qdq_layers.conv1d,
     "relax.nn.conv2d": qdq_layers.conv2d,
     "relax.nn.conv1d_transpose": qdq_transposed.conv1d_transpose,
@@ -48,7 +48,7 @@ _LAYERS: dict[str, Callable[..., Any]] = {
     "relax.matmul": qdq_layers.matmul,
 }
 _OPERATORS: dict[str, Callable[..., Any]] = {
-    **_LAYERS,
+    **LAYERS,
     "relax.subtract": qdq_elementwise.subtract,
     "relax.multiply": qdq_elementwise.multiply,
     "relax.maximum": qdq_elementwise.extreme(relax.op.maximum),
@@ -208,9 +208,7 @@ class FoldQdq(QdqRewriter):
         inner = self._without_activation(real, target)[0]
         call = self.definition(inner)
         if is_op(call, "relax.add"):
-            layers = [
-                a for a in call.args if _is_operator(self.definition(a)) and self.definition(a).op.name in _LAYERS
-            ]
+            layers = [a for a in call.args if _is_operator(self.definition(a)) and self.definition(a).op.name in LAYERS]
             inner = layers[0] if layers else inner
         return str(inner.name) if isinstance(inner, relax.Var) and self.operands.quantized(inner) is None else ""
 
@@ -218,7 +216,7 @@ class FoldQdq(QdqRewriter):
         """layer + constant."""
         for data, bias in (call.args, reversed(call.args)):
             layer = self.definition(data)
-            rule = _LAYERS.get(layer.op.name) if _is_operator(layer) else None
+            rule = LAYERS.get(layer.op.name) if _is_operator(layer) else None
             if rule is not None:
                 return rule(self, layer, target, bias)
         return None
@@ -228,14 +226,14 @@ class FoldQdq(QdqRewriter):
         call = self.definition(real)
         if is_op(call, "relax.add"):
             return self._biased(call, target)
-        rule = _LAYERS.get(call.op.name) if _is_operator(call) else None
+        rule = LAYERS.get(call.op.name) if _is_operator(call) else None
         return rule(self, call, target) if rule is not None else None
 
     def layer_name(self, real: Any) -> str:
         """The operator behind a layer with or without bias; empty where there is none."""
         call = self.definition(real)
         candidates = [call, *(self.definition(a) for a in call.args)] if is_op(call, "relax.add") else [call]
-        names = [c.op.name for c in candidates if _is_operator(c) and c.op.name in _LAYERS]
+        names = [c.op.name for c in candidates if _is_operator(c) and c.op.name in LAYERS]
         return names[0] if names else ""
 
     def _moved(self, value: Any, name: str) -> Any:

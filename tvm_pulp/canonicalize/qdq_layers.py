@@ -83,7 +83,7 @@ def convolution(
     if tensors is None or not _fits(x, weight, tensors):
         return None
     if isinstance(target, Accumulators):
-        rule, constants = target.take(x, weight, scales, tensors)
+        rule, constants = target.take(x, weight, once, tensors)
     else:
         rule, constants = fold.arithmetic.requant(fold.arithmetic.conv_ratio(x.scale, scales, target.scale), target)
     attributes = {**rule.attributes(), **geometry, "zero_point": x.zero_point, "has_bias": len(tensors)}
@@ -97,9 +97,7 @@ def matmul(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) 
     if x is None or len(x.shape) < 2:
         return None
     if weight is None or weight.values.ndim != 2:
-        if bias is not None or isinstance(target, Accumulators):
-            return None
-        return _activations(fold, call, x, target)
+        return _activations(fold, call, x, target) if bias is None else None
     weight = weight.rearranged(lambda a: np.ascontiguousarray(a.T))
     scales = weight.channel_scales()
     if scales is None:
@@ -116,13 +114,15 @@ def matmul(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) 
     return qnn.emit("dense", [x.value, *arguments], attributes)
 
 
-def _activations(fold: QdqRewriter, call: Any, a: Quantized, target: IntegerTarget) -> Any:
+def _activations(fold: QdqRewriter, call: Any, a: Quantized, target: LayerTarget) -> Any:
     b = fold.operands.quantized(call.args[1])
     if b is None or len(b.shape) < 2 or a.reach * b.reach * a.shape[-1] >= 1 << 31:
         return None
-    rule, constants = fold.arithmetic.requant(
-        fold.arithmetic.conv_ratio(a.scale, np.array([b.scale]), target.scale), target
-    )
+    if isinstance(target, Accumulators):
+        rule, constants = target.take_products(a, b, a.shape[-1])
+    else:
+        ratio = fold.arithmetic.conv_ratio(a.scale, np.array([b.scale]), target.scale)
+        rule, constants = fold.arithmetic.requant(ratio, target)
     attributes = {
         **rule.attributes(),
         "zero_point_a": a.zero_point,

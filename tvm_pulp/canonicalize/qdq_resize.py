@@ -139,9 +139,9 @@ def _emit(fold: QdqRewriter, x: Quantized, rows: Taps, columns: Taps, target: In
         bits, middle = [_ROW_BITS, _FRACTION[x.dtype] - (_ROW_BITS - _MIDDLE)], _MIDDLE
     else:
         bits = [b for b in exact if b is not None]
-    weights = [_integers(taps, b) for taps, b in zip(tables, bits, strict=True)]
-    if any(w is None for w in weights):
+    if not all(_adds_up(taps) for taps in tables):
         return None
+    weights = [_integers(taps, b) for taps, b in zip(tables, bits, strict=True)]
     fraction = sum(bits) - middle
     # Cubic weights overshoot: what they add up to without signs must leave the sum in 32 bits.
     swing = float(np.prod([np.abs(w).sum(axis=1).max() / (1 << b) for w, b in zip(weights, bits, strict=True)]))
@@ -190,11 +190,14 @@ def _exact_bits(taps: Taps) -> int | None:
     return next((b for b in range(_EXACT_BITS + 1) if (weights * (1 << b) == np.rint(weights * (1 << b))).all()), None)
 
 
-def _integers(taps: Taps, bits: int) -> np.ndarray | None:
-    """Weights [size, taps] that add up to 2^bits; None where the real ones do not add up to one."""
+def _adds_up(taps: Taps) -> bool:
+    """Whether the weights of every place add up to one."""
+    return bool((np.abs(np.sum([weight for _, weight in taps], axis=0) - 1) < 1e-4).all())
+
+
+def _integers(taps: Taps, bits: int) -> np.ndarray:
+    """Weights [size, taps] that add up to 2^bits."""
     weights = np.stack([weight for _, weight in taps], axis=1).astype(np.float64)
-    if (np.abs(weights.sum(axis=1) - 1) > 1e-4).any():
-        return None
     rounded = np.rint(weights * (1 << bits)).astype(np.int64)
     largest = np.abs(rounded).argmax(axis=1)
     rounded[np.arange(len(rounded)), largest] += (1 << bits) - rounded.sum(axis=1)

@@ -169,7 +169,7 @@ class _Builder:
         spaces = [Tensor(self._names.pick(f"{outputs[0].name}_{n}"), s, "workspace") for n, s in kernel.workspaces]
         operator = f"tir.{call.args[0].name_hint}"
         layer = Layer(outputs[0].name, operator, {}, inputs, outputs, kernel.function, workspaces=spaces)
-        layer.parallel, layer.variables = False, (variable,)
+        layer.parallel, layer.variables = kernel.parallel, (variable,)
         layer.macs = generated_macs(kernel.function)
         self._layers.append(layer)
         return outputs if isinstance(call.ty_args[0], relax.TupleType) else outputs[0]

@@ -44,7 +44,14 @@ for _table in (
 class FloatLayers(Rewriter):
     """Converters return the new value of a call, or None where it stays."""
 
+    # Of the value that is being converted: what it is made of carries its name.
+    _name = ""
+
+    def emit(self, value: Any, name: str = "") -> Any:
+        return super().emit(value, name or self._name)
+
     def visit(self, variable: Any, value: Any) -> Any:
+        self._name = variable.name
         if not isinstance(value, relax.Call) or not isinstance(value.op, tvm.ir.Op):
             return value
         # Operands got new types on the way.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
 from tvm_pulp.qnn.operator import PREFIX, spec_of
 
 
@@ -22,23 +23,36 @@ def matmul(rewriter: Rewriter, call: Any) -> Any:
         axes = qnn.attributes(made)["axes"]
         if axes == [*range(len(axes) - 2), len(axes) - 1, len(axes) - 2]:
             b, transposed = made.args[0], True
-    return qnn.emit("float_matmul", [a, b], {"transpose_b": transposed})
+    attributes, shape, rank = {"transpose_b": transposed}, specs[0].shape, len(specs[0].shape)
+    if rank == 2 or len(spec_of(b).shape) > 2:
+        return qnn.emit("float_matmul", [a, b], attributes)
+    # All rows meet the same matrix: they are the rows of one product.
+    rows = rewriter.emit(relax.op.reshape(a, (math.prod(shape[:-1]), shape[-1])), "rows")
+    product = rewriter.emit(qnn.emit("float_matmul", [rows, b], attributes))
+    return relax.op.reshape(product, spec_of(call).shape)
 
 
 def with_bias(rewriter: Rewriter, call: Any) -> Any:
     """A sum of a product and a constant row, as one layer."""
     for product, other in (call.args, reversed(call.args)):
-        made, bias = rewriter.definition(product), constant(other)
+        bias = constant(other)
         if bias is None or bias.dtype != np.float32 or rewriter.uses(product) > 1:
             continue
+        made = rewriter.definition(product)
+        if is_op(made, "relax.reshape"):
+            made = rewriter.definition(made.args[0])
         shape = spec_of(product).shape
         axis = {"float_matmul": len(shape) - 1, "float_conv2d": 1}.get(_operator(made))
         if axis is None or len(made.args) > 2 or shape != spec_of(call).shape:
             continue
         # One value per entry of the axis: all others are 1 long.
         along = (1,) * (len(shape) - bias.ndim) + bias.shape
-        if bias.size == shape[axis] == along[axis]:
-            return qnn.emit(_operator(made), [*made.args, relax.const(bias.reshape(-1))], qnn.attributes(made))
+        inner = spec_of(made).shape
+        last = inner[-1] if _operator(made) == "float_matmul" else inner[1]
+        if bias.size == shape[axis] == along[axis] == last:
+            vector = relax.const(bias.reshape(-1))
+            result = qnn.emit(_operator(made), [*made.args, vector], qnn.attributes(made))
+            return result if inner == shape else relax.op.reshape(rewriter.emit(result), shape)
     return None
 
 

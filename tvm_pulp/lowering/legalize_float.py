@@ -16,6 +16,7 @@ from tvm import relax, s_tir, tirx
 from tvm_pulp.errors import UserError
 from tvm_pulp.lowering.float_layers import FloatLayers
 from tvm_pulp.lowering.float_operators import LOWERINGS
+from tvm_pulp.lowering.share_loops import share_loops
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
@@ -30,6 +31,8 @@ class LoweredFunction:
 
     function: Any
     workspaces: tuple[tuple[str, TensorSpec], ...]
+    # Cores share its outermost loops.
+    parallel: bool = False
 
 
 def legalize_float(module: Any) -> Any:
@@ -118,4 +121,6 @@ def _plan_out(function: Any) -> LoweredFunction:
         return tirx.Evaluate(tirx.const(0, "int32"))
 
     body = tvm_ffi.structural_map(function.body, [(tirx.AllocBuffer, on_allocation)])
-    return LoweredFunction(tirx.PrimFunc(parameters, body, attrs=function.attrs), tuple(spaces))
+    planned = tirx.PrimFunc(parameters, body, attrs=function.attrs)
+    shared = share_loops(planned)
+    return LoweredFunction(planned if shared is None else shared, tuple(spaces), shared is not None)

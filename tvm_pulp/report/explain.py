@@ -27,9 +27,11 @@ def explain_source(network: Network, stream: TextIO, nodes: Sequence[SourceNode]
         print(_head(layer), file=stream)
         if layer.operator.startswith("tir."):
             print("    ordinary Relax operator, compiled to plain C by TVM: not in the integer dialect", file=stream)
+        elif layer.is_float:
+            print(f"    float operator qnn.{layer.operator}", file=stream)
         else:
             print(f"    integer dialect operator qnn.{layer.operator}", file=stream)
-    total = sum(not layer.operator.startswith("tir.") for layer in network.layers)
+    total = sum(not layer.is_float for layer in network.layers)
     print(f"{total} of {len(network.layers)} layers in the integer dialect, {network.macs:,} MAC", file=stream)
 
 

@@ -38,16 +38,17 @@ def explain_nodes(nodes: Sequence[SourceNode], network: Network, stream: TextIO)
         if node.constant:
             print("    constant: computed at compile time", file=stream)
             integer += 1
-        elif own is not None and own.operator.startswith("tir."):
+        elif own is not None and own.is_float:
             reason, remedy = _why_float(node, makers, readers, quantized)
             kernel = own.operator.removeprefix("tir.").removeprefix("tir_")
-            print(f"    stays as it is, plain C by TVM ({kernel}): {reason}", file=stream)
+            how = f"plain C by TVM ({kernel})" if own.operator.startswith("tir.") else f"qnn.{kernel}"
+            print(f"    stays float, {how}: {reason}", file=stream)
             print(f"    what would help: {remedy}", file=stream)
         else:
             found = own or _layer_before(node, layers, makers) or _layer_after(node, layers, readers)
             integer += 1
             text = f"qnn.{found.operator}, layer {found.name}" if found is not None else "no code: it moves nothing"
-            if found is not None and found.operator.startswith("tir."):
+            if found is not None and found.is_float:
                 text = f"part of the float code of layer {found.name}"
                 integer -= 1
             print(f"    {text}", file=stream)

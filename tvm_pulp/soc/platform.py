@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.description import Soc
+from tvm_pulp.soc.kernel_sources import needed_sources
 
 _SCRIPT = "link.ld.in"
 _HEADERS = "include/tvm_pulp"
@@ -92,15 +93,16 @@ class Platform:
         found |= {f"libc/{path}": text for path, text in _texts(_folder("libc"), suffixes)}
         return {**found, "hal/link.ld": self.linker_script()}
 
-    def kernel_files(self) -> dict[str, str]:
-        """The hand-written kernels, and what they share with others."""
-        family = self.soc.software.kernels
+    def kernel_files(self, functions: Iterable[str]) -> dict[str, str]:
+        """The sources of hand-written kernels that are called, and what they share with others."""
+        family, found = self.soc.software.kernels, {}
         own = _folder(_HEADERS).joinpath(f"{family}.h")
-        found = {f"{_HEADERS}/{own.name}": own.read_text(encoding="utf-8")} if own.is_file() else {}
+        if own.is_file():
+            found[f"{_HEADERS}/{own.name}"] = own.read_text(encoding="utf-8")
         for folder in ("include", family):
             texts = _texts(_folder("kernels").joinpath(folder), (".c", ".h"))
             found |= {f"kernels/{folder}/{path}": text for path, text in texts}
-        return found
+        return needed_sources(found, functions)
 
 
 def _folder(path: str) -> Any:

@@ -6,6 +6,9 @@
 #include "tvm_pulp/plain/qdq_attention.h"
 #include "tvm_pulp/xpulp.h"
 
+/* Registers are few: each loop in a function of its own. */
+#define NOINLINE __attribute__((noinline))
+
 struct head {
   const struct tvm_pulp_qdq_attention_args *args;
   const uint8_t *k;
@@ -13,7 +16,9 @@ struct head {
   int32_t *corrections;  /* of every key: what the zero point of q adds */
   uint8_t *weights;      /* of a row: scores, then probabilities; zeros behind */
   uint8_t *values;       /* turned: [size][padded] */
-  uint32_t padded;
+  uint8_t *row;          /* a query through its table */
+  uint8_t *keys;         /* the keys of a head through theirs */
+  uint32_t padded, k_stride;
   int32_t flip_q, flip_k, flip_v, zero_q, zero_k, zero_v;
 };
 
@@ -33,115 +38,158 @@ static int32_t nearest(float x, int32_t low, int32_t high) {
 }
 
 static int32_t sum_of_bytes(const uint8_t *x, uint32_t size, int32_t flip) {
-  int32_t sum = 0;
-  for (uint32_t i = 0; i < size; i += 4u) sum = tvm_pulp_xp_sdotsp4(sum, tvm_pulp_xp_word(x + i) ^ flip, 0x01010101);
+  int32_t sum = 0, w, n = (int32_t)(size >> 2);
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[w]", 4, "%[x]") "xor %[w],%[w],%[f]\n"
+                       XP_LOOP_END XP_SDOTSP("%[s]", "%[w]", "%[o]") XP_END
+                   : [x] "+r"(x), [s] "+r"(sum), [w] "=&r"(w)
+                   : [n] "r"(n), [f] "r"(flip), [o] "r"(0x01010101)
+                   : "memory");
   return sum;
 }
 
-/* Four keys by four elements at a time; keys behind the last one are the last one again and have weight 0. */
-static void turn_values(const struct head *h, const uint8_t *v) {
+/* Four keys by four elements at a time; keys behind the last one repeat another and have weight 0. */
+static NOINLINE void turn_values(const struct head *h, const uint8_t *v) {
   const struct tvm_pulp_qdq_attention_args *args = h->args;
-  uint32_t last = args->keys - 1u, stride = args->v_stride, padded = h->padded;
-  for (uint32_t key = 0; key < padded; key += 4u) {
-    const uint8_t *rows[4];
-    for (uint32_t i = 0; i < 4u; ++i) rows[i] = v + (key + i < last ? key + i : last) * stride;
-    uint8_t *to = h->values + key;
-    for (uint32_t d = 0; d < args->size; d += 4u) {
-      int32_t w[4];
-      for (uint32_t i = 0; i < 4u; ++i) w[i] = tvm_pulp_xp_word(rows[i] + d);
+  const uint32_t stride = args->v_stride, padded = h->padded;
+  const int32_t flip = h->flip_v;
+  uint8_t *column = h->values;
+  for (uint32_t left = args->keys; left > 0u; column += 4) {
+    const uint8_t *r0 = v, *end = v + args->size, *r1 = left > 1u ? r0 + stride : r0, *r2 = left > 2u ? r1 + stride : r0;
+    const uint8_t *r3 = left > 3u ? r2 + stride : r0;
+    uint8_t *to = column;
+    for (; r0 < end; r0 += 4, r1 += 4, r2 += 4, r3 += 4) {
+      int32_t w[4] = {tvm_pulp_xp_word(r0), tvm_pulp_xp_word(r1), tvm_pulp_xp_word(r2), tvm_pulp_xp_word(r3)};
       tvm_pulp_xp_transpose4(w);
-      for (uint32_t i = 0; i < 4u; ++i, to += padded) *(int32_t *)(void *)to = w[i] ^ h->flip_v;
+      tvm_pulp_xp_put_word(to, w[0] ^ flip);
+      tvm_pulp_xp_put_word(to + padded, w[1] ^ flip);
+      tvm_pulp_xp_put_word(to + 2u * padded, w[2] ^ flip);
+      tvm_pulp_xp_put_word(to + 3u * padded, w[3] ^ flip);
+      to += 4u * padded;
     }
+    v += 4u * stride;
+    left = left < 4u ? 0u : left - 4u;
   }
 }
 
-static void prepare_head(struct head *h, uint32_t head) {
+static void translate(const uint8_t *x, uint8_t *y, const uint8_t *table, uint32_t count) {
+  int32_t v;
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[v]", 1, "%[x]") XP_LBUX("%[v]", "%[v]", "%[t]")
+                       XP_LOOP_END XP_SB("%[v]", 1, "%[y]") XP_END
+                   : [x] "+r"(x), [y] "+r"(y), [v] "=&r"(v)
+                   : [n] "r"(count), [t] "r"(table)
+                   : "memory");
+}
+
+static NOINLINE void prepare_head(struct head *h, uint32_t head) {
   const struct tvm_pulp_qdq_attention_args *args = h->args;
   uint32_t shared = args->group == 1u ? head : head / args->group;
   h->k = args->k + shared * args->k_head_stride;
   turn_values(h, args->v + shared * args->v_head_stride);
+  if (args->k_table) {
+    const uint8_t *from = h->k;
+    uint8_t *to = h->keys;
+    for (uint32_t key = 0; key < args->keys; ++key, from += args->k_stride, to += args->size) {
+      translate(from, to, args->k_table, args->size);
+    }
+    h->k = h->keys;
+  }
   const uint8_t *k = h->k;
-  for (uint32_t key = 0; key < args->keys; ++key, k += args->k_stride) {
+  for (uint32_t key = 0; key < args->keys; ++key, k += h->k_stride) {
     h->corrections[key] = h->zero_q ? -h->zero_q * sum_of_bytes(k, args->size, h->flip_k) : 0;
   }
 }
 
-/* Four dot products of `words` words: a row with four others. `flip` changes the words of the row's partners. */
+/* Four dot products of `words` words: a row with four others, whose words are changed by `flip`. */
 #define DOTS(DOT, FLIP)                                                                                       \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[x]", 4, "%[a]") XP_LW("%[w0]", 4, "%[b0]")               \
                        XP_LW("%[w1]", 4, "%[b1]") XP_LW("%[w2]", 4, "%[b2]") XP_LW("%[w3]", 4, "%[b3]") FLIP   \
                            DOT("%[s0]", "%[x]", "%[w0]") DOT("%[s1]", "%[x]", "%[w1]")                        \
                                DOT("%[s2]", "%[x]", "%[w2]") XP_LOOP_END DOT("%[s3]", "%[x]", "%[w3]") XP_END  \
-                   : [a] "+r"(a), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [s0] "+r"(s[0]), \
-                     [s1] "+r"(s[1]), [s2] "+r"(s[2]), [s3] "+r"(s[3]), [x] "=&r"(x), [w0] "=&r"(w0),         \
+                   : [a] "+r"(a), [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [s0] "+r"(s0),  \
+                     [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3), [x] "=&r"(x), [w0] "=&r"(w0),               \
                      [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)                                           \
                    : [n] "r"(words), [f] "r"(flip), [g] "r"(row_flip)                                         \
                    : "memory")
 #define FLIPPED                                                                                            \
   "xor %[x],%[x],%[g]\nxor %[w0],%[w0],%[f]\nxor %[w1],%[w1],%[f]\nxor %[w2],%[w2],%[f]\nxor %[w3],%[w3],%[f]\n"
 
-/* Products of a query with keys `key` to `key` + 3; those behind the last key do not matter. */
-static inline __attribute__((always_inline)) void scores_of_four(const struct head *h, const uint8_t *a, uint32_t key,
-                                                                 int32_t s[4]) {
+/* Scores of a query through their table, in `weights`; returns the largest. There are four keys or more. */
+static inline __attribute__((always_inline)) int32_t scores_of_row(const struct head *h, const uint8_t *q,
+                                                                   const uint8_t *mask, uint32_t masked) {
   const struct tvm_pulp_qdq_attention_args *args = h->args;
-  uint32_t stride = args->k_stride, left = args->keys - key, words = args->size >> 2;
-  const uint8_t *b0 = h->k + key * stride, *b1 = left > 1u ? b0 + stride : b0, *b2 = left > 2u ? b1 + stride : b0;
-  const uint8_t *b3 = left > 3u ? b2 + stride : b0;
-  int32_t x, w0, w1, w2, w3, flip = h->flip_k, row_flip = h->flip_q;
-  if (flip | row_flip) {
-    DOTS(XP_SDOTSP, FLIPPED);
-  } else {
-    DOTS(XP_SDOTSP, "");
-  }
-}
-
-/* Scores of a query through their table, in `weights`; returns the largest. */
-static int32_t row_scores(const struct head *h, const uint8_t *q, const uint8_t *mask) {
-  const struct tvm_pulp_qdq_attention_args *args = h->args;
-  int32_t zero_q = h->zero_q, zero_k = h->zero_k, best = 0, low = args->logit_low, high = args->logit_high;
-  int32_t constant = (int32_t)args->size * zero_q * zero_k;
-  if (zero_k) constant -= zero_k * sum_of_bytes(q, args->size, h->flip_q);
-  const uint8_t *table = args->table - low;
+  /* Copies: bytes that are written could be anything to the compiler. */
+  const uint32_t stride = h->k_stride, words = args->size >> 2;
+  const int32_t flip = h->flip_k, row_flip = h->flip_q, low = args->logit_low, high = args->logit_high;
+  const int32_t *corrections = h->corrections;
+  const uint8_t *table = args->table - low, *k = h->k;
   const float scale = args->reals[0];
-  for (uint32_t key = 0; key < args->keys; key += 4u) {
-    int32_t s[4] = {constant, constant, constant, constant};
-    scores_of_four(h, q, key, s);
-    uint32_t count = args->keys - key < 4u ? args->keys - key : 4u;
-    const int32_t *corrections = h->corrections + key;
-    for (uint32_t i = 0; i < count; ++i) {
-      int32_t logit = nearest((float)(s[i] + corrections[i]) * scale, low, high);
-      int32_t score = table[(mask ? 256 * mask[key + i] : 0) + logit];
-      h->weights[key + i] = (uint8_t)score;
-      best = tvm_pulp_xp_max(best, score);
+  uint8_t *to = h->weights;
+  int32_t best = 0, constant = (int32_t)args->size * h->zero_q * h->zero_k;
+  if (h->zero_k) constant -= h->zero_k * sum_of_bytes(q, args->size, row_flip);
+#define SCORE(s, i)                                                                        \
+  s = nearest((float)(s + add[i]) * scale, low, high);                                      \
+  s = table[masked ? s + 256 * mask[key + i] : s];                                          \
+  best = tvm_pulp_xp_max(best, s)
+  uint32_t key = 0, last = args->keys - 4u;
+  for (;;) {
+    const uint8_t *a = q, *b0 = k + key * stride, *b1 = b0 + stride, *b2 = b1 + stride, *b3 = b2 + stride;
+    const int32_t *add = corrections + key;
+    int32_t s0 = constant, s1 = constant, s2 = constant, s3 = constant, x, w0, w1, w2, w3;
+    if (flip | row_flip) {
+      DOTS(XP_SDOTSP, FLIPPED);
+    } else {
+      DOTS(XP_SDOTSP, "");
     }
+    SCORE(s0, 0);
+    SCORE(s1, 1);
+    SCORE(s2, 2);
+    SCORE(s3, 3);
+    tvm_pulp_xp_put_word(to + key, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(s0, s1, s0), s3, s2));
+    if (key == last) break;
+    /* The last four reach back. */
+    key = key + 4u < last ? key + 4u : last;
   }
   return best;
 }
 
+static NOINLINE int32_t masked_scores(const struct head *h, const uint8_t *q, const uint8_t *mask) {
+  return scores_of_row(h, q, mask, 1);
+}
+static NOINLINE int32_t plain_scores(const struct head *h, const uint8_t *q) { return scores_of_row(h, q, h->k, 0); }
+
 /* Probabilities of a row from its scores. */
-static void row_weights(const struct head *h, int32_t best) {
+static NOINLINE void row_weights(const struct head *h, int32_t best) {
   const struct tvm_pulp_qdq_attention_args *args = h->args;
-  const int32_t *exponential = args->exponential + best, high = args->probability_high;
-  uint8_t *w = h->weights, *end = w + args->keys;
-  int32_t total = 0, *e = h->exponentials;
-  do {
-    int32_t value = exponential[-(int32_t)*w++];
-    total += value;
-    *e++ = value;
-  } while (w < end);
+  const int32_t *exponential = args->exponential;
+  uint8_t *w = h->weights;
+  int32_t total = 0, *e = h->exponentials, v, n = (int32_t)args->keys;
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[v]", 1, "%[w]") "sub %[v],%[b],%[v]\nslli %[v],%[v],2\n"
+                       XP_LWX("%[v]", "%[v]", "%[t]") "add %[s],%[s],%[v]\n" XP_LOOP_END XP_SW("%[v]", 4, "%[e]") XP_END
+                   : [w] "+r"(w), [e] "+r"(e), [s] "+r"(total), [v] "=&r"(v)
+                   : [n] "r"(n), [b] "r"(best), [t] "r"(exponential)
+                   : "memory");
   const float factor = args->reals[1] / (float)total;
   e = h->exponentials;
   w = h->weights;
-  do {
-    *w++ = (uint8_t)nearest((float)*e++ * factor, 0, high);
-  } while (w < end);
+#if defined(__riscv_flen)
+  float f;
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[v]", 4, "%[e]") "fcvt.s.w %[f],%[v]\nfmul.s %[f],%[f],%[k]\n"
+                   "fcvt.w.s %[v],%[f],rne\n" XP_MIN("%[v]", "%[v]", "%[h]") XP_LOOP_END XP_SB("%[v]", 1, "%[w]") XP_END
+                   : [w] "+r"(w), [e] "+r"(e), [v] "=&r"(v), [f] "=&f"(f)
+                   : [n] "r"(n), [k] "f"(factor), [h] "r"(args->probability_high)
+                   : "memory");
+#else
+  for (; n > 0; n--) *w++ = (uint8_t)nearest((float)*e++ * factor, 0, args->probability_high);
+#endif
 }
 
-static void row_result(const struct head *h, uint8_t *y) {
+static NOINLINE void row_result(const struct head *h, uint8_t *y) {
   const struct tvm_pulp_qdq_attention_args *args = h->args;
-  uint32_t padded = h->padded, words = padded >> 2;
+  const uint32_t padded = h->padded, words = padded >> 2;
   const float scale = args->reals[2];
-  int32_t low = args->low, high = args->high, zero = args->zero_point, constant = 0;
+  const int32_t low = args->low, high = args->high;
+  const int32_t zeros = (int32_t)((uint32_t)(args->zero_point & 0xff) * 0x01010101u);
+  int32_t constant = 0;
   if (h->zero_v) {
     for (uint32_t i = 0; i < padded; i += 4u) {
       constant = tvm_pulp_xp_sdotup4(constant, tvm_pulp_xp_word(h->weights + i), 0x01010101);
@@ -149,11 +197,16 @@ static void row_result(const struct head *h, uint8_t *y) {
     constant *= -h->zero_v;
   }
   const uint8_t *b0 = h->values;
-  for (uint32_t d = 0; d < args->size; d += 4u) {
-    int32_t s[4] = {constant, constant, constant, constant}, x, w0, w1, w2, w3, flip = 0, row_flip = 0;
+  for (uint8_t *end = y + args->size; y < end; y += 4) {
+    int32_t s0 = constant, s1 = constant, s2 = constant, s3 = constant, x, w0, w1, w2, w3, flip = 0, row_flip = 0;
     const uint8_t *a = h->weights, *b1 = b0 + padded, *b2 = b1 + padded, *b3 = b2 + padded, *next = b3 + padded;
     DOTS(XP_SDOTUSP, "");
-    for (uint32_t i = 0; i < 4u; ++i) y[d + i] = (uint8_t)(nearest((float)s[i] * scale, low, high) + zero);
+    s0 = nearest((float)s0 * scale, low, high);
+    s1 = nearest((float)s1 * scale, low, high);
+    s2 = nearest((float)s2 * scale, low, high);
+    s3 = nearest((float)s3 * scale, low, high);
+    s0 = tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(s0, s1, s0), s3, s2);
+    tvm_pulp_xp_put_word(y, tvm_pulp_xp_add4(s0, zeros));
     b0 = next;
   }
 }
@@ -166,6 +219,9 @@ static void prepare(struct head *h, const struct tvm_pulp_qdq_attention_args *ar
   h->corrections = h->exponentials + h->padded;
   h->weights = (uint8_t *)(h->corrections + h->padded);
   h->values = h->weights + h->padded;
+  h->row = h->values + args->size * h->padded;
+  h->keys = args->q_table ? h->row + args->size : h->row;
+  h->k_stride = args->k_table ? args->size : args->k_stride;
   for (uint32_t i = args->keys; i < h->padded; ++i) h->weights[i] = 0;
   h->flip_q = flip_of(args->q_type);
   h->flip_k = flip_of(args->k_type);
@@ -175,29 +231,48 @@ static void prepare(struct head *h, const struct tvm_pulp_qdq_attention_args *ar
   h->zero_v = signed_zero(args->zero_point_v, args->v_type);
 }
 
-static __attribute__((noinline)) void whole_words(const struct tvm_pulp_qdq_attention_args *args, uint32_t core,
-                                                  uint32_t cores) {
-  struct tvm_pulp_range range = tvm_pulp_share(args->heads * args->queries, core, cores);
-  if (range.begin == range.end) return;
+/* Queries of one head. */
+static void queries_of_head(struct head *h, uint32_t head, uint32_t begin, uint32_t end) {
+  const struct tvm_pulp_qdq_attention_args *args = h->args;
+  if (begin == end) return;
+  prepare_head(h, head);
+  const uint8_t *q = args->q + head * args->q_head_stride + begin * args->q_stride;
+  const uint8_t *mask = args->mask ? args->mask + head * args->mask_head_stride + begin * args->mask_stride : 0;
+  uint8_t *y = args->y + head * args->y_head_stride + begin * args->y_stride;
+  for (uint32_t query = begin; query < end; ++query) {
+    if (args->q_table) translate(q, h->row, args->q_table, args->size);
+    const uint8_t *row = args->q_table ? h->row : q;
+    row_weights(h, mask ? masked_scores(h, row, mask) : plain_scores(h, row));
+    row_result(h, y);
+    q += args->q_stride;
+    y += args->y_stride;
+    if (mask) mask += args->mask_stride;
+  }
+}
+
+/* Fewer heads than cores: a few cores share a head where that comes out even. Else rows as they come. */
+static void whole_words(const struct tvm_pulp_qdq_attention_args *args, uint32_t core, uint32_t cores) {
   struct head h;
   prepare(&h, args, core);
-  uint32_t head = args->queries == 1u ? range.begin : range.begin / args->queries, prepared = args->heads;
-  uint32_t query = range.begin - head * args->queries;
-  for (uint32_t left = range.end - range.begin; left > 0u; --left) {
-    if (prepared != head) prepare_head(&h, head);
-    prepared = head;
-    const uint8_t *mask = args->mask ? args->mask + head * args->mask_head_stride + query * args->mask_stride : 0;
-    row_weights(&h, row_scores(&h, args->q + head * args->q_head_stride + query * args->q_stride, mask));
-    row_result(&h, args->y + head * args->y_head_stride + query * args->y_stride);
-    if (++query == args->queries) {
-      query = 0;
-      ++head;
-    }
+  uint32_t heads = args->heads, queries = args->queries, together = cores / heads;
+  if (together * heads == cores) {
+    uint32_t head = together == 1u ? core : core / together;
+    struct tvm_pulp_range range = tvm_pulp_share(queries, core - head * together, together);
+    queries_of_head(&h, head, range.begin, range.end);
+    return;
+  }
+  struct tvm_pulp_range range = tvm_pulp_share(heads * queries, core, cores);
+  uint32_t head = queries == 1u ? range.begin : range.begin / queries, query = range.begin - head * queries;
+  for (uint32_t left = range.end - range.begin; left > 0u; ++head) {
+    uint32_t count = queries - query < left ? queries - query : left;
+    queries_of_head(&h, head, query, query + count);
+    left -= count;
+    query = 0;
   }
 }
 
 TVM_PULP_KERNEL(qdq_attention) {
-  if ((args->size & 3u) == 0u) {
+  if ((args->size & 3u) == 0u && args->keys >= 4u) {
     whole_words(args, core, cores);
   } else {
     tvm_pulp_plain_qdq_attention(args, core, cores);

@@ -8,64 +8,161 @@
 
 enum { MOST_WEIGHT_BITS = 6 };
 
-/* Four channels from `c` on of one pixel of the result; taps[i] holds channel c + i of the four pixels. */
-TVM_PULP_INLINE int32_t near(const struct tvm_pulp_resize_args *a, const int32_t *taps, int32_t weights, uint32_t oy,
-                             uint32_t ox, uint32_t c) {
-  const struct tvm_pulp_requant *r = &a->requant;
-  int32_t half = (1 << a->fraction) >> 1, mask = 2 * half - 1, moved = r->zero_point - a->zero_point, result[4];
+/* A word that may stand anywhere, of memory that the loop does not write. */
+TVM_PULP_INLINE int32_t word_at(const uint8_t *p) {
+#ifdef TVM_PULP_XPULP_NATIVE
+  int32_t d;
+  __asm__("lw %0,0(%1)" : "=r"(d) : "r"(p), "m"(*(const uint8_t(*)[4])p));
+  return d;
+#else
+  return tvm_pulp_xp_word(p);
+#endif
+}
+
+/* What all pixels have in common; sums are those of the dot product plus `start`. */
+struct common {
+  int32_t start;
+  int32_t mask;
+  uint32_t fraction;
+  int32_t mul;
+  int32_t low, high;
+  const float *values;     /* by stored byte */
+  const float *thresholds; /* by result */
+  uint32_t flip;
+};
+
+/* Four weights in the order of the taps, as bytes, and those of the row and column as floats. */
+struct weights {
+  int32_t bytes;
+  const float *down;
+  const float *across;
+};
+
+/* Results of which at least one is a tie: `sums` are multiples of one there, one too large if the floats say so. */
+static __attribute__((noinline)) void decide(const struct common *k, const struct weights *w, const int32_t *taps,
+                                             int32_t *sums) {
+  float w0 = w->down[0] * w->across[0], w1 = w->down[0] * w->across[1];
+  float w2 = w->down[1] * w->across[0], w3 = w->down[1] * w->across[1];
   for (uint32_t i = 0; i < 4u; ++i) {
-    int32_t acc = a->x_type == TVM_PULP_INT8 ? tvm_pulp_xp_dotsp4(taps[i], weights) : tvm_pulp_xp_dotusp4(taps[i], weights);
-    if (__builtin_expect((acc & mask) == half, 0)) {
-      result[i] = tvm_pulp_resize_tie(a, oy, ox, c + i, (acc >> a->fraction) + moved);
-    } else {
-      int32_t value = ((acc + half) >> a->fraction) + moved;
-      result[i] = tvm_pulp_xp_max(tvm_pulp_xp_min(value, r->high), r->low);
-    }
+    if (sums[i] & k->mask) continue;
+    uint32_t bytes = (uint32_t)taps[i] ^ k->flip;
+    float sum = w0 * k->values[bytes & 0xFFu] + w1 * k->values[bytes >> 8 & 0xFFu];
+    sum += w2 * k->values[bytes >> 16 & 0xFFu];
+    sum += w3 * k->values[bytes >> 24];
+    int32_t lower = (sums[i] >> k->fraction) - 1;
+    if (sum < k->thresholds[lower]) sums[i] = lower * (1 << k->fraction);
+  }
+}
+
+/* Four channels of one pixel of the result; taps[i] holds channel i of the four pixels. */
+TVM_PULP_INLINE int32_t near(const struct common *k, const struct weights *w, const int32_t *taps, uint32_t is_signed,
+                             uint32_t clips) {
+  int32_t weights = w->bytes, mask = k->mask, sums[4], least = mask;
+  for (uint32_t i = 0; i < 4u; ++i) {
+    sums[i] = is_signed ? tvm_pulp_xp_sdotsp4(k->start, taps[i], weights) : tvm_pulp_xp_sdotusp4(k->start, taps[i], weights);
+    least = tvm_pulp_xp_min(least, sums[i] & mask);
+  }
+  if (least == 0) {
+    int32_t copies[4] = {taps[0], taps[1], taps[2], taps[3]}, decided[4] = {sums[0], sums[1], sums[2], sums[3]};
+    decide(k, w, copies, decided);
+    for (uint32_t i = 0; i < 4u; ++i) sums[i] = decided[i];
+  }
+  for (uint32_t i = 0; i < 4u; ++i) {
+    sums[i] >>= k->fraction;
+    if (clips) sums[i] = tvm_pulp_xp_max(tvm_pulp_xp_min(sums[i], k->high), k->low);
+  }
+  return tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, sums[1], sums[0]), sums[3], sums[2]);
+}
+
+/* As above, of another scale: the upper half of the product is shifted. */
+TVM_PULP_INLINE int32_t scaled(const struct common *k, const struct weights *w, const int32_t *taps, uint32_t is_signed) {
+  int32_t half = 1 << (k->fraction - 1u), result[4];
+  for (uint32_t i = 0; i < 4u; ++i) {
+    int32_t sum = is_signed ? tvm_pulp_xp_sdotsp4(k->start, taps[i], w->bytes) : tvm_pulp_xp_sdotusp4(k->start, taps[i], w->bytes);
+    int32_t high = (int32_t)((int64_t)sum * k->mul >> 32);
+    int32_t value = tvm_pulp_xp_add_shift(high, half + k->mask, (int32_t)k->fraction);
+    result[i] = tvm_pulp_xp_max(tvm_pulp_xp_min(value, k->high), k->low);
   }
   return tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, result[1], result[0]), result[3], result[2]);
 }
 
-/* As above, of another scale; the shift is 33 or more. */
-TVM_PULP_INLINE int32_t scaled(const struct tvm_pulp_resize_args *a, const int32_t *taps, int32_t weights) {
-  const struct tvm_pulp_requant *r = &a->requant;
-  int32_t mul = r->mul[0], shift = r->add[0] - 32, half = 1 << (shift - 1), zero = a->zero_point * (1 << a->fraction);
-  int32_t result[4];
-  for (uint32_t i = 0; i < 4u; ++i) {
-    int32_t acc = a->x_type == TVM_PULP_INT8 ? tvm_pulp_xp_dotsp4(taps[i], weights) : tvm_pulp_xp_dotusp4(taps[i], weights);
-    int32_t high = (int32_t)((int64_t)(acc - zero) * mul >> 32);
-    int32_t value = ((high + half) >> shift) + r->zero_point;
-    result[i] = tvm_pulp_xp_max(tvm_pulp_xp_min(value, r->high), r->low);
-  }
-  return tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, result[1], result[0]), result[3], result[2]);
-}
-
-TVM_PULP_INLINE int32_t weights_of(const struct tvm_pulp_resize_args *a, uint32_t oy, uint32_t ox) {
+TVM_PULP_INLINE struct weights weights_of(const struct tvm_pulp_resize_args *a, uint32_t oy, uint32_t ox) {
   const int32_t *down = a->row_weights + 2u * oy, *across = a->column_weights + 2u * ox;
-  return (int32_t)((uint32_t)(down[0] * across[0]) | (uint32_t)(down[0] * across[1]) << 8 |
-                   (uint32_t)(down[1] * across[0]) << 16 | (uint32_t)(down[1] * across[1]) << 24);
+  struct weights w;
+  w.bytes = (int32_t)((uint32_t)(down[0] * across[0]) | (uint32_t)(down[0] * across[1]) << 8 |
+                      (uint32_t)(down[1] * across[0]) << 16 | (uint32_t)(down[1] * across[1]) << 24);
+  w.down = a->real_rows + 2u * oy;
+  w.across = a->real_columns + 2u * ox;
+  return w;
 }
 
-/* `count` pixels of the result, at least one, that read the same four pixels. */
-static __attribute__((noinline)) void same_pixels(const struct tvm_pulp_resize_args *a, uint32_t oy, uint32_t ox,
-                                                  uint32_t count, uint8_t *y) {
-  const uint8_t *p0 = tvm_pulp_resize_tap(a, oy, 0, ox, 0), *p1 = tvm_pulp_resize_tap(a, oy, 0, ox, 1);
-  const uint8_t *p2 = tvm_pulp_resize_tap(a, oy, 1, ox, 0), *p3 = tvm_pulp_resize_tap(a, oy, 1, ox, 1);
-  for (uint32_t c = 0; c < a->channels; c += 4u) {
-    int32_t taps[4] = {tvm_pulp_xp_word(p0 + c), tvm_pulp_xp_word(p1 + c), tvm_pulp_xp_word(p2 + c),
-                       tvm_pulp_xp_word(p3 + c)};
-    tvm_pulp_xp_transpose4(taps);
-    for (uint32_t i = 0; i < count; ++i) {
-      int32_t weights = weights_of(a, oy, ox + i);
-      int32_t word = a->thresholds ? near(a, taps, weights, oy, ox + i, c) : scaled(a, taps, weights);
-      tvm_pulp_xp_put_word(y + i * a->channels + c, word);
-    }
+/* One or two pixels of the result that read the same four pixels. */
+#define PIXELS(ONE)                                                                                     \
+  for (uint32_t c = 0; c < channels; c += 4u) {                                                         \
+    int32_t taps[4] = {word_at(p0 + c), word_at(p1 + c), word_at(p2 + c), word_at(p3 + c)};             \
+    tvm_pulp_xp_transpose4(taps);                                                                       \
+    const struct weights *w = &first;                                                                   \
+    tvm_pulp_xp_put_word(y + c, ONE);                                                                   \
+    if (count == 2u) {                                                                                  \
+      w = &second;                                                                                      \
+      tvm_pulp_xp_put_word(y + channels + c, ONE);                                                      \
+    }                                                                                                   \
+  }
+
+/* Pixels [ox, end) of one row of the result. */
+#define ROW(ONE)                                                                                        \
+  while (ox < end) {                                                                                    \
+    const int32_t *columns = a->columns + 2u * ox;                                                      \
+    uint32_t left = (uint32_t)columns[0] * channels, right = (uint32_t)columns[1] * channels;           \
+    const uint8_t *p0 = upper + left, *p1 = upper + right, *p2 = lower + left, *p3 = lower + right;     \
+    uint32_t count = ox + 1u < end && columns[2] == columns[0] && columns[3] == columns[1] ? 2u : 1u;   \
+    const struct weights first = weights_of(a, oy, ox);                                                 \
+    struct weights second = first;                                                                      \
+    if (count == 2u) second = weights_of(a, oy, ox + 1u);                                               \
+    PIXELS(ONE)                                                                                         \
+    ox += count;                                                                                        \
+    y += count * channels;                                                                              \
+  }
+
+static __attribute__((noinline)) void resize_row(const struct tvm_pulp_resize_args *a, const struct common *common,
+                                                 uint32_t oy, uint32_t ox, uint32_t end, uint8_t *y) {
+  uint32_t channels = a->channels, is_signed = a->x_type == TVM_PULP_INT8, line = a->width * channels;
+  const uint8_t *upper = a->x + ((uint32_t)a->rows[2u * oy] - a->first_row) * line;
+  const uint8_t *lower = a->x + ((uint32_t)a->rows[2u * oy + 1u] - a->first_row) * line;
+  const struct common k = *common;
+  uint32_t clips = k.low != (is_signed ? -128 : 0) || k.high != (is_signed ? 127 : 255) || a->y_type != a->x_type ||
+                   a->requant.zero_point != a->zero_point;
+  if (!a->thresholds) {
+    ROW(scaled(&k, w, taps, is_signed))
+  } else if (clips) {
+    ROW(near(&k, w, taps, is_signed, 1))
+  } else if (is_signed) {
+    ROW(near(&k, w, taps, 1, 0))
+  } else {
+    ROW(near(&k, w, taps, 0, 0))
   }
 }
 
-/* Whether two neighbours in the result read the same columns. */
-TVM_PULP_INLINE uint32_t same_columns(const struct tvm_pulp_resize_args *a, uint32_t ox, uint32_t other) {
-  const int32_t *p = a->columns + 2u * ox, *q = a->columns + 2u * other;
-  return p[0] == q[0] && p[1] == q[1];
+static struct common common_of(const struct tvm_pulp_resize_args *a) {
+  const struct tvm_pulp_requant *r = &a->requant;
+  int32_t one = 1 << a->fraction;
+  struct common k = {0};
+  k.low = r->low;
+  k.high = r->high;
+  if (a->thresholds) {
+    k.start = (one >> 1) + (r->zero_point - a->zero_point) * one;
+    k.mask = one - 1;
+    k.fraction = a->fraction;
+    k.values = a->values;
+    k.thresholds = a->thresholds + (a->y_type == TVM_PULP_INT8 ? 128 : 0);
+    k.flip = a->x_type == TVM_PULP_INT8 ? 0x80808080u : 0u;
+  } else {
+    k.start = -a->zero_point * one;
+    k.mul = r->mul[0];
+    k.fraction = (uint32_t)r->add[0] - 32u;
+    k.mask = r->zero_point * (1 << k.fraction);
+  }
+  return k;
 }
 
 static void copy_pixels(const struct tvm_pulp_resize_args *a, uint32_t oy, uint32_t ox, uint32_t end, uint8_t *y) {
@@ -77,7 +174,7 @@ TVM_PULP_KERNEL(resize) {
   uint32_t few = args->column_weights && args->row_taps == 2u && args->column_taps == 2u && args->middle == 0u &&
                  args->fraction <= MOST_WEIGHT_BITS && args->channels % 4u == 0u;
   uint32_t exact = args->thresholds && args->slack == 0;
-  few = few && (exact || (!args->thresholds && r->kind == TVM_PULP_REQUANT_HALF_UP && r->add[0] >= 33));
+  few = few && (exact || (!args->thresholds && r->kind == TVM_PULP_REQUANT_HALF_UP && r->add[0] >= 33 && r->add[0] <= 50));
   if (args->column_weights && !few) {
     tvm_pulp_plain_resize(args, core, cores);
     return;
@@ -85,20 +182,16 @@ TVM_PULP_KERNEL(resize) {
   struct tvm_pulp_range range = tvm_pulp_share(args->out_height * args->out_width, core, cores);
   uint32_t oy = range.begin / args->out_width, ox = range.begin - oy * args->out_width;
   uint8_t *y = args->y + range.begin * args->channels;
+  struct common common = {0};
+  if (few) common = common_of(args);
   for (uint32_t left = range.end - range.begin; left > 0u; ++oy, ox = 0) {
     uint32_t end = args->out_width - ox < left ? args->out_width : ox + left;
     left -= end - ox;
-    if (!args->column_weights) {
+    if (args->column_weights) {
+      resize_row(args, &common, oy, ox, end, y);
+    } else {
       copy_pixels(args, oy, ox, end, y);
-      y += (end - ox) * args->channels;
-      continue;
     }
-    while (ox < end) {
-      uint32_t count = 1;
-      while (ox + count < end && same_columns(args, ox, ox + count)) ++count;
-      same_pixels(args, oy, ox, count, y);
-      y += count * args->channels;
-      ox += count;
-    }
+    y += (end - ox) * args->channels;
   }
 }
