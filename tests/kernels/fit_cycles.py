@@ -272,7 +272,7 @@ def space_to_depth(s: Shapes) -> Case:
 
 def resize(s: Shapes) -> Case:
     form, size = s.pick("copy", "near", "near", "scaled", "wide"), (s.size(3, 12), s.size(3, 12), 4 * s.size(1, 16))
-    return resize_case(s.rng, size, (2 * size[0], 2 * size[1]), form)
+    return resize_case(s.rng, size, (2 * size[0], 2 * size[1]), form, alike=True)
 
 
 # Maker of a random call, and how many are measured.

@@ -583,6 +583,8 @@ struct tvm_pulp_copy_rows_args {
   const void *x;
   void *y;
   const uint8_t *table; /* 256 entries: what each byte becomes; null: itself */
+  uint32_t table_stride; /* from one core's table to the next one's; 0: one for all. Cores that look up the same bytes
+                            do not wait for each other where their tables begin in different banks */
   uint32_t rows;
   uint32_t row_bytes;
   uint32_t x_stride;
