@@ -252,6 +252,18 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     return App(files, time.perf_counter() - started, stages, solver_seconds)
 
 
+@contextmanager
+def _bounded_depth() -> Iterator[None]:
+    """An expression nested deeper than Python's stack is the model's fault."""
+    try:
+        yield
+    except RecursionError:
+        raise UserError(
+            "hundreds of operators between two quantizations are one float expression, nested too deeply to be "
+            "compiled: put QuantizeLinear and DequantizeLinear between them"
+        ) from None
+
+
 def decoder_request(model: str | Path, options: CompileOptions) -> DecoderRequest | None:
     """The language model that a name of the zoo means; None for any other model."""
     from tvm_pulp.zoo import decoders
@@ -279,18 +291,6 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
     chunk = max(1, min(known.chunk, capacity))
     weights = decoders.build_decoder(name)
     return DecoderRequest(module_name(options), weights, capacity, chunk, decoders.tokenizer_file(name))
-
-
-@contextmanager
-def _bounded_depth() -> Iterator[None]:
-    """An expression nested deeper than Python's stack is the model's fault."""
-    try:
-        yield
-    except RecursionError:
-        raise UserError(
-            "hundreds of operators between two quantizations are one float expression, nested too deeply to be "
-            "compiled: put QuantizeLinear and DequantizeLinear between them"
-        ) from None
 
 
 def import_model(model: str | Path, options: CompileOptions) -> Any:

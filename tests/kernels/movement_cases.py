@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from schedules.cluster.steps import pad_fields
 from tests.kernels.call import Call, Out
 from tests.kernels.matrix_cases import TYPE_CODES, Case, Window, random_bytes
+from tests.kernels.random_requant import random_rule
 from tests.qnn.resize_operands import random_resize
 from tvm_pulp.qnn.avg_pool import AvgPool
 from tvm_pulp.qnn.im2col import Im2col
@@ -40,6 +42,24 @@ def pool_case(
     }
     call = Call("avg_pool" if average else "max_pool", fields, structure="pool", misalign={"x": misalign})
     return Case(call, expected, expected.size * window.kernel[0] * window.kernel[1])
+
+
+def mean_pool_case(
+    rng: np.random.Generator, size: tuple[int, int, int], window: Window, kind: str, *, dtype: str = "int8",
+    misalign: int = 0,
+) -> Case:  # fmt: skip
+    x, taps, zero_point = random_bytes(rng, (1, *size), dtype), math.prod(window.kernel), int(rng.integers(-20, 20))
+    rule = random_rule(rng, kind, 300 * taps, 1)
+    while rule.requant.out_dtype == "int32":
+        rule = random_rule(rng, kind, 300 * taps, 1)
+    attributes = {"layout": "NHWC", "kernel": window.kernel, "zero_point": zero_point, **window.attributes}
+    expected = AvgPool.reference({**attributes, **rule.requant.attributes()}, [x, *rule.operands])
+    pool = {
+        **window.fields(*size[:2]), "x": x, "y": Out(expected.shape, rule.requant.out_dtype), "channels": size[2],
+        "x_type": TYPE_CODES[dtype], "low": 0, "high": 0,
+    }  # fmt: skip
+    fields = {"pool": pool, "zero_point": zero_point, "requant": rule.fields}
+    return Case(Call("mean_pool", fields, misalign={"x": misalign}), expected, expected.size * taps)
 
 
 def im2col_case(rng: np.random.Generator, size: tuple[int, int, int], window: Window, *, misalign: int = 0) -> Case:
@@ -100,14 +120,17 @@ def copy_rows_case(
     expected = out.empty()
     table = random_bytes(rng, (256,), "uint8") if with_table else None
     expected[:, :row_bytes] = x if table is None else table[x.view(np.uint8)].view(np.int8)
-    fields = {"x": x, "y": out, "table": table, "rows": rows, "row_bytes": row_bytes}
+    # Large concatenations give every core a table of its own.
+    tables = table if table is None or x.size < 4096 else np.tile(np.pad(table, (0, 4)), 8)
+    stride = 0 if tables is table else 260
+    fields = {"x": x, "y": out, "table": tables, "table_stride": stride, "rows": rows, "row_bytes": row_bytes}
     fields |= {"x_stride": row_bytes, "y_stride": row_bytes + gap}
     return Case(Call("copy_rows", fields, misalign={"x": misalign}), expected, x.size)
 
 
 def resize_case(
     rng: np.random.Generator, size: tuple[int, int, int], result: tuple[int, int], form: str, *, dtype: str = "int8",
-    out: str = "int8", misalign: int = 0,
+    out: str = "int8", misalign: int = 0, alike: bool = False,
 ) -> Case:  # fmt: skip
     """`form`: copy, near (ties decided by floats), scaled, wide (weights rounded in between), cubic."""
     taps, bits, how = {
@@ -118,7 +141,7 @@ def resize_case(
         "cubic": ((4, 4), (6, 6), {}),
     }[form]
     out = dtype if form == "copy" else out
-    attributes, operands = random_resize(rng, size, result, taps, bits, dtype=dtype, out=out, **how)  # type: ignore[arg-type]
+    attributes, operands = random_resize(rng, size, result, taps, bits, dtype=dtype, out=out, alike=alike, **how)  # type: ignore[arg-type]
     expected = Resize.reference(attributes, operands)
     fields: dict[str, Any] = dict.fromkeys(
         ("rows", "row_weights", "columns", "column_weights", "real_rows", "real_columns", "values", "thresholds")
