@@ -34,6 +34,8 @@ CORE_REQUIREMENTS = [
 ]
 
 EXTRA_REQUIREMENTS = {
+    # Tokenizers of other kinds than the compiler reads itself.
+    "text": ["tokenizers"],
     "dev": [
         # TFLite's reference kernels; there is no wheel for Windows, and its tests skip without it.
         "ai-edge-litert; sys_platform != 'win32'",
@@ -102,7 +104,7 @@ setup(
         include=["tvm_pulp", "tvm_pulp.*", "uma_backends", "uma_backends.*", "schedules", "schedules.*", "c_runtime"]
     ),
     package_data={
-        "tvm_pulp": ["py.typed", "**/*.yaml", "**/*.c", "**/*.h", "**/*.in"],
+        "tvm_pulp": ["py.typed", "**/*.yaml", "**/*.c", "**/*.h", "**/*.in", "zoo/*.npz", "zoo/*.json"],
         "uma_backends": [*C_RUNTIME_FILES, "**/*.yaml"],
         "schedules": [*C_RUNTIME_FILES, "**/*.yaml"],
         "c_runtime": C_RUNTIME_FILES,

@@ -15,6 +15,9 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
+    from tvm_pulp.generation.compile_decoder import DecoderRequest
+    from tvm_pulp.generation.session import Generator, Sampling
+    from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.sim.runner import Runner, Statistics
     from tvm_pulp.tir import LoweredPlan
 
@@ -46,6 +49,8 @@ class CompileOptions:
     # An archive or a plan.json, whose decisions are taken instead of planning.
     plan: str | Path | None = None
     cores: int | None = None
+    # Tokens that the cache of a language model holds.
+    capacity: int | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
     # "int8" or "uint8": take and return the integers that float inputs and outputs are quantized to.
     io: str | None = None
@@ -77,6 +82,7 @@ class App:
         self.metadata = mlf.metadata(files)
         self._compile_seconds, self._solver_seconds = compile_seconds, solver_seconds
         self._runners: dict[tuple[str, str | None], Runner] = {}
+        self._generator: Generator | None = None
 
     @staticmethod
     def load(path: str | Path) -> App:
@@ -107,6 +113,8 @@ class App:
         from tvm_pulp.sim.runner import check_options, runner_class
 
         facts = self.metadata["tvm_pulp"]
+        if "decoder" in facts:
+            raise UserError("the archive holds a language model, which takes tokens: use `tvmc generate`")
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
         check_options(
             chosen,
@@ -126,6 +134,40 @@ class App:
             check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
         return Result(outputs, self._report(run.statistics))
+
+    def generate(
+        self,
+        prompt: str | Sequence[int],
+        tokens: int,
+        *,
+        sampling: Sampling | None = None,
+        forced: Sequence[int] = (),
+    ) -> Iterator[int]:
+        """Tokens that follow a prompt, as the simulated device produces them."""
+        from tvm_pulp.generation.session import Sampling as Choice
+        from tvm_pulp.generation.session import Wish
+
+        ids = self.tokenizer().encode(prompt) if isinstance(prompt, str) else list(prompt)
+        wish = Wish(ids, tokens, sampling or Choice(), tuple(forced))
+        for made in self.generator().stream(wish):
+            if isinstance(made, int):
+                yield made
+
+    def generator(self) -> Generator:
+        """The program of a language model on the simulator, built once."""
+        from tvm_pulp.generation.session import Generator
+
+        if self._generator is None:
+            self._generator = Generator(self.files, self.metadata)
+        return self._generator
+
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer that travels in the archive."""
+        from tvm_pulp.generation.tokenizer import read_tokenizer
+
+        if "tokenizer.json" not in self.files:
+            raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")
+        return read_tokenizer(self.files["tokenizer.json"])
 
     def _runner(self, name: str, toolchain: str | None) -> Runner:
         """The device with the archive's program, built once."""
@@ -169,6 +211,12 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
 
     target, name = resolve_target(options), module_name(options)
     progress(f"importing {model}")
+    decoder = decoder_request(model, options)
+    if decoder is not None:
+        from tvm_pulp.generation.compile_decoder import compile_decoder
+
+        stated = {"target": options.target, "soc": target.soc.name, "inferred_inputs": []}
+        return App(compile_decoder(decoder, target, stated, progress), time.perf_counter() - started)
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.lowering import build_network
 
@@ -212,6 +260,34 @@ def _bounded_depth() -> Iterator[None]:
         ) from None
 
 
+def decoder_request(model: str | Path, options: CompileOptions) -> DecoderRequest | None:
+    """The language model that a name of the zoo means; None for any other model."""
+    from tvm_pulp.zoo import decoders
+
+    name = str(model).removeprefix("zoo:")
+    if not str(model).startswith("zoo:") or name not in decoders.MODELS:
+        if options.capacity is not None:
+            raise UserError(f"--capacity has no effect on '{model}', which has no recognised cache: drop it")
+        return None
+    from tvm_pulp.generation.compile_decoder import DecoderRequest
+
+    ineffective = {
+        "--input-shapes": options.input_shapes,
+        "--input-types": options.input_types,
+        "--sample-inputs": options.sample_inputs,
+        "--model-format": options.model_format,
+        "--plan": options.plan,
+    }
+    for option, value in ineffective.items():
+        if value:
+            raise UserError(f"{option} has no effect on a language model of the zoo: drop it")
+    known = decoders.MODELS[name]
+    capacity = known.capacity if options.capacity is None else options.capacity
+    chunk = max(1, min(known.chunk, capacity))
+    weights = decoders.build_decoder(name)
+    return DecoderRequest(module_name(options), weights, capacity, chunk, decoders.tokenizer_file(name))
+
+
 def import_model(model: str | Path, options: CompileOptions) -> Any:
     """Import a file or a zoo model; with integer ends where they are wanted."""
     imported = _import(model, options)
@@ -251,6 +327,17 @@ def module_name(options: CompileOptions) -> str:
     return name
 
 
+def plan_entries(model: str | Path, options: CompileOptions) -> dict[str, LoweredPlan]:
+    """Plans of every entry point by name; an ordinary network has one without a name."""
+    decoder = decoder_request(model, options)
+    if decoder is None:
+        return {"": plan_model(model, options)}
+    from tvm_pulp.generation.compile_decoder import plan_decoder
+    from tvm_pulp.target import resolve_target
+
+    return plan_decoder(decoder, resolve_target(options), _silent)
+
+
 def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
     """Plan a model for a SoC with a cluster, without emitting anything."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
@@ -280,6 +367,13 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Pa
     from tvm_pulp.target import resolve_target
 
     target = resolve_target(options)
+    if decoder_request(model, options) is not None:
+        if onnx is not None:
+            raise UserError("--onnx has no effect on a language model of the zoo: drop it")
+        for entry, lowered in plan_entries(model, options).items():
+            stream.write(f"{entry}:\n")
+            explain_plan(lowered.plan, stream)
+        return
     try:
         imported = import_model(model, options)
     except UnsupportedOperators as error:

@@ -25,7 +25,7 @@ ENGINE = "cluster"
 TYPES = {"int8": 0, "uint8": 1, "int32": 2}
 TYPES_16 = {"int16": 3, "uint16": 4}
 # How a kernel stores its results: as a byte unless stated here.
-_STORED = {"int32": 1, "int16": 2, "uint16": 2}
+STORED = {"int32": 1, "int16": 2, "uint16": 2}
 # enum tvm_pulp_requant_kind
 KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6}
 PULP_WIDE = 2
@@ -141,7 +141,7 @@ def requant_fields(
         else:
             pointers.append(arguments.load_whole(name, tensor))
     kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
-    per_channel, wide_result = int(max(t.spec.elements for t in operands) > 1), _STORED.get(rule.out_dtype, 0)
+    per_channel, wide_result = int(max(t.spec.elements for t in operands) > 1), STORED.get(rule.out_dtype, 0)
     # The field has another meaning for other kinds.
     shift = rule.shift if rule.kind == "pulp" else 0
     values = (kind, per_channel, wide_result, *pointers, shift, rule.zero_point, rule.low, rule.high)

@@ -147,7 +147,10 @@ def _unary(function: str, extra: Callable[[Layer], dict[str, int]]) -> type[Kern
     return UnaryKernel
 
 
-RequantizeKernel = _unary("requantize", lambda layer: {"per_row": 0, "zero_point": layer.attributes["zero_point"]})
+RequantizeKernel = _unary(
+    "requantize",
+    lambda layer: {"lines": 1, "x_line_stride": 0, "per_row": 0, "zero_point": layer.attributes["zero_point"]},
+)
 HardswishKernel = _unary("hardswish", lambda layer: {k: layer.attributes[k] for k in ("three", "six", "one_over_six")})
 GeluKernel = _unary("gelu", lambda layer: {k: layer.attributes[k] for k in ("b", "one")})
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from schedules.cluster.available import available
-from schedules.cluster.base import KINDS, PULP_WIDE, TYPES
+from schedules.cluster.base import KINDS, PULP_WIDE, STORED, TYPES
 from schedules.cluster.structures import words_of
 from schedules.kernel_cycles import call_cost
 from tvm_pulp.qnn.requant import Requant
@@ -54,16 +54,31 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
         return None
     columns = x.spec.shape[-1]
     rows = x.spec.elements // columns
+    step, lines, line_stride = 1, 1, 0
+    if "taken" in a:
+        # Some pixels of a picture: every `step`-th of a line.
+        lines, rows, step, line_stride = _taken(x.spec, a["taken"])
+        clips = rule.low == 0 or rule.low == ~rule.high
+        fast = rule.kind in ("shift", "half_up") and x.spec.dtype == "int32" and clips and y.spec.dtype != "int32"
+        if not fast or columns % 4 or mul.spec.elements == 1 or a["zero_point"] or x.spec.shape[0] != 1:
+            return None
     itemsize = np.dtype(x.spec.dtype).itemsize, np.dtype(y.spec.dtype).itemsize
     fields = {
-        "x": Pointer(x), "y": Pointer(y), "rows": rows, "columns": columns, "x_stride": columns * itemsize[0],
-        "y_stride": columns * itemsize[1], "x_type": TYPES[x.spec.dtype], "per_row": 0, "zero_point": a["zero_point"],
+        "x": Pointer(x), "y": Pointer(y), "lines": lines, "x_line_stride": line_stride, "rows": rows,
+        "columns": columns, "x_stride": step * columns * itemsize[0], "y_stride": columns * itemsize[1],
+        "x_type": TYPES[x.spec.dtype], "per_row": 0, "zero_point": a["zero_point"],
         "requant.kind": PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind],
-        "requant.per_channel": int(mul.spec.elements > 1), "requant.wide_result": int(y.spec.dtype == "int32"),
+        "requant.per_channel": int(mul.spec.elements > 1), "requant.wide_result": STORED.get(y.spec.dtype, 0),
         "requant.mul": Pointer(mul), "requant.add": Pointer(add), "requant.shift": rule.shift,
         "requant.zero_point": rule.zero_point, "requant.low": rule.low, "requant.high": rule.high,
     }  # fmt: skip
     return _call(kernel, "requantize", fields, costs)
+
+
+def _taken(spec: TensorSpec, steps: list[int]) -> tuple[int, int, int, int]:
+    """Lines, pixels of a line, step between them, and bytes between lines of a 32-bit picture thinned out."""
+    _, height, width, channels = spec.shape
+    return -(-height // steps[0]), -(-width // steps[1]), steps[1], 4 * steps[0] * width * channels
 
 
 def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:

@@ -1,4 +1,4 @@
-"""Argument structures of the kernels, read from their header: the C declaration is the only one."""
+"""Argument structures of the kernels, read from their headers: the C declaration is the only one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+_HEADERS = ("kernels.h", "decoder_kernels.h")
 _STRUCT = re.compile(r"struct (tvm_pulp_\w+) \{(.*?)\n\};", re.S)
 _NESTED = re.compile(r"struct (tvm_pulp_\w+) (\w+);")
 
 
 @cache
 def _structures() -> dict[str, tuple[str, ...]]:
-    text = resources.files("c_runtime").joinpath("kernels/include/tvm_pulp/kernels.h").read_text()
+    folder = resources.files("c_runtime").joinpath("kernels/include/tvm_pulp")
+    text = "".join(folder.joinpath(name).read_text() for name in _HEADERS)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     found: dict[str, tuple[str, ...]] = {}
     for name, body in _STRUCT.findall(text):

@@ -42,14 +42,22 @@ def mul(f: Fields, cores: int) -> Work:
     return _work(f, "element", cores, dense=dense)
 
 
+def qdq_mul(f: Fields, cores: int) -> Work:
+    return _work(f, "element", cores, dense=f["rows"] == 1)
+
+
 def requantize(f: Fields, cores: int) -> Work:
     kind, wide = kind_of(f), f["x_type"] == 2
     block = wide and f["zero_point"] == 0 and not f["per_row"]
-    if kind == "shift" and block and f["requant.per_channel"] and f["columns"] % 4 == 0:
+    fours = block and f["requant.per_channel"] and f["columns"] % 4 == 0 and not f["requant.wide_result"]
+    clips = f["requant.low"] == 0 or f["requant.low"] == ~f["requant.high"]
+    name = {"shift": "shift", "half_up": "high", "scaled": "high"}.get(kind)
+    if name and fours and clips:
         # Groups of four channels, or rows where there are few groups.
-        groups, rows = f["columns"] // 4, f["rows"]
+        groups, rows, lines = f["columns"] // 4, f["lines"] * f["rows"], f["lines"]
         groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
-        return {"call": 1, "shift_group": groups, "shift_element": 4 * groups * rows}
+        lined = {f"{name}_line": groups * lines} if lines > 1 else {}
+        return {"call": 1, f"{name}_group": groups, f"{name}_element": 4 * groups * rows, **lined}
     if kind.startswith("shift") or (not is_four(f) and not block):
         return _plain(f, kind, cores)
     if wide and f["requant.per_channel"] and f["columns"] >= cores:

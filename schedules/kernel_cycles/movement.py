@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedules.kernel_cycles.model import Fields, Work, given, share, words
+from schedules.kernel_cycles.model import Fields, Work, given, kind_of, share, words
 
 _AXES = (("height", "y"), ("width", "x"))
 
@@ -28,6 +28,16 @@ def pool(f: Fields, cores: int) -> Work:
         return {f"wide_{name}": count for name, count in work.items()}
     taps = groups * kernel[0] * kernel[1]
     return {"call": 1, where: touched, "group": groups, "row": groups * kernel[0], "tap": taps}
+
+
+def mean_pool(f: Fields, cores: int) -> Work:
+    pixels, kernel = f["pool.out_height"] * f["pool.out_width"], (f["pool.kernel_height"], f["pool.kernel_width"])
+    groups = share(pixels * words(f["pool.channels"]), cores)
+    touched = -(-groups // words(f["pool.channels"])) + (1 if pixels > 1 else 0)
+    # Whole lines are one.
+    lines = 1 if kernel[1] == f["pool.width"] and f["pool.dilation_x"] == 1 else kernel[0]
+    work = {"call": 1, "pixel": touched, "row": groups * lines, "tap": groups * kernel[0] * kernel[1]}
+    return {**work, f"group_{kind_of(f)}": groups}
 
 
 def transpose(f: Fields, cores: int) -> Work:

@@ -22,7 +22,7 @@ def test_layer_norm(tmp_path: Path, form: str, width: int) -> None:
     graph = Graph(width)
     graph.outputs.append(graph.layer_norm(_quantized(graph, width), width, form))
     module, difference = differences(graph, tmp_path)
-    assert operators(module) == ["relax.quantize", "mul", "qdq_norm", "relax.dequantize"]
+    assert operators(module) == ["relax.quantize", "qdq_mul", "qdq_norm", "relax.dequantize"]
     assert_agrees(difference)
 
 
@@ -34,5 +34,5 @@ def test_rms_norm(tmp_path: Path, form: str, width: int) -> None:
     module, difference = differences(graph, tmp_path)
     assert "relax.power" not in operators(module) and "relax.multiply" not in operators(module)
     if form != "product":  # there the squares are quantized: they are a table
-        assert operators(module) == ["relax.quantize", "mul", "qdq_norm", "relax.dequantize"]
+        assert operators(module) == ["relax.quantize", "qdq_mul", "qdq_norm", "relax.dequantize"]
     assert_agrees(difference)

@@ -18,6 +18,7 @@ from tvm_pulp.qnn.add_accumulators import AddAccumulators
 from tvm_pulp.qnn.gelu import Gelu
 from tvm_pulp.qnn.hardswish import Hardswish
 from tvm_pulp.qnn.mul import Mul
+from tvm_pulp.qnn.qdq_mul import QdqMul
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.requantize import Requantize
 
@@ -158,6 +159,25 @@ def mul_case(
     return Case(Call("mul", fields, misalign={"b": misalign}), expected, rows * columns)
 
 
+def qdq_mul_case(
+    rng: np.random.Generator, rows: int, columns: int, *, types: tuple[str, str] = ("int8", "int8"),
+    broadcast: bool = False, misalign: int = 0,
+) -> Case:  # fmt: skip
+    a = random_bytes(rng, (rows, columns), types[0])
+    b = random_bytes(rng, (1 if broadcast else rows, columns), types[1])
+    limits = {"low": -133, "high": 122, "zero_point": 5}
+    zero_points = {"zero_point_a": int(rng.integers(-128, 256)), "zero_point_b": int(rng.integers(-128, 256))}
+    # Powers of two make ties.
+    scale = np.float32(rng.choice([1 / 128, 1 / 256, float(rng.uniform(0.001, 0.02))]))
+    expected = QdqMul.reference({**limits, **zero_points, "scale": float(scale), "dtype": "int8"}, [a, b])
+    fields = {
+        "a": a, "b": b, "y": Out(a.shape, "int8"), "scale": np.array([scale]), "rows": rows, "columns": columns,
+        "b_stride": 0 if broadcast else columns, "a_type": TYPE_CODES[types[0]], "b_type": TYPE_CODES[types[1]],
+        **limits, **zero_points,
+    }  # fmt: skip
+    return Case(Call("qdq_mul", fields, misalign={"b": misalign}), expected, rows * columns)
+
+
 def requantize_case(
     rng: np.random.Generator,
     rows: int,
@@ -176,8 +196,25 @@ def requantize_case(
     attributes = {"zero_point": zero_point, "axis": axis, **rule.requant.attributes()}
     expected = Requantize.reference(attributes, [x, *rule.operands])
     fields = {**shape_fields(rows, columns, rule, x=x), "zero_point": zero_point, "per_row": int(axis == 0)}
+    fields |= {"lines": 1, "x_line_stride": 0}
     moved = misalign if dtype != "int32" else 0
     return Case(Call("requantize", fields, misalign={"x": moved}), expected, rows * columns)
+
+
+def thinned_case(rng: np.random.Generator, size: tuple[int, int, int], steps: tuple[int, int], kind: str) -> Case:
+    """Every so many lines and pixels of a picture that an engine computed whole."""
+    _, width, channels = size
+    x = random_values(rng, size, "int32")
+    rule = make_rule(rng, kind, 100300, channels, True)
+    while rule.requant.out_dtype == "int32" or not (rule.requant.low == 0 or rule.requant.low == ~rule.requant.high):
+        rule = make_rule(rng, kind, 100300, channels, True)
+    taken = x[:: steps[0], :: steps[1]]
+    attributes = {"zero_point": 0, "axis": 2, **rule.requant.attributes()}
+    expected = Requantize.reference(attributes, [taken, *rule.operands])
+    fields = {**shape_fields(taken.shape[1], channels, rule, x=x), "zero_point": 0, "per_row": 0}
+    fields |= {"lines": taken.shape[0], "x_line_stride": 4 * steps[0] * width * channels}
+    fields |= {"x_stride": 4 * steps[1] * channels, "y": Out(expected.shape, rule.requant.out_dtype)}
+    return Case(Call("requantize", fields), expected, expected.size)
 
 
 def hardswish_case(

@@ -19,7 +19,7 @@ import numpy as np
 from schedules.kernel_cycles import WORKS
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Work
-from tests.kernels.attention_cases import attention_case, qdq_attention_case, rope_case
+from tests.kernels.attention_cases import attention_case, qdq_attention_case, qdq_rope_case, rope_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
@@ -28,17 +28,21 @@ from tests.kernels.elementwise_cases import (
     hardswish_case,
     lookup_case,
     mul_case,
+    qdq_mul_case,
     requantize_case,
+    thinned_case,
 )
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
 from tests.kernels.movement_cases import (
     copy_rows_case,
     im2col_case,
+    mean_pool_case,
     pool_case,
     resize_case,
     space_to_depth_case,
     transpose_case,
 )
+from tests.kernels.past_attention_cases import past_attention_case, rotary_case
 from tests.kernels.random_requant import KINDS, rule_of_halves
 from tests.kernels.row_cases import (
     i_softmax_case,
@@ -147,10 +151,17 @@ def mul(s: Shapes) -> Case:
     return mul_case(s.rng, rows, columns, s.kind(), zero_points=(zero, 0), broadcast=rows > 1 and s.rng.random() < 0.3)
 
 
+def qdq_mul(s: Shapes) -> Case:
+    rows, columns = s.pick(1, s.size(1, 64)), s.size(8, 400)
+    return qdq_mul_case(s.rng, rows, columns, broadcast=rows > 1 and s.flag())
+
+
 def requantize(s: Shapes) -> Case:
     kind, columns = s.pick("pulp", "tflite", "shift", *KINDS), s.pick(s.size(2, 7), *[s.size(8, 400)] * 4)
-    if kind == "shift":
-        # What engines leave to the cores.
+    if kind in ("shift", "half_up"):
+        # What engines leave to the cores, of all pixels or of some.
+        if s.rng.random() < 0.3:
+            return thinned_case(s.rng, (s.size(2, 24), s.size(2, 24), 4 * s.size(1, 32)), (2, 2), kind)
         return requantize_case(s.rng, s.size(1, 200), 4 * s.size(1, 64), kind, dtype="int32", per_channel=True)
     return requantize_case(
         s.rng, s.size(1, 64), columns, kind, dtype=s.pick("int8", "int32", "int32"), per_channel=s.flag()
@@ -191,19 +202,40 @@ def attention(s: Shapes) -> Case:
 
 
 def qdq_attention(s: Shapes) -> Case:
-    group, queries, keys = s.pick(1, 1, 2), s.pick(1, s.size(1, 48)), s.size(2, 96)
+    group, queries, keys = s.pick(1, 1, 2), s.pick(1, s.size(1, 48)), s.size(4, 96)
     heads, size = group * s.size(1, 8), s.pick(4, 8, 16, 16, 32, 64)
-    return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, classes=s.pick(1, 2), by_head=s.flag())
+    forms = {"classes": s.pick(1, 2), "by_head": s.flag(), "tables": s.pick("", "", "qk")}
+    return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, **forms)
 
 
 def rope(s: Shapes) -> Case:
     return rope_case(s.rng, s.pick(1, s.size(1, 64)), s.size(4, 32), s.pick(4, 4, 4, 8), s.kind())
 
 
+def rotary(s: Shapes) -> Case:
+    return rotary_case(s.rng, s.pick(1, s.size(1, 32)), s.size(2, 16), s.pick(4, 32, 32))
+
+
+def past_attention(s: Shapes) -> Case:
+    heads, group, rows, length = s.size(1, 8), s.pick(1, 1, 2), s.pick(1, s.size(1, 32)), s.size(1, 192)
+    return past_attention_case(s.rng, (rows, rows), heads, group, s.pick(4, 32, 32, 16), (length, 192))
+
+
+def qdq_rope(s: Shapes) -> Case:
+    dtype = s.pick("int8", "int8", "int8", "uint8")
+    return qdq_rope_case(s.rng, s.pick(1, s.size(1, 48)), s.size(1, 16), s.pick(8, 16, 32, 64), dtype=dtype)
+
+
 def pool(s: Shapes, *, average: bool) -> Case:
     height, width, channels = s.size(6, 20), s.size(6, 20), s.pick(s.size(4, 64), s.size(16, 64, 16))
     window = s.pick(Window((2, 2), (2, 2), pads=(0, 0, 0, 0)), Window((6, 6), (6, 6), pads=(0, 0, 0, 0)), Window())
     return pool_case(s.rng, (height, width, channels), window, average=average)
+
+
+def mean_pool(s: Shapes) -> Case:
+    height, width, channels = s.size(3, 12), s.size(3, 12), s.size(4, 256, s.pick(1, 4))
+    window = s.pick(Window((height, width), pads=(0, 0, 0, 0)), Window((2, 2), (2, 2), pads=(0, 0, 0, 0)))
+    return mean_pool_case(s.rng, (height, width, channels), window, s.pick("half_up", "half_even", "half_even"))
 
 
 def transpose(s: Shapes) -> Case:
@@ -252,6 +284,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "add": (add, 300),
     "add_accumulators": (add_accumulators, 80),
     "mul": (mul, 120),
+    "qdq_mul": (qdq_mul, 80),
     "requantize": (requantize, 360),
     "hardswish": (hardswish, 90),
     "gelu": (gelu, 90),
@@ -265,8 +298,12 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "attention": (attention, 320),
     "qdq_attention": (qdq_attention, 160),
     "rope": (rope, 120),
+    "rotary": (rotary, 60),
+    "past_attention": (past_attention, 120),
+    "qdq_rope": (qdq_rope, 80),
     "max_pool": (lambda s: pool(s, average=False), 140),
     "avg_pool": (lambda s: pool(s, average=True), 80),
+    "mean_pool": (mean_pool, 120),
     "transpose": (transpose, 100),
     "copy_rows": (copy_rows, 100),
     "im2col": (im2col, 160),

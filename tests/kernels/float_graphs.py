@@ -11,17 +11,17 @@ from onnx import TensorProto, helper, numpy_helper, shape_inference
 UNARY = ("Exp", "Sqrt", "Sigmoid", "Tanh", "Erf", "Relu", "Abs", "HardSigmoid", "Neg")
 
 
-def graph(nodes: Sequence[Any], x: Sequence[int], constants: dict[str, np.ndarray], output: str = "y") -> Any:
-    """A model of one float input `x`."""
+def graph(nodes: Sequence[Any], x: Sequence[int], constants: dict[str, np.ndarray], opset: int = 17) -> Any:
+    """A model of one float input `x` and one output `y`."""
     made = helper.make_graph(
         list(nodes),
         "g",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, list(x))],
-        [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
         [numpy_helper.from_array(v, k) for k, v in constants.items()],
     )
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)])
-    model.ir_version = 8
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", opset)])
+    model.ir_version = 9
     return shape_inference.infer_shapes(model)
 
 
@@ -71,7 +71,7 @@ def quantize(count: int, dtype: Any) -> Any:
     parameters = {"s": np.float32(0.05), "z": np.array(3, dtype)}
     nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"])]
     nodes.append(helper.make_node("DequantizeLinear", ["q", "s", "z"], ["y"]))
-    return graph(nodes, [1, count], parameters)
+    return graph(nodes, [1, count], parameters, opset=19)
 
 
 def networks() -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Argument structures of the kernels, read from the public header."""
+"""Argument structures of the kernels, read from the public headers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import functools
 import re
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parents[2] / "c_runtime/kernels/include/tvm_pulp/kernels.h"
+FOLDER = Path(__file__).resolve().parents[2] / "c_runtime/kernels/include/tvm_pulp"
+HEADERS = ("kernels.h", "decoder_kernels.h")
 
 _STRUCT = re.compile(r"^struct (tvm_pulp_\w+) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^\s*((?:const )?(?:struct )?\w+) (\*?)(\w+);", re.MULTILINE)
@@ -17,7 +18,8 @@ _FIELD = re.compile(r"^\s*((?:const )?(?:struct )?\w+) (\*?)(\w+);", re.MULTILIN
 def structures(pointer: type) -> dict[str, type[ctypes.Structure]]:
     """Every structure by name, with `pointer` in the place of pointers (c_uint32 for the cluster)."""
     found: dict[str, type[ctypes.Structure]] = {}
-    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(encoding="utf-8"), flags=re.DOTALL)
+    written = "".join((FOLDER / name).read_text(encoding="utf-8") for name in HEADERS)
+    text = re.sub(r"/\*.*?\*/", "", written, flags=re.DOTALL)
     for name, body in _STRUCT.findall(text):
         fields: list[tuple[str, type]] = []
         for kind, star, field in _FIELD.findall(body):

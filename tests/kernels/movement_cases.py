@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from schedules.cluster.steps import pad_fields
 from tests.kernels.call import Call, Out
 from tests.kernels.matrix_cases import TYPE_CODES, Case, Window, random_bytes
+from tests.kernels.random_requant import random_rule
 from tests.qnn.resize_operands import random_resize
 from tvm_pulp.qnn.avg_pool import AvgPool
 from tvm_pulp.qnn.im2col import Im2col
@@ -40,6 +42,24 @@ def pool_case(
     }
     call = Call("avg_pool" if average else "max_pool", fields, structure="pool", misalign={"x": misalign})
     return Case(call, expected, expected.size * window.kernel[0] * window.kernel[1])
+
+
+def mean_pool_case(
+    rng: np.random.Generator, size: tuple[int, int, int], window: Window, kind: str, *, dtype: str = "int8",
+    misalign: int = 0,
+) -> Case:  # fmt: skip
+    x, taps, zero_point = random_bytes(rng, (1, *size), dtype), math.prod(window.kernel), int(rng.integers(-20, 20))
+    rule = random_rule(rng, kind, 300 * taps, 1)
+    while rule.requant.out_dtype == "int32":
+        rule = random_rule(rng, kind, 300 * taps, 1)
+    attributes = {"layout": "NHWC", "kernel": window.kernel, "zero_point": zero_point, **window.attributes}
+    expected = AvgPool.reference({**attributes, **rule.requant.attributes()}, [x, *rule.operands])
+    pool = {
+        **window.fields(*size[:2]), "x": x, "y": Out(expected.shape, rule.requant.out_dtype), "channels": size[2],
+        "x_type": TYPE_CODES[dtype], "low": 0, "high": 0,
+    }  # fmt: skip
+    fields = {"pool": pool, "zero_point": zero_point, "requant": rule.fields}
+    return Case(Call("mean_pool", fields, misalign={"x": misalign}), expected, expected.size * taps)
 
 
 def im2col_case(rng: np.random.Generator, size: tuple[int, int, int], window: Window, *, misalign: int = 0) -> Case:

@@ -16,7 +16,9 @@ from tests.kernels.elementwise_cases import (
     linear_sum_case,
     lookup_case,
     mul_case,
+    qdq_mul_case,
     requantize_case,
+    thinned_case,
 )
 from tests.kernels.random_requant import KINDS
 
@@ -87,12 +89,23 @@ def test_requantize(kind, seed, rows, columns, dtype, zero_point, axis, per_chan
     check(case, cores, tool)
 
 
+@pytest.mark.parametrize("kind", ["shift", "half_up"])
 @EXAMPLES
 @given(SEEDS, st.integers(1, 40), st.integers(1, 20), CORES, TOOLS)
-def test_shift_of_four_channels(seed, rows, groups, cores, tool):  # type: ignore[no-untyped-def]
+def test_requantize_four_channels(kind, seed, rows, groups, cores, tool):  # type: ignore[no-untyped-def]
     """What engines leave to the cores: 32-bit numbers, channels in fours, each with its summand and shift."""
     rng = np.random.default_rng(seed)
-    check(requantize_case(rng, rows, 4 * groups, "shift", dtype="int32", per_channel=True), cores, tool)
+    check(requantize_case(rng, rows, 4 * groups, kind, dtype="int32", per_channel=True), cores, tool)
+
+
+@pytest.mark.parametrize("kind", ["shift", "half_up"])
+@EXAMPLES
+@given(
+    SEEDS, st.integers(1, 9), st.integers(1, 9), st.integers(1, 12), st.tuples(*[st.integers(1, 3)] * 2), CORES, TOOLS
+)
+def test_requantize_some_pixels(kind, seed, height, width, groups, steps, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(thinned_case(rng, (height, width, 4 * groups), steps, kind), cores, tool)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -115,3 +128,13 @@ def test_lookup(seed, count, misalign, cores, tool):  # type: ignore[no-untyped-
 def test_add_accumulators(seed, rows, columns, dtype, out, misalign, cores, tool):  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(seed)
     check(add_accumulators_case(rng, rows, columns, dtype, misalign=misalign, out=out), cores, tool)
+
+
+@settings(max_examples=30)
+@given(
+    st.integers(0, 1 << 30), st.integers(1, 9), st.integers(1, 70), st.sampled_from(["int8", "uint8"]),
+    st.sampled_from(["int8", "uint8"]), st.booleans(), st.integers(0, 3), st.integers(1, 8),
+)  # fmt: skip
+def test_qdq_mul(seed, rows, columns, first, second, broadcast, misalign, cores):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(qdq_mul_case(rng, rows, columns, types=(first, second), broadcast=broadcast, misalign=misalign), cores)

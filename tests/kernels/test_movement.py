@@ -12,6 +12,7 @@ from tests.kernels.matrix_cases import Window
 from tests.kernels.movement_cases import (
     copy_rows_case,
     im2col_case,
+    mean_pool_case,
     pad_case,
     pool_case,
     resize_case,
@@ -39,6 +40,19 @@ def test_pool(seed, size, kernel, strides, pads, average, dtype, misalign, cores
     window = Window(kernel, strides, (1, 1), tuple(min(p, min(kernel) - 1) for p in pads))  # type: ignore[arg-type]
     assume(min(window.output(*size[:2])) >= 1)
     case = pool_case(np.random.default_rng(seed), size, window, average=average, dtype=dtype, misalign=misalign)
+    check(case, cores, tool)
+
+
+@pytest.mark.parametrize("kind", ["half_up", "half_even", "pulp", "tflite"])
+@settings(max_examples=12)
+@given(
+    SEEDS, IMAGES, KERNELS, st.tuples(st.integers(1, 3), st.integers(1, 3)), st.tuples(*[st.integers(0, 3)] * 4),
+    BYTES, MISALIGN, CORES, TOOLS,
+)  # fmt: skip
+def test_mean_pool(kind, seed, size, kernel, strides, pads, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    window = Window(kernel, strides, (1, 1), tuple(min(p, min(kernel) - 1) for p in pads))  # type: ignore[arg-type]
+    assume(min(window.output(*size[:2])) >= 1)
+    case = mean_pool_case(np.random.default_rng(seed), size, window, kind, dtype=dtype, misalign=misalign)
     check(case, cores, tool)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, integers, pick, requant
 from tvm_pulp.qnn import softmax_table
+from tvm_pulp.qnn.past_attention import exponential_table
+from tvm_pulp.qnn.rotary import rotation_table
 
 
 def attention(rng: Rng) -> Case:
@@ -48,6 +50,9 @@ def qdq_attention(rng: Rng) -> Case:
         attributes |= {f"{name}_head_stride": strides[0], f"{name}_stride": strides[1], f"{name}_offset": offset}
         attributes[f"zero_point_{name}"] = int(rng.integers(-9, 9)) + (0 if signed else 128)
         data.append(integers(rng, (1, offset + positions * count * size), "int8" if signed else "uint8"))
+    for name in ("q", "k"):
+        attributes[f"has_{name}_table"] = int(rng.integers(2))
+        data += [integers(rng, (256,))] if attributes[f"has_{name}_table"] else []
     classes = int(pick(rng, (1, 1, 3)))
     attributes["has_mask"] = int(classes > 1)
     if classes > 1:
@@ -68,4 +73,42 @@ def qdq_attention(rng: Rng) -> Case:
     return Case("qdq_attention", attributes, data)
 
 
-CASES = {"attention": attention, "qdq_attention": qdq_attention}
+def rotary(rng: Rng) -> Case:
+    rows, heads, size = int(rng.integers(1, 5)), int(rng.integers(1, 4)), int(pick(rng, (2, 4, 6, 8)))
+    start = int(rng.integers(0, 40))
+    rotation = rotation_table(start + rows, size)[start:]
+    return Case("rotary", {}, [integers(rng, (rows, heads * size)), rotation])
+
+
+def past_attention(rng: Rng) -> Case:
+    kv_heads, group, size = (int(pick(rng, choice)) for choice in ((1, 2, 3), (1, 2), (1, 4, 8)))
+    rows, capacity = int(pick(rng, (1, 1, 3, 6))), int(pick(rng, (1, 5, 12)))
+    length = np.array([rng.integers(0, capacity + 1)], np.int32)
+    shapes = [(rows, kv_heads * group * size), *[(rows, kv_heads * size)] * 2, *[(capacity, kv_heads * size)] * 2]
+    attributes = {"heads": kv_heads * group, "kv_heads": kv_heads, "mul": int(rng.integers(1, 200))}
+    attributes["shift"] = int(rng.integers(1, 14))
+    table = exponential_table(int(rng.integers(4, 64)))
+    return Case("past_attention", attributes, [*(integers(rng, shape) for shape in shapes), length, table])
+
+
+def qdq_rope(rng: Rng) -> Case:
+    outer, inner, size = int(rng.integers(1, 5)), int(rng.integers(1, 5)), 2 * int(pick(rng, (1, 3, 8)))
+    axis, dtype = int(pick(rng, (1, 2))), str(pick(rng, ("int8", "uint8")))
+    positions = outer if axis == 1 else inner
+    data = [integers(rng, (1, outer, inner, size), dtype), *(integers(rng, (1, positions, size)) for _ in range(2))]
+    data += [integers(rng, (256,)) for _ in range(2)]
+    attributes: dict[str, Any] = {"position_axis": axis, "low": -130, "high": 125, "zero_point": 2, "dtype": "int8"}
+    attributes |= {f"zero_point_{n}": int(rng.integers(-20, 20)) for n in ("x", "cosine", "partner", "sine")}
+    for name in ("kept", "turned"):
+        attributes |= {f"{name}_low": -120, f"{name}_high": 135, f"{name}_scale": float(np.float32(0.007))}
+        attributes[f"{name}_weight"] = float(np.float32(rng.uniform(0.4, 1)))
+    return Case("qdq_rope", attributes, data)
+
+
+CASES = {
+    "attention": attention,
+    "qdq_attention": qdq_attention,
+    "qdq_rope": qdq_rope,
+    "rotary": rotary,
+    "past_attention": past_attention,
+}

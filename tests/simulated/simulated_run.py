@@ -21,6 +21,7 @@ LAYER_KEYS = {
 REPORT_KEYS = {
     "soc", "target", "cores", "cycles", "cold_cycles", "instructions", "macs", "macs_per_cycle",
     "estimated_cycles", "bound_cycles", "dma", "energy_uj", "energy_model", "memory", "code_bytes", "layers", "host",
+    "inputs", "outputs",
 }  # fmt: skip
 # What only a fresh compilation knows.
 MAY_BE_NULL = {"compile_s"}

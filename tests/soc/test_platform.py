@@ -35,8 +35,13 @@ def test_parts_do_not_exceed_the_memory() -> None:
 
 def test_every_family_has_its_files() -> None:
     for family in ("xpulp", "generic"):
-        files = Platform(BASE.with_settings({"software.kernels": family})).kernel_files()
+        files = Platform(BASE.with_settings({"software.kernels": family})).kernel_files(["tvm_pulp_kernel_conv2d"])
         assert f"kernels/{family}/conv2d.c" in files and "kernels/include/tvm_pulp/kernels.h" in files
+        assert f"kernels/{family}/gelu.c" not in files
+
+
+def test_kernels_nobody_calls_need_no_files() -> None:
+    assert Platform(BASE).kernel_files([]) == {}
 
 
 def test_a_key_with_nothing_behind_it_is_taken_out(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def float_layers() -> dict[str, Layer]:
         "float_pool": make_layer("float_pool", {**window, "kernel": [3, 2], "kind": "max"}, image),
         "float_reduce": make_layer("float_reduce", {**whole, "axes": [1], "keepdims": 0}, image),
         "float_reduce, axes kept": make_layer("float_reduce", {**whole, "axes": [2, 3], "keepdims": 1}, image),
+        "pad": make_layer("pad", {"before": [0, 0, 1, 2], "after": [0, 0, 0, 3], "value": 1.5}, image),
         "float_softmax": make_layer("float_softmax", {}, rows),
         "float_norm": make_layer("float_norm", {"kind": "layer", "epsilon": 1e-5}, rows, floats(7), floats(7)),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ def accumulator_interval(call: Any) -> tuple[np.ndarray, np.ndarray]:
     if qnn.is_qnn(call, "requantize"):
         low, high = spec_of(call.args[0]).range
         return np.array([low - attributes["zero_point"]]), np.array([high - attributes["zero_point"]])
+    if qnn.is_qnn(call, "avg_pool"):
+        taps = math.prod(attributes["kernel"])
+        low, high = (taps * (limit - attributes["zero_point"]) for limit in spec_of(call.args[0]).range)
+        return np.array([min(low, 0)]), np.array([max(high, 0)])
     bound = accumulator_bound(call)
     reach = bound if bound is not None else 1 << 31
     return np.array([-reach]), np.array([reach])

@@ -21,7 +21,7 @@ import numpy as np
 
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant, Real
 from tvm_pulp.qnn import softmax_table
-from tvm_pulp.qnn.fixed_point import single_rounding_multipliers, tie_free_multipliers
+from tvm_pulp.qnn.fixed_point import tie_free_multipliers
 from tvm_pulp.qnn.requant import Requant
 
 Rule = tuple[Requant, list[np.ndarray]]
@@ -104,4 +104,4 @@ class OnnxArithmetic:
         """Rule with one multiplier per number of values in a window; the first entry is never used."""
         ratio = float(x.scale) / (float(target.scale) * np.maximum(counts, 1))
         rule = Requant("half_even", 0, target.zero_point, target.low, target.high, dtype=target.dtype)
-        return rule, list(single_rounding_multipliers(ratio))
+        return rule, list(tie_free_multipliers(ratio))

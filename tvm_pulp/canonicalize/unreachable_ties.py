@@ -18,7 +18,7 @@ from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.operator import PREFIX
 from tvm_pulp.qnn.requant import Requant
 
-_OPERATORS = ("conv2d", "dense", "matmul", "mul", "requantize")
+_OPERATORS = ("conv2d", "dense", "matmul", "mul", "requantize", "avg_pool")
 
 
 class UnreachableTies(Rewriter):

@@ -56,10 +56,8 @@ def emit_cluster(
     }
     for codegen in engines.values():
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
-    if any(isinstance(slot.step, Call) for slot in tables.slots):
-        texts |= {
-            f"{RUNTIME}/{path}": text for path, text in platform.kernel_files(uses_float=network.uses_float()).items()
-        }
+    called = [slot.step.function for slot in tables.slots if isinstance(slot.step, Call)]
+    texts |= {f"{RUNTIME}/{path}": text for path, text in platform.kernel_files(called).items()}
     defines = [*platform.defines(), *defines, *(d for codegen in engines.values() for d in codegen.defines)]
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})

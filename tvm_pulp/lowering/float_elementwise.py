@@ -11,7 +11,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.float_map import tree
+from tvm_pulp.qnn.float_map import functions, tree
 from tvm_pulp.qnn.operator import spec_of
 
 Expression = list[Any]
@@ -168,12 +168,12 @@ class Fused:
 
     def _fits(self, made: Any) -> bool:
         """Of the result's own shape: nothing is computed twice. And not too large together."""
-        functions = count(tree(qnn.attributes(made)))
-        small = self._functions + functions <= _MOST_FUNCTIONS
+        added = functions(tree(qnn.attributes(made)))
+        small = self._functions + added <= _MOST_FUNCTIONS
         return spec_of(made).shape == self._shape and small and len(self.operands) + len(made.args) <= _MOST_OPERANDS
 
     def _take(self, expression: Expression, operands: list[Any]) -> Expression:
-        self._functions += count(expression)
+        self._functions += functions(expression)
         renamed = [self._operand(o) for o in operands]
 
         def rename(e: Expression) -> Expression:
@@ -195,11 +195,6 @@ class Fused:
         self._functions += 2
         # Differences of 8- and 16-bit integers are exact as floats.
         return ["multiply", ["subtract", x, c(zero)] if zero else x, c(scale)]
-
-
-def count(e: Expression) -> int:
-    """Functions of an expression."""
-    return 0 if e[0] in ("x", "c") else 1 + sum(count(a) for a in e[1:])
 
 
 CONVERTERS = dict.fromkeys([*_PLAIN, *_SPECIAL], convert)

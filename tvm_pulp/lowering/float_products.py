@@ -27,7 +27,7 @@ def matmul(rewriter: Rewriter, call: Any) -> Any:
     if rank == 2 or len(spec_of(b).shape) > 2:
         return qnn.emit("float_matmul", [a, b], attributes)
     # All rows meet the same matrix: they are the rows of one product.
-    rows = rewriter.emit(relax.op.reshape(a, (math.prod(shape[:-1]), shape[-1])))
+    rows = rewriter.emit(relax.op.reshape(a, (math.prod(shape[:-1]), shape[-1])), "rows")
     product = rewriter.emit(qnn.emit("float_matmul", [rows, b], attributes))
     return relax.op.reshape(product, spec_of(call).shape)
 

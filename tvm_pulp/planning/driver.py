@@ -20,7 +20,7 @@ from tvm_pulp.planning.cover import Cover, Covers, recorded_cover
 from tvm_pulp.planning.find_plan import find_plan
 from tvm_pulp.planning.garbage_collection import rare_garbage_collection
 from tvm_pulp.planning.heuristics.balance_engines import expected_cycles
-from tvm_pulp.planning.memory_limits import check_capacity, layers_to_move
+from tvm_pulp.planning.memory_limits import check_capacity, layers_to_move, spread_weights
 from tvm_pulp.planning.partition_network import partition_network
 from tvm_pulp.planning.read_plan import read_plan, recorded_operators, recorded_regions
 from tvm_pulp.planning.smallest_size import check_smallest_size
@@ -150,6 +150,7 @@ def _find(network: Network, request: PlanRequest) -> Plan:
         covers = Covers(operators, several, pins, request.l1_bytes, priority)
         cover = _fastest_cover(network, covers, request)
         best = _find_in(_evaluator(network, cover, request), request)
+        spread_weights(best, request.soc)
         layers = {planned.layer.name: planned.layer for planned in best.layers}
         moved = [
             layers[name]

@@ -1,4 +1,4 @@
-"""What memories beyond L1 hold: whether a plan fits them, and which layers have to leave a full weight memory."""
+"""What memories beyond L1 hold: whether a plan fits them, and what has to leave a full weight memory."""
 
 from __future__ import annotations
 
@@ -13,6 +13,21 @@ def layers_to_move(plan: Plan, soc: Any, level: str) -> dict[str, int]:
     """Layers, with the bytes of their weights, that leave a weight memory for the rest: as few as possible."""
     missing = plan.constants_in(level) - soc.software.weight_parts[level]
     return _largest_needed(plan, level, missing) if missing > 0 else {}
+
+
+def spread_weights(plan: Plan, soc: Any) -> None:
+    """Weights that one part of the weight memory has no room for go to the other parts, the last used first."""
+    parts = soc.software.weight_parts
+    free = {level: size - plan.constants_in(level) for level, size in parts.items()}
+    for tensor in reversed(plan.constants()):
+        if free.get(tensor.level, 0) >= 0:
+            continue
+        for level, room in free.items():
+            if room >= tensor.spec.bytes:
+                free[tensor.level] += tensor.spec.bytes
+                free[level] -= tensor.spec.bytes
+                tensor.level = level
+                break
 
 
 def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> None:

@@ -42,7 +42,7 @@ class Concat(Operator):
         y = loops.buffer("y", output)
         first = 0
         for number, (source, spec) in enumerate(zip(sources, inputs, strict=False)):
-            low = spec.range[0]
+            low = spec.range[0] if number in tables else 0
             with over(loops, spec.shape) as indices:
                 target = [index + first if a == axis and first else index for a, index in enumerate(indices)]
                 value = source[tuple(indices)]

@@ -50,30 +50,52 @@ class FloatMap(Operator):
         steps = [_steps(sizes, [f[n] for f in follows]) for n in range(len(inputs))]
         whole = _steps(sizes, [True] * len(sizes))
 
-        def elements(indices: Sequence[Any], ahead: int = 1) -> None:
-            """`ahead` neighbours along the last axis: all are read before the first is written."""
+        small = functions(expression) <= _SMALL
+
+        def elements(indices: Sequence[Any], ahead: int, e: list[Any], values: dict[str, Any]) -> None:
+            """`ahead` neighbours along the last axis, all read before the first is written; `values`: known before."""
             read = []
             for k in range(ahead):
-                places = [_place(indices, s, k) for s in steps]
-                read.append([loops.bind(f"v{n}", b[p]) for n, (b, p) in enumerate(zip(buffers, places, strict=True))])
-            for k, values in enumerate(read):
-                loops.store(y, [_place(indices, whole, k)], expression_value(loops, expression, values))
+                own = dict(values)
+                for n, (buffer, step) in enumerate(zip(buffers, steps, strict=True)):
+                    if _key(["x", n]) not in own:
+                        own[_key(["x", n])] = loops.bind(f"v{n}", buffer[_place(indices, step, k)])
+                read.append(own)
+            for k, own in enumerate(read):
+                loops.store(y, [_place(indices, whole, k)], expression_value(loops, e, own))
 
-        if len(sizes) == 1 and _functions(expression) <= _SMALL and sizes[0] >= 2 * _TOGETHER:
-            groups = sizes[0] // _TOGETHER
+        if len(sizes) == 1:
+            together = _TOGETHER if small and sizes[0] >= 2 * _TOGETHER else 1
+            groups = sizes[0] // together
             with loops.parallel("group", groups) as group:
-                elements([loops.bind("place", group * _TOGETHER)], _TOGETHER)
-            if sizes[0] % _TOGETHER:
-                with loops.parallel("i", sizes[0] % _TOGETHER) as i:
-                    elements([i + groups * _TOGETHER])
+                elements([loops.bind("place", group * together)], together, expression, {})
+            if sizes[0] % together:
+                with loops.parallel("i", sizes[0] % together) as i:
+                    elements([i + groups * together], 1, expression, {})
             return loops.finish("float_map")
         shared = next((a for a, size in enumerate(sizes) if size >= _SHARED), None)
         shared = max(range(len(sizes)), key=lambda a: sizes[a]) if shared is None else shared
-        others = [a for a in range(len(sizes)) if a != shared]
-        inside = loops.nest([f"i{a}" for a in others], [sizes[a] for a in others])
-        with loops.parallel("shared", sizes[shared]) as first, inside as rest:
-            found = dict(zip([shared, *others], [first, *rest], strict=True))
-            elements([found[a] for a in range(len(sizes))])
+        *middle, inner = (a for a in range(len(sizes)) if a != shared)
+        still = {n for n in range(len(inputs)) if not follows[inner][n]}
+        outside = loops.nest([f"i{a}" for a in middle], [sizes[a] for a in middle])
+        with loops.parallel("shared", sizes[shared]) as first, outside as rest:
+            found = {shared: first, inner: i32(0), **dict(zip(middle, rest, strict=True))}
+            start = [found[a] for a in range(len(sizes))]
+            # What does not change along the innermost axis is computed before its loop.
+            values = {
+                _key(["x", n]): loops.bind(f"w{n}", buffers[n][_place(start, steps[n], 0)]) for n in sorted(still)
+            }
+            moving = _without_still_divisors(expression, still)
+            for part in _still_parts(moving, still):
+                values[_key(part)] = expression_value(loops, part, values)
+            together = _TOGETHER if small and inner == len(sizes) - 1 else 1
+            groups = sizes[inner] // together
+            if groups:
+                with loops.loop("group", groups) as group:
+                    place = loops.bind("place", group * together) if together > 1 else group
+                    elements([place if a == inner else found[a] for a in range(len(sizes))], together, moving, values)
+            for last in range(groups * together, sizes[inner]):
+                elements([i32(last) if a == inner else found[a] for a in range(len(sizes))], 1, moving, values)
         return loops.finish("float_map")
 
 
@@ -136,20 +158,51 @@ def _place(indices: Sequence[Any], steps: Sequence[int], ahead: int) -> Any:
     return place + ahead * steps[-1] if ahead and steps[-1] else place
 
 
-def _functions(e: list[Any]) -> int:
-    return 0 if e[0] in ("x", "c") else 1 + sum(_functions(a) for a in e[1:])
+def functions(e: list[Any]) -> int:
+    """How many functions an expression has."""
+    return 0 if e[0] in ("x", "c") else 1 + sum(functions(a) for a in e[1:])
 
 
-def expression_value(loops: Loops, expression: list[Any], operands: Sequence[Any]) -> Any:
-    """Every part of an expression under a name, once."""
-    known: dict[str, Any] = {}
+def _key(e: list[Any]) -> str:
+    return json.dumps(e)
+
+
+def _is_still(e: list[Any], still: set[int]) -> bool:
+    return e[0] == "c" or (e[1] in still if e[0] == "x" else all(_is_still(a, still) for a in e[1:]))
+
+
+def _without_still_divisors(e: list[Any], still: set[int]) -> list[Any]:
+    """Divided by what does not change: multiplied by its reciprocal, which does not change either."""
+    if e[0] in ("x", "c"):
+        return e
+    parts = [_without_still_divisors(a, still) for a in e[1:]]
+    if e[0] == "divide" and _is_still(parts[1], still) and not _is_still(parts[0], still):
+        return ["multiply", parts[0], ["divide", ["c", 1.0], parts[1]]]
+    return [e[0], *parts]
+
+
+def _still_parts(e: list[Any], still: set[int]) -> list[list[Any]]:
+    """The largest parts of an expression that do not change."""
+    if e[0] in ("x", "c"):
+        return []
+    if _is_still(e, still):
+        return [e]
+    return [part for a in e[1:] for part in _still_parts(a, still)]
+
+
+def operand_values(operands: Sequence[Any]) -> dict[str, Any]:
+    """Values of operands as `expression_value` takes them."""
+    return {_key(["x", n]): value for n, value in enumerate(operands)}
+
+
+def expression_value(loops: Loops, expression: list[Any], known: dict[str, Any]) -> Any:
+    """Every part of an expression under a name, once; `known` holds the operands and what was computed before."""
+    known = dict(known)
 
     def value(e: list[Any]) -> Any:
-        if e[0] == "x":
-            return operands[e[1]]
         if e[0] == "c":
             return tirx.const(e[1], "float32")
-        key = json.dumps(e)
+        key = _key(e)
         if key not in known:
             known[key] = loops.bind("t", FUNCTIONS[e[0]].tir(*(value(a) for a in e[1:])))
         return known[key]

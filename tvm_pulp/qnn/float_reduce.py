@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn.float_map import expression_value, numpy_value, tree
+from tvm_pulp.qnn.float_map import expression_value, numpy_value, operand_values, tree
 from tvm_pulp.qnn.float_rows import extreme, mean_of, total
 from tvm_pulp.qnn.loops import Loops
 from tvm_pulp.qnn.operator import Operator, register
@@ -53,7 +53,8 @@ class FloatReduce(Operator):
 
             def value(at: Any) -> Any:
                 place = first + at * inner if inner > 1 else first + at
-                return expression_value(loops, expression, [loops.bind("v", b[place]) for b in buffers])
+                values = [loops.bind("v", b[place]) for b in buffers]
+                return expression_value(loops, expression, operand_values(values))
 
             if kind in ("max", "min"):
                 result = extreme(loops, "best", length, value, f"f{kind}")

@@ -40,7 +40,7 @@ class FloatSoftmax(Operator):
             sum_of = loops.scalar("sum", 0, "float32")
 
             def weigh(at: Any) -> None:
-                weight = loops.bind("weight", call("exp", x[first + at] - largest, dtype="float32"))
+                weight = loops.bind("weight", call("exp_below", x[first + at] - largest, dtype="float32"))
                 loops.store(y, [first + at], weight)
                 sum_of.set(sum_of.value + weight)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.quantization import Quantization
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
@@ -112,7 +113,13 @@ class Network:
         return alive
 
     def uses_float(self) -> bool:
-        """Whether any tensor is floating point."""
-        every = (part for layer in self.layers for part in (layer, *layer.parts))
+        """Whether any tensor is floating point, or an operator computes so inside."""
+        every = [part for layer in self.layers for part in (layer, *layer.parts)]
         tensors: Iterable[Tensor] = (t for layer in every for t in layer.operands)
-        return any(t.spec.dtype.startswith("float") for t in tensors)
+        return any(t.spec.dtype.startswith("float") for t in tensors) or any(_single_precision(p) for p in every)
+
+
+def _single_precision(layer: Layer) -> bool:
+    operator = OPERATORS.get(layer.operator)
+    inside = operator is not None and operator.single_precision
+    return inside or (layer.operator == "softmax" and layer.attributes["form"] == "table")

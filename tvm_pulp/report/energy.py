@@ -19,7 +19,7 @@ def inference_energy(soc: Soc, run: Statistics) -> tuple[float | None, dict[str,
     """
     if run.counters is None or run.cycles is None or run.cold_cycles is None:
         return None, None
-    counts = _counts(soc, run)
+    counts = _counts(soc, run.counters)
     coefficients = _coefficients(soc, [p.name for p in run.counters.peripherals])
     if soc.energy.static_cycle is None or any(counts[name] and coefficients[name] is None for name in counts):
         return None, None
@@ -36,6 +36,16 @@ def inference_energy(soc: Soc, run: Statistics) -> tuple[float | None, dict[str,
     return sum(terms.values()), model
 
 
+def counted_energy(soc: Soc, counters: Any, before: Any, cycles: int) -> float | None:
+    """Microjoules of what a run counted beyond an earlier one, or beyond nothing; None when a figure is missing."""
+    counts, known = _counts(soc, counters), _coefficients(soc, [p.name for p in counters.peripherals])
+    earlier = _counts(soc, before) if before is not None else dict.fromkeys(counts, 0)
+    if soc.energy.static_cycle is None or any(counts[name] and known[name] is None for name in counts):
+        return None
+    total = sum((count - earlier[name]) * (known[name] or 0.0) for name, count in counts.items())
+    return (total + cycles * soc.energy.static_cycle) / _PICOJOULES_PER_MICROJOULE
+
+
 def _coefficients(soc: Soc, engines: Sequence[str]) -> dict[str, float | None]:
     energy = soc.energy
     return {
@@ -49,9 +59,8 @@ def _coefficients(soc: Soc, engines: Sequence[str]) -> dict[str, float | None]:
     }
 
 
-def _counts(soc: Soc, run: Statistics) -> dict[str, int]:
+def _counts(soc: Soc, statistics: Any) -> dict[str, int]:
     """How often the run did what the coefficients price."""
-    statistics = run.counters
     cores = statistics.cores[: soc.cluster.cores]
     outside = sum(c["external_loads"] + c["external_stores"] for c in cores)
     inside = sum(c["loads"] + c["stores"] for c in cores) - outside

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.description import Soc
+from tvm_pulp.soc.kernel_sources import needed_sources
 
 _SCRIPT = "link.ld.in"
 _HEADERS = "include/tvm_pulp"
@@ -91,32 +91,18 @@ class Platform:
         suffixes = (".c", ".h", ".S")
         found = {f"hal/{path}": text for path, text in _texts(_folder("hal").joinpath(self.soc.software.hal), suffixes)}
         found |= {f"libc/{path}": text for path, text in _texts(_folder("libc"), suffixes)}
-        return {**found, **self._family_header(), "hal/link.ld": self.linker_script()}
+        return {**found, "hal/link.ld": self.linker_script()}
 
-    def _family_header(self) -> dict[str, str]:
-        """Instructions of the kernels' family, which the runtime uses as well."""
-        own = _folder(_HEADERS).joinpath(f"{self.soc.software.kernels}.h")
-        return {f"{_HEADERS}/{own.name}": own.read_text(encoding="utf-8")} if own.is_file() else {}
-
-    def kernel_files(self, *, uses_float: bool = True) -> dict[str, str]:
-        """The hand-written kernels, and what they share with others.
-
-        A program without floats is built without the float unit, and so without kernels that name its registers.
-        """
-        family, found = self.soc.software.kernels, self._family_header()
-        has_floats = self.march(uses_float=uses_float) == "rv32imfc"
+    def kernel_files(self, functions: Iterable[str]) -> dict[str, str]:
+        """The sources of hand-written kernels that are called, and what they share with others."""
+        family, found = self.soc.software.kernels, {}
+        own = _folder(_HEADERS).joinpath(f"{family}.h")
+        if own.is_file():
+            found[f"{_HEADERS}/{own.name}"] = own.read_text(encoding="utf-8")
         for folder in ("include", family):
             texts = _texts(_folder("kernels").joinpath(folder), (".c", ".h"))
-            found |= {
-                f"kernels/{folder}/{path}": text
-                for path, text in texts
-                if has_floats or not _FLOAT_OPERAND.search(text)
-            }
-        return found
-
-
-# An operand of an assembler statement that is a float register.
-_FLOAT_OPERAND = re.compile(r'"[=+&]*f"\(')
+            found |= {f"kernels/{folder}/{path}": text for path, text in texts}
+        return needed_sources(found, functions)
 
 
 def _folder(path: str) -> Any:

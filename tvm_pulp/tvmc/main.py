@@ -13,6 +13,7 @@ from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
 VERBS = {
     "compile": "compile a model to a Model Library Format archive of bare-metal C",
     "run": "build an archive and run it on a device",
+    "generate": "continue a prompt with a compiled language model",
     "explain": "show node by node what the compiler does and why",
     "uma": "write the package of a new accelerator",
     "plan": "print the deployment plan and draw memories over time",

@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output) if args.output else None
     if folder is not None and folder.exists() and not folder.is_dir():
         raise UserError(f"-o: '{folder}' is not a folder; name another one")
-    from tvm_pulp.api import plan_model
+    from tvm_pulp.api import plan_entries
     from tvm_pulp.report.plan_pictures import write_pictures
     from tvm_pulp.report.plan_table import print_plan
     from tvm_pulp.soc.cost_model import CostModel
@@ -32,9 +32,12 @@ def run(args: argparse.Namespace) -> int:
     from tvm_pulp.tir.describe import describe
 
     options = options_of(args)
-    lowered = plan_model(args.MODEL, options)
-    described = describe(lowered)
-    print_plan(lowered.plan, sys.stdout, described)
-    if folder is not None:
-        write_pictures(folder, described, CostModel(resolve_target(options).soc, lowered.plan.cores))
+    for entry, lowered in plan_entries(args.MODEL, options).items():
+        described = describe(lowered)
+        if entry:
+            print(f"{entry}:")
+        print_plan(lowered.plan, sys.stdout, described)
+        if folder is not None:
+            machine = CostModel(resolve_target(options).soc, lowered.plan.cores)
+            write_pictures(folder / entry if entry else folder, described, machine)
     return 0

@@ -34,8 +34,11 @@ def names() -> list[str]:
 
 def _find(name: str) -> ZooModel:
     if name not in _MODULES:
-        close = difflib.get_close_matches(name, _MODULES, n=3, cutoff=0.4)
-        advice = f"did you mean {' or '.join(close)}" if close else f"the networks are {', '.join(_MODULES)}"
+        from tvm_pulp.zoo.decoders import MODELS
+
+        known = [*_MODULES, *MODELS]
+        close = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+        advice = f"did you mean {' or '.join(close)}" if close else f"the networks are {', '.join(known)}"
         raise UserError(f"the zoo has no network '{name}': {advice}")
     module: Any = importlib.import_module(f"tvm_pulp.zoo.{_MODULES[name]}")
     return next(network for network in module.NETWORKS if network.name == name)

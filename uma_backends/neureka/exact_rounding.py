@@ -92,7 +92,10 @@ def _fit(targets: np.ndarray, steps: np.ndarray, real: np.ndarray, reach: Reach,
         # Steps that no accumulator reaches ask only for one side.
         least = np.where(steps <= high, targets - at, -_FREE).max(axis=1)
         most = np.where(steps > low, targets - 1 - before, _FREE).min(axis=1)
-        middle = (np.maximum(least, -(1 << 31)) + np.minimum(most, 1 << 31)) // 2
+        # A side that asks nothing, because no accumulator comes near, leaves the other one: its end is the smallest.
+        middle = np.where(
+            least <= -_FREE, np.minimum(most, 0), np.where(most >= _FREE, np.maximum(least, 0), (least + most) // 2)
+        )
         fits = (least <= most) & (scale > 0) & (scale < _LARGEST_SCALE)
         product = reach.magnitudes * scale
         fits &= ((product >> ARRAY_SHIFT) + np.abs(middle) < 1 << 31) & (product < 1 << 47)

@@ -147,6 +147,9 @@ class Direct3x3Form(NeurekaForm):
         loads, step = self.job_steps(job, box.start[3], source, raw)
         if (sh, sw) == (1, 1):
             return self.assemble([*before, *loads], step, raw, box)
+        requantized = self.assemble_taken([*before, *loads], step, raw, box, (sh, sw))
+        if requantized is not None:
+            return requantized
         kept = Local("kept", TensorSpec(box.size, raw.spec.dtype))
         keep = {"begin": [0] * 4, "stride": [1, sh, sw, 1], "size": list(box.size)}
         recipe = self.assemble([*before, *loads], step, kept, box)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -183,8 +184,11 @@ class NeurekaForm:
         whole = Requant.of(self.layer.attributes)
         return Requant("shift", 0, 0, whole.low, whole.high, dtype=whole.dtype).attributes(), constants
 
-    def finish(self, raw: Local, box: Box) -> list[Step]:
-        """From the array's output to the stored tile; requantize on the cores where the array cannot."""
+    def finish(self, raw: Local, box: Box, taken: Sequence[int] = ()) -> list[Step]:
+        """From the array's output to the stored tile; requantize on the cores where the array cannot.
+
+        `taken`: steps between the lines and pixels of the output that are kept.
+        """
         out = self.layer.outputs[0]
         if self.arithmetic.native or out.spec.dtype == "int32":
             return [Store(raw, out, box)]
@@ -199,13 +203,26 @@ class NeurekaForm:
             steps.append(Load(tensor, Box.whole((1,)) if one else Box((first,), (channels,)), local))
             vectors.append(local)
         attributes = {**rule, "zero_point": 0, "axis": len(raw.spec.shape) - 1, "reach": self.arithmetic.reach}
+        if taken:
+            attributes["taken"] = list(taken)
         steps.append(Kernel("requantize", attributes, (raw, *vectors), (y,)))
         steps.append(Store(y, out, box))
         return steps
 
     def assemble(self, before: list[Step], job: Job, raw: Local, box: Box) -> Recipe:
+        return self._arranged([*before, job, *self.finish(raw, box)])
+
+    def assemble_taken(self, before: list[Step], job: Job, raw: Local, box: Box, taken: Sequence[int]) -> Recipe | None:
+        """As `assemble`, requantizing only some of the array's results; None where the cores have no kernel for it."""
+        end = [] if self.arithmetic.native else self.finish(raw, box, taken)
+        kernels = [s for s in end if isinstance(s, Kernel)]
+        if not kernels or any(isinstance(step_call(k, self.context.costs), Kernel) for k in kernels):
+            return None
+        return self._arranged([*before, job, *end])
+
+    def _arranged(self, given: list[Step]) -> Recipe:
         # Loads first: one wait and one barrier serve them all.
-        steps = [self.on_cores(s) if isinstance(s, Kernel) else s for s in (*before, job, *self.finish(raw, box))]
+        steps = [self.on_cores(s) if isinstance(s, Kernel) else s for s in given]
         loads = [s for s in steps if isinstance(s, Load)]
         rest = [s for s in steps if not isinstance(s, Load)]
         return Recipe((*loads, *rest))

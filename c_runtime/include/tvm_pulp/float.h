@@ -99,13 +99,9 @@ TVM_PULP_INLINE float tvm_pulp_divide(float a, float b) {
 #define TVM_PULP_UNITS 0x1.8p23f
 #define TVM_PULP_UNITS_BITS 0x4b400000
 
-/* Everything but the usual case: values beside the middle of two whole numbers, which only the quotient itself decides,
- * and values beyond the range. What is not a number is `low`. */
-static __attribute__((noinline, unused)) int32_t tvm_pulp_quantize_rest(float x, float scale, float sum,
-                                                                        int32_t zero, int32_t low, int32_t high) {
-  int32_t whole = (int32_t)tvm_pulp_float_bits(sum);
-  if (whole < TVM_PULP_UNITS_BITS + low - zero - 1) return low;
-  if (whole > TVM_PULP_UNITS_BITS + high - zero + 1 && sum == sum) return high;
+/* The quotient itself, for values beside the middle of two whole numbers. What is not a number is `low`. */
+static __attribute__((noinline, unused)) int32_t tvm_pulp_quantize_close(float x, float scale, int32_t zero,
+                                                                         int32_t low, int32_t high) {
   float quotient = x / scale;
   if (!(quotient > (float)(low - zero))) return low;
   if (quotient >= (float)(high - zero)) return high;
@@ -122,12 +118,13 @@ TVM_PULP_INLINE int32_t tvm_pulp_quantize(float x, float scale, float reciprocal
                                           int32_t high) {
   float sum = tvm_pulp_fma(x, reciprocal, TVM_PULP_UNITS);
   float rest = tvm_pulp_fma(TVM_PULP_UNITS - sum, scale, x);
-  uint32_t place = tvm_pulp_float_bits(sum) - (uint32_t)(TVM_PULP_UNITS_BITS + low - zero);
+  int32_t whole = (int32_t)tvm_pulp_float_bits(sum), lowest = TVM_PULP_UNITS_BITS + low - zero;
+  uint32_t place = (uint32_t)whole - (uint32_t)lowest, most = (uint32_t)(high - low);
   /* Without its sign, a float's bits are ordered as the floats are. */
-  if (__builtin_expect(tvm_pulp_float_bits(rest) << 1 >= tvm_pulp_float_bits(sure) << 1, 0) ||
-      __builtin_expect(place > (uint32_t)(high - low), 0)) {
-    return tvm_pulp_quantize_rest(x, scale, sum, zero, low, high);
+  if (__builtin_expect(tvm_pulp_float_bits(rest) << 1 >= tvm_pulp_float_bits(sure) << 1, 0)) {
+    return tvm_pulp_quantize_close(x, scale, zero, low, high);
   }
+  if (__builtin_expect(place > most, 0)) place = whole < lowest ? 0u : most;
   return (int32_t)place + low;
 }
 

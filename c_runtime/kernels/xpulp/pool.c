@@ -2,47 +2,11 @@
  *
  * Four channels at a time; the last four reach back where channels are not a multiple of four. Work is shared in output
  * pixels and channel groups. */
+#include "pool_window.h"
 #include "reciprocal.h"
 #include "tvm_pulp/plain/pool.h"
 #include "tvm_pulp/work_share.h"
 #include "tvm_pulp/xpulp.h"
-
-/* The part of a window that lies inside the image: first pixel, and how many taps in each direction. */
-struct window {
-  const int8_t *x;
-  uint32_t rows, columns;
-  uint32_t row_step, column_step; /* bytes between taps */
-};
-
-/* First tap inside, and number of taps inside, of one direction. */
-static uint32_t clip_taps(int32_t start, uint32_t dilation, uint32_t taps, uint32_t size, uint32_t *first) {
-  *first = (uint32_t)start;
-  if (start >= 0 && (uint32_t)start + (taps - 1u) * dilation < size) return taps;
-  uint32_t begin = 0;
-  while (begin < taps && start + (int32_t)(begin * dilation) < 0) ++begin;
-  uint32_t end = begin;
-  while (end < taps && start + (int32_t)(end * dilation) < (int32_t)size) ++end;
-  *first = (uint32_t)(start + (int32_t)(begin * dilation));
-  return end - begin;
-}
-
-static struct window find_window(const struct tvm_pulp_pool_args *args, uint32_t oy, uint32_t ox) {
-  struct window w;
-  uint32_t iy, ix;
-  w.rows = clip_taps((int32_t)(oy * args->stride_y - args->pad_top), args->dilation_y, args->kernel_height,
-                     args->height, &iy);
-  w.columns = clip_taps((int32_t)(ox * args->stride_x - args->pad_left), args->dilation_x, args->kernel_width,
-                        args->width, &ix);
-  w.x = args->x + (iy * args->width + ix) * args->channels;
-  w.row_step = args->dilation_y * args->width * args->channels;
-  w.column_step = args->dilation_x * args->channels;
-  if (w.columns * w.column_step == w.row_step) {
-    /* Whole lines follow each other without a gap. */
-    w.columns *= w.rows;
-    w.rows = 1;
-  }
-  return w;
-}
 
 /* Whether no window leaves the image: then only their first pixels differ. */
 static uint32_t all_inside(const struct tvm_pulp_pool_args *a) {
@@ -87,30 +51,6 @@ static void maximum_of_sixteen(const struct window *w, const int8_t *x, uint32_t
   tvm_pulp_xp_put_word(y + 4, m1);
   tvm_pulp_xp_put_word(y + 8, m2);
   tvm_pulp_xp_put_word(y + 12, m3);
-}
-
-/* Sums of four channels over one line of taps. A vector with a single one picks a channel out of the word. */
-#define SUM_LINE(SDOT)                                                                                     \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[w]", "%[step]", "%[at]") SDOT("%[s0]", "%[w]", "%[k0]") \
-                   SDOT("%[s1]", "%[w]", "%[k1]") SDOT("%[s2]", "%[w]", "%[k2]") XP_LOOP_END               \
-                   SDOT("%[s3]", "%[w]", "%[k3]") XP_END                                                   \
-                   : [at] "+r"(at), [w] "=&r"(word), [s0] "+r"(total[0]), [s1] "+r"(total[1]), [s2] "+r"(total[2]), \
-                     [s3] "+r"(total[3])                                                                   \
-                   : [n] "r"(w->columns), [step] "r"(w->column_step), [k0] "r"(0x1), [k1] "r"(0x100),      \
-                     [k2] "r"(0x10000), [k3] "r"(0x1000000)                                                \
-                   : "memory")
-
-static void sum(const struct window *w, const int8_t *x, uint32_t is_unsigned, int32_t total[4]) {
-  int32_t word;
-  for (uint32_t i = 0; i < 4u; ++i) total[i] = 0;
-  for (uint32_t row = 0; row < w->rows; ++row, x += w->row_step) {
-    const int8_t *at = x;
-    if (is_unsigned) {
-      SUM_LINE(XP_SDOTUSP);
-    } else {
-      SUM_LINE(XP_SDOTSP);
-    }
-  }
 }
 
 /* Half away from zero, clipped. */

@@ -62,3 +62,13 @@ def test_accumulators_too_large_for_the_product_are_refused() -> None:
     rule, first, second, _, bias = random_layer("tflite", 2, relu=True)
     huge = np.full(CHANNELS, 1 << 30)
     assert fold_exactly(rule, first, second, Reach(-huge, huge), bias) is None
+
+
+def test_a_channel_that_never_changes_has_a_summand() -> None:
+    """No accumulator comes near a step: only one side confines the summand, which must not be half of nothing."""
+    rule, multiplier, shift = Requant("half_up", 0, -128, -128, 127), np.array([1769675264]), np.array([38])
+    reach, bias = Reach(np.array([-153510]), np.array([0])), np.array([-430])
+    fold = fold_exactly(rule, multiplier, shift, reach, bias)
+    assert fold is not None
+    acc = np.arange(-153510, 1)[:, None]
+    np.testing.assert_array_equal(finished(fold, acc, rule), np.full_like(acc, -128))

@@ -166,35 +166,36 @@ def _pool_axes(_layer: Layer) -> tuple[TileAxis, ...]:
     return (TileAxis(1), TileAxis(3), TileAxis(2), TileAxis(0))
 
 
-def _float_rows(layer: Layer, box: Box, kernel: int) -> tuple[int, int]:
-    """Input rows of output rows, without padding; layout NCHW."""
-    stride, dilation = layer.attributes["strides"][0], layer.attributes["dilation"][0]
-    return box.start[2] * stride, (box.size[2] - 1) * stride + (kernel - 1) * dilation + 1
+def _float_window(layer: Layer, box: Box, kernel: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """First input row and column of an output part, and how many; no padding, layout NCHW."""
+    strides, dilation = layer.attributes["strides"], layer.attributes["dilation"]
+    first = tuple(box.start[2 + a] * strides[a] for a in range(2))
+    count = tuple((box.size[2 + a] - 1) * strides[a] + (kernel[a] - 1) * dilation[a] + 1 for a in range(2))
+    return first, count
 
 
 def _float_conv_axes(layer: Layer) -> tuple[TileAxis, ...]:
     # Groups stay together.
     filters = (TileAxis(1),) if layer.attributes["groups"] == 1 else ()
-    return (TileAxis(2), *filters, TileAxis(0))
+    return (TileAxis(2), *filters, TileAxis(0), TileAxis(3))
 
 
 def _float_conv_part(layer: Layer, box: Box) -> Part:
     x, weight = layer.inputs[0].spec.shape, layer.inputs[1].spec.shape
-    first, count = _float_rows(layer, box, weight[1])
-    source = Box((box.start[0], 0, first, 0), (box.size[0], x[1], count, x[3]))
+    first, count = _float_window(layer, box, weight[1:3])
+    source = Box((box.start[0], 0, *first), (box.size[0], x[1], *count))
     filters = Box((0, 0, 0, box.start[1]), (*weight[:3], box.size[1]))
     rest = _constants(layer, 2, slice(box.start[1], box.start[1] + box.size[1]))
     return Part((source, filters, *rest), layer.attributes)
 
 
 def _float_pool_axes(_layer: Layer) -> tuple[TileAxis, ...]:
-    return (TileAxis(1), TileAxis(2), TileAxis(0))
+    return (TileAxis(1), TileAxis(2), TileAxis(0), TileAxis(3))
 
 
 def _float_pool_part(layer: Layer, box: Box) -> Part:
-    first, count = _float_rows(layer, box, layer.attributes["kernel"][0])
-    start, size = (*box.start[:2], first, 0), (*box.size[:2], count, layer.inputs[0].spec.shape[3])
-    return Part((Box(start, size),), layer.attributes)
+    first, count = _float_window(layer, box, tuple(layer.attributes["kernel"]))
+    return Part((Box((*box.start[:2], *first), (*box.size[:2], *count)),), layer.attributes)
 
 
 def _kept(layer: Layer) -> list[int]:
@@ -224,6 +225,19 @@ def _transpose_part(layer: Layer, box: Box) -> Part:
     return Part((Box(tuple(start), tuple(size)),), layer.attributes)
 
 
+def _pad_axes(layer: Layer) -> tuple[TileAxis, ...]:
+    """Axes without padding: every part of the others needs something of the input."""
+    sides = zip(layer.attributes["before"], layer.attributes["after"], strict=True)
+    return tuple(TileAxis(a) for a, side in enumerate(sides) if side == (0, 0))
+
+
+def _pad_part(layer: Layer, box: Box) -> Part:
+    shape, cut = layer.inputs[0].spec.shape, {a.axis for a in _pad_axes(layer)}
+    start = tuple(box.start[a] if a in cut else 0 for a in range(len(shape)))
+    size = tuple(box.size[a] if a in cut else d for a, d in enumerate(shape))
+    return Part((Box(start, size),), layer.attributes)
+
+
 def _operands(layer: Layer) -> int:
     return int(layer.attributes["operands"])
 
@@ -248,6 +262,7 @@ RULES: dict[str, TileRule] = {
     "add_accumulators": _elementwise(lambda _: 2),
     "sub": _elementwise(lambda _: 2),
     "mul": _elementwise(lambda _: 2),
+    "qdq_mul": _elementwise(lambda _: 2),
     "no_norm": _elementwise(lambda _: 3),
     "integer_div": _elementwise(_operands),
     "lookup": TileRule(_all_axes, _rows_part),
@@ -258,4 +273,5 @@ RULES: dict[str, TileRule] = {
     "max_pool": TileRule(_pool_axes, _pool_part),
     "avg_pool": TileRule(_pool_axes, _pool_part),
     "transpose": TileRule(_all_axes, _transpose_part),
+    "pad": TileRule(_pad_axes, _pad_part),
 }

@@ -52,11 +52,17 @@ static inline void tvm_pulp_plain_mul(const struct tvm_pulp_mul_args *p, uint32_
   });
 }
 
+/* A row of x, counted over all lines. */
+static inline const void *tvm_pulp_plain_taken(const struct tvm_pulp_requantize_args *p, uint32_t row) {
+  uint32_t line = row / p->rows;
+  return tvm_pulp_row(tvm_pulp_row(p->x, line, p->x_line_stride), row - line * p->rows, p->x_stride);
+}
+
 /* What is left after an engine has multiplied. */
 static inline void tvm_pulp_plain_shift(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
   const struct tvm_pulp_requant *r = &p->requant;
-  TVM_PULP_EACH_ELEMENT(p->rows, p->columns, core, cores, {
-    int32_t x = tvm_pulp_load(tvm_pulp_row(p->x, row, p->x_stride), column, p->x_type) - p->zero_point;
+  TVM_PULP_EACH_ELEMENT(p->lines * p->rows, p->columns, core, cores, {
+    int32_t x = tvm_pulp_load(tvm_pulp_plain_taken(p, row), column, p->x_type) - p->zero_point;
     uint32_t at = r->per_channel ? (p->per_row ? row : column) : 0u;
     int32_t value = tvm_pulp_requantize(x, 1, r->add[at], r->mul[at], r->low, r->high);
     tvm_pulp_store(r, tvm_pulp_out_row(p->y, row, p->y_stride), column, value);
@@ -68,8 +74,8 @@ static inline void tvm_pulp_plain_requantize(const struct tvm_pulp_requantize_ar
     tvm_pulp_plain_shift(p, core, cores);
     return;
   }
-  TVM_PULP_EACH_ELEMENT(p->rows, p->columns, core, cores, {
-    int32_t x = tvm_pulp_load(tvm_pulp_row(p->x, row, p->x_stride), column, p->x_type) - p->zero_point;
+  TVM_PULP_EACH_ELEMENT(p->lines * p->rows, p->columns, core, cores, {
+    int32_t x = tvm_pulp_load(tvm_pulp_plain_taken(p, row), column, p->x_type) - p->zero_point;
     tvm_pulp_finish(&p->requant, tvm_pulp_out_row(p->y, row, p->y_stride), column, x, p->per_row ? row : column);
   });
 }

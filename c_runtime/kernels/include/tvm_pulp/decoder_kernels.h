@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arguments of the kernels that language models add; kernels.h has the rules. */
+#ifndef TVM_PULP_DECODER_KERNELS_H
+#define TVM_PULP_DECODER_KERNELS_H
+
+#include <stdint.h>
+
+/* Rotary positions on neighbouring pairs: x and y are [positions][heads * size], rotation is [positions][size] with
+ * cosine and sine of every pair, times 2^14; results are rounded half up and clipped to int8. */
+struct tvm_pulp_rotary_args {
+  const int8_t *x;
+  const int16_t *rotation; /* word aligned */
+  int8_t *y;
+  uint32_t positions;
+  uint32_t heads;
+  uint32_t size; /* of a head: even */
+};
+
+/* Attention of new rows over a cache and themselves: query `first` + i sees `length` rows of the past and the new rows
+ * up to its own. Heads [group * h, group * (h + 1)) share keys and values h.
+ *
+ *   logit = (q . k * mul + 2^(shift - 1)) >> shift,  e = exponential[min(largest logit - logit, 255)]
+ *   y = sum of e * v / sum of e, rounded half up */
+struct tvm_pulp_past_attention_args {
+  const int8_t *q; /* all tensors word aligned, all strides multiples of 4 */
+  const int8_t *k;
+  const int8_t *v;
+  const int8_t *past_k;
+  const int8_t *past_v;
+  const int32_t *length;
+  const uint8_t *exponential; /* 256 entries, the first is 255 */
+  int8_t *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= 5 * keys + 4, where keys are those of the longest query */
+  uint32_t scratch_stride;
+  uint32_t queries;
+  uint32_t first; /* row of the first query among the new rows */
+  uint32_t heads; /* of queries */
+  uint32_t group;
+  uint32_t size; /* of a head: a multiple of 4, at most 64 */
+  uint32_t q_stride;    /* also of y */
+  uint32_t k_stride;    /* also of v */
+  uint32_t past_stride; /* of both */
+  int32_t mul;          /* |q . k * mul| stays below 2^30 */
+  int32_t shift;        /* at least 1 */
+};
+
+#endif /* TVM_PULP_DECODER_KERNELS_H */

@@ -1,0 +1,128 @@
+"""Turns the trained weights into the integer decoder that the zoo holds.
+
+    python scripts/story_model/quantize.py FOLDER/story_llama_float.npz tvm_pulp/zoo/story_llama.npz
+
+Every step was learned while training with the roundings in place: nothing is calibrated here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.decoder.weights import NORM_SHIFT, Block, DecoderShape, DecoderWeights, Linear, Scale
+from tvm_pulp.decoder.weights_file import save_weights
+from tvm_pulp.zoo.decoders import fixed_point, silu_table
+
+SCORE_STEPS = 32
+# A normalized value is rounded down: what it stands for lies half a step above.
+NORM_OFFSET = 0.5
+
+
+class Trained:
+    """Arrays of the file, and steps by the name of their point."""
+
+    def __init__(self, path: Path) -> None:
+        with np.load(path, allow_pickle=False) as content:
+            self._arrays = dict(content)
+        facts = json.loads(str(self._arrays["shape"]))
+        names = ("width", "layers", "heads", "kv_heads", "hidden", "vocabulary")
+        self.shape = DecoderShape(**{name: facts[name] for name in names})
+
+    def array(self, name: str) -> np.ndarray:
+        return self._arrays[name].astype(np.float64)
+
+    def step(self, name: str) -> float:
+        return math.exp(float(self._arrays[f"{name}.log_step"]))
+
+
+def linear(weight: np.ndarray, step: float, goal: float, offset: float) -> Linear:
+    """int8 weights with a scale per output; inputs lie `offset` above their integers."""
+    scale = np.maximum(np.abs(weight).max(1), 1e-8) / 127
+    integers = np.rint(weight / scale[:, None]).astype(np.int64)
+    bound = 128 * int(np.abs(integers).sum(1).max())
+    factors = scale * step / goal
+    largest, shift = fixed_point(float(factors.max()), 2 * bound)
+    mul = np.maximum(1, np.rint(factors / factors.max() * largest)).astype(np.int64)
+    add = np.rint(mul * offset * integers.sum(1)).astype(np.int64) + (1 << shift >> 1)
+    return Linear(integers.astype(np.int8), Scale(mul, add, shift))
+
+
+def one(factor: float, bound: int) -> Scale:
+    mul, shift = fixed_point(factor, bound)
+    return Scale(np.array([mul]), np.array([1 << shift >> 1]), shift)
+
+
+def norm(trained: Trained, name: str) -> tuple[np.ndarray, float]:
+    """Weights of an integer RMSNorm, and the step of its result."""
+    step = trained.step(f"{name}.out")
+    return np.rint(trained.array(f"{name}.gain") / step * (1 << NORM_SHIFT)).astype(np.int64), step
+
+
+def score(trained: Trained, name: str) -> tuple[int, int]:
+    head = trained.shape.head
+    factor = trained.step(f"{name}.q_step") * trained.step(f"{name}.k_step") * SCORE_STEPS / math.sqrt(head)
+    # The kernel wants products below 2^30.
+    return fixed_point(factor, 2 * 128 * 128 * head)
+
+
+def block(trained: Trained, index: int, source: float) -> Block:
+    name = f"blocks.{index}"
+    attention, feed = f"{name}.attention", f"{name}.feed_forward"
+    norm1, step1 = norm(trained, f"{name}.norm1")
+    norm2, step2 = norm(trained, f"{name}.norm2")
+    sum1, sum2 = trained.step(f"{name}.sum1"), trained.step(f"{name}.sum2")
+
+    def layer(part: str, step: float, goal: float, offset: float = 0.0) -> Linear:
+        return linear(trained.array(f"{part}.weight"), step, goal, offset)
+
+    def projection(kind: str) -> Linear:
+        return layer(f"{attention}.{kind}", step1, trained.step(f"{attention}.{kind}_step"), NORM_OFFSET)
+
+    steps: dict[str, Any] = {kind: trained.step(f"{feed}.{kind}_step") for kind in ("gate", "silu", "up", "product")}
+    return Block(
+        norm1=norm1,
+        q=projection("q"),
+        k=projection("k"),
+        v=projection("v"),
+        score=score(trained, attention),
+        o=layer(f"{attention}.o", trained.step(f"{attention}.v_step"), sum1),
+        sum1=one(source / sum1, 128),
+        norm2=norm2,
+        gate=layer(f"{feed}.gate", step2, steps["gate"], NORM_OFFSET),
+        silu=silu_table(steps["gate"], steps["silu"]),
+        up=layer(f"{feed}.up", step2, steps["up"], NORM_OFFSET),
+        product=one(steps["silu"] * steps["up"] / steps["product"], 128 * 128),
+        down=layer(f"{feed}.down", steps["product"], sum2),
+        sum2=one(sum1 / sum2, 128),
+    )
+
+
+def quantized(trained: Trained) -> DecoderWeights:
+    step = trained.step("embedding_step")
+    embedding = np.clip(np.rint(trained.array("embedding") / step), -128, 127).astype(np.int8)
+    blocks, source = [], step
+    for index in range(trained.shape.layers):
+        blocks.append(block(trained, index, source))
+        source = trained.step(f"blocks.{index}.sum2")
+    last, last_step = norm(trained, "norm")
+    bias = np.rint(NORM_OFFSET * embedding.astype(np.int64).sum(1)).astype(np.int32)
+    return DecoderWeights(trained.shape, embedding, tuple(blocks), last, bias, SCORE_STEPS, logit_step=step * last_step)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("FLOAT", type=Path)
+    parser.add_argument("INTEGER", type=Path)
+    options = parser.parse_args()
+    save_weights(options.INTEGER, quantized(Trained(options.FLOAT)))
+    print(f"wrote {options.INTEGER}: {options.INTEGER.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

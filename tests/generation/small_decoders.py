@@ -1,0 +1,34 @@
+"""Decoders that compile in seconds: two layers, heads that share keys and values."""
+
+from __future__ import annotations
+
+import functools
+import json
+
+from tvm_pulp.api import App, CompileOptions
+from tvm_pulp.decoder.weights import DecoderShape, DecoderWeights
+from tvm_pulp.generation.compile_decoder import DecoderRequest, compile_decoder
+from tvm_pulp.target import resolve_target
+from tvm_pulp.zoo import decoders
+
+SHAPES = {
+    "shared_heads": DecoderShape(width=32, layers=2, heads=4, kv_heads=2, hidden=40, vocabulary=24),
+    "odd": DecoderShape(width=24, layers=1, heads=2, kv_heads=2, hidden=20, vocabulary=17),
+}
+CAPACITY, CHUNK = 21, 4
+
+
+def weights(name: str) -> DecoderWeights:
+    return decoders.random_decoder_of(SHAPES[name], name, 0)
+
+
+@functools.cache
+def compiled(name: str, target: str) -> App:
+    request = DecoderRequest("small", weights(name), CAPACITY, CHUNK)
+    options = CompileOptions(target=target, soc="siracusa")
+    facts = {"target": target, "soc": "siracusa", "inferred_inputs": []}
+    return App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
+
+
+def facts_of(app: App) -> dict[str, object]:
+    return dict(json.loads(app.files["metadata.json"])["tvm_pulp"]["decoder"])

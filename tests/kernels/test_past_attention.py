@@ -1,0 +1,38 @@
+"""Attention over a cache and rotary positions: shared heads, empty and full caches, later queries, 1 to 8 cores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.kernels.check import TOOLCHAINS, check
+from tests.kernels.past_attention_cases import past_attention_case, rotary_case
+
+SEEDS = st.integers(0, 1 << 30)
+CORES = st.integers(1, 8)
+TOOLS = st.sampled_from(TOOLCHAINS)
+
+
+@settings(max_examples=25)
+@given(SEEDS, st.integers(1, 5), st.integers(1, 5), st.sampled_from([2, 4, 8, 32]), CORES, TOOLS)
+def test_rotary(seed: int, positions: int, heads: int, size: int, cores: int, tool: str) -> None:
+    check(rotary_case(np.random.default_rng(seed), positions, heads, size), cores, tool)
+
+
+@settings(max_examples=60)
+@given(
+    SEEDS, st.integers(1, 6), st.integers(0, 4), st.integers(1, 4), st.integers(1, 3),
+    st.sampled_from([4, 8, 32, 32, 64]), st.integers(0, 21), st.integers(0, 3), CORES, TOOLS,
+)  # fmt: skip
+def test_past_attention(  # type: ignore[no-untyped-def]
+    seed, queries, before, kv_heads, group, size, length, free, cores, tool
+):
+    rows, cache = (queries, queries + before), (length, max(1, length + free))
+    check(past_attention_case(np.random.default_rng(seed), rows, kv_heads, group, size, cache), cores, tool)
+
+
+@pytest.mark.parametrize("size", [4, 32])
+def test_a_long_cache(size: int) -> None:
+    check(past_attention_case(np.random.default_rng(1), (1, 1), 8, 1, size, (255, 256)), 8, TOOLCHAINS[0])

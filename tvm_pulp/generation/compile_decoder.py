@@ -1,0 +1,172 @@
+"""Compiles a decoder: two programs, planned one after the other, that share weights, tables and state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.codegen import weights as constant_files
+from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES
+from tvm_pulp.codegen.emit_cluster import named_constants
+from tvm_pulp.decoder import decoder_source
+from tvm_pulp.decoder.decoder_source import DecoderFacts
+from tvm_pulp.decoder.network import decoder_module, input_names, output_names
+from tvm_pulp.decoder.weights import DecoderWeights
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.lowering import build_network
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.qnn.rotary import rotation_table
+from tvm_pulp.soc import DEFAULT
+from tvm_pulp.target import Target
+from tvm_pulp.tir import LoweredPlan
+
+# Entry points in the order in which they are planned: the first decides where shared weights lie.
+DECODE, PREFILL = "decode", "prefill"
+
+
+@dataclass(frozen=True)
+class DecoderRequest:
+    """A decoder, the tokens that its cache holds, and those that prefill takes at a time."""
+
+    name: str
+    weights: DecoderWeights
+    capacity: int
+    chunk: int
+    tokenizer: bytes | None = None
+
+
+def compile_decoder(
+    request: DecoderRequest, target: Target, facts: dict[str, Any], progress: Callable[[str], None]
+) -> dict[str, bytes]:
+    """All files of the archive."""
+    plans = plan_decoder(request, target, progress)
+    progress("emitting C")
+    made = DecoderFacts(request.name, request.weights.shape, request.capacity, request.chunk)
+    same = _share(plans[DECODE], plans[PREFILL])
+    files: dict[str, bytes] = {}
+    records = {}
+    engines = {backend.target_name: backend.codegen for backend, _ in target.engines if backend.codegen is not None}
+    for entry, lowered in plans.items():
+        emitted = target.emit(lowered, facts)
+        name = lowered.plan.network.name
+        del emitted[f"{SOURCES}/{name}_program.c"]
+        records[entry] = json.loads(emitted.pop("metadata.json"))
+        for path in ("plan.json", "src/main.tir.txt"):
+            files[f"{entry}/{path}"] = emitted.pop(path)
+        files |= emitted
+    files |= _shared_weights(plans[DECODE], plans[PREFILL], same)
+    files |= _own_files(made, request, engines)
+    files["metadata.json"] = (json.dumps(_metadata(made, request, records), indent=2) + "\n").encode()
+    if request.tokenizer is not None:
+        files["tokenizer.json"] = request.tokenizer
+    return files
+
+
+def plan_decoder(request: DecoderRequest, target: Target, progress: Callable[[str], None]) -> dict[str, LoweredPlan]:
+    """Plans by entry point."""
+    _check(request, target)
+    plans = {}
+    for entry, rows in ((DECODE, 1), (PREFILL, request.chunk)):
+        progress(f"planning {entry} of {rows} token{'s' if rows > 1 else ''}")
+        plans[entry] = plan_entry(request, entry, rows, target)
+    return plans
+
+
+def plan_entry(request: DecoderRequest, entry: str, rows: int, target: Target) -> LoweredPlan:
+    """The plan of one entry point."""
+    layers = request.weights.shape.layers
+    module = decoder_module(request.weights, rows, request.capacity)
+    imported = Imported(module, input_names(layers), output_names(layers), "pulp")
+    network = build_network(target.prepare(module), imported, f"{request.name}_{entry}")
+    # Weights that cores and accelerator share would lie in L2 as well, where the cache is.
+    pins = {
+        layer.name: backend.target_name
+        for backend, _ in target.engines[:1]
+        for layer in network.layers
+        if layer.operator == "dense"
+    }
+    lowered = replace(target, pins={**pins, **target.pins}).plan(network)
+    if lowered.plan.l3_offsets():
+        raise UserError(
+            f"--capacity {request.capacity}: cache and weights of {entry} exceed L2 and the weight memory: lower it"
+        )
+    return lowered
+
+
+def _check(request: DecoderRequest, target: Target) -> None:
+    if not target.soc.simulated:
+        raise UserError(f"a language model needs a SoC with a cluster: add --soc={DEFAULT} or an engine")
+    if request.capacity < 1 or request.chunk < 1:
+        raise UserError(f"--capacity {request.capacity}: at least one token is needed")
+
+
+def _key(tensor: Tensor) -> tuple[str, bytes]:
+    assert tensor.data is not None
+    return str(tensor.data.dtype), tensor.data.tobytes()
+
+
+def _share(first: LoweredPlan, second: LoweredPlan) -> dict[Tensor, Tensor]:
+    """Constants of the second plan that the first has too; they lie where the first has put them."""
+    known = {_key(t): t for t in named_constants(first.tables, first.plan.constants())}
+    same = {}
+    for tensor in named_constants(second.tables, second.plan.constants()):
+        if _key(tensor) in known:
+            same[tensor] = known[_key(tensor)]
+            tensor.level = same[tensor].level
+    return same
+
+
+def _shared_weights(first: LoweredPlan, second: LoweredPlan, same: dict[Tensor, Tensor]) -> dict[str, bytes]:
+    """The second program's constants: those of the first by another name, and its own."""
+    name, other = second.plan.network.name, first.plan.network.name
+    own = [t for t in named_constants(second.tables, second.plan.constants()) if t not in same]
+    header = constant_files.header_file(name, own)
+    pairs = [(mine.name, theirs.name) for mine, theirs in same.items()]
+    return {
+        f"{SOURCES}/{name}_weights.c": constant_files.source_file(name, own).encode(),
+        f"{HEADERS}/{name}_weights.h": decoder_source.shared_header(name, other, header, pairs).encode(),
+    }
+
+
+def _own_files(made: DecoderFacts, request: DecoderRequest, engines: dict[str, Any]) -> dict[str, bytes]:
+    rotation = rotation_table(made.rows, made.shape.head, request.weights.rotary_base)
+    texts = {
+        f"{HEADERS}/tvmgen_{made.name}.h": decoder_source.header(made),
+        f"{SOURCES}/{made.name}_decoder.c": decoder_source.source(made),
+        f"{SOURCES}/{made.name}_program.c": decoder_source.program(made, engines),
+        f"{SOURCES}/{made.name}_tables.c": decoder_source.tables(made, request.weights.embedding, rotation),
+    }
+    root = resources.files("c_runtime").joinpath("generation")
+    for path in ("sample.c", "include/tvm_pulp/sample.h"):
+        texts[f"{RUNTIME}/generation/{path}"] = root.joinpath(path).read_text(encoding="utf-8")
+    return {path: text.encode() for path, text in texts.items()}
+
+
+def _metadata(made: DecoderFacts, request: DecoderRequest, records: dict[str, Any]) -> dict[str, Any]:
+    """That of the first program, with both programs' layers under `entries`."""
+    record = records[DECODE]
+    record["model_name"] = made.name
+    # Tokens go in and out, not tensors.
+    record["tvm_pulp"] |= {"inputs": [], "outputs": []}
+    shape = {name: int(value) for name, value in vars(made.shape).items()}
+    parameters = sum(int(np.prod(m.weight.shape)) for b in request.weights.blocks for m in _linears(b))
+    record["tvm_pulp"]["decoder"] = {
+        **shape,
+        "parameters": parameters + request.weights.embedding.size,
+        "capacity": made.capacity,
+        "chunk": made.chunk,
+        "logit_step": request.weights.logit_step,
+        "state_bytes": 2 * made.shape.layers * made.rows * made.shape.kv_width,
+        "entries": {entry: {"layers": r["tvm_pulp"]["layers"], "memory": r["memory"]} for entry, r in records.items()},
+    }
+    return record
+
+
+def _linears(block: Any) -> list[Any]:
+    return [block.q, block.k, block.v, block.o, block.gate, block.up, block.down]
