@@ -90,7 +90,7 @@ MODELS: dict[str, RealModel] = {
 HELD = frozenset(
     (
         *("resnet8", "resnet8_dynamo", "resnet8_uint8", "resnet8_int16"),
-        *("tcn", "tcn_dynamo", "yolo", "yolo_dynamo", "unet_transpose"),
+        *("tcn", "tcn_dynamo", "yolo", "yolo_dynamo", "unet_transpose", "lstm", "lstm_dynamo"),
     )
 )
 HELD_NATIVE = frozenset({"dscnn"})
