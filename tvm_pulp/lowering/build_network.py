@@ -13,7 +13,7 @@ from tvm_pulp import qnn
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.lowering.generated_macs import generated_macs
 from tvm_pulp.lowering.legalize_float import LoweredKernels, legalize_float
-from tvm_pulp.qnn.network import Layer, Network, Origin, Tensor
+from tvm_pulp.qnn.network import Layer, Network, Origin, State, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import registry
@@ -51,10 +51,10 @@ class Names:
         return name
 
 
-def build_network(module: Any, imported: Imported, name: str) -> Network:
+def build_network(module: Any, imported: Imported, name: str, states: tuple[State, ...] = ()) -> Network:
     """Layers of `main` in order. Reshapes become views; what is returned lives in the caller's buffers."""
     names = tuple(imported.inputs), tuple(imported.outputs)
-    origin = Origin(legalize_float(module), *names, LoweredKernels(), imported.quantization)
+    origin = Origin(legalize_float(module), *names, LoweredKernels(), imported.quantization, states)
     return _Builder(origin, name).build()
 
 
