@@ -238,11 +238,14 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
         lowered = target.plan(network)
         planner = lowered.plan.planner
         solver_seconds = planner.seconds if planner is not None else None
+        expected = {layer.layer.name: layer.added_cycles for layer in lowered.plan.layers}
+        _tell_float(lowered.plan.network, imported, expected, progress)
         progress("emitting C")
         files, stages, network = target.emit(lowered, facts), lowered.stages, lowered.plan.network
     else:
         from tvm_pulp.codegen.emit import emit
 
+        _tell_float(network, imported, {}, progress)
         progress(f"emitting C for {len(network.layers)} layers")
         network = target.on_host(network)
         files = emit(network, facts).files
@@ -250,6 +253,15 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     files["src/main.relax.txt"] = module.script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
     return App(files, time.perf_counter() - started, stages, solver_seconds)
+
+
+def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progress: Progress) -> None:
+    """One line where layers run float."""
+    from tvm_pulp.report.float_layers import float_sentence
+
+    sentence = float_sentence(network, imported.nodes, expected)
+    if sentence is not None:
+        progress(sentence)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.lowering.generated_macs import generated_macs
 from tvm_pulp.lowering.legalize_float import LoweredKernels, legalize_float
 from tvm_pulp.qnn.network import Layer, Network, Origin, State, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
@@ -169,6 +170,7 @@ class _Builder:
         operator = f"tir.{call.args[0].name_hint}"
         layer = Layer(outputs[0].name, operator, {}, inputs, outputs, kernel.function, workspaces=spaces)
         layer.parallel, layer.variables = kernel.parallel, (variable,)
+        layer.macs = generated_macs(kernel.function)
         self._layers.append(layer)
         return outputs if isinstance(call.ty_args[0], relax.TupleType) else outputs[0]
 
