@@ -98,7 +98,9 @@ def _positions(size: int, source: int, scale: float, mode: str, *, is_picked: bo
     elif mode == "half_pixel_symmetric":
         offset = source / 2 * (1 - size / (float(step) * source))
         # This one in double precision; what is weighed has its offset rounded, what is picked has not.
-        offset = offset if is_picked else float(np.float32(offset))
+        if not is_picked:
+            adjustment = np.float32(size) / (step * np.float32(source))
+            offset = float(np.float32(source) / np.float32(2) * (np.float32(1) - adjustment))
         found = offset + (places.astype(np.float64) + 0.5) / float(step) - 0.5
     else:
         raise UserError(f"Resize: coordinate_transformation_mode '{mode}' is not supported: use half_pixel")
