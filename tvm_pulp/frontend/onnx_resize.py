@@ -41,7 +41,7 @@ def resize(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], ops
     for axis, size, scale in _sizes(given, attrs, text, shape, axes):
         if size == shape[axis] and scale == 1:
             continue
-        source = _positions(size, shape[axis], scale, place)
+        source = _positions(size, shape[axis], scale, place, is_picked=mode == "nearest")
         if mode == "nearest":
             x = _picked(
                 importer, x, _nearest(source, text.get("nearest_mode", "round_prefer_floor"), shape[axis]), axis
@@ -82,22 +82,26 @@ def _sizes(
     return found
 
 
-def _positions(size: int, source: int, scale: float, mode: str) -> np.ndarray:
+def _positions(size: int, source: int, scale: float, mode: str, *, is_picked: bool = False) -> np.ndarray:
     """Where each output position lies in the input."""
-    places = np.arange(size, dtype=np.float64)
-    # Float32, as onnxruntime computes: rounding decides which neighbour is nearest.
-    scale = float(np.float32(scale))
+    # Float32, as onnxruntime computes: rounding decides which neighbour is nearest, and ties between weighted sums.
+    places, half, step = np.arange(size, dtype=np.float32), np.float32(0.5), np.float32(scale)
+    found: np.ndarray
     if mode == "half_pixel":
-        found = (places + 0.5) / scale - 0.5
+        found = (places + half) / step - half
     elif mode == "pytorch_half_pixel":
-        found = (places + 0.5) / scale - 0.5 if size > 1 else np.zeros(1)
+        found = (places + half) / step - half if size > 1 else np.zeros(1, np.float32)
     elif mode == "asymmetric":
-        found = places / scale
+        found = places / step
     elif mode == "align_corners":
-        found = places * (source - 1) / (size - 1) if size > 1 else np.zeros(1)
+        found = places * np.float32(source - 1) / np.float32(size - 1) if size > 1 else np.zeros(1, np.float32)
     elif mode == "half_pixel_symmetric":
-        adjustment = size / (scale * source)
-        found = source / 2 * (1 - adjustment) + (places + 0.5) / scale - 0.5
+        offset = source / 2 * (1 - size / (float(step) * source))
+        # This one in double precision; what is weighed has its offset rounded, what is picked has not.
+        if not is_picked:
+            adjustment = np.float32(size) / (step * np.float32(source))
+            offset = float(np.float32(source) / np.float32(2) * (np.float32(1) - adjustment))
+        found = offset + (places.astype(np.float64) + 0.5) / float(step) - 0.5
     else:
         raise UserError(f"Resize: coordinate_transformation_mode '{mode}' is not supported: use half_pixel")
     return np.asarray(found.astype(np.float32), np.float64)
