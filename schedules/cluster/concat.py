@@ -20,6 +20,8 @@ from tvm_pulp.uma.recipe import Call, Load, Local, Pointer, Recipe, Store
 from tvm_pulp.uma.strategy import TileAxis
 
 _STRUCTURE = "tvm_pulp_copy_rows_args"
+# Bytes of a part from which on every core gets a table, and the bytes from one to the next: one bank on.
+_MANY_BYTES, _TABLE_STRIDE = 8192, 260
 
 
 def applies(layer: Layer) -> bool:
@@ -50,11 +52,15 @@ class ConcatKernel(KernelForm):
         return tuple(TileAxis(a) for a in range(self.layer.attributes["axis"]))
 
     def table(self, index: int, part: Tensor, table: Tensor | None) -> Tensor | None:
-        """The table of a part as the kernel wants it."""
+        """The table of a part as the kernel wants it: for much to look up, one for every core, in banks of its own."""
         if table is None:
             return None
         assert table.data is not None
-        return self.derived.constant(f"{self.layer.name}_table{index}", by_stored_byte(table.data, part.spec.dtype))
+        values = by_stored_byte(table.data, part.spec.dtype)
+        if part.spec.bytes < _MANY_BYTES:
+            return self.derived.constant(f"{self.layer.name}_table{index}", values)
+        each = np.tile(np.pad(values, (0, _TABLE_STRIDE - values.size)), self.cores)
+        return self.derived.constant(f"{self.layer.name}_tables{index}", each)
 
     def recipe(self, box: Box) -> Recipe:
         layer, out, axis = self.layer, self.layer.outputs[0], self.layer.attributes["axis"]
@@ -86,9 +92,10 @@ class ConcatKernel(KernelForm):
             if table is not None:
                 loads.append(Load(table, Box.whole(table.spec.shape), Local(f"table{index}", table.spec)))
             reads = [x] if table is None else [x, loads[-1].local]
+            stride = _TABLE_STRIDE if table is not None and table.spec.elements > 256 else 0
             fields = {
                 "x": Pointer(x), "y": Pointer(y, position), "table": Pointer(reads[1]) if reads[1:] else 0,
-                "rows": rows, "row_bytes": size, "x_stride": size, "y_stride": row_bytes,
+                "table_stride": stride, "rows": rows, "row_bytes": size, "x_stride": size, "y_stride": row_bytes,
             }  # fmt: skip
             words = words_of(_STRUCTURE, fields)
             cost = call_cost("copy_rows", fields, self.costs)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from schedules.byte_tables import by_stored_byte
 from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, padded
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.qdq_attention import operands
@@ -18,7 +19,8 @@ from tvm_pulp.uma.strategy import TileAxis
 
 
 def applies(layer: Layer) -> bool:
-    return layer.attributes["size"] % 4 == 0
+    """What the kernel has its loops for."""
+    return bool(layer.attributes["size"] % 4 == 0 and layer.attributes["keys"] >= 4)
 
 
 def axis_of(spec: TensorSpec, stride: int, count: int) -> int | None:
@@ -60,8 +62,20 @@ class QdqAttentionKernel(KernelForm):
         box = Box(tuple(start), tuple(size))
         local = arguments.load(name, tensor, box).operand
         strides = {f"{name}_head_stride": head_stride, f"{name}_stride": stride}
-        types = {f"{name}_type": TYPES[tensor.spec.dtype], f"zero_point_{name}": a[f"zero_point_{name}"]}
+        of = operands(a, self.layer.inputs)
+        table = of.get(f"{name}_table")
+        types: dict[str, Any] = {
+            f"{name}_type": TYPES[(table or tensor).spec.dtype],
+            f"zero_point_{name}": a[f"zero_point_{name}"],
+        }
+        if name != "v":
+            types[f"{name}_table"] = 0 if table is None else self.byte_table(arguments, f"{name}_table", table, tensor)
         return {name: Pointer(local, offset), **strides, **types}
+
+    def byte_table(self, arguments: Arguments, name: str, table: Tensor, source: Tensor) -> Pointer:
+        assert table.data is not None
+        stored = by_stored_byte(table.data, source.spec.dtype)
+        return arguments.load_whole(name, self.derived.constant(f"{self.layer.name}_{name}", stored))
 
     def mask(self, arguments: Arguments, tensor: Tensor | None, queries: tuple[int, int]) -> dict[str, Any]:
         if tensor is None:
@@ -87,7 +101,8 @@ class QdqAttentionKernel(KernelForm):
         fields |= self.mask(arguments, of.get("mask"), queries)
         reals = np.array([a[n] for n in ("logit_scale", "gain", "value_scale")], np.float32)
         y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
-        scratch, stride = self.scratch((size + 9) * padded(a["keys"]))
+        translated = size * (a["has_q_table"] + a["keys"] * a["has_k_table"])
+        scratch, stride = self.scratch((size + 9) * padded(a["keys"]) + translated)
         by_head = a["y_layout"] == "hsd"
         names = ("logit_low", "logit_high", "probability_high", "low", "high", "zero_point", "keys", "size", "group")
         fields |= {

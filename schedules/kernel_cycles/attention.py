@@ -39,15 +39,19 @@ def _queries_together(f: Fields) -> int:
 def qdq_attention(f: Fields, cores: int) -> Work:
     """Values are turned once for every head that a core has rows of."""
     heads, queries, keys, size = (f[n] for n in ("heads", "queries", "keys", "size"))
-    mine = share(heads * queries, cores)
-    touched = max(1, -(-mine // queries)) + (1 if queries > 1 and mine % queries else 0)
+    if cores % heads == 0:
+        mine, touched = share(queries, cores // heads), 1
+    else:
+        mine = share(heads * queries, cores)
+        touched = max(1, -(-mine // queries)) + (1 if queries > 1 and mine % queries else 0)
     fours, logits = words(keys), mine * words(keys)
     work: Work = {"call": 1, "row": mine, "key": mine * keys, "dot": logits * words(size), "result": mine * words(size)}
     work |= {"value_word": touched * fours * words(size), "product": mine * words(size) * fours, "four": logits}
     if f["zero_point_q"] != (128 if f["q_type"] == 1 else 0):
         work["correction"] = touched * keys
         work["correction_word"] = touched * keys * words(size)
-    return work
+    translated = mine * size * given(f["q_table"]) + touched * keys * size * given(f["k_table"])
+    return work | ({"translated": translated} if translated else {})
 
 
 def rope(f: Fields, cores: int) -> Work:
@@ -69,3 +73,9 @@ def past_attention(f: Fields, cores: int) -> Work:
     mine = share(f["queries"] * f["heads"], cores)
     keys = f["keys"] if "keys" in f else int(f["length"][0]) + f["first"] + f["queries"] / 2
     return {"call": 1, "query": mine, "key": mine * keys, "word": mine * keys * words(f["size"])}
+
+
+def qdq_rope(f: Fields, cores: int) -> Work:
+    mine = share(f["rows"], cores)
+    kind = "" if f["x_type"] == f["cosine_type"] == f["sine_type"] == f["partner_type"] == 0 else "plain_"
+    return {f"{kind}call": 1, f"{kind}row": mine, f"{kind}element": mine * f["size"]}

@@ -42,6 +42,10 @@ def mul(f: Fields, cores: int) -> Work:
     return _work(f, "element", cores, dense=dense)
 
 
+def qdq_mul(f: Fields, cores: int) -> Work:
+    return _work(f, "element", cores, dense=f["rows"] == 1)
+
+
 def requantize(f: Fields, cores: int) -> Work:
     kind, wide = kind_of(f), f["x_type"] == 2
     block = wide and f["zero_point"] == 0 and not f["per_row"]

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from schedules.kernel_cycles.model import Fields, Work, given, kind_of, share, words
 
+_AXES = (("height", "y"), ("width", "x"))
+
 
 def pool(f: Fields, cores: int) -> Work:
     pixels, kernel = f["out_height"] * f["out_width"], (f["kernel_height"], f["kernel_width"])
     groups = share(pixels * words(f["channels"]), cores)
     touched = -(-groups // words(f["channels"])) + (1 if pixels > 1 else 0)
+    reach = [(f[f"out_{a}"] - 1) * f[f"stride_{d}"] + (f[f"kernel_{a}"] - 1) * f[f"dilation_{d}"] for a, d in _AXES]
+    inside = not (f["pad_top"] or f["pad_left"]) and reach[0] < f["height"] and reach[1] < f["width"]
+    # Windows that all lie inside need not be looked for.
+    where = "inner_pixel" if inside else "pixel"
     if f["channels"] % 16 == 0:
         # Sixteen channels at a time.
         wide = groups / 4
         work = {
             "call": 1,
-            "pixel": touched,
+            where: touched,
             "group": wide,
             "row": wide * kernel[0],
             "tap": wide * kernel[0] * kernel[1],
         }
         return {f"wide_{name}": count for name, count in work.items()}
     taps = groups * kernel[0] * kernel[1]
-    return {"call": 1, "pixel": touched, "group": groups, "row": groups * kernel[0], "tap": taps}
+    return {"call": 1, where: touched, "group": groups, "row": groups * kernel[0], "tap": taps}
 
 
 def mean_pool(f: Fields, cores: int) -> Work:

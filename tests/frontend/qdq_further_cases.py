@@ -174,6 +174,7 @@ INTEGER: dict[str, tuple[Callable[[Builder], str], str | None]] = {
     "conv_transpose_1d": (conv_transpose_1d, "conv2d"),
     "conv_transpose_stated_size": (conv_transpose_stated_size, "conv2d"),
     "resize_nearest": (resize("nearest"), None),
+    "resize_linear": (resize("linear"), None),
     "pad_mode": (pad_mode, None),
     "pad_value": (pad_value, "pad"),
     "slice_backwards": (slice_backwards, "slice"),
@@ -195,6 +196,5 @@ INTEGER: dict[str, tuple[Callable[[Builder], str], str | None]] = {
 }
 # The model keeps these in float, and so does the compiler.
 FLOAT: dict[str, tuple[Callable[[Builder], str], str | None]] = {
-    "resize_linear": (resize("linear"), None),
     "resize_cubic": (resize("cubic"), None),
 }

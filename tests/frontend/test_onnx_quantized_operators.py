@@ -102,7 +102,7 @@ CASES: dict[str, tuple[Callable[[Builder], str], str]] = {
     "QLinearMatMul_activations": (qlinear_matmul_activations, "matmul"),
     "QGemm": (qgemm, "dense"),
     "QLinearAdd": (binary("QLinearAdd"), "add"),
-    "QLinearMul": (binary("QLinearMul"), "mul"),
+    "QLinearMul": (binary("QLinearMul"), "qdq_mul"),
     "QLinearSigmoid": (unary("QLinearSigmoid", [5, 31]), "lookup"),
     "QLinearLeakyRelu": (unary("QLinearLeakyRelu", [5, 31], alpha=0.1), "lookup"),
     "QLinearSoftmax": (unary("QLinearSoftmax", [5, 31], axis=-1, opset=13), "softmax"),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from schedules.byte_tables import (
+    by_stored_byte,
     exponential_table,
     least_to_skip,
     logit_range,
@@ -20,6 +21,7 @@ from tests.kernels.row_cases import random_exponential
 from tvm_pulp.qnn import softmax_table
 from tvm_pulp.qnn.matmul import Matmul
 from tvm_pulp.qnn.qdq_attention import QdqAttention
+from tvm_pulp.qnn.qdq_rope import QdqRope
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.softmax import Softmax
 
@@ -176,9 +178,9 @@ def rope_case(
 
 def qdq_attention_case(
     rng: np.random.Generator, heads: int, queries: int, keys: int, size: int, *, group: int = 1, types: str = "sss",
-    classes: int = 1, by_head: bool = False, zero: bool = True,
+    classes: int = 1, by_head: bool = False, zero: bool = True, tables: str = "",
 ) -> Case:  # fmt: skip
-    """`types`: s or u for q, k and v; `heads` is a multiple of `group`."""
+    """`types`: s or u for q, k and v; `heads` is a multiple of `group`; `tables`: which of q and k have one."""
     fields: dict[str, Any] = {"heads": heads, "queries": queries, "keys": keys, "size": size, "group": group}
     attributes: dict[str, Any] = dict(fields)
     operands = []
@@ -199,12 +201,42 @@ def qdq_attention_case(
     reals = np.array([scale, 255.0, 0.01], np.float32)
     attributes |= {**limits, "logit_scale": float(reals[0]), "gain": 255.0, "value_scale": float(reals[2])}
     attributes |= {"dtype": "int8", "y_layout": "shd", "has_mask": int(classes > 1)}
-    constants = [*([mask] if classes > 1 else []), table, exponential]
+    bytes_of = {n: random_bytes(rng, (256,), str(fields[n].dtype)) for n in tables}
+    attributes |= {f"has_{n}_table": int(n in tables) for n in "qk"}
+    stored = {n: by_stored_byte(t, str(fields[n].dtype)) for n, t in bytes_of.items()}
+    fields |= {f"{n}_table": stored.get(n) for n in "qk"}
+    constants = [*bytes_of.values(), *([mask] if classes > 1 else []), table, exponential]
     expected = QdqAttention.reference(attributes, [*operands, *constants])
-    room = (size + 9) * ((keys + 3) // 4 * 4)
+    room = (size + 9) * ((keys + 3) // 4 * 4) + ("q" in tables) * size + ("k" in tables) * size * keys + 3 & ~3
     fields |= {
         **limits, "mask": mask if classes > 1 else None, "table": table, "exponential": exponential, "reals": reals,
         "y": Out(expected.shape, "int8"), "scratch": Scratch(room | 4), "scratch_stride": room | 4,
         "y_head_stride": size, "y_stride": heads * size, "mask_head_stride": queries * keys, "mask_stride": keys,
     }  # fmt: skip
     return Case(Call("qdq_attention", fields), expected, 2 * heads * queries * keys * size)
+
+
+def qdq_rope_case(
+    rng: np.random.Generator, outer: int, inner: int, size: int, *, dtype: str = "int8", axis: int = 1
+) -> Case:
+    """Positions along the outer (1) or the inner (2) axis."""
+    positions = outer if axis == 1 else inner
+    x = random_bytes(rng, (1, outer, inner, size), dtype)
+    angles = [random_bytes(rng, (positions, size), dtype) for _ in range(2)]
+    tables = [random_bytes(rng, (256,), dtype) for _ in range(2)]
+    zeros = {f"zero_point_{n}": int(rng.integers(-20, 140)) for n in ("x", "cosine", "partner", "sine")}
+    limits = {"kept_low": -120, "kept_high": 135, "turned_low": -128, "turned_high": 127}
+    limits |= {"low": -130, "high": 125, "zero_point": 2}
+    reals = np.array([0.007, 1 / 128, *rng.uniform(0.4, 1, 2)], np.float32)
+    names = ("kept_scale", "turned_scale", "kept_weight", "turned_weight")
+    attributes = {**zeros, **limits, "dtype": "int8", "position_axis": axis}
+    attributes |= {n: float(v) for n, v in zip(names, reals, strict=True)}
+    expected = QdqRope.reference(attributes, [x, *angles, *tables])
+    kind = TYPE_CODES[dtype]
+    fields: dict[str, Any] = {
+        "x": x, "cosine": angles[0], "sine": angles[1], "reals": reals, "y": Out(x.shape, "int8"),
+        "rows": outer * inner, "size": size, "rows_per_position": inner if axis == 1 else 1, "positions": positions,
+        "x_type": kind, "cosine_type": kind, "sine_type": kind, "partner_type": kind, **zeros, **limits,
+        **{n: by_stored_byte(t, dtype) for n, t in zip(("first", "second"), tables, strict=True)},
+    }  # fmt: skip
+    return Case(Call("qdq_rope", fields), expected, x.size)

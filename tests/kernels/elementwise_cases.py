@@ -18,6 +18,7 @@ from tvm_pulp.qnn.add_accumulators import AddAccumulators
 from tvm_pulp.qnn.gelu import Gelu
 from tvm_pulp.qnn.hardswish import Hardswish
 from tvm_pulp.qnn.mul import Mul
+from tvm_pulp.qnn.qdq_mul import QdqMul
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.requantize import Requantize
 
@@ -156,6 +157,25 @@ def mul_case(
     expected = Mul.reference({**attributes, **rule.requant.attributes()}, [a, b, *rule.operands])
     fields = {**shape_fields(rows, columns, rule, a=a, b=b), **attributes}
     return Case(Call("mul", fields, misalign={"b": misalign}), expected, rows * columns)
+
+
+def qdq_mul_case(
+    rng: np.random.Generator, rows: int, columns: int, *, types: tuple[str, str] = ("int8", "int8"),
+    broadcast: bool = False, misalign: int = 0,
+) -> Case:  # fmt: skip
+    a = random_bytes(rng, (rows, columns), types[0])
+    b = random_bytes(rng, (1 if broadcast else rows, columns), types[1])
+    limits = {"low": -133, "high": 122, "zero_point": 5}
+    zero_points = {"zero_point_a": int(rng.integers(-128, 256)), "zero_point_b": int(rng.integers(-128, 256))}
+    # Powers of two make ties.
+    scale = np.float32(rng.choice([1 / 128, 1 / 256, float(rng.uniform(0.001, 0.02))]))
+    expected = QdqMul.reference({**limits, **zero_points, "scale": float(scale), "dtype": "int8"}, [a, b])
+    fields = {
+        "a": a, "b": b, "y": Out(a.shape, "int8"), "scale": np.array([scale]), "rows": rows, "columns": columns,
+        "b_stride": 0 if broadcast else columns, "a_type": TYPE_CODES[types[0]], "b_type": TYPE_CODES[types[1]],
+        **limits, **zero_points,
+    }  # fmt: skip
+    return Case(Call("qdq_mul", fields, misalign={"b": misalign}), expected, rows * columns)
 
 
 def requantize_case(

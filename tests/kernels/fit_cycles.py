@@ -19,7 +19,7 @@ import numpy as np
 from schedules.kernel_cycles import WORKS
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Work
-from tests.kernels.attention_cases import attention_case, qdq_attention_case, rope_case
+from tests.kernels.attention_cases import attention_case, qdq_attention_case, qdq_rope_case, rope_case
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
@@ -28,6 +28,7 @@ from tests.kernels.elementwise_cases import (
     hardswish_case,
     lookup_case,
     mul_case,
+    qdq_mul_case,
     requantize_case,
     thinned_case,
 )
@@ -150,6 +151,11 @@ def mul(s: Shapes) -> Case:
     return mul_case(s.rng, rows, columns, s.kind(), zero_points=(zero, 0), broadcast=rows > 1 and s.rng.random() < 0.3)
 
 
+def qdq_mul(s: Shapes) -> Case:
+    rows, columns = s.pick(1, s.size(1, 64)), s.size(8, 400)
+    return qdq_mul_case(s.rng, rows, columns, broadcast=rows > 1 and s.flag())
+
+
 def requantize(s: Shapes) -> Case:
     kind, columns = s.pick("pulp", "tflite", "shift", *KINDS), s.pick(s.size(2, 7), *[s.size(8, 400)] * 4)
     if kind in ("shift", "half_up"):
@@ -196,9 +202,10 @@ def attention(s: Shapes) -> Case:
 
 
 def qdq_attention(s: Shapes) -> Case:
-    group, queries, keys = s.pick(1, 1, 2), s.pick(1, s.size(1, 48)), s.size(2, 96)
+    group, queries, keys = s.pick(1, 1, 2), s.pick(1, s.size(1, 48)), s.size(4, 96)
     heads, size = group * s.size(1, 8), s.pick(4, 8, 16, 16, 32, 64)
-    return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, classes=s.pick(1, 2), by_head=s.flag())
+    forms = {"classes": s.pick(1, 2), "by_head": s.flag(), "tables": s.pick("", "", "qk")}
+    return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, **forms)
 
 
 def rope(s: Shapes) -> Case:
@@ -212,6 +219,11 @@ def rotary(s: Shapes) -> Case:
 def past_attention(s: Shapes) -> Case:
     heads, group, rows, length = s.size(1, 8), s.pick(1, 1, 2), s.pick(1, s.size(1, 32)), s.size(1, 192)
     return past_attention_case(s.rng, (rows, rows), heads, group, s.pick(4, 32, 32, 16), (length, 192))
+
+
+def qdq_rope(s: Shapes) -> Case:
+    dtype = s.pick("int8", "int8", "int8", "uint8")
+    return qdq_rope_case(s.rng, s.pick(1, s.size(1, 48)), s.size(1, 16), s.pick(8, 16, 32, 64), dtype=dtype)
 
 
 def pool(s: Shapes, *, average: bool) -> Case:
@@ -260,7 +272,7 @@ def space_to_depth(s: Shapes) -> Case:
 
 def resize(s: Shapes) -> Case:
     form, size = s.pick("copy", "near", "near", "scaled", "wide"), (s.size(3, 12), s.size(3, 12), 4 * s.size(1, 16))
-    return resize_case(s.rng, size, (2 * size[0], 2 * size[1]), form)
+    return resize_case(s.rng, size, (2 * size[0], 2 * size[1]), form, alike=True)
 
 
 # Maker of a random call, and how many are measured.
@@ -272,6 +284,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "add": (add, 300),
     "add_accumulators": (add_accumulators, 80),
     "mul": (mul, 120),
+    "qdq_mul": (qdq_mul, 80),
     "requantize": (requantize, 360),
     "hardswish": (hardswish, 90),
     "gelu": (gelu, 90),
@@ -287,6 +300,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "rope": (rope, 120),
     "rotary": (rotary, 60),
     "past_attention": (past_attention, 120),
+    "qdq_rope": (qdq_rope, 80),
     "max_pool": (lambda s: pool(s, average=False), 140),
     "avg_pool": (lambda s: pool(s, average=True), 80),
     "mean_pool": (mean_pool, 120),

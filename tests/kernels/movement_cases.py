@@ -120,14 +120,17 @@ def copy_rows_case(
     expected = out.empty()
     table = random_bytes(rng, (256,), "uint8") if with_table else None
     expected[:, :row_bytes] = x if table is None else table[x.view(np.uint8)].view(np.int8)
-    fields = {"x": x, "y": out, "table": table, "rows": rows, "row_bytes": row_bytes}
+    # Large concatenations give every core a table of its own.
+    tables = table if table is None or x.size < 4096 else np.tile(np.pad(table, (0, 4)), 8)
+    stride = 0 if tables is table else 260
+    fields = {"x": x, "y": out, "table": tables, "table_stride": stride, "rows": rows, "row_bytes": row_bytes}
     fields |= {"x_stride": row_bytes, "y_stride": row_bytes + gap}
     return Case(Call("copy_rows", fields, misalign={"x": misalign}), expected, x.size)
 
 
 def resize_case(
     rng: np.random.Generator, size: tuple[int, int, int], result: tuple[int, int], form: str, *, dtype: str = "int8",
-    out: str = "int8", misalign: int = 0,
+    out: str = "int8", misalign: int = 0, alike: bool = False,
 ) -> Case:  # fmt: skip
     """`form`: copy, near (ties decided by floats), scaled, wide (weights rounded in between), cubic."""
     taps, bits, how = {
@@ -138,7 +141,7 @@ def resize_case(
         "cubic": ((4, 4), (6, 6), {}),
     }[form]
     out = dtype if form == "copy" else out
-    attributes, operands = random_resize(rng, size, result, taps, bits, dtype=dtype, out=out, **how)  # type: ignore[arg-type]
+    attributes, operands = random_resize(rng, size, result, taps, bits, dtype=dtype, out=out, alike=alike, **how)  # type: ignore[arg-type]
     expected = Resize.reference(attributes, operands)
     fields: dict[str, Any] = dict.fromkeys(
         ("rows", "row_weights", "columns", "column_weights", "real_rows", "real_columns", "values", "thresholds")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.byte_tables import small_exponential_table
-from tests.kernels.attention_cases import attention_case, qdq_attention_case, rope_case
+from tests.kernels.attention_cases import attention_case, qdq_attention_case, qdq_rope_case, rope_case
 from tests.kernels.call import Call, run_on_cluster
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.random_requant import KINDS
@@ -94,13 +94,22 @@ def test_weights_by_two_short_products_are_exact(keys: int) -> None:
 @given(
     SEEDS, st.integers(1, 3), st.integers(1, 3), st.integers(1, 6), st.integers(1, 21),
     st.sampled_from([3, 4, 8, 16, 36]), st.sampled_from(["sss", "uuu", "sus", "ssu"]), st.sampled_from([1, 2, 5]),
-    st.booleans(), st.booleans(), CORES, TOOLS,
+    st.booleans(), st.booleans(), st.sampled_from(["", "", "q", "k", "qk"]), CORES, TOOLS,
 )  # fmt: skip
 def test_qdq_attention(  # type: ignore[no-untyped-def]
-    seed, groups, group, queries, keys, size, types, classes, by_head, zero, cores, tool
+    seed, groups, group, queries, keys, size, types, classes, by_head, zero, tables, cores, tool
 ):
     case = qdq_attention_case(
         np.random.default_rng(seed), groups * group, queries, keys, size, group=group, types=types, classes=classes,
-        by_head=by_head, zero=zero,
+        by_head=by_head, zero=zero, tables=tables,
     )  # fmt: skip
     check(case, cores, tool)
+
+
+@settings(max_examples=25)
+@given(
+    SEEDS, st.integers(1, 7), st.integers(1, 5), st.sampled_from([2, 6, 16]), st.sampled_from(["int8", "uint8"]),
+    st.sampled_from([1, 2]), CORES, TOOLS,
+)  # fmt: skip
+def test_qdq_rope(seed, outer, inner, size, dtype, axis, cores, tool):  # type: ignore[no-untyped-def]
+    check(qdq_rope_case(np.random.default_rng(seed), outer, inner, size, dtype=dtype, axis=axis), cores, tool)

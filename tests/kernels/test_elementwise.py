@@ -16,6 +16,7 @@ from tests.kernels.elementwise_cases import (
     linear_sum_case,
     lookup_case,
     mul_case,
+    qdq_mul_case,
     requantize_case,
     thinned_case,
 )
@@ -127,3 +128,13 @@ def test_lookup(seed, count, misalign, cores, tool):  # type: ignore[no-untyped-
 def test_add_accumulators(seed, rows, columns, dtype, out, misalign, cores, tool):  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(seed)
     check(add_accumulators_case(rng, rows, columns, dtype, misalign=misalign, out=out), cores, tool)
+
+
+@settings(max_examples=30)
+@given(
+    st.integers(0, 1 << 30), st.integers(1, 9), st.integers(1, 70), st.sampled_from(["int8", "uint8"]),
+    st.sampled_from(["int8", "uint8"]), st.booleans(), st.integers(0, 3), st.integers(1, 8),
+)  # fmt: skip
+def test_qdq_mul(seed, rows, columns, first, second, broadcast, misalign, cores):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(qdq_mul_case(rng, rows, columns, types=(first, second), broadcast=broadcast, misalign=misalign), cores)

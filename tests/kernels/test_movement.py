@@ -115,5 +115,5 @@ def test_copy_many_rows_with_a_table(seed, rows, row_bytes, gap, misalign, cores
     st.tuples(st.integers(1, 12), st.integers(1, 12)), BYTES, BYTES, MISALIGN, CORES, TOOLS,
 )  # fmt: skip
 def test_resize(form, seed, size, result, dtype, out, misalign, cores, tool):  # type: ignore[no-untyped-def]
-    case = resize_case(np.random.default_rng(seed), size, result, form, dtype=dtype, out=out, misalign=misalign)
-    check(case, cores, tool)
+    how = {"dtype": dtype, "out": dtype if seed % 2 else out, "misalign": misalign, "alike": bool(seed % 2)}
+    check(resize_case(np.random.default_rng(seed), size, result, form, **how), cores, tool)

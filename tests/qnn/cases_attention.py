@@ -50,6 +50,9 @@ def qdq_attention(rng: Rng) -> Case:
         attributes |= {f"{name}_head_stride": strides[0], f"{name}_stride": strides[1], f"{name}_offset": offset}
         attributes[f"zero_point_{name}"] = int(rng.integers(-9, 9)) + (0 if signed else 128)
         data.append(integers(rng, (1, offset + positions * count * size), "int8" if signed else "uint8"))
+    for name in ("q", "k"):
+        attributes[f"has_{name}_table"] = int(rng.integers(2))
+        data += [integers(rng, (256,))] if attributes[f"has_{name}_table"] else []
     classes = int(pick(rng, (1, 1, 3)))
     attributes["has_mask"] = int(classes > 1)
     if classes > 1:
@@ -88,9 +91,24 @@ def past_attention(rng: Rng) -> Case:
     return Case("past_attention", attributes, [*(integers(rng, shape) for shape in shapes), length, table])
 
 
+def qdq_rope(rng: Rng) -> Case:
+    outer, inner, size = int(rng.integers(1, 5)), int(rng.integers(1, 5)), 2 * int(pick(rng, (1, 3, 8)))
+    axis, dtype = int(pick(rng, (1, 2))), str(pick(rng, ("int8", "uint8")))
+    positions = outer if axis == 1 else inner
+    data = [integers(rng, (1, outer, inner, size), dtype), *(integers(rng, (1, positions, size)) for _ in range(2))]
+    data += [integers(rng, (256,)) for _ in range(2)]
+    attributes: dict[str, Any] = {"position_axis": axis, "low": -130, "high": 125, "zero_point": 2, "dtype": "int8"}
+    attributes |= {f"zero_point_{n}": int(rng.integers(-20, 20)) for n in ("x", "cosine", "partner", "sine")}
+    for name in ("kept", "turned"):
+        attributes |= {f"{name}_low": -120, f"{name}_high": 135, f"{name}_scale": float(np.float32(0.007))}
+        attributes[f"{name}_weight"] = float(np.float32(rng.uniform(0.4, 1)))
+    return Case("qdq_rope", attributes, data)
+
+
 CASES = {
     "attention": attention,
     "qdq_attention": qdq_attention,
+    "qdq_rope": qdq_rope,
     "rotary": rotary,
     "past_attention": past_attention,
 }

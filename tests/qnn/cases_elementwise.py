@@ -163,7 +163,17 @@ def add_accumulators(rng: Rng) -> Case:
     return Case("add_accumulators", attributes, [*data, *factors])
 
 
+def qdq_mul(rng: Rng) -> Case:
+    size = shape(rng)
+    other = tuple(d if rng.random() < 0.7 else 1 for d in size)
+    data = [integers(rng, s, str(pick(rng, ("int8", "uint8")))) for s in (size, other)]
+    attributes: dict[str, Any] = {"zero_point_a": int(rng.integers(-9, 9)), "zero_point_b": int(rng.integers(-9, 9))}
+    attributes |= {"scale": float(np.float32(pick(rng, (1 / 128, 0.0071)))), "low": -133, "high": 122, "zero_point": 5}
+    return Case("qdq_mul", {**attributes, "dtype": "int8"}, data if rng.random() < 0.5 else data[::-1])
+
+
 CASES = {
+    "qdq_mul": qdq_mul,
     "add_accumulators": add_accumulators,
     "add": add,
     "sub": binary("sub", lambda a, b: a + b),

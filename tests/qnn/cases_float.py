@@ -102,6 +102,11 @@ def float_map(rng: Rng) -> Case:
     # What is near a step, as 0.125 above, or near zero below a division must not depend on the last bit.
     operands = [np.round(floats(rng, s, 1.5) * 16) / np.float32(16) + np.float32(0.03125) for s in shapes]
     tree = _expression(rng, len(shapes), int(rng.integers(1, 4)))
+    if rng.random() < 0.3:
+        # Of an operand itself: the last bit of a function would decide halves.
+        dtype, scale = str(pick(rng, quantize.TYPES)), np.float32(pick(rng, (0.0625, 0.05, 0.013)))
+        parameters = [float(scale), float(np.float32(1) / scale), float(rng.integers(0, 100))]
+        tree = [f"quantize_{dtype}", ["x", 0], *(["c", p] for p in parameters)]
     return Case("float_map", {"expression": json.dumps(tree), "shape": list(dims)}, operands)
 
 

@@ -28,9 +28,10 @@ def random_axis(rng: Rng, size: int, result: int, taps: int, bits: int) -> tuple
 def random_resize(
     rng: Rng, size: tuple[int, int, int], result: tuple[int, int], taps: tuple[int, int], bits: tuple[int, int],
     *, middle: int = 0, ties: bool = False, slack: int = 0, dtype: str = "int8", out: str = "int8",
-    layout: str = "NHWC", batch: int = 1,
+    layout: str = "NHWC", batch: int = 1, alike: bool = False,
 ) -> tuple[dict[str, Any], list[np.ndarray]]:  # fmt: skip
-    """Attributes and operands; `size` is height, width, channels."""
+    """Attributes and operands; `size` is height, width, channels. `alike`: the result has the input's zero point and is
+    not limited, as between layers of one scale."""
     height, width, channels = size
     shape = (batch, *size) if layout == "NHWC" else (batch, channels, height, width)
     limits, outs = np.iinfo(dtype), np.iinfo(out)
@@ -44,6 +45,8 @@ def random_resize(
     # Ties are of one scale; the zero points may differ all the same.
     zero_point, other = int(rng.integers(limits.min, limits.max + 1)), int(rng.integers(outs.min, outs.max + 1))
     low, high = int(outs.min) + int(rng.integers(20)), int(outs.max) - int(rng.integers(20))
+    if alike:
+        other, low, high = zero_point, int(outs.min), int(outs.max)
     ratio = 1.0 if ties else float(np.exp(rng.uniform(-0.5, 0.5)))
     multiplier, shift = single_rounding_multiplier(ratio / (1 << fraction))
     rule = Requant("half_even" if ties else "half_up", 0, other, low, high, dtype=out)

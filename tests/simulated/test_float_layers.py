@@ -48,6 +48,31 @@ def chain() -> Any:
     return float_graphs.graph(nodes, [1, 3, 13, 11], constants)
 
 
+def moves() -> Any:
+    """Lines and images: dilation, transposed convolution, normalization over pixels, parts split and joined."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["t0"], dilations=[2], pads=[4, 0]),
+        helper.make_node("Split", ["t0", "sizes"], ["t1", "t2"], axis=1),
+        helper.make_node("Neg", ["t2"], ["t3"]),
+        helper.make_node("Concat", ["t3", "t1"], ["t4"], axis=1),
+        helper.make_node("Reshape", ["t4", "image"], ["t5"]),
+        helper.make_node(
+            "ConvTranspose", ["t5", "up"], ["t6"], strides=[2, 2], pads=[1, 1, 1, 1], output_padding=[1, 1]
+        ),
+        helper.make_node("InstanceNormalization", ["t6", "one", "zero"], ["t7"]),
+        helper.make_node("Slice", ["t7", "begin", "end", "axes", "steps"], ["t8"]),
+        helper.make_node("Clip", ["t8", "low", "high"], ["t9"]),
+        helper.make_node("Gather", ["t9", "rows"], ["y"], axis=2),
+    ]
+    constants = {
+        "w": weights(6, 4, 3), "b": weights(6), "sizes": np.array([2, 4]), "image": np.array([1, 6, 5, 5]),
+        "up": weights(6, 3, 3, 3), "one": np.ones(3, np.float32), "zero": weights(3), "begin": np.array([1]),
+        "end": np.array([10]), "axes": np.array([3]), "steps": np.array([2]), "low": np.float32(-1),
+        "high": np.float32(1.5), "rows": np.array([3, 0, 9]),
+    }  # fmt: skip
+    return float_graphs.graph(nodes, [1, 4, 25], constants)
+
+
 def lstm(op: str, gates: int, steps: int, inputs: int, hidden: int) -> Any:
     """One recurrent layer."""
     nodes = [helper.make_node(op, ["x", "w", "r", "b"], ["y"], hidden_size=hidden)]
@@ -78,6 +103,12 @@ def run(model: Any, folder: Path, **options: Any) -> Any:
 def test_chain(tmp_path: Path, cores: int, l1: int | None) -> None:
     report = run(chain(), tmp_path, cores=cores, l1=l1)
     # No layer runs on one core because nobody knows its operator.
+    assert not any(layer["op"].startswith("tir.") for layer in report["layers"])
+
+
+@pytest.mark.parametrize("cores", [8, 1])
+def test_moves(tmp_path: Path, cores: int) -> None:
+    report = run(moves(), tmp_path, cores=cores)
     assert not any(layer["op"].startswith("tir.") for layer in report["layers"])
 
 

@@ -91,7 +91,7 @@ class FuseQdqAttention(Rewriter):
         """q, k and v where they come from; their strides as attributes."""
         turned = {"q": False, "k": not qnn.attributes(scores)["transpose_b"]}
         turned["v"] = bool(qnn.attributes(value)["transpose_b"])
-        group, sources = 1, []
+        group, sources, tables = 1, [], []
         for name, expression in (("q", scores.args[0]), ("k", scores.args[1]), ("v", value.args[1])):
             if spec_of(expression).dtype not in _BYTES or math.prod(spec_of(expression).shape[:-2]) != heads:
                 return None
@@ -104,9 +104,17 @@ class FuseQdqAttention(Rewriter):
                 return None
             attributes |= {f"{name}_offset": view.offset, f"{name}_head_stride": view.head_stride}
             attributes |= {f"{name}_stride": view.stride}
-            sources.append(view.source)
+            source, table = view.source, view.table
+            # A table for the whole source is a layer for all cores; inside, it serves only what is read.
+            partly = 2 * spec_of(expression).elements < spec_of(source).elements * (view.group if name == "k" else 1)
+            if table is not None and (name == "v" or not partly):
+                source, table = self.emit(qnn.emit("lookup", [source, relax.const(table)])), None
+            if name != "v":
+                attributes[f"has_{name}_table"] = int(table is not None)
+                tables += [] if table is None else [relax.const(np.ascontiguousarray(table))]
+            sources.append(source)
         attributes["group"] = group
-        return sources
+        return [*sources, *tables]
 
     def _steps(self, expression: Any) -> tuple[list[Any], Any]:
         """What lies between softmax and scores, first step first, and the product of the scores or None."""

@@ -10,13 +10,16 @@ from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
+from tvm_pulp.canonicalize.fuse_gathers import FuseGathers
 from tvm_pulp.canonicalize.fuse_lookups import FuseLookups
 from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
+from tvm_pulp.canonicalize.fuse_qdq_rope import FuseQdqRope
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.integer_layers import IntegerLayers
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
+from tvm_pulp.canonicalize.qdq_products import QdqProducts
 from tvm_pulp.canonicalize.to_nhwc import ToNhwc
 from tvm_pulp.canonicalize.unreachable_ties import UnreachableTies
 from tvm_pulp.frontend.imported import Imported
@@ -45,10 +48,13 @@ def canonicalize(imported: Imported) -> Any:
             ToNhwc(),
             DropIdentity(),
             FoldTransposes(),
+            FuseGathers(),
             ByteFunctions(),
+            FuseQdqRope(),
             FuseQdqAttention(),
             FuseLookups(),
             UnreachableTies(),
+            QdqProducts(),
         ]
     for step in [*passes, ExplicitPadding()] if passes else []:
         module = step.run(module)

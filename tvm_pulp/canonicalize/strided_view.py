@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
@@ -16,20 +15,19 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 @dataclass(frozen=True)
 class StridedView:
-    """Element (h, s, d) is number offset + h // group * head_stride + s * stride + d of `source`."""
+    """Element (h, s, d) is number offset + h // group * head_stride + s * stride + d of `source`, through `table`."""
 
     source: Any
     offset: int
     head_stride: int
     stride: int
     group: int
+    # What happened to the bytes on the way, None for nothing.
+    table: np.ndarray | None
 
 
 def strided_view(pass_: Rewriter, expression: Any, *, turned: bool = False) -> StridedView | None:
-    """The view behind [..., s, d] (or [..., d, s] if `turned`), all leading axes as heads; None where there is none.
-
-    Functions of single bytes on the way are done before the movement.
-    """
+    """The view behind [..., s, d] (or [..., d, s] if `turned`), all leading axes as heads; None where there is none."""
     source, moves, table = _source(pass_, expression)
     index = np.arange(spec_of(source).elements).reshape(spec_of(source).shape)
     for call in reversed(moves):
@@ -38,9 +36,7 @@ def strided_view(pass_: Rewriter, expression: Any, *, turned: bool = False) -> S
     found = _strides(index.reshape(-1, *index.shape[-2:]))
     if found is None:
         return None
-    if table is not None:
-        source = pass_.emit(qnn.emit("lookup", [source, relax.const(table)]))
-    return StridedView(source, *found)
+    return StridedView(source, *found, table)
 
 
 def _source(pass_: Rewriter, expression: Any) -> tuple[Any, list[Any], np.ndarray | None]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn import dequantize as dequantized
 from tvm_pulp.qnn import quantize as quantized
+from tvm_pulp.qnn.float_map import tree, type_of
 from tvm_pulp.qnn.operator import spec_of
 
 
@@ -29,8 +32,28 @@ def quantize(rewriter: Rewriter, call: Any) -> Any:
     else:
         one = relax.const(np.float32(1))
         reciprocal = rewriter.emit(relax.op.divide(one, scale))
+    fused = _after_map(rewriter, call, dtype)
+    if fused is not None:
+        return fused
     attributes = {"axis": _axis(call), "dtype": dtype}
     return qnn.emit("quantize", [x, scale, reciprocal, zero_point], attributes)
+
+
+def _after_map(rewriter: Rewriter, call: Any, dtype: str) -> Any:
+    """A map that only this quantization reads ends in it; None where the parameters differ by channel."""
+    x, *parameters = call.args
+    made, held = rewriter.definition(x), [constant(p) for p in parameters]
+    if not qnn.is_qnn(made, "float_map") or rewriter.uses(x) > 1 or any(p is None or p.size > 1 for p in held):
+        return None
+    scale, zero = (float(p.reshape(-1)[0]) for p in held)
+    inside = tree(qnn.attributes(made))
+    with np.errstate(all="ignore"):
+        reciprocal = float(np.float32(1) / np.float32(scale))
+    if not math.isfinite(reciprocal) or type_of(inside, [spec_of(a).dtype for a in made.args]) != "float32":
+        return None
+    expression = [f"quantize_{dtype}", inside, ["c", scale], ["c", reciprocal], ["c", zero]]
+    attributes = {"expression": json.dumps(expression), "shape": list(spec_of(call).shape)}
+    return qnn.emit("float_map", list(made.args), attributes)
 
 
 def dequantize(_rewriter: Rewriter, call: Any) -> Any:

@@ -44,6 +44,19 @@ def _reduction(kind: str) -> Callable[[Rewriter, Any], Any]:
     return convert
 
 
+def variance(rewriter: Rewriter, call: Any) -> Any:
+    """The mean of squares of what is left without the mean."""
+    x, given = call.args[0], call.attrs.axis
+    spec = spec_of(x)
+    axes = sorted(range(len(spec.shape)) if given is None else {int(a) % len(spec.shape) for a in given})
+    if spec.dtype != "float32" or not axes or not spec.elements or axes != list(range(axes[0], axes[-1] + 1)):
+        return None
+    mean = rewriter.emit(_reduce("mean", axes, True, ["x", 0], [x]))
+    difference = {"expression": json.dumps(["subtract", ["x", 0], ["x", 1]]), "shape": list(spec.shape)}
+    centred = rewriter.emit(qnn.emit("float_map", [x, mean], difference))
+    return _reduce("mean", axes, bool(call.attrs.keepdims), ["multiply", ["x", 0], ["x", 0]], [centred])
+
+
 def _reduce(kind: str, axes: list[int], keepdims: bool, expression: list[Any], operands: list[Any]) -> Any:
     attributes = {"kind": kind, "axes": axes, "keepdims": int(keepdims), "expression": json.dumps(expression)}
     return qnn.emit("float_reduce", operands, attributes)
@@ -63,4 +76,7 @@ def _function_of(rewriter: Rewriter, x: Any) -> tuple[list[Any], list[Any]]:
     return (tree(qnn.attributes(made)), list(made.args)) if alike else (["x", 0], [x])
 
 
-CONVERTERS = {f"relax.{kind}": _reduction(kind) for kind in ("sum", "mean", "max", "min")}
+CONVERTERS = {
+    **{f"relax.{kind}": _reduction(kind) for kind in ("sum", "mean", "max", "min")},
+    "relax.variance": variance,
+}

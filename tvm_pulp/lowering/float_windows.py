@@ -26,6 +26,48 @@ def conv2d(rewriter: Rewriter, call: Any) -> Any:
     return _same_shape(qnn.emit("float_conv2d", [padded, turned], attributes), call, "float_conv2d")
 
 
+def conv1d(rewriter: Rewriter, call: Any) -> Any:
+    """Lines are images of one row."""
+    a, (x, weight) = call.attrs, call.args
+    factors = constant(weight)
+    layouts = (str(a.data_layout), str(a.kernel_layout), str(a.out_layout) or str(a.data_layout))
+    if factors is None or layouts != ("NCW", "OIW", "NCW") or spec_of(call).dtype != "float32":
+        return None
+    n, channels, width = spec_of(x).shape
+    left, right = ([int(p) for p in a.padding] * 2)[:2]
+    attributes = {
+        "strides": [1, int(a.strides[0])], "dilation": [1, int(a.dilation[0])], "groups": int(a.groups),
+    }  # fmt: skip
+    image = rewriter.emit(relax.op.reshape(x, (n, channels, 1, width)), "line")
+    padded = _pad(rewriter, image, (0, left, 0, right), 0.0)
+    turned = relax.const(np.ascontiguousarray(factors[:, :, None].transpose(1, 2, 3, 0)))
+    made = rewriter.emit(qnn.emit("float_conv2d", [padded, turned], attributes))
+    shape = spec_of(call).shape
+    return relax.op.reshape(made, shape) if spec_of(made).elements == math.prod(shape) else None
+
+
+def conv2d_transpose(rewriter: Rewriter, call: Any) -> Any:
+    """A convolution of the input with zeros between its pixels, the kernel turned round."""
+    a, (x, weight) = call.attrs, call.args
+    factors = constant(weight)
+    layouts = (str(a.data_layout), str(a.kernel_layout), str(a.out_layout) or str(a.data_layout))
+    if factors is None or layouts != ("NCHW", "IOHW", "NCHW") or int(a.groups) != 1:
+        return None
+    dilation, strides = [int(d) for d in a.dilation], [int(s) for s in a.strides]
+    more = [int(p) for p in a.output_padding]
+    reach = [(k - 1) * d for k, d in zip(factors.shape[2:], dilation, strict=True)]
+    top, left, bottom, right = _sides(a.padding)
+    sides = (reach[0] - top, reach[1] - left, reach[0] - bottom + more[0], reach[1] - right + more[1])
+    if min(sides) < 0 or spec_of(call).dtype != "float32":
+        return None
+    if strides != [1, 1]:
+        x = rewriter.emit(qnn.emit("dilate", [x], {"strides": [1, 1, *strides], "value": 0}), "spread")
+    padded = _pad(rewriter, x, sides, 0.0)
+    turned = relax.const(np.ascontiguousarray(factors[:, :, ::-1, ::-1].transpose(0, 2, 3, 1)))
+    attributes = {"strides": [1, 1], "dilation": dilation, "groups": 1}
+    return _same_shape(qnn.emit("float_conv2d", [padded, turned], attributes), call, "float_conv2d")
+
+
 def max_pool2d(rewriter: Rewriter, call: Any) -> Any:
     return _pool(rewriter, call, "max", -math.inf)
 
@@ -77,7 +119,9 @@ def _same_shape(made: Any, call: Any, operator: str) -> Any:
 
 
 CONVERTERS = {
+    "relax.nn.conv1d": conv1d,
     "relax.nn.conv2d": conv2d,
+    "relax.nn.conv2d_transpose": conv2d_transpose,
     "relax.nn.max_pool2d": max_pool2d,
     "relax.nn.avg_pool2d": avg_pool2d,
 }

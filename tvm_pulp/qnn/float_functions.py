@@ -11,6 +11,8 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.loops import call
+from tvm_pulp.qnn.quantize import TYPES, quantized, sure_share
+from tvm_pulp.qnn.tensor_spec import RANGES
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,20 @@ def _erf(x: Any) -> Any:
 
 def _select(condition: Any, yes: Any, no: Any) -> Any:
     return tirx.Select(condition, yes, no)
+
+
+def _quantize(dtype: str) -> Function:
+    """x, scale, 1 / scale, zero point: all but the first are constants."""
+
+    def in_numpy(x: Any, scale: Any, _reciprocal: Any, zero: Any) -> Any:
+        return quantized(x, scale, zero, dtype)
+
+    def in_tir(x: Any, scale: Any, reciprocal: Any, zero: Any) -> Any:
+        low, high = RANGES[dtype]
+        sure = tirx.const(float(np.float32(scale.value) * np.float32(sure_share(dtype))), "float32")
+        return call("quantize", x, scale, reciprocal, sure, int(zero.value), low, high).astype(dtype)
+
+    return Function(in_numpy, in_tir, dtype)
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -77,4 +93,5 @@ FUNCTIONS: dict[str, Function] = {
     "where": Function(np.where, _select),
     "float32": _cast("float32"),
     "int32": _cast("int32"),
+    **{f"quantize_{dtype}": _quantize(dtype) for dtype in TYPES},
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.quantization import Quantization
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
@@ -70,6 +71,19 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class State:
+    """A cache: an input with `length` rows, and an output with `rows` new ones that belong behind them.
+
+    Both are [1, positions, heads, size] and lie in one buffer, which stays between calls.
+    """
+
+    past: int  # place among the inputs
+    present: int  # place among the outputs
+    length: int
+    rows: int
+
+
+@dataclass(frozen=True)
 class Origin:
     """What a network was built from: a Relax module with nothing but regions, dialect operators, generated kernels
     and views in `main`, and names of the model's inputs and outputs. `kernels` remembers what was lowered for it."""
@@ -80,6 +94,7 @@ class Origin:
     kernels: Any
     # What the integers of inputs and outputs stand for, as in `Imported`.
     quantization: dict[tuple[str, str], Quantization] = field(default_factory=dict)
+    states: tuple[State, ...] = ()
 
 
 @dataclass
@@ -95,6 +110,11 @@ class Network:
     @property
     def macs(self) -> int:
         return sum(layer.macs for layer in self.layers)
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """Inputs and outputs that share a buffer."""
+        return self.origin.states if self.origin is not None else ()
 
     def constants(self) -> list[Tensor]:
         """Constant tensors in the order of first use."""
@@ -112,7 +132,13 @@ class Network:
         return alive
 
     def uses_float(self) -> bool:
-        """Whether any tensor is floating point."""
-        every = (part for layer in self.layers for part in (layer, *layer.parts))
+        """Whether any tensor is floating point, or an operator computes so inside."""
+        every = [part for layer in self.layers for part in (layer, *layer.parts)]
         tensors: Iterable[Tensor] = (t for layer in every for t in layer.operands)
-        return any(t.spec.dtype.startswith("float") for t in tensors)
+        return any(t.spec.dtype.startswith("float") for t in tensors) or any(_single_precision(p) for p in every)
+
+
+def _single_precision(layer: Layer) -> bool:
+    operator = OPERATORS.get(layer.operator)
+    inside = operator is not None and operator.single_precision
+    return inside or (layer.operator == "softmax" and layer.attributes["form"] == "table")

@@ -23,6 +23,8 @@ class Operator:
     """
 
     name: ClassVar[str]
+    # Whether it computes in single precision although its operands are integers.
+    single_precision: ClassVar[bool] = False
 
     @staticmethod
     def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:

@@ -1,7 +1,8 @@
 """Attention of a quantize/dequantize graph: scores, scale, mask, softmax and values of all heads in one operator.
 
-Operands: q, k, v, [mask,] table, exponential. q, k and v are 8-bit tensors of any shape: the element of head h,
-position s and place d is number `offset` + h * `head_stride` + s * `stride` + d; `group` heads of q share one of k and
+Operands: q, k, v, [q_table, k_table, mask,] table, exponential. q, k and v are 8-bit tensors of any shape (q and k
+looked up in their tables first, whose first entry belongs to the smallest value): the element of head h, position
+s and place d is number `offset` + h * `head_stride` + s * `stride` + d; `group` heads of q share one of k and
 v. So nothing is copied between the projections and here, whatever the layout. Per head and query, zero points taken
 out:
 
@@ -30,7 +31,8 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 def operands(attributes: dict[str, Any], values: Sequence[Any]) -> dict[str, Any]:
     """Operands by name."""
-    names = ["q", "k", "v", *(["mask"] if attributes["has_mask"] else []), "table", "exponential"]
+    given = [n for n in ("q_table", "k_table", "mask") if attributes[f"has_{n}"]]
+    names = ["q", "k", "v", *given, "table", "exponential"]
     return dict(zip(names, values, strict=True))
 
 
@@ -49,6 +51,7 @@ def places(attributes: dict[str, Any], name: str) -> np.ndarray:
 @register
 class QdqAttention(Operator):
     name = "qdq_attention"
+    single_precision = True
 
     @staticmethod
     def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
@@ -59,6 +62,10 @@ class QdqAttention(Operator):
     @staticmethod
     def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
         a, of = attributes, operands(attributes, inputs)
+        for name in ("q", "k"):
+            if f"{name}_table" in of:
+                first = TensorSpec((), str(of[name].dtype)).range[0]
+                of[name] = of[f"{name}_table"][of[name].astype(np.int64) - first]
         q, k, v = (of[n].reshape(-1)[places(a, n)].astype(np.int64) - a[f"zero_point_{n}"] for n in "qkv")
         products = (q @ k.swapaxes(-1, -2)).astype(np.float32)
         index = round_within(products * np.float32(a["logit_scale"]), a["logit_low"], a["logit_high"]) - a["logit_low"]
@@ -84,7 +91,10 @@ class QdqAttention(Operator):
         def at(name: str, head: Any, position: Any, i: Any) -> Any:
             shared = head if name == "q" or a["group"] == 1 else tirx.truncdiv(head, i32(a["group"]))
             place = shared * a[f"{name}_head_stride"] + position * a[f"{name}_stride"] + i + a[f"{name}_offset"]
-            return i32(of[name][place]) - a[f"zero_point_{name}"]
+            value = i32(of[name][place])
+            if f"{name}_table" in of:
+                value = i32(of[f"{name}_table"][value - specs[name].range[0]])
+            return value - a[f"zero_point_{name}"]
 
         def score(head: Any, query: Any, key: Any) -> Any:
             acc = loops.scalar("dot", 0)

@@ -51,6 +51,7 @@ def limits_of(attributes: dict[str, Any]) -> list[tuple[int, int] | None]:
 @register
 class QdqNorm(Operator):
     name = "qdq_norm"
+    single_precision = True
 
     @staticmethod
     def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:

@@ -33,21 +33,16 @@ class Quantize(Operator):
     @staticmethod
     def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
         x, scale, _, zero_point = along_axis(inputs, attributes["axis"])
-        low, high = RANGES[attributes["dtype"]]
-        with np.errstate(all="ignore"):
-            quotient = (x / scale).astype(np.float32)
-        whole = np.rint(np.clip(quotient.astype(np.float64), -(2.0**24), 2.0**24))
-        value = np.where(np.isnan(whole), low, np.clip(whole + zero_point.astype(np.float64), low, high))
-        return np.asarray(value.astype(attributes["dtype"]))
+        return quantized(x, scale, zero_point, attributes["dtype"])
 
     @staticmethod
     def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
         loops, (low, high) = Loops(), output.range
-        unsure = _UNSURE[np.dtype(output.dtype).itemsize * 8]
+        sure_part = tirx.const(sure_share(output.dtype), "float32")
 
         def prepare(values: Sequence[Any]) -> list[Any]:
             scale, reciprocal, zero = values
-            sure = loops.bind("sure", scale * tirx.const(0.5 - unsure, "float32"))
+            sure = loops.bind("sure", scale * sure_part)
             return [scale, reciprocal, sure, loops.bind("zero_point", i32(zero))]
 
         def element(x: Any, scale: Any, reciprocal: Any, sure: Any, zero: Any) -> Any:
@@ -55,6 +50,21 @@ class Quantize(Operator):
 
         over_axis(loops, attributes["axis"], ("x", "scale", "reciprocal", "zero"), inputs, output, prepare, element)
         return loops.finish("quantize")
+
+
+def quantized(x: np.ndarray, scale: np.ndarray, zero_point: np.ndarray, dtype: str) -> np.ndarray:
+    """The definition, in numpy."""
+    low, high = RANGES[dtype]
+    with np.errstate(all="ignore"):
+        quotient = (x / scale).astype(np.float32)
+    whole = np.rint(np.clip(quotient.astype(np.float64), -(2.0**24), 2.0**24))
+    value = np.where(np.isnan(whole), low, np.clip(whole + zero_point.astype(np.float64), low, high))
+    return np.asarray(value.astype(dtype))
+
+
+def sure_share(dtype: str) -> float:
+    """Part of the scale within which the product with the reciprocal decides: a little less than half."""
+    return 0.5 - _UNSURE[np.dtype(dtype).itemsize * 8]
 
 
 def along_axis(inputs: Sequence[np.ndarray], axis: int) -> list[np.ndarray]:

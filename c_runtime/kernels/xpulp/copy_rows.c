@@ -32,27 +32,31 @@ static inline void look_up_piece(const uint8_t *x, uint8_t *y, const uint8_t *ta
                    : "memory");
 }
 
-static inline void move_piece(const struct tvm_pulp_copy_rows_args *args, const uint8_t *x, uint8_t *y,
-                              uint32_t bytes) {
-  if (args->table) {
-    look_up_piece(x, y, args->table, bytes);
+static inline void move_piece(const uint8_t *table, const uint8_t *x, uint8_t *y, uint32_t bytes) {
+  if (table) {
+    look_up_piece(x, y, table, bytes);
   } else {
     copy_piece(x, y, bytes);
   }
 }
 
+static inline const uint8_t *table_of(const struct tvm_pulp_copy_rows_args *args, uint32_t core) {
+  return args->table ? args->table + core * args->table_stride : 0;
+}
+
 static __attribute__((noinline)) void few_rows(const struct tvm_pulp_copy_rows_args *args, uint32_t core,
                                                uint32_t cores) {
   uint32_t bytes = args->row_bytes;
+  const uint8_t *table = table_of(args, core);
   TVM_PULP_EACH_PIECE(args->rows, bytes, args->x_stride == bytes && args->y_stride == bytes, core, cores, {
     const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column;
-    move_piece(args, x, (uint8_t *)args->y + row * args->y_stride + column, count);
+    move_piece(table, x, (uint8_t *)args->y + row * args->y_stride + column, count);
   });
 }
 
 /* Rows through a table, four bytes at a time. */
 static __attribute__((noinline)) void look_up_rows(const struct tvm_pulp_copy_rows_args *args,
-                                                   struct tvm_pulp_range range) {
+                                                   const uint8_t *table, struct tvm_pulp_range range) {
   uint32_t n = args->row_bytes >> 2, rest = args->row_bytes & 3u;
   for (uint32_t row = range.begin; row < range.end; ++row) {
     const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride;
@@ -62,9 +66,9 @@ static __attribute__((noinline)) void look_up_rows(const struct tvm_pulp_copy_ro
                          XP_LBUX("%[v1]", "%[v1]", "%[t]") XP_LBUX("%[v2]", "%[v2]", "%[t]")
                              XP_LBUX("%[v3]", "%[v3]", "%[t]") FOUR_STORE XP_END
                      : FOUR_OUTPUTS, [x] "+r"(x)
-                     : [n] "r"(n), [t] "r"(args->table)
+                     : [n] "r"(n), [t] "r"(table)
                      : "memory");
-    for (uint32_t i = 0; i < rest; ++i) y[i] = args->table[x[i]];
+    for (uint32_t i = 0; i < rest; ++i) y[i] = table[x[i]];
   }
 }
 
@@ -74,13 +78,14 @@ TVM_PULP_KERNEL(copy_rows) {
     return;
   }
   struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
-  if (args->table && args->row_bytes >= 8u && args->rows * args->row_bytes >= MANY_BYTES) {
-    look_up_rows(args, range);
+  const uint8_t *table = table_of(args, core);
+  if (table && args->row_bytes >= 8u && args->rows * args->row_bytes >= MANY_BYTES) {
+    look_up_rows(args, table, range);
     return;
   }
   const uint8_t *x = (const uint8_t *)args->x + range.begin * args->x_stride;
   uint8_t *y = (uint8_t *)args->y + range.begin * args->y_stride;
   for (uint32_t row = range.begin; row < range.end; ++row, x += args->x_stride, y += args->y_stride) {
-    move_piece(args, x, y, args->row_bytes);
+    move_piece(table, x, y, args->row_bytes);
   }
 }

@@ -8,6 +8,13 @@
 #include "tvm_pulp/work_share.h"
 #include "tvm_pulp/xpulp.h"
 
+/* Whether no window leaves the image: then only their first pixels differ. */
+static uint32_t all_inside(const struct tvm_pulp_pool_args *a) {
+  uint32_t bottom = (a->out_height - 1u) * a->stride_y + (a->kernel_height - 1u) * a->dilation_y;
+  uint32_t right = (a->out_width - 1u) * a->stride_x + (a->kernel_width - 1u) * a->dilation_x;
+  return a->pad_top == 0u && a->pad_left == 0u && bottom < a->height && right < a->width;
+}
+
 static int32_t maximum(const struct window *w, const int8_t *x, uint32_t is_unsigned) {
   int32_t best = is_unsigned ? 0 : (int32_t)0x80808080u;
   for (uint32_t row = 0; row < w->rows; ++row, x += w->row_step) {
@@ -70,13 +77,15 @@ static void pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t 
   }
   uint32_t groups = (args->channels + 3u) >> 2, is_unsigned = args->x_type == TVM_PULP_UINT8;
   struct tvm_pulp_range range = tvm_pulp_share(args->out_height * args->out_width * groups, core, cores);
-  for (uint32_t at = range.begin; at < range.end;) {
-    uint32_t pixel = at / groups, group = at - pixel * groups;
-    uint32_t oy = pixel / args->out_width, ox = pixel - oy * args->out_width;
+  uint32_t pixel = range.begin / groups, group = range.begin - pixel * groups;
+  uint32_t oy = pixel / args->out_width, ox = pixel - oy * args->out_width;
+  uint32_t inside = all_inside(args), pixel_step = args->stride_x * args->channels;
+  uint32_t line_step = (args->stride_y * args->width - args->out_width * args->stride_x) * args->channels;
+  struct window w = find_window(args, oy, ox);
+  struct tvm_pulp_reciprocal r = {0, 0};
+  if (is_average) r = tvm_pulp_reciprocal(w.rows * w.columns);
+  for (uint32_t at = range.begin; at < range.end; ++pixel, group = 0) {
     uint32_t last = group + (range.end - at) < groups ? group + (range.end - at) : groups;
-    struct window w = find_window(args, oy, ox);
-    struct tvm_pulp_reciprocal r = {0, 0};
-    if (is_average) r = tvm_pulp_reciprocal(w.rows * w.columns);
     at += last - group;
     int8_t *y = args->y + pixel * args->channels;
     if (!is_average && w.columns > 0u) {
@@ -88,6 +97,16 @@ static void pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t 
       uint32_t channel = 4u * group + 4u > args->channels ? args->channels - 4u : 4u * group;
       int32_t word = is_average ? average(args, &w, w.x + channel, r) : maximum(&w, w.x + channel, is_unsigned);
       tvm_pulp_xp_put_word(y + channel, word);
+    }
+    w.x += pixel_step;
+    if (++ox == args->out_width) {
+      ox = 0;
+      ++oy;
+      w.x += line_step;
+    }
+    if (!inside && at < range.end) {
+      w = find_window(args, oy, ox);
+      if (is_average) r = tvm_pulp_reciprocal(w.rows * w.columns);
     }
   }
 }

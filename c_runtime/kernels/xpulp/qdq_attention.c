@@ -16,7 +16,9 @@ struct head {
   int32_t *corrections;  /* of every key: what the zero point of q adds */
   uint8_t *weights;      /* of a row: scores, then probabilities; zeros behind */
   uint8_t *values;       /* turned: [size][padded] */
-  uint32_t padded;
+  uint8_t *row;          /* a query through its table */
+  uint8_t *keys;         /* the keys of a head through theirs */
+  uint32_t padded, k_stride;
   int32_t flip_q, flip_k, flip_v, zero_q, zero_k, zero_v;
 };
 
@@ -69,13 +71,30 @@ static NOINLINE void turn_values(const struct head *h, const uint8_t *v) {
   }
 }
 
+static void translate(const uint8_t *x, uint8_t *y, const uint8_t *table, uint32_t count) {
+  int32_t v;
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[v]", 1, "%[x]") XP_LBUX("%[v]", "%[v]", "%[t]")
+                       XP_LOOP_END XP_SB("%[v]", 1, "%[y]") XP_END
+                   : [x] "+r"(x), [y] "+r"(y), [v] "=&r"(v)
+                   : [n] "r"(count), [t] "r"(table)
+                   : "memory");
+}
+
 static NOINLINE void prepare_head(struct head *h, uint32_t head) {
   const struct tvm_pulp_qdq_attention_args *args = h->args;
   uint32_t shared = args->group == 1u ? head : head / args->group;
   h->k = args->k + shared * args->k_head_stride;
   turn_values(h, args->v + shared * args->v_head_stride);
+  if (args->k_table) {
+    const uint8_t *from = h->k;
+    uint8_t *to = h->keys;
+    for (uint32_t key = 0; key < args->keys; ++key, from += args->k_stride, to += args->size) {
+      translate(from, to, args->k_table, args->size);
+    }
+    h->k = h->keys;
+  }
   const uint8_t *k = h->k;
-  for (uint32_t key = 0; key < args->keys; ++key, k += args->k_stride) {
+  for (uint32_t key = 0; key < args->keys; ++key, k += h->k_stride) {
     h->corrections[key] = h->zero_q ? -h->zero_q * sum_of_bytes(k, args->size, h->flip_k) : 0;
   }
 }
@@ -94,12 +113,12 @@ static NOINLINE void prepare_head(struct head *h, uint32_t head) {
 #define FLIPPED                                                                                            \
   "xor %[x],%[x],%[g]\nxor %[w0],%[w0],%[f]\nxor %[w1],%[w1],%[f]\nxor %[w2],%[w2],%[f]\nxor %[w3],%[w3],%[f]\n"
 
-/* Scores of a query through their table, in `weights`; returns the largest. */
+/* Scores of a query through their table, in `weights`; returns the largest. There are four keys or more. */
 static inline __attribute__((always_inline)) int32_t scores_of_row(const struct head *h, const uint8_t *q,
                                                                    const uint8_t *mask, uint32_t masked) {
   const struct tvm_pulp_qdq_attention_args *args = h->args;
   /* Copies: bytes that are written could be anything to the compiler. */
-  const uint32_t stride = args->k_stride, words = args->size >> 2, keys = args->keys;
+  const uint32_t stride = h->k_stride, words = args->size >> 2;
   const int32_t flip = h->flip_k, row_flip = h->flip_q, low = args->logit_low, high = args->logit_high;
   const int32_t *corrections = h->corrections;
   const uint8_t *table = args->table - low, *k = h->k;
@@ -108,41 +127,27 @@ static inline __attribute__((always_inline)) int32_t scores_of_row(const struct 
   int32_t best = 0, constant = (int32_t)args->size * h->zero_q * h->zero_k;
   if (h->zero_k) constant -= h->zero_k * sum_of_bytes(q, args->size, row_flip);
 #define SCORE(s, i)                                                                        \
-  s = nearest((float)(s + corrections[i]) * scale, low, high);                              \
-  s = table[masked ? s + 256 * mask[i] : s];                                                \
+  s = nearest((float)(s + add[i]) * scale, low, high);                                      \
+  s = table[masked ? s + 256 * mask[key + i] : s];                                          \
   best = tvm_pulp_xp_max(best, s)
-  for (uint32_t left = keys; left > 0u;) {
-    const uint32_t count = left < 4u ? left : 4u;
-    const uint8_t *a = q, *b0 = k, *b1 = count > 1u ? b0 + stride : b0, *b2 = count > 2u ? b1 + stride : b0;
-    const uint8_t *b3 = count > 3u ? b2 + stride : b0;
+  uint32_t key = 0, last = args->keys - 4u;
+  for (;;) {
+    const uint8_t *a = q, *b0 = k + key * stride, *b1 = b0 + stride, *b2 = b1 + stride, *b3 = b2 + stride;
+    const int32_t *add = corrections + key;
     int32_t s0 = constant, s1 = constant, s2 = constant, s3 = constant, x, w0, w1, w2, w3;
-    k += 4u * stride;
     if (flip | row_flip) {
       DOTS(XP_SDOTSP, FLIPPED);
     } else {
       DOTS(XP_SDOTSP, "");
     }
     SCORE(s0, 0);
-    if (count == 4u) {
-      SCORE(s1, 1);
-      SCORE(s2, 2);
-      SCORE(s3, 3);
-      tvm_pulp_xp_put_word(to, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(s0, s1, s0), s3, s2));
-    } else {
-      to[0] = (uint8_t)s0;
-      if (count > 1u) {
-        SCORE(s1, 1);
-        to[1] = (uint8_t)s1;
-      }
-      if (count > 2u) {
-        SCORE(s2, 2);
-        to[2] = (uint8_t)s2;
-      }
-    }
-    corrections += 4;
-    mask += masked ? 4 : 0;
-    to += 4;
-    left -= count;
+    SCORE(s1, 1);
+    SCORE(s2, 2);
+    SCORE(s3, 3);
+    tvm_pulp_xp_put_word(to + key, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(s0, s1, s0), s3, s2));
+    if (key == last) break;
+    /* The last four reach back. */
+    key = key + 4u < last ? key + 4u : last;
   }
   return best;
 }
@@ -214,6 +219,9 @@ static void prepare(struct head *h, const struct tvm_pulp_qdq_attention_args *ar
   h->corrections = h->exponentials + h->padded;
   h->weights = (uint8_t *)(h->corrections + h->padded);
   h->values = h->weights + h->padded;
+  h->row = h->values + args->size * h->padded;
+  h->keys = args->q_table ? h->row + args->size : h->row;
+  h->k_stride = args->k_table ? args->size : args->k_stride;
   for (uint32_t i = args->keys; i < h->padded; ++i) h->weights[i] = 0;
   h->flip_q = flip_of(args->q_type);
   h->flip_k = flip_of(args->k_type);
@@ -223,30 +231,48 @@ static void prepare(struct head *h, const struct tvm_pulp_qdq_attention_args *ar
   h->zero_v = signed_zero(args->zero_point_v, args->v_type);
 }
 
-static __attribute__((noinline)) void whole_words(const struct tvm_pulp_qdq_attention_args *args, uint32_t core,
-                                                  uint32_t cores) {
-  struct tvm_pulp_range range = tvm_pulp_share(args->heads * args->queries, core, cores);
-  if (range.begin == range.end) return;
+/* Queries of one head. */
+static void queries_of_head(struct head *h, uint32_t head, uint32_t begin, uint32_t end) {
+  const struct tvm_pulp_qdq_attention_args *args = h->args;
+  if (begin == end) return;
+  prepare_head(h, head);
+  const uint8_t *q = args->q + head * args->q_head_stride + begin * args->q_stride;
+  const uint8_t *mask = args->mask ? args->mask + head * args->mask_head_stride + begin * args->mask_stride : 0;
+  uint8_t *y = args->y + head * args->y_head_stride + begin * args->y_stride;
+  for (uint32_t query = begin; query < end; ++query) {
+    if (args->q_table) translate(q, h->row, args->q_table, args->size);
+    const uint8_t *row = args->q_table ? h->row : q;
+    row_weights(h, mask ? masked_scores(h, row, mask) : plain_scores(h, row));
+    row_result(h, y);
+    q += args->q_stride;
+    y += args->y_stride;
+    if (mask) mask += args->mask_stride;
+  }
+}
+
+/* Fewer heads than cores: a few cores share a head where that comes out even. Else rows as they come. */
+static void whole_words(const struct tvm_pulp_qdq_attention_args *args, uint32_t core, uint32_t cores) {
   struct head h;
   prepare(&h, args, core);
-  uint32_t head = args->queries == 1u ? range.begin : range.begin / args->queries, prepared = args->heads;
-  uint32_t query = range.begin - head * args->queries;
-  for (uint32_t left = range.end - range.begin; left > 0u; --left) {
-    if (prepared != head) prepare_head(&h, head);
-    prepared = head;
-    const uint8_t *q = args->q + head * args->q_head_stride + query * args->q_stride;
-    const uint8_t *mask = args->mask + head * args->mask_head_stride + query * args->mask_stride;
-    row_weights(&h, args->mask ? masked_scores(&h, q, mask) : plain_scores(&h, q));
-    row_result(&h, args->y + head * args->y_head_stride + query * args->y_stride);
-    if (++query == args->queries) {
-      query = 0;
-      ++head;
-    }
+  uint32_t heads = args->heads, queries = args->queries, together = cores / heads;
+  if (together * heads == cores) {
+    uint32_t head = together == 1u ? core : core / together;
+    struct tvm_pulp_range range = tvm_pulp_share(queries, core - head * together, together);
+    queries_of_head(&h, head, range.begin, range.end);
+    return;
+  }
+  struct tvm_pulp_range range = tvm_pulp_share(heads * queries, core, cores);
+  uint32_t head = queries == 1u ? range.begin : range.begin / queries, query = range.begin - head * queries;
+  for (uint32_t left = range.end - range.begin; left > 0u; ++head) {
+    uint32_t count = queries - query < left ? queries - query : left;
+    queries_of_head(&h, head, query, query + count);
+    left -= count;
+    query = 0;
   }
 }
 
 TVM_PULP_KERNEL(qdq_attention) {
-  if ((args->size & 3u) == 0u) {
+  if ((args->size & 3u) == 0u && args->keys >= 4u) {
     whole_words(args, core, cores);
   } else {
     tvm_pulp_plain_qdq_attention(args, core, cores);

@@ -31,28 +31,56 @@ struct common {
   uint32_t flip;
 };
 
-/* Four weights in the order of the taps, as bytes, and those of the row and column as floats. */
+/* Four weights in the order of the taps, as bytes and as floats. */
 struct weights {
   int32_t bytes;
-  const float *down;
-  const float *across;
+  float real[4];
 };
 
-/* Results of which at least one is a tie: `sums` are multiples of one there, one too large if the floats say so. */
-static __attribute__((noinline)) void decide(const struct common *k, const struct weights *w, const int32_t *taps,
-                                             int32_t *sums) {
-  float w0 = w->down[0] * w->across[0], w1 = w->down[0] * w->across[1];
-  float w2 = w->down[1] * w->across[0], w3 = w->down[1] * w->across[1];
-  for (uint32_t i = 0; i < 4u; ++i) {
-    if (sums[i] & k->mask) continue;
-    uint32_t bytes = (uint32_t)taps[i] ^ k->flip;
-    float sum = w0 * k->values[bytes & 0xFFu] + w1 * k->values[bytes >> 8 & 0xFFu];
-    sum += w2 * k->values[bytes >> 16 & 0xFFu];
-    sum += w3 * k->values[bytes >> 24];
-    int32_t lower = (sums[i] >> k->fraction) - 1;
-    if (sum < k->thresholds[lower]) sums[i] = lower * (1 << k->fraction);
-  }
+/* A sum that is a tie, so a multiple of one: as it is, or less where the sum of floats stays below the threshold. */
+#if defined(TVM_PULP_XPULP_NATIVE) && defined(__riscv_flen)
+/* Ties come at random, one in thirteen: written out, the call keeps nearly all registers of the loop around it. The sum is
+ * in a0, the taps in a1, `struct common` at a2, `struct weights` at a3. */
+_Static_assert(__builtin_offsetof(struct common, fraction) == 8, "offset");
+_Static_assert(__builtin_offsetof(struct common, values) == 24, "offset");
+_Static_assert(__builtin_offsetof(struct common, thresholds) == 28, "offset");
+_Static_assert(__builtin_offsetof(struct common, flip) == 32, "offset");
+_Static_assert(__builtin_offsetof(struct weights, real) == 4, "offset");
+__asm__(
+    ".pushsection .text.tvm_pulp_resize_decide,\"ax\",@progbits\n"
+    ".balign 4\n"
+    "tvm_pulp_resize_decide:\n"
+    "lw t3,32(a2)\nlw t4,24(a2)\nlw t5,8(a2)\nxor t3,a1,t3\nlw t6,28(a2)\n"
+    "sra t5,a0,t5\nslli t5,t5,2\nadd t5,t5,t6\nandi t6,t3,255\nflw ft4,-4(t5)\n"
+    "slli t6,t6,2\nadd t6,t6,t4\nsrli t5,t3,6\nflw ft0,0(t6)\nandi t5,t5,1020\nadd t5,t5,t4\n"
+    "srli t6,t3,14\nflw ft1,0(t5)\nandi t6,t6,1020\nadd t6,t6,t4\nsrli t5,t3,24\nflw ft2,0(t6)\n"
+    "slli t5,t5,2\nadd t5,t5,t4\nflw ft5,4(a3)\nflw ft3,0(t5)\n"
+    "fmul.s ft0,ft0,ft5\nflw ft5,8(a3)\nflw ft6,12(a3)\nfmul.s ft1,ft1,ft5\nflw ft5,16(a3)\nfmul.s ft2,ft2,ft6\n"
+    "fmul.s ft3,ft3,ft5\nfadd.s ft0,ft0,ft1\nfadd.s ft0,ft0,ft2\nfadd.s ft0,ft0,ft3\n"
+    "flt.s t5,ft0,ft4\nsub a0,a0,t5\nret\n"
+    ".popsection\n");
+
+TVM_PULP_INLINE int32_t decide(const struct common *k, const struct weights *w, int32_t taps, int32_t sum) {
+  register int32_t result __asm__("a0") = sum;
+  register int32_t bytes __asm__("a1") = taps;
+  register const struct common *common __asm__("a2") = k;
+  register const struct weights *weights __asm__("a3") = w;
+  __asm__ volatile("jal ra,tvm_pulp_resize_decide"
+                   : "+r"(result)
+                   : "r"(bytes), "r"(common), "r"(weights)
+                   : "ra", "t3", "t4", "t5", "t6", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "memory");
+  return result;
 }
+#else
+static __attribute__((noinline)) int32_t decide(const struct common *k, const struct weights *w, int32_t taps,
+                                                int32_t sum) {
+  uint32_t bytes = (uint32_t)taps ^ k->flip;
+  float real = w->real[0] * k->values[bytes & 0xFFu] + w->real[1] * k->values[bytes >> 8 & 0xFFu];
+  real += w->real[2] * k->values[bytes >> 16 & 0xFFu];
+  real += w->real[3] * k->values[bytes >> 24];
+  return real < k->thresholds[(sum >> k->fraction) - 1] ? sum - 1 : sum;
+}
+#endif
 
 /* Four channels of one pixel of the result; taps[i] holds channel i of the four pixels. */
 TVM_PULP_INLINE int32_t near(const struct common *k, const struct weights *w, const int32_t *taps, uint32_t is_signed,
@@ -63,9 +91,9 @@ TVM_PULP_INLINE int32_t near(const struct common *k, const struct weights *w, co
     least = tvm_pulp_xp_min(least, sums[i] & mask);
   }
   if (least == 0) {
-    int32_t copies[4] = {taps[0], taps[1], taps[2], taps[3]}, decided[4] = {sums[0], sums[1], sums[2], sums[3]};
-    decide(k, w, copies, decided);
-    for (uint32_t i = 0; i < 4u; ++i) sums[i] = decided[i];
+    for (uint32_t i = 0; i < 4u; ++i) {
+      if ((sums[i] & mask) == 0) sums[i] = decide(k, w, taps[i], sums[i]);
+    }
   }
   for (uint32_t i = 0; i < 4u; ++i) {
     sums[i] >>= k->fraction;
@@ -88,38 +116,45 @@ TVM_PULP_INLINE int32_t scaled(const struct common *k, const struct weights *w, 
 
 TVM_PULP_INLINE struct weights weights_of(const struct tvm_pulp_resize_args *a, uint32_t oy, uint32_t ox) {
   const int32_t *down = a->row_weights + 2u * oy, *across = a->column_weights + 2u * ox;
-  struct weights w;
+  struct weights w = {0};
   w.bytes = (int32_t)((uint32_t)(down[0] * across[0]) | (uint32_t)(down[0] * across[1]) << 8 |
                       (uint32_t)(down[1] * across[0]) << 16 | (uint32_t)(down[1] * across[1]) << 24);
-  w.down = a->real_rows + 2u * oy;
-  w.across = a->real_columns + 2u * ox;
+  if (a->thresholds) {
+    for (uint32_t i = 0; i < 4u; ++i) w.real[i] = a->real_rows[2u * oy + (i >> 1)] * a->real_columns[2u * ox + (i & 1u)];
+  }
   return w;
 }
 
-/* One or two pixels of the result that read the same four pixels. */
-#define PIXELS(ONE)                                                                                     \
+/* One pixel of the result, and two that read the same four pixels. */
+#define TAPS                                                                                            \
+  int32_t taps[4] = {word_at(p0 + c), word_at(p1 + c), word_at(p2 + c), word_at(p3 + c)};               \
+  tvm_pulp_xp_transpose4(taps)
+#define ONE_PIXEL(RESULT)                                                                               \
   for (uint32_t c = 0; c < channels; c += 4u) {                                                         \
-    int32_t taps[4] = {word_at(p0 + c), word_at(p1 + c), word_at(p2 + c), word_at(p3 + c)};             \
-    tvm_pulp_xp_transpose4(taps);                                                                       \
-    const struct weights *w = &first;                                                                   \
-    tvm_pulp_xp_put_word(y + c, ONE);                                                                   \
-    if (count == 2u) {                                                                                  \
-      w = &second;                                                                                      \
-      tvm_pulp_xp_put_word(y + channels + c, ONE);                                                      \
-    }                                                                                                   \
+    TAPS;                                                                                               \
+    tvm_pulp_xp_put_word(y + c, RESULT(&first));                                                        \
+  }
+#define TWO_PIXELS(RESULT)                                                                              \
+  for (uint32_t c = 0; c < channels; c += 4u) {                                                         \
+    TAPS;                                                                                               \
+    tvm_pulp_xp_put_word(y + c, RESULT(&first));                                                        \
+    tvm_pulp_xp_put_word(y + channels + c, RESULT(&second));                                            \
   }
 
 /* Pixels [ox, end) of one row of the result. */
-#define ROW(ONE)                                                                                        \
+#define ROW(RESULT)                                                                                        \
   while (ox < end) {                                                                                    \
     const int32_t *columns = a->columns + 2u * ox;                                                      \
     uint32_t left = (uint32_t)columns[0] * channels, right = (uint32_t)columns[1] * channels;           \
     const uint8_t *p0 = upper + left, *p1 = upper + right, *p2 = lower + left, *p3 = lower + right;     \
     uint32_t count = ox + 1u < end && columns[2] == columns[0] && columns[3] == columns[1] ? 2u : 1u;   \
     const struct weights first = weights_of(a, oy, ox);                                                 \
-    struct weights second = first;                                                                      \
-    if (count == 2u) second = weights_of(a, oy, ox + 1u);                                               \
-    PIXELS(ONE)                                                                                         \
+    if (count == 2u) {                                                                                  \
+      const struct weights second = weights_of(a, oy, ox + 1u);                                         \
+      TWO_PIXELS(RESULT)                                                                                \
+    } else {                                                                                            \
+      ONE_PIXEL(RESULT)                                                                                 \
+    }                                                                                                   \
     ox += count;                                                                                        \
     y += count * channels;                                                                              \
   }
@@ -132,14 +167,18 @@ static __attribute__((noinline)) void resize_row(const struct tvm_pulp_resize_ar
   const struct common k = *common;
   uint32_t clips = k.low != (is_signed ? -128 : 0) || k.high != (is_signed ? 127 : 255) || a->y_type != a->x_type ||
                    a->requant.zero_point != a->zero_point;
+#define SCALED(w) scaled(&k, w, taps, is_signed)
+#define CLIPPED(w) near(&k, w, taps, is_signed, 1)
+#define SIGNED(w) near(&k, w, taps, 1, 0)
+#define UNSIGNED(w) near(&k, w, taps, 0, 0)
   if (!a->thresholds) {
-    ROW(scaled(&k, w, taps, is_signed))
+    ROW(SCALED)
   } else if (clips) {
-    ROW(near(&k, w, taps, is_signed, 1))
+    ROW(CLIPPED)
   } else if (is_signed) {
-    ROW(near(&k, w, taps, 1, 0))
+    ROW(SIGNED)
   } else {
-    ROW(near(&k, w, taps, 0, 0))
+    ROW(UNSIGNED)
   }
 }
 

@@ -262,6 +262,7 @@ RULES: dict[str, TileRule] = {
     "add_accumulators": _elementwise(lambda _: 2),
     "sub": _elementwise(lambda _: 2),
     "mul": _elementwise(lambda _: 2),
+    "qdq_mul": _elementwise(lambda _: 2),
     "no_norm": _elementwise(lambda _: 3),
     "integer_div": _elementwise(_operands),
     "lookup": TileRule(_all_axes, _rows_part),

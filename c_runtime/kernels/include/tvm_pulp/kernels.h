@@ -221,6 +221,25 @@ struct tvm_pulp_mul_args {
   struct tvm_pulp_requant requant;
 };
 
+/* y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point: bytes, rounded in single
+ * precision. Rows of a and y without a gap. */
+struct tvm_pulp_qdq_mul_args {
+  const uint8_t *a;
+  const uint8_t *b;
+  uint8_t *y;
+  const float *scale; /* one */
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t b_stride; /* columns, or 0 for one row that is repeated */
+  uint32_t a_type;   /* int8 or uint8 */
+  uint32_t b_type;
+  int32_t zero_point_a;
+  int32_t zero_point_b;
+  int32_t low; /* of the result, without its zero point */
+  int32_t high;
+  int32_t zero_point;
+};
+
 /* y = requantize(x - zero_point); per_row: channels are rows, not columns. Of a picture some rows may be taken: there
  * are `lines` times `rows` of them, lines of x are x_line_stride apart, and the rows of y follow each other. */
 struct tvm_pulp_requantize_args {
@@ -382,6 +401,42 @@ struct tvm_pulp_rope_args {
   struct tvm_pulp_requant requant; /* per tensor */
 };
 
+/* Rotary embedding of rows of `size` bytes, rounded in single precision; zero points are taken out of every operand. The
+ * partner of an element is the one half a row away, looked up in `first` in the first half of a row, in `second` in the
+ * second.
+ *
+ *   kept = round(x * cosine * reals[0]), from kept_low to kept_high
+ *   turned = round(partner * sine * reals[1]), from turned_low to turned_high
+ *   y = round(kept * reals[2] + turned * reals[3]), from low to high, plus zero_point */
+struct tvm_pulp_qdq_rope_args {
+  const uint8_t *x;
+  const uint8_t *cosine; /* [positions][size] */
+  const uint8_t *sine;
+  const uint8_t *first; /* 256 results, indexed by the byte as unsigned */
+  const uint8_t *second;
+  const float *reals;
+  uint8_t *y;
+  uint32_t rows;
+  uint32_t size;
+  uint32_t rows_per_position; /* rows that follow each other have the same position */
+  uint32_t positions;         /* then the next one, and after the last the first again */
+  uint32_t x_type;            /* int8 or uint8 */
+  uint32_t cosine_type;
+  uint32_t sine_type;
+  uint32_t partner_type;
+  int32_t zero_point_x;
+  int32_t zero_point_cosine;
+  int32_t zero_point_partner;
+  int32_t zero_point_sine;
+  int32_t kept_low;
+  int32_t kept_high;
+  int32_t turned_low;
+  int32_t turned_high;
+  int32_t low;
+  int32_t high;
+  int32_t zero_point;
+};
+
 /* Attention of all heads: logits = requantize(q . k), then table (any function of the logit), then the mask, then
  * softmax with the exponentials of i_softmax, then the product with v, requantized.
  *
@@ -440,12 +495,15 @@ struct tvm_pulp_qdq_attention_args {
   const uint8_t *q;
   const uint8_t *k;
   const uint8_t *v;
+  const uint8_t *q_table;     /* what a byte of q stands for, indexed by the byte as unsigned; null: itself */
+  const uint8_t *k_table;     /* the same for k */
   const uint8_t *mask;        /* classes: [heads or 1][queries or 1][keys], or null for class 0 */
   const uint8_t *table;       /* 256 entries for each class */
   const int32_t *exponential; /* 256 entries of up to 2^24; those of a row stay below 2^31 in sum */
   const float *reals;
   uint8_t *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 9) * (keys rounded up to 4) */
+  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 9) * (keys rounded up to 4), and size more with q_table,
+                       size * keys more with k_table */
   uint32_t scratch_stride;
   uint32_t heads;
   uint32_t queries;
@@ -462,7 +520,7 @@ struct tvm_pulp_qdq_attention_args {
   uint32_t y_stride;
   uint32_t mask_head_stride;
   uint32_t mask_stride; /* 0: one row for all queries */
-  uint32_t q_type;      /* int8 or uint8 */
+  uint32_t q_type;      /* int8 or uint8, after the table */
   uint32_t k_type;
   uint32_t v_type;
   int32_t zero_point_q;
@@ -525,6 +583,8 @@ struct tvm_pulp_copy_rows_args {
   const void *x;
   void *y;
   const uint8_t *table; /* 256 entries: what each byte becomes; null: itself */
+  uint32_t table_stride; /* from one core's table to the next one's; 0: one for all. Cores that look up the same bytes
+                            do not wait for each other where their tables begin in different banks */
   uint32_t rows;
   uint32_t row_bytes;
   uint32_t x_stride;
@@ -630,6 +690,7 @@ TVM_PULP_KERNEL(conv2d);
 TVM_PULP_KERNEL(depthwise_conv2d);
 TVM_PULP_KERNEL(add);
 TVM_PULP_KERNEL(mul);
+TVM_PULP_KERNEL(qdq_mul);
 TVM_PULP_KERNEL(requantize);
 TVM_PULP_KERNEL(lookup);
 TVM_PULP_KERNEL(hardswish);
@@ -641,6 +702,7 @@ TVM_PULP_KERNEL(rms_norm);
 TVM_PULP_KERNEL(layer_norm);
 TVM_PULP_KERNEL(qdq_norm);
 TVM_PULP_KERNEL(rope);
+TVM_PULP_KERNEL(qdq_rope);
 TVM_PULP_KERNEL(attention);
 TVM_PULP_KERNEL(qdq_attention);
 TVM_PULP_KERNEL(rotary);

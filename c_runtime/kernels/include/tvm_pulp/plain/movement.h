@@ -26,7 +26,7 @@ static inline void tvm_pulp_plain_copy_rows(const struct tvm_pulp_copy_rows_args
     uint32_t row = at / args->row_bytes, i = at % args->row_bytes;
     const uint8_t *x = (const uint8_t *)args->x + (uintptr_t)row * args->x_stride;
     uint8_t *y = (uint8_t *)args->y + (uintptr_t)row * args->y_stride;
-    y[i] = args->table ? args->table[x[i]] : x[i];
+    y[i] = args->table ? args->table[core * args->table_stride + x[i]] : x[i];
   }
 }
 

@@ -8,6 +8,10 @@
 #include "tvm_pulp/real.h"
 #include "tvm_pulp/work_share.h"
 
+static inline int32_t tvm_pulp_load_through(const uint8_t *data, uint32_t index, const uint8_t *table, uint32_t type) {
+  return table ? tvm_pulp_load(table, data[index], type) : tvm_pulp_load(data, index, type);
+}
+
 static inline void tvm_pulp_plain_qdq_attention_row(const struct tvm_pulp_qdq_attention_args *args, uint32_t head,
                                                     uint32_t query, uint8_t *weights) {
   uint32_t shared = head / args->group, keys = args->keys, size = args->size;
@@ -19,8 +23,8 @@ static inline void tvm_pulp_plain_qdq_attention_row(const struct tvm_pulp_qdq_at
   for (uint32_t key = 0; key < keys; ++key) {
     int32_t dot = 0;
     for (uint32_t i = 0; i < size; ++i) {
-      dot += (tvm_pulp_load(q, i, args->q_type) - args->zero_point_q) *
-             (tvm_pulp_load(k + key * args->k_stride, i, args->k_type) - args->zero_point_k);
+      dot += (tvm_pulp_load_through(q, i, args->q_table, args->q_type) - args->zero_point_q) *
+             (tvm_pulp_load_through(k + key * args->k_stride, i, args->k_table, args->k_type) - args->zero_point_k);
     }
     int32_t logit = tvm_pulp_round_within((float)dot * args->reals[0], args->logit_low, args->logit_high);
     uint32_t at = (mask ? 256u * mask[key] : 0u) + (uint32_t)(logit - args->logit_low);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Four products at a time. */
+#include "tvm_pulp/plain/qdq_mul.h"
+#include "tvm_pulp/xpulp.h"
+
+#define EACH(OP) OP("%[a0]", "%[b0]", "%[f0]") OP("%[a1]", "%[b1]", "%[f1]") OP("%[a2]", "%[b2]", "%[f2]") \
+  OP("%[a3]", "%[b3]", "%[f3]")
+#define PRODUCT(a, b, f)                                                                        \
+  "sub " a "," a ",%[za]\nsub " b "," b ",%[zb]\nmul " a "," a "," b "\nfcvt.s.w " f "," a "\n"  \
+  "fmul.s " f "," f ",%[k]\nfcvt.w.s " a "," f ",rne\n" XP_MAX(a, a, "%[l]") XP_MIN(a, a, "%[h]")
+#define LOADS(LOAD, to, at) LOAD(to "0]", 1, at) LOAD(to "1]", 1, at) LOAD(to "2]", 1, at) LOAD(to "3]", 1, at)
+#define LOOP(LOAD_A, LOAD_B)                                                                                \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD_A, "%[a", "%[a]") LOADS(LOAD_B, "%[b", "%[b]") EACH(PRODUCT)  \
+                       XP_PACKLO("%[a0]", "%[a1]", "%[a0]") XP_PACKHI("%[a0]", "%[a3]", "%[a2]")             \
+                           XP_ADD4("%[a0]", "%[a0]", "%[z]") XP_LOOP_END XP_SW("%[a0]", 4, "%[y]") XP_END     \
+                   : [a] "+r"(a), [b] "+r"(b), [y] "+r"(y), [a0] "=&r"(a0), [a1] "=&r"(a1), [a2] "=&r"(a2),  \
+                     [a3] "=&r"(a3), [b0] "=&r"(b0), [b1] "=&r"(b1), [b2] "=&r"(b2), [b3] "=&r"(b3),         \
+                     [f0] "=&f"(f0), [f1] "=&f"(f1), [f2] "=&f"(f2), [f3] "=&f"(f3)                          \
+                   : [n] "r"(n), [za] "r"(args->zero_point_a), [zb] "r"(args->zero_point_b), [k] "f"(*args->scale), \
+                     [l] "r"(args->low), [h] "r"(args->high), [z] "r"(zeros)                                 \
+                   : "memory")
+
+static void piece(const struct tvm_pulp_qdq_mul_args *args, const uint8_t *a, const uint8_t *b, uint8_t *y,
+                  uint32_t count) {
+  uint32_t n = count >> 2;
+  if (n) {
+    int32_t a0, a1, a2, a3, b0, b1, b2, b3, zeros = (int32_t)((uint32_t)(args->zero_point & 0xff) * 0x01010101u);
+    float f0, f1, f2, f3;
+    if (args->a_type == TVM_PULP_INT8 && args->b_type == TVM_PULP_INT8) {
+      LOOP(XP_LB, XP_LB);
+    } else if (args->a_type == TVM_PULP_INT8) {
+      LOOP(XP_LB, XP_LBU);
+    } else if (args->b_type == TVM_PULP_INT8) {
+      LOOP(XP_LBU, XP_LB);
+    } else {
+      LOOP(XP_LBU, XP_LBU);
+    }
+  }
+  tvm_pulp_plain_qdq_mul_piece(args, a, b, y, count & 3u);
+}
+
+TVM_PULP_KERNEL(qdq_mul) {
+  uint32_t columns = args->columns;
+  struct tvm_pulp_range range = tvm_pulp_share_words(args->rows * columns, core, cores);
+  uint32_t row = args->rows == 1u ? 0u : range.begin / columns, column = range.begin - row * columns;
+  for (uint32_t left = range.end - range.begin; left > 0u; ++row) {
+    uint32_t count = columns - column < left ? columns - column : left, at = row * columns + column;
+    piece(args, args->a + at, args->b + row * args->b_stride + column, args->y + at, count);
+    left -= count;
+    column = 0;
+  }
+}

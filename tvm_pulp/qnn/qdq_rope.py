@@ -1,0 +1,92 @@
+"""Rotary position embedding of a quantize/dequantize graph: 8 bits in and out, single precision inside.
+
+Operands: x[1, a, b, size], cosine and sine of positions * size elements, first[256], second[256]. Positions run along a
+or b (`position_axis` 1 or 2). With partner(i) the element half a row away, looked up in `first` for the first half of a
+row and in `second` for the second half (what a minus sign and a change of scale make of its byte), zero points taken
+out:
+
+    kept = round(x * cosine * kept_scale), from kept_low to kept_high
+    turned = round(partner * sine * turned_scale), from turned_low to turned_high
+    y = round(kept * kept_weight + turned * turned_weight), from low to high, plus zero_point
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.loops import Loops, call, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.real import round_within
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+def _real(attributes: dict[str, Any], name: str) -> Any:
+    return tirx.const(attributes[name], "float32")
+
+
+@register
+class QdqRope(Operator):
+    name = "qdq_rope"
+    single_precision = True
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        return TensorSpec(inputs[0].shape, attributes["dtype"])
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        a, (x, cosine, sine, first, second) = attributes, inputs
+        half, low = x.shape[-1] // 2, TensorSpec((), str(x.dtype)).range[0]
+        index = x.astype(np.int64) - low
+        partner = np.concatenate([first[index[..., half:]], second[index[..., :half]]], axis=-1)
+        shape = (1, -1, 1, x.shape[-1]) if a["position_axis"] == 1 else (1, 1, -1, x.shape[-1])
+
+        def product(p: np.ndarray, q: np.ndarray, name: str, zeros: tuple[str, str]) -> np.ndarray:
+            exact = (p.astype(np.int64) - a[zeros[0]]) * (q.reshape(shape).astype(np.int64) - a[zeros[1]])
+            scaled = exact.astype(np.float32) * np.float32(a[f"{name}_scale"])
+            rounded = round_within(scaled, a[f"{name}_low"], a[f"{name}_high"]).astype(np.float32)
+            return np.asarray(rounded * np.float32(a[f"{name}_weight"]))
+
+        kept = product(x, cosine, "kept", ("zero_point_x", "zero_point_cosine"))
+        turned = product(partner, sine, "turned", ("zero_point_partner", "zero_point_sine"))
+        y = round_within(kept + turned, a["low"], a["high"]) + a["zero_point"]
+        return np.asarray(y.astype(a["dtype"]))
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, a = Loops(), attributes
+        _, outer, inner, size = inputs[0].shape
+        half, low = size // 2, inputs[0].range[0]
+        rows = TensorSpec((outer * inner, size), inputs[0].dtype)
+        angles = [TensorSpec((spec.elements // size, size), spec.dtype) for spec in inputs[1:3]]
+        x = loops.buffer("x", rows)
+        cosine, sine = (loops.buffer(n, spec) for n, spec in zip(("cosine", "sine"), angles, strict=True))
+        tables = [loops.buffer("table", spec) for spec in inputs[3:]]
+        y = loops.buffer("y", TensorSpec(rows.shape, output.dtype))
+
+        def product(p: Any, q: Any, name: str, zeros: tuple[str, str]) -> Any:
+            exact = (i32(p) - a[zeros[0]]) * (i32(q) - a[zeros[1]])
+            scaled = exact.astype("float32") * _real(a, f"{name}_scale")
+            rounded = call("round_within", scaled, a[f"{name}_low"], a[f"{name}_high"])
+            return rounded.astype("float32") * _real(a, f"{name}_weight")
+
+        with loops.parallel("row", outer * inner) as row:
+            divide, count = (tirx.truncdiv, inner) if a["position_axis"] == 1 else (tirx.truncmod, inner)
+            position = loops.bind("position", divide(row, i32(count)))
+            for part, table in enumerate(tables):
+                with loops.loop("i", half) as i:
+                    place, other = i + part * half, i + (1 - part) * half
+                    partner = table[i32(x[row, other]) - low]
+                    kept = product(
+                        x[row, place], cosine[position, place], "kept", ("zero_point_x", "zero_point_cosine")
+                    )
+                    turned = product(
+                        partner, sine[position, place], "turned", ("zero_point_partner", "zero_point_sine")
+                    )
+                    value = call("round_within", kept + turned, a["low"], a["high"]) + a["zero_point"]
+                    loops.store(y, [row, place], value.astype(output.dtype))
+        return loops.finish("qdq_rope")
