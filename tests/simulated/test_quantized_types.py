@@ -135,12 +135,13 @@ def test_no_convolution_runs_in_generated_loops(form: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("form", ["int4_weights", "uint4_weights"])
-def test_four_bits_are_faster_on_the_engine(form: str, tmp_path: Path) -> None:
-    """NEUREKA takes a cycle for every bit of a weight."""
-    cycles = []
+def test_four_bits_take_the_engine_less_time(form: str, tmp_path: Path) -> None:
+    """NEUREKA's 3x3 mode takes a cycle for every bit of a weight: the engine's own time of such a layer shows it."""
+    bounds = []
     for kind in (form, "int8"):
         folder = tmp_path / kind
         folder.mkdir()
         onnx.save(quantized(kind, folder), folder / "ends.onnx")
-        cycles.append(simulate(tvm_pulp.compile(folder / "ends.onnx", **TARGETS["neureka"])).report["cycles"])
-    assert cycles[0] < cycles[1]
+        report = simulate(tvm_pulp.compile(folder / "ends.onnx", **TARGETS["neureka"])).report
+        bounds.append(next(layer["bound_cycles"] for layer in report["layers"] if layer["form"] == "3x3"))
+    assert bounds[0] < 0.9 * bounds[1]

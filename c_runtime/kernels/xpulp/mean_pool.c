@@ -7,7 +7,8 @@
 #include "tvm_pulp/plain/mean_pool.h"
 #include "tvm_pulp/work_share.h"
 
-/* One rounding by a shift above 32, which concerns the high word of the product alone; ties are those of all bits. */
+/* One rounding by a shift above 32, which concerns the high word of the product alone; ties are those of all bits. Sums
+ * of bytes have room for a shift to the left that brings smaller shifts there. */
 static inline int32_t rounded(const struct tvm_pulp_requant *r, int32_t total, int32_t mul, int32_t right) {
   int32_t high = (int32_t)((int64_t)total * mul >> 32), value = tvm_pulp_xp_add_round_shift(high, 0, right);
   if (r->kind == TVM_PULP_REQUANT_HALF_EVEN) {
@@ -17,9 +18,9 @@ static inline int32_t rounded(const struct tvm_pulp_requant *r, int32_t total, i
   return tvm_pulp_xp_min(tvm_pulp_xp_max(value + r->zero_point, r->low), r->high);
 }
 
-static inline uint32_t is_rounding(const struct tvm_pulp_requant *r) {
-  return (r->kind == TVM_PULP_REQUANT_HALF_UP || r->kind == TVM_PULP_REQUANT_HALF_EVEN) && r->add[0] > 32 &&
-         r->add[0] < 64;
+static inline uint32_t is_rounding(const struct tvm_pulp_requant *r, uint32_t taps) {
+  return (r->kind == TVM_PULP_REQUANT_HALF_UP || r->kind == TVM_PULP_REQUANT_HALF_EVEN) && r->add[0] >= 25 &&
+         r->add[0] < 64 && taps <= 4096u;
 }
 
 TVM_PULP_KERNEL(mean_pool) {
@@ -29,8 +30,8 @@ TVM_PULP_KERNEL(mean_pool) {
     return;
   }
   uint32_t groups = (pool->channels + 3u) >> 2, is_unsigned = pool->x_type == TVM_PULP_UINT8;
-  uint32_t rounds = is_rounding(&args->requant);
-  int32_t mul = args->requant.mul[0], right = args->requant.add[0] - 32;
+  uint32_t rounds = is_rounding(&args->requant, pool->kernel_height * pool->kernel_width);
+  int32_t mul = args->requant.mul[0], shift = args->requant.add[0], left = rounds && shift < 33 ? 33 - shift : 0;
   struct tvm_pulp_range range = tvm_pulp_share(pool->out_height * pool->out_width * groups, core, cores);
   for (uint32_t at = range.begin; at < range.end;) {
     uint32_t pixel = at / groups, group = at - pixel * groups;
@@ -44,12 +45,12 @@ TVM_PULP_KERNEL(mean_pool) {
       int32_t total[4];
       sum(&w, w.x + channel, is_unsigned, total);
       int8_t *y = pool->y + pixel * pool->channels + channel;
-      for (uint32_t i = 0; i < 4u; ++i) total[i] -= zeros;
+      for (uint32_t i = 0; i < 4u; ++i) total[i] = (int32_t)((uint32_t)(total[i] - zeros) << left);
       if (!rounds) {
         tvm_pulp_requantize_channel(&args->requant, total, 4, y, 1, 0);
         continue;
       }
-      for (uint32_t i = 0; i < 4u; ++i) total[i] = rounded(&args->requant, total[i], mul, right);
+      for (uint32_t i = 0; i < 4u; ++i) total[i] = rounded(&args->requant, total[i], mul, shift + left - 32);
       tvm_pulp_xp_put_word(y, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, total[1], total[0]), total[3], total[2]));
     }
   }
