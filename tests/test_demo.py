@@ -30,3 +30,5 @@ def test_demo_shows_neureka_beside_the_cluster(repository: Path, tmp_path: Path)
     first, second = (int(word.replace(",", "")) for word in total.split()[1:3])
     assert first < second / 2
     assert "outputs equal" in done.stdout
+    story = done.stdout.split("--tokens 100\n")[-1]
+    assert story.startswith("Once there was a shy fox named ") and story.count(".") > 5 and "tokens/s" in story

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.compile_decoder import DecoderRequest
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
+    from tvm_pulp.qnn.network import State
     from tvm_pulp.sim.runner import Runner, Statistics
     from tvm_pulp.tir import LoweredPlan
 
@@ -49,6 +50,8 @@ class CompileOptions:
     # An archive or a plan.json, whose decisions are taken instead of planning.
     plan: str | Path | None = None
     cores: int | None = None
+    # Caches that go in and come out are state.
+    state: bool = False
     # Tokens that the cache of a language model holds.
     capacity: int | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
@@ -223,9 +226,10 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     imported = import_model(model, options)
     progress("canonicalizing")
     with _bounded_depth():
-        module = target.prepare(canonicalize(imported))
+        module, states = _with_state(canonicalize(imported), options, target)
+        module = target.prepare(module)
         progress("lowering")
-        network = build_network(module, imported, name)
+        network = build_network(module, imported, name, states)
     solver_seconds: float | None = None
     facts = {"target": options.target, "soc": target.soc.name, "inferred_inputs": list(imported.inferred_inputs)}
     stages: Sequence[Any] = ()
@@ -234,11 +238,14 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
         lowered = target.plan(network)
         planner = lowered.plan.planner
         solver_seconds = planner.seconds if planner is not None else None
+        expected = {layer.layer.name: layer.added_cycles for layer in lowered.plan.layers}
+        _tell_float(lowered.plan.network, imported, expected, progress)
         progress("emitting C")
         files, stages, network = target.emit(lowered, facts), lowered.stages, lowered.plan.network
     else:
         from tvm_pulp.codegen.emit import emit
 
+        _tell_float(network, imported, {}, progress)
         progress(f"emitting C for {len(network.layers)} layers")
         network = target.on_host(network)
         files = emit(network, facts).files
@@ -246,6 +253,15 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     files["src/main.relax.txt"] = module.script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
     return App(files, time.perf_counter() - started, stages, solver_seconds)
+
+
+def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progress: Progress) -> None:
+    """One line where layers run float."""
+    from tvm_pulp.report.float_layers import float_sentence
+
+    sentence = float_sentence(network, imported.nodes, expected)
+    if sentence is not None:
+        progress(sentence)
 
 
 @contextmanager
@@ -277,6 +293,7 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
         "--sample-inputs": options.sample_inputs,
         "--model-format": options.model_format,
         "--plan": options.plan,
+        "--state": options.state,
     }
     for option, value in ineffective.items():
         if value:
@@ -319,6 +336,23 @@ def _import(model: str | Path, options: CompileOptions) -> Any:
     return load_model(Path(model), import_options)
 
 
+def _with_state(module: Any, options: CompileOptions, target: Any) -> tuple[Any, tuple[State, ...]]:
+    """The canonical module with caches as state, where that is wanted."""
+    if not options.state:
+        return module, ()
+    from tvm_pulp.canonicalize.state_caches import state_caches
+
+    if not target.soc.simulated:
+        raise UserError(f"--state has no effect on --soc {target.soc.name}: choose a SoC with a cluster")
+    made, states = state_caches(module)
+    if not states:
+        raise UserError(
+            "--state: no cache is recognised, an input joined with new rows along its positions that goes out and into "
+            "attention: drop it"
+        )
+    return made, states
+
+
 def module_name(options: CompileOptions) -> str:
     """The module name, checked to be a C identifier."""
     name = options.module_name
@@ -350,7 +384,8 @@ def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
         raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     imported = import_model(model, options)
     with _bounded_depth():
-        network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
+        module, states = _with_state(canonicalize(imported), options, target)
+        network = build_network(target.prepare(module), imported, module_name(options), states)
     return target.plan(network)
 
 
@@ -380,7 +415,8 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Pa
         explain_unsupported(error.nodes, stream)
         raise
     with _bounded_depth():
-        network = build_network(target.prepare(canonicalize(imported)), imported, module_name(options))
+        module, states = _with_state(canonicalize(imported), options, target)
+        network = build_network(target.prepare(module), imported, module_name(options), states)
     if target.soc.simulated:
         plan = target.plan(network).plan
         explain_plan(plan, stream)

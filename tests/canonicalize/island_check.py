@@ -26,9 +26,9 @@ def output_steps(model: Any) -> list[float]:
     return [float(scales[made[o.name].input[1]].max()) for o in model.graph.output]
 
 
-def differences(graph: Graph, folder: Path, runs: int = 4) -> tuple[Any, np.ndarray]:
+def differences(graph: Graph, folder: Path, runs: int = 4, **options: Any) -> tuple[Any, np.ndarray]:
     """The module, and differences of all outputs to onnxruntime in steps of their quantizations."""
-    model = quantize(graph, folder)
+    model = quantize(graph, folder, **options)
     module, steps, found = canonical(model), output_steps(model), []
     for seed in range(runs):
         feeds = graph.feeds(seed)

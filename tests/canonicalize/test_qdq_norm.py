@@ -36,3 +36,16 @@ def test_rms_norm(tmp_path: Path, form: str, width: int) -> None:
     if form != "product":  # there the squares are quantized: they are a table
         assert operators(module) == ["relax.quantize", "qdq_mul", "qdq_norm", "relax.dequantize"]
     assert_agrees(difference)
+
+
+@pytest.mark.parametrize(("form", "opset"), [("microsoft", 17), ("operator", 23)])
+def test_rms_norm_as_an_operator(tmp_path: Path, form: str, opset: int) -> None:
+    """Quantizers do not know these operators: what reads them is quantized."""
+    graph, width = Graph(opset, opset), 40
+    normal = graph.rms_norm(_quantized(graph, width), width, form)
+    graph.stated[normal] = (2, 9, width)
+    graph.outputs.append(graph.linear(normal, width, 24))
+    module, difference = differences(graph, tmp_path)
+    assert operators(module).count("qdq_norm") == 1
+    assert not any(name.startswith("relax.nn") or name == "relax.mean" for name in operators(module))
+    assert_agrees(difference)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,8 @@ class Graph:
         self.initializers: list[Any] = []
         self.inputs: dict[str, tuple[int, ...]] = {}
         self.outputs: list[str] = []
+        # Shapes of results that shape inference does not know.
+        self.stated: dict[str, tuple[int, ...]] = {}
         self.opset = opset
 
     def constant(self, array: Any, dtype: str = "float32") -> str:
@@ -42,7 +43,8 @@ class Graph:
     def model(self) -> Any:
         inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in self.inputs.items()]
         outputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in self.outputs]
-        graph = helper.make_graph(self.nodes, "g", inputs, outputs, self.initializers)
+        stated = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in self.stated.items()]
+        graph = helper.make_graph(self.nodes, "g", inputs, outputs, self.initializers, value_info=stated)
         opsets = [helper.make_opsetid("", self.opset), helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, opset_imports=opsets)
         model.ir_version = 8
@@ -258,7 +260,7 @@ NETWORKS: dict[str, Any] = {
 }
 
 
-def quantize(graph: Graph, folder: Any, *, per_channel: bool = False) -> Any:
+def quantize(graph: Graph, folder: Any, *, per_channel: bool = False, activations: str = "QInt8") -> Any:
     """The graph as onnxruntime's static quantizer writes it."""
     from onnxruntime import quantization
 
@@ -271,14 +273,13 @@ def quantize(graph: Graph, folder: Any, *, per_channel: bool = False) -> Any:
 
     source, target = folder / "float.onnx", folder / "quantized.onnx"
     onnx.save(graph.model(), source)
-    types: Sequence[Any] = (quantization.QuantType.QInt8,) * 2
     quantization.quantize_static(
         source,
         target,
         Calibration(),
         quant_format=quantization.QuantFormat.QDQ,
         per_channel=per_channel,
-        activation_type=types[0],
-        weight_type=types[1],
+        activation_type=quantization.QuantType[activations],
+        weight_type=quantization.QuantType.QInt8,
     )
     return onnx.load(target)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.kernels.attention_cases import attention_case, rope_case
+from tests.kernels.attention_cases import attention_case, qdq_attention_case, qdq_rope_case, rope_case
 from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch
 from tests.kernels.elementwise_cases import (
     add_case,
@@ -17,6 +17,7 @@ from tests.kernels.elementwise_cases import (
     hardswish_case,
     lookup_case,
     mul_case,
+    qdq_mul_case,
     requantize_case,
 )
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
@@ -26,6 +27,7 @@ from tests.kernels.random_requant import KINDS
 from tests.kernels.row_cases import (
     i_softmax_case,
     layer_norm_case,
+    qdq_norm_case,
     rms_norm_case,
     softmax_ita_case,
     softmax_tflite_case,
@@ -126,6 +128,12 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield rms_norm_case(rng, 5, 9, wide=True, levels=1024)
     yield layer_norm_case(rng, 5, 9)
     yield layer_norm_case(rng, 5, 9, wide=True, dtype="uint8")
+    for form in ("layer", "rms", "layer_quantized", "rms_quantized", "plain"):
+        yield qdq_norm_case(rng, 5, 9, form=form, dtype="uint8" if form == "rms" else "int8")
+    yield qdq_attention_case(rng, 4, 3, 5, 6, group=2, types="sus", classes=2, tables="qk")
+    yield qdq_attention_case(rng, 1, 2, 3, 4, types="uuu")
+    yield qdq_rope_case(rng, 3, 2, 6, axis=2)
+    yield qdq_mul_case(rng, 3, 7, types=("uint8", "int8"), broadcast=True)
     yield pool_case(rng, (5, 6, 5), Window((2, 3), pads=(1, 1, 1, 1)), average=True)
     yield pool_case(rng, (5, 6, 5), Window((2, 3), pads=(1, 1, 1, 1)), average=False)
     yield transpose_case(rng, (2, 3, 4, 5), (2, 0, 3, 1))

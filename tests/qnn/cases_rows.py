@@ -90,6 +90,20 @@ def qdq_norm(rng: Rng) -> Case:
     return Case("qdq_norm", attributes, operands)
 
 
+def group_norm(rng: Rng) -> Case:
+    groups, each = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    x = integers(rng, (int(rng.integers(1, 3)), groups * each, *shape(rng, 1, 2)), byte_type(rng))
+    n, scale, dtype = x[0].size // groups, float(np.exp(rng.uniform(-5, -2))), byte_type(rng)
+    weight, bias = (rng.normal(0, 40, groups * each).astype(np.float32) for _ in range(2))
+    attributes = {
+        "groups": groups, "statistic": (scale / n) ** 2, "gain": scale / n, "epsilon": 1e-5, "zero_point": 5,
+        "low": 5 if rng.random() < 0.3 else np.iinfo(dtype).min, "high": int(np.iinfo(dtype).max), "dtype": dtype,
+    }  # fmt: skip
+    return Case(
+        "group_norm", {k: int(v) if k in ("low", "high") else v for k, v in attributes.items()}, [x, weight, bias]
+    )
+
+
 def reduce(rng: Rng) -> Case:
     x = integers(rng, shape(rng), str(pick(rng, ("int8", "uint8", "int16"))))
     axes = sorted(int(a) for a in rng.choice(x.ndim, int(rng.integers(1, x.ndim + 1)), replace=False))
@@ -98,3 +112,4 @@ def reduce(rng: Rng) -> Case:
 
 
 CASES = {"softmax": softmax, "qdq_norm": qdq_norm, "rms_norm": rms_norm, "layer_norm": layer_norm, "reduce": reduce}
+CASES |= {"group_norm": group_norm}

@@ -115,6 +115,33 @@ def layers() -> dict[str, Layer]:
         "layer_norm": make_layer(
             "layer_norm", {"shift": 4, "levels": 256, "wide": 1}, rows, weight, weight[::-1].copy()
         ),
+        "qdq_norm": make_layer(
+            "qdq_norm",
+            {
+                "centred": 1,
+                "has_table": 0,
+                "zero_point_x": 3,
+                "statistic": 1e-4,
+                "epsilon": 1e-5,
+                "gain": 0.1,
+                "index_limits": [0, 0],
+                "biases": [1],
+                "rounds": [0, 1],
+                "low": [0, -131],
+                "high": [0, 124],
+                "zero_point": 3,
+                "dtype": "int8",
+            },
+            rows,
+            np.linspace(-1, 2, rows.shape[-1]).astype(np.float32),
+            np.linspace(-9, 7, rows.shape[-1]).astype(np.float32),
+        ),
+        "qdq_mul": make_layer(
+            "qdq_mul",
+            {**pairs, "scale": 0.0078125, "low": -131, "high": 124, "zero_point": 3, "dtype": "int8"},
+            x,
+            TensorSpec((7,), "int8"),
+        ),
         "max_pool": make_layer("max_pool", {**window, "kernel": [3, 3]}, x),
         "avg_pool": make_layer("avg_pool", {**window, **NONE, "kernel": [3, 3], "low": -128, "high": 127}, x),
         "avg_pool with requantization": make_layer(

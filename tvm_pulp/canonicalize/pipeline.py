@@ -10,6 +10,7 @@ from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
+from tvm_pulp.canonicalize.fuse_gathers import FuseGathers
 from tvm_pulp.canonicalize.fuse_lookups import FuseLookups
 from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
 from tvm_pulp.canonicalize.fuse_qdq_rope import FuseQdqRope
@@ -47,6 +48,7 @@ def canonicalize(imported: Imported) -> Any:
             ToNhwc(),
             DropIdentity(),
             FoldTransposes(),
+            FuseGathers(),
             ByteFunctions(),
             FuseQdqRope(),
             FuseQdqAttention(),

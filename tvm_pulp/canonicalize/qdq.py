@@ -25,6 +25,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize import (
     qdq_accumulators,
     qdq_elementwise,
+    qdq_group_norm,
     qdq_layers,
     qdq_norm,
     qdq_reductions,
@@ -167,7 +168,7 @@ class FoldQdq(QdqRewriter):
             table = qdq_unary.lookup(self, real, target)
             if table is not None:
                 return table
-        return qdq_norm.norm(self, inner, inner_target)
+        return _first(qdq_norm.norm(self, inner, inner_target), qdq_group_norm.group_norm(self, inner, inner_target))
 
     def _without_activation(self, real: Any, target: IntegerTarget) -> tuple[Any, IntegerTarget, bool]:
         """Look through clips (rounding is monotone, so they limit the integers instead) and constant factors."""

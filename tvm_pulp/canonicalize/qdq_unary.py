@@ -12,6 +12,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.byte_functions import byte_table
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
+from tvm_pulp.canonicalize.tflite_tables import reference_table
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
@@ -74,8 +75,23 @@ def lookup(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     if found is None or spec_of(found[0]).shape != spec_of(real).shape:
         return None
     leaf, values = found
-    table = np.broadcast_to(target.quantize(values), (256,))
+    table = reference_table(fold, real, _own_operand(fold, real), values, target)
+    if table is None:
+        table = np.broadcast_to(target.quantize(values), (256,))
     return qnn.emit("lookup", [leaf, relax.const(np.ascontiguousarray(table))])
+
+
+def _own_operand(fold: QdqRewriter, real: Any) -> Quantized | None:
+    """The quantized tensor that an operator, or the chain it was written as, begins with."""
+    while True:
+        x = fold.operands.quantized(real)
+        call = fold.definition(real)
+        if x is not None or not isinstance(call, relax.Call):
+            return x
+        moving = [a for a in call.args if fold.operands.real_constant(a) is None and isinstance(a, relax.Var)]
+        if not moving:
+            return None
+        real = moving[0]
 
 
 def function_of_byte(fold: QdqRewriter, real: Any) -> tuple[Any, np.ndarray] | None:

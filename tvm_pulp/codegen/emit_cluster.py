@@ -90,6 +90,11 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
     for role in ("inputs", "outputs"):
         for entry in facts[role]:
             entry["symbol"] = program_source.buffer_symbol(name, role, entry["member"])
+    for (role, place), (symbol, _) in program_source.state_buffers(plan.network).items():
+        facts[role][place]["symbol"] = symbol
+    for state in plan.network.states:
+        # What comes out is the whole cache.
+        facts["outputs"][state.present]["shape"][1] += state.length
     sizes = dict.fromkeys(("l2", *platform.constant_levels()), 0)
     for tensor in plan.constants():
         sizes[tensor.level] += tensor.spec.bytes

@@ -11,8 +11,9 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.lowering.generated_macs import generated_macs
 from tvm_pulp.lowering.legalize_float import LoweredKernels, legalize_float
-from tvm_pulp.qnn.network import Layer, Network, Origin, Tensor
+from tvm_pulp.qnn.network import Layer, Network, Origin, State, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import registry
@@ -50,10 +51,10 @@ class Names:
         return name
 
 
-def build_network(module: Any, imported: Imported, name: str) -> Network:
+def build_network(module: Any, imported: Imported, name: str, states: tuple[State, ...] = ()) -> Network:
     """Layers of `main` in order. Reshapes become views; what is returned lives in the caller's buffers."""
     names = tuple(imported.inputs), tuple(imported.outputs)
-    origin = Origin(legalize_float(module), *names, LoweredKernels(), imported.quantization)
+    origin = Origin(legalize_float(module), *names, LoweredKernels(), imported.quantization, states)
     return _Builder(origin, name).build()
 
 
@@ -169,6 +170,7 @@ class _Builder:
         operator = f"tir.{call.args[0].name_hint}"
         layer = Layer(outputs[0].name, operator, {}, inputs, outputs, kernel.function, workspaces=spaces)
         layer.parallel, layer.variables = kernel.parallel, (variable,)
+        layer.macs = generated_macs(kernel.function)
         self._layers.append(layer)
         return outputs if isinstance(call.ty_args[0], relax.TupleType) else outputs[0]
 

@@ -25,6 +25,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     float_softmax,
     gather,
     gelu,
+    group_norm,
     hardswish,
     im2col,
     integer_div,

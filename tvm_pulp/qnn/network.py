@@ -71,6 +71,19 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class State:
+    """A cache: an input with `length` rows, and an output with `rows` new ones that belong behind them.
+
+    Both are [1, positions, heads, size] and lie in one buffer, which stays between calls.
+    """
+
+    past: int  # place among the inputs
+    present: int  # place among the outputs
+    length: int
+    rows: int
+
+
+@dataclass(frozen=True)
 class Origin:
     """What a network was built from: a Relax module with nothing but regions, dialect operators, generated kernels
     and views in `main`, and names of the model's inputs and outputs. `kernels` remembers what was lowered for it."""
@@ -81,6 +94,7 @@ class Origin:
     kernels: Any
     # What the integers of inputs and outputs stand for, as in `Imported`.
     quantization: dict[tuple[str, str], Quantization] = field(default_factory=dict)
+    states: tuple[State, ...] = ()
 
 
 @dataclass
@@ -96,6 +110,11 @@ class Network:
     @property
     def macs(self) -> int:
         return sum(layer.macs for layer in self.layers)
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """Inputs and outputs that share a buffer."""
+        return self.origin.states if self.origin is not None else ()
 
     def constants(self) -> list[Tensor]:
         """Constant tensors in the order of first use."""

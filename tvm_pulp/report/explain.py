@@ -44,12 +44,18 @@ def explain_plan(plan: Plan, stream: TextIO) -> None:
             print(f"    a region of {inside}", file=stream)
         for line in _choice(layer):
             print(f"    {line}", file=stream)
-    by_engine: dict[str, int] = {}
+    macs: dict[str, int] = {}
+    cycles: dict[str, int] = {}
     for layer in plan.layers:
-        by_engine[layer.engine] = by_engine.get(layer.engine, 0) + layer.layer.macs
-    total = max(1, plan.network.macs)
-    shares = ", ".join(f"{engine} {100 * macs / total:.1f} %" for engine, macs in by_engine.items())
-    print(f"MACs by engine: {shares}; about {plan.estimated_cycles:,} cycles in all", file=stream)
+        macs[layer.engine] = macs.get(layer.engine, 0) + layer.layer.macs
+        cycles[layer.engine] = cycles.get(layer.engine, 0) + layer.added_cycles
+    print(f"MACs by engine: {_shares(macs)}; about {plan.estimated_cycles:,} cycles in all", file=stream)
+    print(f"time by engine: {_shares(cycles)}", file=stream)
+
+
+def _shares(amounts: dict[str, int]) -> str:
+    total = max(1, sum(amounts.values()))
+    return ", ".join(f"{engine} {100 * amount / total:.1f} %" for engine, amount in amounts.items())
 
 
 def _choice(plan: LayerPlan) -> list[str]:

@@ -55,6 +55,21 @@ def explain_nodes(nodes: Sequence[SourceNode], network: Network, stream: TextIO)
     print(f"{integer} of {len(nodes)} nodes are integer or need no code", file=stream)
 
 
+def why_float(layer: Layer, nodes: Sequence[SourceNode]) -> str:
+    """Why a layer of floats is not integer, as far as the model file tells."""
+    node = next((n for n in nodes if not n.constant and _own_layer(n, {layer.name: layer}) is not None), None)
+    if node is None:
+        return "the model computes between its quantizations in float"
+    readers: dict[str, list[SourceNode]] = {}
+    for each in nodes:
+        for name in each.inputs:
+            readers.setdefault(name, []).append(each)
+    makers = {output: each for each in nodes for output in each.outputs}
+    quantized = any(n.op_type in _BORDERS or n.op_type.startswith("QLinear") for n in nodes)
+    reason, _ = _why_float(node, makers, readers, quantized)
+    return reason
+
+
 def explain_unsupported(nodes: Sequence[SourceNode], stream: TextIO) -> None:
     """The same list for a model that cannot be imported."""
     for node in nodes:

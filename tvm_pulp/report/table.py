@@ -35,7 +35,8 @@ def layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
     rows = []
     for layer in report["layers"]:
         cycles, macs = layer["cycles"], layer["macs"]
-        rate = macs / cycles if cycles and macs else None
+        # Layers overlap: work that runs beside another layer is not faster than its engine.
+        rate = macs / max(cycles, layer["bound_cycles"] or 0) if cycles and macs else None
         values: tuple[Any, ...] = (layer["name"], layer["op"], layer["engine"], macs or None, cycles, rate)
         values += (layer["estimated_cycles"], layer["bound_cycles"], layer["dma_bytes"])
         values += (layer["dma_stall_cycles"], layer["tiles"])
@@ -73,7 +74,7 @@ def _summary(report: dict[str, Any]) -> str:
         parts.append(f"{_text(report['macs_per_cycle'])} MAC/cycle")
         if report["dma"] and report["dma"]["hidden_share"] is not None:
             parts.append(f"{100 * report['dma']['hidden_share']:.0f} % of the DMA's time hidden")
-        parts += [f"{engine} {100 * share:.1f} % of the MACs" for engine, share in engine_shares(report).items()]
+        parts += engine_texts(report)
     if report["energy_uj"] is not None:
         parts.append(f"about {report['energy_uj']:.1f} uJ")
     parts += [
@@ -92,6 +93,26 @@ def engine_shares(report: dict[str, Any]) -> dict[str, float]:
         macs[layer["engine"]] = macs.get(layer["engine"], 0) + layer["macs"]
     ordered = sorted(macs.items(), key=lambda entry: -entry[1])
     return {engine: count / total for engine, count in ordered if count} if total else {}
+
+
+def time_shares(report: dict[str, Any]) -> dict[str, float]:
+    """Fraction of the cycles that layers of each engine took, largest first; nothing where cycles are unknown."""
+    cycles: dict[str, int] = {}
+    for layer in report["layers"]:
+        cycles[layer["engine"]] = cycles.get(layer["engine"], 0) + (layer["cycles"] or 0)
+    total = sum(cycles.values())
+    ordered = sorted(cycles.items(), key=lambda entry: -entry[1])
+    return {engine: count / total for engine, count in ordered if count} if total else {}
+
+
+def engine_texts(report: dict[str, Any]) -> list[str]:
+    """Shares of every engine, for a line of text."""
+    macs, times = engine_shares(report), time_shares(report)
+    texts = []
+    for engine in dict.fromkeys((*macs, *times)):
+        time = f" and {100 * times.get(engine, 0):.1f} % of the time" if times else ""
+        texts.append(f"{engine} {100 * macs.get(engine, 0):.1f} % of the MACs{time}")
+    return texts
 
 
 def _of(figures: dict[str, Any]) -> str:

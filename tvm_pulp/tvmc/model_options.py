@@ -45,6 +45,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plan", metavar="FILE", help="take all decisions from an archive, or from its plan.json, instead of planning"
     )
+    parser.add_argument(
+        "--state", action="store_true", help="caches that go in and come out stay in the device, appended in place"
+    )
     parser.add_argument("--capacity", type=int, metavar="N", help="tokens that the cache of a language model holds")
     parser.add_argument("--cores", type=int, metavar="N", help="cluster cores that take part; default: all")
     parser.add_argument(
@@ -143,6 +146,7 @@ def options_of(args: argparse.Namespace) -> Any:
         plan=args.plan,
         cores=args.cores,
         capacity=args.capacity,
+        state=args.state,
         pins=parse_pins(args.pin),
         io=args.io,
     )

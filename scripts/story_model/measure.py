@@ -1,0 +1,84 @@
+"""Measures the story model on the simulator: perplexity, speed, energy, with and without the cache, and five stories.
+
+    python scripts/story_model/measure.py story.tar     # an archive of zoo:story_llama; prints Markdown
+
+Perplexity is that of every piece after the first of held-out stories, from the logits that the device computed. A step
+without a cache sees the whole text again: prefill of as many tokens, measured at the end of every chunk.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import corpus
+import numpy as np
+
+from tvm_pulp.api import App
+from tvm_pulp.generation.figures import phases
+from tvm_pulp.generation.session import Generator, Sampling, Wish
+from tvm_pulp.generation.tokenizer import Tokenizer
+from tvm_pulp.soc import recorded
+
+START = 1
+OPENINGS = ("Once there was a shy fox", "This is the story of a brave girl", "Lily was a kind duck", "On the hill", "")
+PUBLISHED_RATE, PUBLISHED_MICROJOULES = 340, 490
+
+
+def perplexity(generator: Generator, stories: list[list[int]]) -> tuple[float, int]:
+    total, count, step = 0.0, 0, generator.facts["logit_step"]
+    for ids in stories:
+        made = generator.generate(Wish(ids, 1, keep_logits=True))
+        assert made.logits is not None
+        logits = made.logits[:-1] * step
+        logits -= logits.max(1, keepdims=True)
+        chosen = logits[np.arange(len(ids) - 1), ids[1:]]
+        total += float((np.log(np.exp(logits).sum(1)) - chosen).sum())
+        count += len(ids) - 1
+    return float(np.exp(total / count)), count
+
+
+def story(generator: Generator, tokenizer: Tokenizer, opening: str, seed: int) -> str:
+    prompt = tokenizer.encode(opening) if opening else [START]
+    room = generator.facts["capacity"] - len(prompt)
+    made = generator.generate(Wish(prompt, room, Sampling(temperature=0.7, top_p=0.9, seed=seed))).tokens
+    # A story ends where the next one begins.
+    return tokenizer.decode([*prompt, *made[: made.index(START)]] if START in made else [*prompt, *made]).strip()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ARCHIVE")
+    app = App.load(parser.parse_args().ARCHIVE)
+    generator, tokenizer, soc = app.generator(), app.tokenizer(), recorded(app.metadata["tvm_pulp"])
+    capacity, chunk = generator.facts["capacity"], generator.facts["chunk"]
+    found, count = perplexity(generator, [tokenizer.encode(s) for s in corpus.held_out(0)])
+    print(f"Perplexity on {count} held-out pieces: {found:.3f}.\n")
+    first = generator.generate(Wish([START], 1))
+    whole = generator.generate(Wish([START], capacity))
+    _, decode = phases(soc, 1, first, whole)
+    assert decode is not None and decode.energy_uj is not None
+    cycles, energy = 0, 0.0
+    for length in range(chunk, capacity + 1, chunk):
+        made = generator.generate(Wish([START] * length, 1))
+        prefill, _ = phases(soc, length, made, made)
+        assert prefill.energy_uj is not None
+        cycles, energy = cycles + chunk * prefill.cycles, energy + chunk * prefill.energy_uj
+        print(f"prefill of {length}: {prefill.line}")
+    print("\n| 256 tokens | cycles | seconds | tokens/s | modelled energy |\n|---|--:|--:|--:|--:|")
+    for name, taken, used in (
+        ("with the cache", decode.cycles, decode.energy_uj),
+        ("without, the text seen again for every token", cycles, energy),
+    ):
+        seconds = taken / decode.mhz / 1e6
+        print(f"| {name} | {taken} | {seconds:.2f} | {capacity / seconds:.0f} | {used / 1000:.2f} mJ |")
+    seconds, used = capacity / PUBLISHED_RATE, capacity * PUBLISHED_MICROJOULES / 1000
+    print(f"| published, with a cache | – | {seconds:.2f} | {PUBLISHED_RATE} | {used:.1f} mJ |")
+    print(f"\nRatio: {cycles / decode.cycles:.1f} in time, {energy / decode.energy_uj:.1f} in energy.")
+    steps = whole.step_cycles
+    print("\nA token at context 16, 64, 128, 192:", ", ".join(str(steps[n]) for n in (16, 64, 128, 192)), "cycles.\n")
+    for seed, opening in enumerate(OPENINGS, 1):
+        print(f"* seed {seed}: {story(generator, tokenizer, opening, seed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""Golden decoders with state instead of cache inputs and outputs: same values, and only new rows are written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tvm_pulp
+from tests.simulated.golden_cases import CONFIGURATIONS, DATA, read_arrays
+from tvm_pulp.errors import UserError
+
+FOLDER = DATA / "deeploy" / "Models" / "microLlama" / "INT8"
+CASES = [
+    ("microLlama1", "neureka-sram", ()),
+    ("microLlama16_parallel", "cluster", ()),
+    ("microLlama64", "neureka-sram", (pytest.mark.slow,)),
+    ("microLlama128", "cluster", (pytest.mark.slow,)),
+    ("microLlama64_parallel", "neureka-sram", (pytest.mark.slow,)),
+]
+
+
+def positions_first(array: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(array.transpose(0, 2, 1, 3))
+
+
+@pytest.mark.parametrize(("case", "configuration"), [pytest.param(*c[:2], marks=c[2], id=c[0]) for c in CASES])
+def test_state_holds_what_the_golden_caches_hold(case: str, configuration: str) -> None:
+    if not FOLDER.exists():
+        pytest.skip(f"golden data not found at {DATA}: set TVM_PULP_DATA to its folder")
+    inputs = read_arrays(FOLDER / case / "inputs.npz")
+    model = FOLDER / case / "network.onnx"
+    app = tvm_pulp.compile(model, state=True, sample_inputs=inputs, **CONFIGURATIONS[configuration])
+    facts = app.metadata["tvm_pulp"]
+    # Hidden state, mask and rotation, then the caches.
+    given = {
+        spec["name"]: (positions_first(array) if place > 2 else array).astype(spec["dtype"])
+        for place, (spec, (_, array)) in enumerate(zip(facts["inputs"], inputs, strict=True))
+    }
+    runner = app._runner("iss", None)
+    found = list(app.run(given).outputs.values())
+    expected = [array for _, array in read_arrays(FOLDER / case / "outputs.npz")]
+    np.testing.assert_array_equal(found[0], expected[0])
+    for cache, golden in zip(found[1:], expected[1:], strict=True):
+        np.testing.assert_array_equal(positions_first(cache), golden)
+    # The last run had two inferences. Each wrote its output and the new rows of keys and values; nothing was moved.
+    rows = sum(array.size * inputs[0][1].shape[1] // array.shape[2] for array in expected[1:])
+    assert runner.statistics().counters.dma["bytes_out"] == 2 * (expected[0].size + rows)
+
+
+def test_a_network_without_cache_is_a_users_error() -> None:
+    with pytest.raises(UserError, match=r"--state: no cache is recognised"):
+        tvm_pulp.compile("zoo:autoencoder", target="c", soc="siracusa", state=True)
+
+
+def test_a_soc_without_cluster_is_a_users_error() -> None:
+    with pytest.raises(UserError, match=r"--state has no effect on --soc host"):
+        tvm_pulp.compile("zoo:tinyllama", state=True)

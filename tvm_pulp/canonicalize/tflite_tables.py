@@ -1,0 +1,93 @@
+"""Tables of TFLite's reference kernels for LEAKY_RELU and HARD_SWISH, which round otherwise than a float function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
+from tvm_pulp.canonicalize.rewriter import is_op
+from tvm_pulp.qnn.fixed_point import multiply, quantize_multiplier
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+
+
+def reference_table(
+    fold: QdqRewriter, real: Any, x: Quantized | None, values: np.ndarray, target: IntegerTarget
+) -> Any:
+    """256 integers as the kernel of the operator computes them, or None where the float function is exact.
+
+    `x` is the operand, `values` are the function's float results for all of its integers.
+    """
+    if fold.arithmetic.name != "tflite" or x is None or x.dtype not in ("int8", "uint8") or x.dtype != target.dtype:
+        return None
+    low, high = TensorSpec((), x.dtype).range
+    centred = np.arange(low, high + 1, dtype=np.int64) - x.zero_point
+    call = fold.definition(real)
+    if is_op(call, "relax.nn.leakyrelu"):
+        made = _leaky_relu(centred, x, np.float32(call.attrs.alpha), target)
+    elif np.allclose(values, _hard_swish_values(x.every_value), rtol=1e-5, atol=1e-6):
+        made = _hard_swish(centred, x, target)
+    else:
+        return None
+    return np.clip(made + target.zero_point, target.low, target.high).astype(target.dtype)
+
+
+def _leaky_relu(centred: np.ndarray, x: Quantized, alpha: np.float32, target: IntegerTarget) -> np.ndarray:
+    scale, result = np.float32(x.scale), np.float32(target.scale)
+    sides = [quantize_multiplier(float(factor)) for factor in (scale / result, scale * alpha / result)]
+    positive, negative = (multiply(centred, np.array([m]), np.array([e])) for m, e in sides)
+    return np.where(centred >= 0, positive, negative)
+
+
+def _hard_swish_values(x: np.ndarray) -> np.ndarray:
+    return np.asarray(x * np.clip(x + np.float32(3), 0, 6) / np.float32(6))
+
+
+def _hard_swish(centred: np.ndarray, x: Quantized, target: IntegerTarget) -> np.ndarray:
+    """In 16 bits, with two multipliers of 16 bits."""
+    fine = np.float32(1 / 128) * np.float32(x.scale)
+    output, output_exponent = _short_multiplier(float(fine / np.float32(target.scale)))
+    relu, relu_exponent = _short_multiplier(float(fine / np.float32(3 / 32768)))
+    value = centred << 7
+    scaled = _rounding_high_product(value, output)
+    gate = value
+    if relu_exponent > 0:
+        gate = _saturated(gate << (relu_exponent - 1))
+    gate = _rounding_high_product(gate, relu)
+    if relu_exponent > 0:
+        gate = _saturated(gate << 1)
+    if relu_exponent < 0:
+        gate = _rounding_divide(gate, -relu_exponent)
+    gate = (gate + (1 << 15)) >> 1
+    return _rounding_divide(_truncated(gate * scaled), -output_exponent)
+
+
+def _short_multiplier(real: float) -> tuple[int, int]:
+    multiplier, exponent = quantize_multiplier(real)
+    short = 32767 if multiplier >= (1 << 31) - 1 - (1 << 15) else (multiplier + (1 << 15)) >> 16
+    return short, exponent
+
+
+def _saturated(value: np.ndarray) -> np.ndarray:
+    return np.clip(value, -32768, 32767)
+
+
+def _truncated(product: np.ndarray) -> np.ndarray:
+    """Division by 2^15 towards zero."""
+    return np.sign(product) * (np.abs(product) >> 15)
+
+
+def _rounding_high_product(a: np.ndarray, b: int) -> np.ndarray:
+    product = a * b
+    return _truncated(product + np.where(product >= 0, 1 << 14, 1 - (1 << 14)))
+
+
+def _rounding_divide(value: np.ndarray, bits: int) -> np.ndarray:
+    if bits <= 0:
+        return value << -bits
+    mask = (1 << bits) - 1
+    return (value >> bits) + ((value & mask) > (mask >> 1) + (value < 0))
