@@ -78,8 +78,8 @@ def networks() -> Iterator[tuple[str, dict[str, Any], Any]]:
 # What only float layers do.
 FLOATS = {"float", "float_compare", "float_divide", "convert"} | {
     f"call_{n}" for n in (
-        "divide", "erf", "exp", "exp_below", "fma", "fmax", "fmin", "fnma", "quantize", "rsqrt", "sigmoid", "sqrt",
-        "tanh",
+        "divide", "erf", "exp", "exp_below", "fma", "fmax", "fmin", "fnma", "power", "quantize", "rsqrt", "sigmoid",
+        "sqrt", "tanh",
     )
 }  # fmt: skip
 

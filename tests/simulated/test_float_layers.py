@@ -130,6 +130,21 @@ def test_quantize(tmp_path: Path, dtype: Any) -> None:
     assert cycles <= 9000
 
 
+def test_floats_between_integers(tmp_path: Path) -> None:
+    """One layer from integers to integers, on cores with their float units."""
+    parameters = {"s": np.float32(0.05), "z": np.array(3, np.int8), "t": np.float32(0.01), "u": np.array(-7, np.int8)}
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["a"]),
+        helper.make_node("DequantizeLinear", ["a", "s", "z"], ["b"]),
+        helper.make_node("Tanh", ["b"], ["c"]),
+        helper.make_node("Sin", ["c"], ["d"]),
+        helper.make_node("QuantizeLinear", ["d", "t", "u"], ["e"]),
+        helper.make_node("DequantizeLinear", ["e", "t", "u"], ["y"]),
+    ]
+    report = run(float_graphs.graph(nodes, [40, 33], parameters, opset=19), tmp_path)
+    assert len(report["layers"]) == 3
+
+
 def test_estimates(tmp_path: Path) -> None:
     """Within 30 % for every layer of at least 1,000 cycles."""
     models = [

@@ -17,7 +17,9 @@ from tvm_pulp.uma.recipe import Kernel
 # Helpers of real.h.
 _REAL = ("round_even", "round_within", "real_of", "inverse_root")
 # Functions of c_runtime/include/tvm_pulp/float.h and float_functions.h.
-_FLOAT_HELPERS = re.compile(r"\btvm_pulp_(fn?ma|fmax|fmin|divide|quantize|exp|exp_below|sigmoid|tanh|erf|r?sqrt)\(")
+_FLOAT_HELPERS = re.compile(
+    r"\btvm_pulp_(fn?ma|fmax|fmin|divide|quantize|exp|exp_below|power|sigmoid|tanh|erf|r?sqrt)\("
+)
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -25,6 +26,27 @@ def softmax(rewriter: Rewriter, call: Any) -> Any:
     turned = rewriter.emit(qnn.emit("transpose", [x], {"axes": axes}))
     result = rewriter.emit(qnn.emit("float_softmax", [turned]))
     return qnn.emit("transpose", [result], {"axes": [axes.index(a) for a in range(rank)]})
+
+
+def log_softmax(rewriter: Rewriter, call: Any) -> Any:
+    """x less the largest, less the logarithm of the sum of their exponentials."""
+    x = call.args[0]
+    spec = spec_of(x)
+    if spec.dtype != "float32" or not spec.shape or not spec.elements:
+        return None
+    axes, plain = [int(call.attrs.axis) % len(spec.shape)], ["x", 0]
+
+    def reduced(kind: str, expression: list[Any], operand: Any) -> Any:
+        attributes = {"kind": kind, "axes": axes, "keepdims": 1, "expression": json.dumps(expression)}
+        return rewriter.emit(qnn.emit("float_reduce", [operand], attributes))
+
+    def mapped(expression: list[Any], *operands: Any) -> Any:
+        attributes = {"expression": json.dumps(expression), "shape": list(spec.shape)}
+        return qnn.emit("float_map", list(operands), attributes)
+
+    below = rewriter.emit(mapped(["subtract", plain, ["x", 1]], x, reduced("max", plain, x)))
+    total = reduced("sum", ["exp", plain], below)
+    return mapped(["subtract", plain, ["log", ["x", 1]]], below, total)
 
 
 def layer_norm(rewriter: Rewriter, call: Any) -> Any:
@@ -62,6 +84,7 @@ def _norm(rewriter: Rewriter, call: Any, kind: str, parameters: list[Any]) -> An
 
 CONVERTERS = {
     "relax.nn.softmax": softmax,
+    "relax.nn.log_softmax": log_softmax,
     "relax.nn.layer_norm": layer_norm,
     "relax.nn.rms_norm": rms_norm,
 }

@@ -76,7 +76,7 @@ FUNCTIONS: dict[str, Function] = {
     "erf": Function(_erf, _helper("erf")),
     "sin": Function(np.sin, tirx.sin),
     "cos": Function(np.cos, tirx.cos),
-    "power": Function(np.power, tirx.power),
+    "power": Function(np.power, _helper("power")),
     "floor": Function(np.floor, tirx.floor),
     "ceil": Function(np.ceil, tirx.ceil),
     "trunc": Function(np.trunc, tirx.trunc),

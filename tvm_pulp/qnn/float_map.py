@@ -30,6 +30,8 @@ _TOGETHER, _SMALL = 4, 6
 @register
 class FloatMap(Operator):
     name = "float_map"
+    # Its operands and its result may be integers.
+    single_precision = True
 
     @staticmethod
     def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:

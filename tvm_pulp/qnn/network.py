@@ -60,9 +60,14 @@ class Layer:
 
     @property
     def is_float(self) -> bool:
-        """Whether it reads or writes floats, or is a kernel that TVM generated for an operator outside the dialect."""
+        """Whether it computes with floats, or is a kernel that TVM generated for an operator outside the dialect."""
+        return self.operator.startswith("tir.") or self.has_floats
+
+    @property
+    def has_floats(self) -> bool:
+        """Whether it reads or writes floats, or is a float operator that ends in integers and begins with some."""
         tensors = (*self.inputs, *self.outputs)
-        return self.operator.startswith("tir.") or any(t.spec.dtype.startswith("float") for t in tensors)
+        return self.operator.startswith("float_") or any(t.spec.dtype.startswith("float") for t in tensors)
 
     @property
     def operands(self) -> list[Tensor]:

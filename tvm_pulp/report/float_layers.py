@@ -13,8 +13,8 @@ _SHOWN = 2
 
 
 def float_layers(network: Network) -> list[Layer]:
-    """Layers that read or write floats."""
-    return [layer for layer in network.layers if any(t.spec.dtype.startswith("float") for t in layer.operands)]
+    """Layers that read or write floats, or have some inside."""
+    return [layer for layer in network.layers if layer.has_floats]
 
 
 def float_sentence(

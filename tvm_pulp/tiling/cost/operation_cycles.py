@@ -50,6 +50,7 @@ FUNCTION_CYCLES = {
     "isqrt": 245.52,
     "nearbyint": 15.44,
     "other": 60.0,
+    "power": 250.0,
     "quantize": 11.55,
     "real_of": 8.0,
     "requantize": 10.8,
