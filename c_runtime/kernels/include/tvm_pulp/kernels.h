@@ -17,16 +17,13 @@
  *     column `columns - 4` where columns are not a multiple of four (with less than four columns: filled up with
  *     zeros). In a block, four bytes of the depth of the first column, then of the second, third and fourth, then the
  *     next four of the depth; zeros beyond the depth. tvm_pulp_packed_at() in packed_weights.h is the rule.
- * - A scratch area belongs to one call; core c uses the bytes from c * scratch_stride on, and nothing of it needs to
- * be
- *     initialised. The fields say how large scratch_stride must be; it is a multiple of 4. An odd multiple of 4 keeps
+ *   - A scratch area belongs to one call; core c uses the bytes from c * scratch_stride on, and nothing of it needs to
+ *     be initialised. The fields say how large scratch_stride must be; it is a multiple of 4. An odd multiple of 4 keeps
  *     the cores out of each other's banks. */
 #ifndef TVM_PULP_KERNELS_H
 #define TVM_PULP_KERNELS_H
 
 #include <stdint.h>
-
-#include "tvm_pulp/decoder_kernels.h"
 
 enum tvm_pulp_type {
   TVM_PULP_INT8 = 0,
@@ -221,25 +218,6 @@ struct tvm_pulp_mul_args {
   struct tvm_pulp_requant requant;
 };
 
-/* y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point: bytes, rounded in single
- * precision. Rows of a and y without a gap. */
-struct tvm_pulp_qdq_mul_args {
-  const uint8_t *a;
-  const uint8_t *b;
-  uint8_t *y;
-  const float *scale; /* one */
-  uint32_t rows;
-  uint32_t columns;
-  uint32_t b_stride; /* columns, or 0 for one row that is repeated */
-  uint32_t a_type;   /* int8 or uint8 */
-  uint32_t b_type;
-  int32_t zero_point_a;
-  int32_t zero_point_b;
-  int32_t low; /* of the result, without its zero point */
-  int32_t high;
-  int32_t zero_point;
-};
-
 /* y = requantize(x - zero_point); per_row: channels are rows, not columns. Of a picture some rows may be taken: there
  * are `lines` times `rows` of them, lines of x are x_line_stride apart, and the rows of y follow each other. */
 struct tvm_pulp_requantize_args {
@@ -356,40 +334,6 @@ struct tvm_pulp_layer_norm_args {
   uint32_t wide; /* 0 promises |d * weight| < 2^30 and that the quotient plus bias fits 32 bits */
 };
 
-/* Normalization of 8-bit rows with single precision inside; rows without a gap. With a = columns * x - sum(x) if centred,
- * else x - zero_point_x, and `spread` the sum of a^2, by columns if centred:
- *
- *   factor = table[round(spread * reals[0])], or reals[2] / sqrt(spread * reals[0] + reals[1]) without a table
- *   v = a * factor, then v = v * weight + bias for one or two stages
- *
- * Where `rounds` says so, v is rounded to the nearest integer between low and high first. */
-struct tvm_pulp_qdq_norm_args {
-  const uint8_t *x;
-  uint8_t *y;
-  const float *reals;
-  const float *table; /* from index_low on, or null */
-  const float *weight0;
-  const float *bias0; /* or null */
-  const float *weight1;
-  const float *bias1; /* or null */
-  uint32_t rows;
-  uint32_t columns; /* up to 2^15 */
-  uint32_t x_type;  /* int8 or uint8 */
-  uint32_t centred;
-  uint32_t stages; /* 0 to 2 */
-  uint32_t rounds; /* bit 0: before the first stage, bit 1: before the second */
-  int32_t zero_point_x;
-  int32_t index_low;
-  int32_t index_high;
-  int32_t low0;
-  int32_t high0;
-  int32_t low1;
-  int32_t high1;
-  int32_t low; /* of the result, without its zero point */
-  int32_t high;
-  int32_t zero_point;
-};
-
 /* y[s][h] = requantize(x[s][h] * rotation[s]): heads of `size` elements, rotation[s] is a size x size matrix. */
 struct tvm_pulp_rope_args {
   const int8_t *x;
@@ -399,42 +343,6 @@ struct tvm_pulp_rope_args {
   uint32_t heads;
   uint32_t size;
   struct tvm_pulp_requant requant; /* per tensor */
-};
-
-/* Rotary embedding of rows of `size` bytes, rounded in single precision; zero points are taken out of every operand. The
- * partner of an element is the one half a row away, looked up in `first` in the first half of a row, in `second` in the
- * second.
- *
- *   kept = round(x * cosine * reals[0]), from kept_low to kept_high
- *   turned = round(partner * sine * reals[1]), from turned_low to turned_high
- *   y = round(kept * reals[2] + turned * reals[3]), from low to high, plus zero_point */
-struct tvm_pulp_qdq_rope_args {
-  const uint8_t *x;
-  const uint8_t *cosine; /* [positions][size] */
-  const uint8_t *sine;
-  const uint8_t *first; /* 256 results, indexed by the byte as unsigned */
-  const uint8_t *second;
-  const float *reals;
-  uint8_t *y;
-  uint32_t rows;
-  uint32_t size;
-  uint32_t rows_per_position; /* rows that follow each other have the same position */
-  uint32_t positions;         /* then the next one, and after the last the first again */
-  uint32_t x_type;            /* int8 or uint8 */
-  uint32_t cosine_type;
-  uint32_t sine_type;
-  uint32_t partner_type;
-  int32_t zero_point_x;
-  int32_t zero_point_cosine;
-  int32_t zero_point_partner;
-  int32_t zero_point_sine;
-  int32_t kept_low;
-  int32_t kept_high;
-  int32_t turned_low;
-  int32_t turned_high;
-  int32_t low;
-  int32_t high;
-  int32_t zero_point;
 };
 
 /* Attention of all heads: logits = requantize(q . k), then table (any function of the logit), then the mask, then
@@ -484,203 +392,9 @@ struct tvm_pulp_attention_args {
   struct tvm_pulp_requant requant;       /* per tensor */
 };
 
-/* Attention of all heads with single precision between the products; zero points are taken out of q, k and v.
- *
- *   l = round(q . k * reals[0]), from logit_low to logit_high;  u = table[class][l - logit_low]
- *   e = exponential[largest u - u];  p = round(e * (reals[1] / sum of e)), up to probability_high
- *   y = round(p . v * reals[2]), from low to high, plus zero_point
- *
- * `group` heads of q share one of k and v. Strides reach head and position of each tensor. */
-struct tvm_pulp_qdq_attention_args {
-  const uint8_t *q;
-  const uint8_t *k;
-  const uint8_t *v;
-  const uint8_t *q_table;     /* what a byte of q stands for, indexed by the byte as unsigned; null: itself */
-  const uint8_t *k_table;     /* the same for k */
-  const uint8_t *mask;        /* classes: [heads or 1][queries or 1][keys], or null for class 0 */
-  const uint8_t *table;       /* 256 entries for each class */
-  const int32_t *exponential; /* 256 entries of up to 2^24; those of a row stay below 2^31 in sum */
-  const float *reals;
-  uint8_t *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 9) * (keys rounded up to 4), and size more with q_table,
-                       size * keys more with k_table */
-  uint32_t scratch_stride;
-  uint32_t heads;
-  uint32_t queries;
-  uint32_t keys;
-  uint32_t size; /* of a head; fast for multiples of 4 */
-  uint32_t group;
-  uint32_t q_head_stride;
-  uint32_t q_stride;
-  uint32_t k_head_stride;
-  uint32_t k_stride;
-  uint32_t v_head_stride;
-  uint32_t v_stride;
-  uint32_t y_head_stride;
-  uint32_t y_stride;
-  uint32_t mask_head_stride;
-  uint32_t mask_stride; /* 0: one row for all queries */
-  uint32_t q_type;      /* int8 or uint8, after the table */
-  uint32_t k_type;
-  uint32_t v_type;
-  int32_t zero_point_q;
-  int32_t zero_point_k;
-  int32_t zero_point_v;
-  int32_t logit_low;
-  int32_t logit_high;
-  int32_t probability_high; /* up to 255 */
-  int32_t low;
-  int32_t high;
-  int32_t zero_point;
-};
-
-/* Windows over an NHWC image; what lies outside does not count. */
-struct tvm_pulp_pool_args {
-  const int8_t *x;
-  int8_t *y;
-  uint32_t height;
-  uint32_t width;
-  uint32_t channels;
-  uint32_t out_height;
-  uint32_t out_width;
-  uint32_t kernel_height;
-  uint32_t kernel_width;
-  uint32_t stride_y;
-  uint32_t stride_x;
-  uint32_t dilation_y;
-  uint32_t dilation_x;
-  uint32_t pad_top;
-  uint32_t pad_left;
-  uint32_t x_type;
-  int32_t low; /* avg_pool clips */
-  int32_t high;
-};
-
-/* The sum of a window's values less the zero point, requantized to bytes: a multiplier that divides makes it a mean. */
-struct tvm_pulp_mean_pool_args {
-  struct tvm_pulp_pool_args pool; /* low and high do not matter */
-  int32_t zero_point;
-  struct tvm_pulp_requant requant; /* per tensor */
-};
-
-/* y[i0][i1][i2][i3] = x[i0 * s0 + i1 * s1 + i2 * s2 + i3 * s3]: a transpose of up to four axes, y dense. */
-struct tvm_pulp_transpose_args {
-  const void *x;
-  void *y;
-  uint32_t element_bytes; /* 1 or 4 */
-  uint32_t size0;
-  uint32_t size1;
-  uint32_t size2;
-  uint32_t size3;
-  uint32_t stride0;
-  uint32_t stride1;
-  uint32_t stride2;
-  uint32_t stride3;
-};
-
-/* Rows of bytes from one place to another: one operand of a concatenation, a slice, a KV-cache append. */
-struct tvm_pulp_copy_rows_args {
-  const void *x;
-  void *y;
-  const uint8_t *table; /* 256 entries: what each byte becomes; null: itself */
-  uint32_t table_stride; /* from one core's table to the next one's; 0: one for all. Cores that look up the same bytes
-                            do not wait for each other where their tables begin in different banks */
-  uint32_t rows;
-  uint32_t row_bytes;
-  uint32_t x_stride;
-  uint32_t y_stride;
-};
-
-/* Windows of an NHWC image as rows of a matrix: y[out_height * out_width][kernel rows, kernel columns, channels], with
- * pad_value where the window leaves the image. Bytes are moved, signed or not. */
-struct tvm_pulp_im2col_args {
-  const uint8_t *x;
-  uint8_t *y;
-  uint32_t height;
-  uint32_t width;
-  uint32_t channels;
-  uint32_t out_height;
-  uint32_t out_width;
-  uint32_t kernel_height;
-  uint32_t kernel_width;
-  uint32_t stride_y;
-  uint32_t stride_x;
-  uint32_t dilation_y;
-  uint32_t dilation_x;
-  uint32_t pad_top;
-  uint32_t pad_left;
-  int32_t pad_value;
-};
-
-/* Blocks of 2 x 2 pixels as channels: y[height][width][4 * channels]. From planes x[channels][2 * height][2 * width] the
- * channels of y are ordered by plane, row, column; from pixels x[2 * height][2 * width][channels] by row, column,
- * channel. `flip` is exclusive-ored to every byte: 0x80 makes int8 unsigned. */
-struct tvm_pulp_space_to_depth_args {
-  const uint8_t *x;
-  uint8_t *y;
-  uint32_t height; /* of the result */
-  uint32_t width;
-  uint32_t channels; /* of the input */
-  uint32_t is_planar;
-  uint32_t flip;
-};
-
-/* y = clip(round(a + b)) of two results in units of their own, in fixed point with `fraction` bits, 1 to 20. A 32-bit
- * operand becomes (x << left) * mul[column] >> 32, a byte (x - zero_point) * mul[0]; both stay below 2^29, and
- * x << left inside 32 bits. */
-struct tvm_pulp_add_accumulators_args {
-  const void *a;
-  const void *b;
-  uint8_t *y;
-  const int32_t *mul_a; /* [columns] of a 32-bit operand, one of bytes */
-  const int32_t *mul_b;
-  uint32_t rows;
-  uint32_t columns;
-  uint32_t a_type;
-  uint32_t b_type;
-  uint32_t left_a;
-  uint32_t left_b;
-  int32_t zero_point_a; /* of bytes */
-  int32_t zero_point_b;
-  uint32_t fraction;
-  int32_t zero_point; /* -128 to 255, as the limits */
-  int32_t low;
-  int32_t high;
-};
-
-/* Every pixel of y[out_height][out_width][channels] is a weighted mean of a few pixels of x[][width][channels]:
- *
- *   acc = sum over column taps of weight * ((sum over row taps of weight * x + half) >> middle) - zero_point * 2^fraction
- *
- * Weights of a row, and of a column, add up to a power of two. Results within `slack` of a half are decided by the sum of
- * floats, row by row, where `thresholds` is given: the smallest sum that becomes the next integer. Fast with two row and
- * two column taps, middle 0, weights up to 2^6 in all and channels in fours; without weights the pixels are copied. */
-struct tvm_pulp_resize_args {
-  const uint8_t *x;
-  uint8_t *y;
-  const int32_t *rows; /* [out_height][row_taps] of the image; x begins with row first_row */
-  const int32_t *row_weights;
-  const int32_t *columns; /* [out_width][column_taps] */
-  const int32_t *column_weights; /* null: copy, one tap each */
-  const float *real_rows;        /* the weights as floats */
-  const float *real_columns;
-  const float *values;     /* of every byte, the smallest value first */
-  const float *thresholds; /* for every byte of the result, the smallest first; null: round as requant says */
-  uint32_t first_row;
-  uint32_t width;
-  uint32_t channels;
-  uint32_t out_height;
-  uint32_t out_width;
-  uint32_t row_taps;
-  uint32_t column_taps;
-  uint32_t middle;
-  uint32_t fraction; /* at least 1 with thresholds */
-  int32_t slack;
-  int32_t zero_point;
-  uint32_t x_type;
-  uint32_t y_type;
-  struct tvm_pulp_requant requant; /* half_up or half_even, per tensor */
-};
+#include "tvm_pulp/decoder_kernels.h"
+#include "tvm_pulp/movement_kernels.h"
+#include "tvm_pulp/qdq_kernels.h"
 
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)

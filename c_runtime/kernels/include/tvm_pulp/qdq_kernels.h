@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arguments of the kernels for graphs of QuantizeLinear and DequantizeLinear, which round in single precision or fixed point; kernels.h has the rules. */
+#ifndef TVM_PULP_QDQ_KERNELS_H
+#define TVM_PULP_QDQ_KERNELS_H
+
+#include <stdint.h>
+
+/* y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point: bytes, rounded in single
+ * precision. Rows of a and y without a gap. */
+struct tvm_pulp_qdq_mul_args {
+  const uint8_t *a;
+  const uint8_t *b;
+  uint8_t *y;
+  const float *scale; /* one */
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t b_stride; /* columns, or 0 for one row that is repeated */
+  uint32_t a_type;   /* int8 or uint8 */
+  uint32_t b_type;
+  int32_t zero_point_a;
+  int32_t zero_point_b;
+  int32_t low; /* of the result, without its zero point */
+  int32_t high;
+  int32_t zero_point;
+};
+
+/* Normalization of 8-bit rows with single precision inside; rows without a gap. With a = columns * x - sum(x) if centred,
+ * else x - zero_point_x, and `spread` the sum of a^2, by columns if centred:
+ *
+ *   factor = table[round(spread * reals[0])], or reals[2] / sqrt(spread * reals[0] + reals[1]) without a table
+ *   v = a * factor, then v = v * weight + bias for one or two stages
+ *
+ * Where `rounds` says so, v is rounded to the nearest integer between low and high first. */
+struct tvm_pulp_qdq_norm_args {
+  const uint8_t *x;
+  uint8_t *y;
+  const float *reals;
+  const float *table; /* from index_low on, or null */
+  const float *weight0;
+  const float *bias0; /* or null */
+  const float *weight1;
+  const float *bias1; /* or null */
+  uint32_t rows;
+  uint32_t columns; /* up to 2^15 */
+  uint32_t x_type;  /* int8 or uint8 */
+  uint32_t centred;
+  uint32_t stages; /* 0 to 2 */
+  uint32_t rounds; /* bit 0: before the first stage, bit 1: before the second */
+  int32_t zero_point_x;
+  int32_t index_low;
+  int32_t index_high;
+  int32_t low0;
+  int32_t high0;
+  int32_t low1;
+  int32_t high1;
+  int32_t low; /* of the result, without its zero point */
+  int32_t high;
+  int32_t zero_point;
+};
+
+/* Rotary embedding of rows of `size` bytes, rounded in single precision; zero points are taken out of every operand. The
+ * partner of an element is the one half a row away, looked up in `first` in the first half of a row, in `second` in the
+ * second.
+ *
+ *   kept = round(x * cosine * reals[0]), from kept_low to kept_high
+ *   turned = round(partner * sine * reals[1]), from turned_low to turned_high
+ *   y = round(kept * reals[2] + turned * reals[3]), from low to high, plus zero_point */
+struct tvm_pulp_qdq_rope_args {
+  const uint8_t *x;
+  const uint8_t *cosine; /* [positions][size] */
+  const uint8_t *sine;
+  const uint8_t *first; /* 256 results, indexed by the byte as unsigned */
+  const uint8_t *second;
+  const float *reals;
+  uint8_t *y;
+  uint32_t rows;
+  uint32_t size;
+  uint32_t rows_per_position; /* rows that follow each other have the same position */
+  uint32_t positions;         /* then the next one, and after the last the first again */
+  uint32_t x_type;            /* int8 or uint8 */
+  uint32_t cosine_type;
+  uint32_t sine_type;
+  uint32_t partner_type;
+  int32_t zero_point_x;
+  int32_t zero_point_cosine;
+  int32_t zero_point_partner;
+  int32_t zero_point_sine;
+  int32_t kept_low;
+  int32_t kept_high;
+  int32_t turned_low;
+  int32_t turned_high;
+  int32_t low;
+  int32_t high;
+  int32_t zero_point;
+};
+
+/* Attention of all heads with single precision between the products; zero points are taken out of q, k and v.
+ *
+ *   l = round(q . k * reals[0]), from logit_low to logit_high;  u = table[class][l - logit_low]
+ *   e = exponential[largest u - u];  p = round(e * (reals[1] / sum of e)), up to probability_high
+ *   y = round(p . v * reals[2]), from low to high, plus zero_point
+ *
+ * `group` heads of q share one of k and v. Strides reach head and position of each tensor. */
+struct tvm_pulp_qdq_attention_args {
+  const uint8_t *q;
+  const uint8_t *k;
+  const uint8_t *v;
+  const uint8_t *q_table;     /* what a byte of q stands for, indexed by the byte as unsigned; null: itself */
+  const uint8_t *k_table;     /* the same for k */
+  const uint8_t *mask;        /* classes: [heads or 1][queries or 1][keys], or null for class 0 */
+  const uint8_t *table;       /* 256 entries for each class */
+  const int32_t *exponential; /* 256 entries of up to 2^24; those of a row stay below 2^31 in sum */
+  const float *reals;
+  uint8_t *y;
+  uint8_t *scratch; /* word aligned; scratch_stride >= (size + 9) * (keys rounded up to 4), and size more with q_table,
+                       size * keys more with k_table */
+  uint32_t scratch_stride;
+  uint32_t heads;
+  uint32_t queries;
+  uint32_t keys;
+  uint32_t size; /* of a head; fast for multiples of 4 */
+  uint32_t group;
+  uint32_t q_head_stride;
+  uint32_t q_stride;
+  uint32_t k_head_stride;
+  uint32_t k_stride;
+  uint32_t v_head_stride;
+  uint32_t v_stride;
+  uint32_t y_head_stride;
+  uint32_t y_stride;
+  uint32_t mask_head_stride;
+  uint32_t mask_stride; /* 0: one row for all queries */
+  uint32_t q_type;      /* int8 or uint8, after the table */
+  uint32_t k_type;
+  uint32_t v_type;
+  int32_t zero_point_q;
+  int32_t zero_point_k;
+  int32_t zero_point_v;
+  int32_t logit_low;
+  int32_t logit_high;
+  int32_t probability_high; /* up to 255 */
+  int32_t low;
+  int32_t high;
+  int32_t zero_point;
+};
+
+/* y = clip(round(a + b)) of two results in units of their own, in fixed point with `fraction` bits, 1 to 20. A 32-bit
+ * operand becomes (x << left) * mul[column] >> 32, a byte (x - zero_point) * mul[0]; both stay below 2^29, and
+ * x << left inside 32 bits. */
+struct tvm_pulp_add_accumulators_args {
+  const void *a;
+  const void *b;
+  uint8_t *y;
+  const int32_t *mul_a; /* [columns] of a 32-bit operand, one of bytes */
+  const int32_t *mul_b;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t a_type;
+  uint32_t b_type;
+  uint32_t left_a;
+  uint32_t left_b;
+  int32_t zero_point_a; /* of bytes */
+  int32_t zero_point_b;
+  uint32_t fraction;
+  int32_t zero_point; /* -128 to 255, as the limits */
+  int32_t low;
+  int32_t high;
+};
+
+#endif /* TVM_PULP_QDQ_KERNELS_H */
