@@ -57,7 +57,10 @@ def emit_cluster(
     for codegen in engines.values():
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
     called = [slot.step.function for slot in tables.slots if isinstance(slot.step, Call)]
-    texts |= {f"{RUNTIME}/{path}": text for path, text in platform.kernel_files(called).items()}
+    kernel_texts = platform.kernel_files(called)
+    texts |= {f"{RUNTIME}/{path}": text for path, text in kernel_texts.items()}
+    first = [f"{RUNTIME}/{platform.executor}", f"{SOURCES}/{name}_kernels.c"]
+    code_order = [*first, *(f"{RUNTIME}/{path}" for path in kernel_texts if path.endswith(".c"))]
     defines = [*platform.defines(), *defines, *(d for codegen in engines.values() for d in codegen.defines)]
     files = {path: text.encode() for path, text in texts.items()}
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
@@ -70,7 +73,7 @@ def emit_cluster(
             blob[offset : offset + tensor.spec.bytes] = tensor.data.tobytes()
         files["parameters/l3.bin"] = bytes(blob)
     files["plan.json"] = to_json(PlanJson, described).encode()
-    record = metadata(network, plan.arena, {**facts, "defines": defines})
+    record = metadata(network, plan.arena, {**facts, "defines": defines, "code_order": code_order})
     _complete(record, plan, platform)
     files["metadata.json"] = (json.dumps(record, indent=2) + "\n").encode()
     return files

@@ -86,6 +86,11 @@ class Platform:
             text = text.replace(mark, value)
         return text
 
+    @property
+    def executor(self) -> str:
+        """The file of the runtime that calls everything else."""
+        return "hal/executor.c"
+
     def hal_files(self) -> dict[str, str]:
         """The bare-metal runtime and the memory functions it needs."""
         suffixes = (".c", ".h", ".S")

@@ -6,7 +6,7 @@ import shutil
 import struct
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,8 +53,11 @@ class IssRun:
     statistics: RunResult
 
 
-def sources_of(folder: Path) -> tuple[list[Path], list[Path], Path]:
-    """C and assembly sources, include folders and the linker script of an unpacked archive."""
+def sources_of(folder: Path, code_order: Sequence[str] = ()) -> tuple[list[Path], list[Path], Path]:
+    """C and assembly sources, include folders and the linker script of an unpacked archive.
+
+    `code_order`: sources whose code comes first, in this order, so that cycles do not depend on names of files.
+    """
     runtime = folder / "runtime"
     sources = [*folder.glob("codegen/host/src/*.c"), *runtime.glob("**/*.c"), *runtime.glob("**/*.S")]
     # Headers are included relative to an `include` folder, else to the folder they lie in.
@@ -63,7 +66,9 @@ def sources_of(folder: Path) -> tuple[list[Path], list[Path], Path]:
     scripts = list(runtime.glob("**/*.ld"))
     if len(scripts) != 1:
         raise UserError(f"the archive holds {len(scripts)} linker scripts instead of one: compile the model again")
-    return sorted(sources), sorted([*folder.glob("codegen/host/include"), *includes, *beside]), scripts[0]
+    ordered = [folder / path for path in code_order if folder / path in sources]
+    sources = [*ordered, *sorted(set(sources) - set(ordered))]
+    return sources, sorted([*folder.glob("codegen/host/include"), *includes, *beside]), scripts[0]
 
 
 class IssDevice:
@@ -97,7 +102,7 @@ class IssDevice:
         started = time.perf_counter()
         try:
             unpack(files, folder)
-            sources, headers, script = sources_of(folder)
+            sources, headers, script = sources_of(folder, self._facts.get("code_order", []))
             self.elf = build_riscv_elf(
                 sources,
                 headers,
