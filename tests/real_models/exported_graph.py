@@ -89,16 +89,19 @@ class ExportedGraph:
         return (centre + scale * self.rng.normal(size=shape)).astype(np.float32)
 
     def conv(self, x: str, channels: int, filters: int, kernel: Sequence[int] | int, **settings: Any) -> str:
-        """A convolution with the preceding batch normalization folded in; `pads` as PyTorch's `padding`."""
+        """A convolution with the preceding batch normalization folded in; `pads` as PyTorch's `padding`.
+
+        `gain`: what the normalization left of a deviation of 1, by default half of which a ReLU cut off.
+        """
         rank = settings.pop("rank", 2)
         window = [kernel] * rank if isinstance(kernel, int) else list(kernel)
         stride, dilation, groups = (settings.pop(k, 1) for k in ("stride", "dilation", "groups"))
         pads = settings.pop("pads", [dilation * (k // 2) for k in window])
-        op = settings.pop("op", "Conv")
+        op, gain = settings.pop("op", "Conv"), settings.pop("gain", np.sqrt(2))
         assert not settings, settings
         shape = [filters, channels // groups, *window] if op == "Conv" else [channels, filters // groups, *window]
         fan_in = channels // groups * int(np.prod(window)) if op == "Conv" else channels
-        weight = self.parameter(self.normal(*shape, scale=np.sqrt(2 / fan_in)), f"conv{self._count}.weight")
+        weight = self.parameter(self.normal(*shape, scale=gain / np.sqrt(fan_in)), f"conv{self._count}.weight")
         bias = self.parameter(self.normal(filters, scale=0.1), f"conv{self._count}.bias")
         strides = [stride] * len(window) if isinstance(stride, int) else list(stride)
         attributes = {"dilations": [dilation] * len(window), "group": groups, "kernel_shape": window}

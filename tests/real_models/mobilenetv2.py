@@ -20,17 +20,19 @@ def _relu6(g: ExportedGraph, x: str) -> str:
 def mobilenetv2(exporter: str) -> Any:
     g = ExportedGraph("mobilenetv2", exporter)
     x = _relu6(g, g.conv(g.input("input", [1, 3, 96, 96]), 3, 32, 3, stride=2))
-    channels = 32
+    channels, summed = 32, 1
     for expansion, filters, repetitions, first_stride in BLOCKS:
         for repetition in range(repetitions):
             stride = first_stride if repetition == 0 else 1
             wide = channels * expansion
-            y = _relu6(g, g.conv(x, channels, wide, 1)) if expansion > 1 else x
+            # What enters a block was not cut off, and is a sum of as many results as blocks added theirs.
+            y = _relu6(g, g.conv(x, channels, wide, 1, gain=1 / np.sqrt(summed))) if expansion > 1 else x
             y = _relu6(g, g.conv(y, wide, wide, 3, stride=stride, groups=wide))
             y = g.conv(y, wide, filters, 1)
-            x = str(g.node("Add", x, y)) if stride == 1 and channels == filters else y
-            channels = filters
-    x = _relu6(g, g.conv(x, channels, 1280, 1))
+            adds = stride == 1 and channels == filters
+            x = str(g.node("Add", x, y)) if adds else y
+            channels, summed = filters, summed + 1 if adds else 1
+    x = _relu6(g, g.conv(x, channels, 1280, 1, gain=1 / np.sqrt(summed)))
     result = g.gemm(g.global_pool(x, 1280), 1280, CLASSES)
     g.output(result, [1, CLASSES])
     return g.model()
