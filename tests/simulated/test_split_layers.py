@@ -16,6 +16,7 @@ from tvm_pulp.errors import UserError
         ("zoo:mobilenetv1", "block1_depthwise", None),
         ("zoo:mobilenetv1", "block1_depthwise", 32768),
         ("zoo:tinyllama", "layer0_gate", None),
+        ("zoo:tinyllama", "layer0_gate", 8192),
     ],
 )
 def test_parts_run_side_by_side(model: str, layer: str, l1: int | None) -> None:
@@ -23,6 +24,9 @@ def test_parts_run_side_by_side(model: str, layer: str, l1: int | None) -> None:
     index = next(i for i, entry in enumerate(plan["layers"]) if entry["name"] == layer)
     kinds = {a["do"] for s in plan["program"] for a in s["actions"] if a.get("layer") == index}
     assert {"job", "kernel"} <= kinds
+    # What a kernel wrote behind its part would be the next job's.
+    kernels = [a for s in plan["program"] for a in s["actions"] if a["do"] == "kernel"]
+    assert not any("reach" in write for action in kernels for write in action["writes"])
     assert " beside " in plan["layers"][index]["form"]
 
 

@@ -21,7 +21,7 @@ from tvm_pulp.tir.statements import (
     statement_name,
 )
 from tvm_pulp.tir.tables import Tables
-from tvm_pulp.uma.recipe import Kernel, Local
+from tvm_pulp.uma.recipe import Job, Kernel, Local
 
 
 def access_of(tables: Tables, made: Any) -> Access:
@@ -55,12 +55,14 @@ def _compute_access(tables: Tables, slot: Slot) -> Access:
     reads = step.inputs if isinstance(step, Kernel) else step.reads
     writes = (*step.outputs, *step.workspaces) if isinstance(step, Kernel) else step.writes
 
-    def region(operand: Local | Tensor) -> Region:
+    def region(operand: Local | Tensor, *, written: bool = False) -> Region:
         if isinstance(operand, Local):
-            return Region(L1, slot.places[operand].address, operand.bytes)
+            # Kernels read behind an operand, engines write there as well.
+            size = operand.spec.bytes if written and not isinstance(step, Job) else operand.bytes
+            return Region(L1, slot.places[operand].address, size)
         storage = operand.storage
         if storage in arena:
             return Region(L2, arena[storage], storage.spec.bytes)
         return Region(storage.name, 0, storage.spec.bytes)
 
-    return Access(tuple(region(o) for o in reads), tuple(region(o) for o in writes))
+    return Access(tuple(region(o) for o in reads), tuple(region(o, written=True) for o in writes))

@@ -186,11 +186,11 @@ class _Program:
             "content": page.name,
             "from": first,
         }
-        action["reads"] = [self._operand(slot, o, written=False) for o in reads]
-        action["writes"] = [self._operand(slot, o, written=True) for o in writes]
+        action["reads"] = [self._operand(slot, o) for o in reads]
+        action["writes"] = [self._operand(slot, o) for o in writes]
         return action
 
-    def _operand(self, slot: Slot, operand: Local | Tensor, *, written: bool) -> Record:
+    def _operand(self, slot: Slot, operand: Local | Tensor) -> Record:
         if isinstance(operand, Tensor):
             return {
                 **self._outside(operand, 0),
@@ -206,7 +206,7 @@ class _Program:
                 content, offset = tensor.storage.name, contiguous_offset(tensor, box) or 0
         entry = {"space": "L1", "start": place.address, "bytes": operand.spec.bytes, "content": content, "from": offset}
         # Engines read and write whole beats behind an operand.
-        return {**entry, "reach": operand.bytes} if written or isinstance(slot.step, Job) else entry
+        return {**entry, "reach": operand.bytes} if isinstance(slot.step, Job) else entry
 
     def _outside(self, tensor: Tensor, offset: int) -> Record:
         storage = tensor.storage
