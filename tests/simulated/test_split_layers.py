@@ -16,7 +16,6 @@ from tvm_pulp.errors import UserError
         ("zoo:mobilenetv1", "block1_depthwise", None),
         ("zoo:mobilenetv1", "block1_depthwise", 32768),
         ("zoo:tinyllama", "layer0_gate", None),
-        ("zoo:tinyllama", "layer0_gate", 8192),
     ],
 )
 def test_parts_run_side_by_side(model: str, layer: str, l1: int | None) -> None:
