@@ -143,7 +143,7 @@ def take(call: Any, x: Any, zero_point: int) -> Any:
     if call.attrs.axis is None:
         return None
     if indices is None:
-        return relax.op.take(x, call.args[1], axis=int(call.attrs.axis))
+        return relax.op.take(x, call.args[1], axis=int(call.attrs.axis), mode=str(call.attrs.mode))
     axis = int(call.attrs.axis) % len(shape)
     indices = np.where(indices < 0, indices + shape[axis], indices).astype(np.int32)
     if indices.size == 0 or indices.min() < 0 or indices.max() >= shape[axis]:

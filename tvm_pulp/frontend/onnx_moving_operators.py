@@ -80,7 +80,8 @@ def gather(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], ops
         negative = relax.op.less(indices, relax.const(0, str(indices.ty.dtype.dtype)))
         raised = relax.op.add(indices, relax.const(size, str(indices.ty.dtype.dtype)))
         picked_now = importer.bb.emit(relax.op.where(negative, raised, indices))
-        return relax.op.take(data, picked_now, axis=axis % len(shape))
+        # Whatever the indices are, nothing outside of the tensor is read.
+        return relax.op.take(data, picked_now, axis=axis % len(shape), mode="clip")
     if picked.size and (picked.min() < -size or picked.max() >= size):
         raise UserError(f"Gather: an index lies outside an axis of {size} elements: check the model")
     whole = np.asarray(np.where(picked < 0, picked + size, picked), np.int64)
