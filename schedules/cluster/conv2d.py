@@ -106,7 +106,7 @@ class Conv2dKernel(WindowKernel):
         itemsize = out.spec.bytes // out.spec.elements
         fields = {
             "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
-            "scratch_stride": stride, "channels": channels, "out_channels": count, "x_pixel_stride": channels,
+            "scratch_stride": stride, "channels": channels, "out_channels": count,
             "y_pixel_stride": count * itemsize, "depth_stride": padded(depth), "weight_offset": stored[1],
             **self.window(box, rows, columns), **requant,
         }  # fmt: skip

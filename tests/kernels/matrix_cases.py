@@ -209,7 +209,6 @@ def conv2d_case(
         "channels": channels,
         "out_channels": out_channels,
         "pad_value": zero_point,
-        "x_pixel_stride": channels,
         "y_pixel_stride": out_channels * rule.bytes,
         "depth_stride": stride,
         "x_type": TYPE_CODES[dtype],

@@ -98,7 +98,12 @@ def test_activations_larger_than_l2(capsys: pytest.CaptureFixture[str], tmp_path
 
 def test_weights_larger_than_the_weight_memory(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """What does not fit runs on the cores; a pin that forbids it is named, with what would fit."""
-    model = ("zoo:mobilenetv1_1.0_128", "--target=uma-neureka", "--planner=greedy")
+    chip = tmp_path / "chip.yaml"
+    chip.write_text(
+        "based_on: siracusa\nname: one_part\nmemory: {weight: {size: 0x400000}}\n"
+        "software: {weight_parts: {weight_mram: }}\n"
+    )
+    model = ("zoo:mobilenetv1_1.0_128", "--target=uma-neureka", f"--soc={chip}", "--planner=greedy")
     text = complaint(capsys, tmp_path, *model, "--pin", "block4_pointwise=neureka")
     match = re.search(r"need (\d+) bytes and the sram weight memory has 4194304 \((\d+) missing\)", text)
     assert match is not None and int(match[1]) - 4194304 == int(match[2]), text

@@ -16,8 +16,8 @@ from tvm_pulp.zoo import catalog
 pytest.importorskip("onnxruntime")
 # Layers of the dialect that each network must have; more is welcome.
 LAYERS = {
-    "qdq_encoder": {"dense": 6, "matmul": 2, "softmax": 1, "add": 2, "lookup": 1},
-    "qdq_llama": {"dense": 7, "matmul": 2, "softmax": 1, "add": 2, "lookup": 1, "mul": 2, "concat": 2},
+    "qdq_encoder": {"dense": 6, "qdq_attention": 1, "qdq_norm": 2, "add": 2, "lookup": 1},
+    "qdq_llama": {"dense": 7, "qdq_attention": 1, "qdq_norm": 3, "qdq_mul": 1, "add": 2, "lookup": 1, "concat": 2},
 }
 
 

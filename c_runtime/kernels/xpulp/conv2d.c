@@ -12,7 +12,7 @@
 static uint32_t is_direct(const struct tvm_pulp_conv2d_args *args) {
   return args->kernel_height == 1u && args->kernel_width == 1u && args->stride_y == 1u && args->stride_x == 1u &&
          args->pad_top == 0u && args->pad_left == 0u && args->out_width == args->width &&
-         args->out_height <= args->height && args->x_pixel_stride == args->depth_stride &&
+         args->out_height <= args->height && args->channels == args->depth_stride &&
          ((uintptr_t)args->x & 3u) == 0u;
 }
 
@@ -44,7 +44,7 @@ TVM_PULP_KERNEL(conv2d) {
       for (; left >= column_tiles && remaining >= rows + 4u && rows + 4u <= most; left -= column_tiles) rows += 4u;
     }
     if (direct) {
-      a = args->x + first * args->x_pixel_stride;
+      a = args->x + first * args->channels;
     } else {
       tvm_pulp_lay_windows(&windows, scratch, rows, oy, ox);
       for (ox += rows; ox >= args->out_width; ox -= args->out_width) ++oy;

@@ -18,8 +18,8 @@ void tvm_pulp_prepare_windows(struct tvm_pulp_conv_windows *windows, const struc
   windows->args = args;
   windows->pattern = (uint32_t)(uint8_t)args->pad_value * 0x01010101u;
   windows->row_bytes = args->kernel_width * args->channels;
-  windows->line_bytes = args->width * args->x_pixel_stride;
-  windows->is_dense = args->dilation_x == 1u && args->x_pixel_stride == args->channels;
+  windows->line_bytes = args->width * args->channels;
+  windows->is_dense = args->dilation_x == 1u;
   windows->is_short = windows->row_bytes >= TVM_PULP_SHORTEST_ROW && windows->row_bytes <= TVM_PULP_LONGEST_SHORT_ROW;
   windows->end_y = windows->end_x = windows->end_ox = 0;
   if (windows->is_dense && args->dilation_y == 1u && args->height >= args->kernel_height &&
@@ -58,7 +58,7 @@ static void lay_pixels(const struct tvm_pulp_conv_windows *windows, uint8_t *tar
     uint32_t at = ix;
     for (uint32_t kx = 0; kx < args->kernel_width; ++kx, target += args->channels, at += args->dilation_x) {
       if (iy < args->height && at < args->width) {
-        copy(target, line + at * args->x_pixel_stride, args->channels);
+        copy(target, line + at * args->channels, args->channels);
       } else {
         fill(target, args->channels, windows->pattern);
       }

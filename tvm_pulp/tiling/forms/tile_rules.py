@@ -226,16 +226,28 @@ def _transpose_part(layer: Layer, box: Box) -> Part:
 
 
 def _pad_axes(layer: Layer) -> tuple[TileAxis, ...]:
-    """Axes without padding: every part of the others needs something of the input."""
-    sides = zip(layer.attributes["before"], layer.attributes["after"], strict=True)
-    return tuple(TileAxis(a) for a, side in enumerate(sides) if side == (0, 0))
+    """All axes; every part needs something of the input, so those of a padded axis are longer than its padding."""
+    shape, a = layer.outputs[0].spec.shape, layer.attributes
+    steps = [_pad_step(*sizes) for sizes in zip(shape, a["before"], a["after"], strict=True)]
+    return tuple(TileAxis(axis, step) for axis, step in enumerate(steps) if step < shape[axis] or step == 1)
+
+
+def _pad_step(size: int, before: int, after: int) -> int:
+    """The shortest length of parts of which the last is longer than the padding too."""
+    lengths = range(max(before, after) + 1 if before or after else 1, size)
+    return next((n for n in lengths if size % n == 0 or size % n > after), max(1, size))
 
 
 def _pad_part(layer: Layer, box: Box) -> Part:
-    shape, cut = layer.inputs[0].spec.shape, {a.axis for a in _pad_axes(layer)}
-    start = tuple(box.start[a] if a in cut else 0 for a in range(len(shape)))
-    size = tuple(box.size[a] if a in cut else d for a, d in enumerate(shape))
-    return Part((Box(start, size),), layer.attributes)
+    a, starts, sizes, before, after = layer.attributes, [], [], [], []
+    for axis, extent in enumerate(layer.inputs[0].spec.shape):
+        first, end = box.start[axis], box.start[axis] + box.size[axis]
+        inner = max(0, first - a["before"][axis]), min(extent, end - a["before"][axis])
+        starts.append(inner[0])
+        sizes.append(inner[1] - inner[0])
+        before.append(max(0, a["before"][axis] - first))
+        after.append(max(0, end - a["before"][axis] - extent))
+    return Part((Box(tuple(starts), tuple(sizes)),), {**a, "before": before, "after": after})
 
 
 def _operands(layer: Layer) -> int:

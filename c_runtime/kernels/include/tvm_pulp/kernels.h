@@ -134,7 +134,6 @@ struct tvm_pulp_conv2d_args {
   uint32_t pad_top;
   uint32_t pad_left;
   int32_t pad_value;
-  uint32_t x_pixel_stride;
   uint32_t y_pixel_stride;
   uint32_t depth_stride; /* kernel_height * kernel_width * channels rounded up to a multiple of 4 */
   uint32_t x_type;

@@ -16,7 +16,7 @@ static inline int32_t tvm_pulp_plain_conv2d_row(const struct tvm_pulp_conv2d_arg
   for (uint32_t kx = 0; kx < args->kernel_width; ++kx) {
     uint32_t ix = tvm_pulp_window_at(ox, args->stride_x, kx, args->dilation_x, args->pad_left);
     int inside = iy < args->height && ix < args->width;
-    const void *x = args->x + (inside ? (uintptr_t)(iy * args->width + ix) * args->x_pixel_stride : 0u);
+    const void *x = args->x + (inside ? (uintptr_t)(iy * args->width + ix) * args->channels : 0u);
     for (uint32_t c = 0; c < args->channels; ++c) {
       uint32_t k = (ky * args->kernel_width + kx) * args->channels + c;
       uint32_t at = tvm_pulp_packed_at(channel, k, args->out_channels, args->depth_stride);
