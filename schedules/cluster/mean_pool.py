@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, uniform_requant
+from schedules.cluster.base import Arguments, uniform_requant
+from schedules.cluster.rows import PoolKernel
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.forms.tile_rules import RULES
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Local, Pointer, Recipe
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.recipe import Recipe
 
 
 def applies(layer: Layer) -> bool:
@@ -24,28 +22,15 @@ def applies(layer: Layer) -> bool:
 
 
 @dataclass(frozen=True)
-class MeanPoolKernel(KernelForm):
+class MeanPoolKernel(PoolKernel):
     name: str = "mean_pool kernel"
 
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
-
     def recipe(self, box: Box) -> Recipe:
-        layer, a = self.layer, self.layer.attributes
-        part = RULES[layer.operator].part(layer, box)
-        source, pads = part.inputs[0], part.attributes["pads"]
-        arguments = Arguments()
-        x = arguments.load("x", layer.inputs[0], source)
-        y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
-        pool = {
-            "x": x, "y": Pointer(y), "height": source.size[1], "width": source.size[2], "channels": box.size[3],
-            "out_height": box.size[1], "out_width": box.size[2], "kernel_height": a["kernel"][0],
-            "kernel_width": a["kernel"][1], "stride_y": a["strides"][0], "stride_x": a["strides"][1],
-            "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": pads[0], "pad_left": pads[1],
-            "x_type": TYPES[layer.inputs[0].spec.dtype], "low": 0, "high": 0,
-        }  # fmt: skip
+        arguments, layer = Arguments(), self.layer
+        y, pool = self.windows(arguments, box)
         fields = {
-            **{f"pool.{name}": value for name, value in pool.items()}, "zero_point": a["zero_point"],
+            **{f"pool.{name}": value for name, value in pool.items()},
+            "zero_point": layer.attributes["zero_point"],
             **arguments.requant(layer, None),
-        }  # fmt: skip
+        }
         return arguments.finish("mean_pool", "mean_pool", fields, (y, layer.outputs[0], box), self.costs)

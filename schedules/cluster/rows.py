@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -184,11 +185,11 @@ class PoolKernel(KernelForm):
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
-    def recipe(self, box: Box) -> Recipe:
+    def windows(self, arguments: Arguments, box: Box) -> tuple[Local, dict[str, Any]]:
+        """The result, and the fields that describe windows over the image."""
         layer, a = self.layer, self.layer.attributes
         part = RULES[layer.operator].part(layer, box)
         source, pads = part.inputs[0], part.attributes["pads"]
-        arguments = Arguments()
         x = arguments.load("x", layer.inputs[0], source)
         y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
         fields = {
@@ -198,6 +199,11 @@ class PoolKernel(KernelForm):
             "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": pads[0], "pad_left": pads[1],
             "x_type": TYPES[layer.inputs[0].spec.dtype], "low": a.get("low", 0), "high": a.get("high", 0),
         }  # fmt: skip
+        return y, fields
+
+    def recipe(self, box: Box) -> Recipe:
+        arguments, layer = Arguments(), self.layer
+        y, fields = self.windows(arguments, box)
         return arguments.finish(layer.operator, "pool", fields, (y, layer.outputs[0], box), self.costs)
 
 
