@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen.c_identifier import c_identifier
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.step_table import Record, StepTable
-from tvm_pulp.codegen.table_addresses import TableAddresses
+from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.schedule.constant_bundles import RECORD_WORDS
 from tvm_pulp.tiling.schedule.schedule import Bundle, Slot
@@ -128,7 +127,9 @@ class BundleSource:
     def _about(self, record: Record) -> str:
         """Which part of which layer a step computes."""
         slot, part = divmod(record.position, 3)
-        if part != 2 or slot >= len(self._tables.slots):
+        if slot >= len(self._tables.slots):
+            return "the end"
+        if part != 2:
             return "transfers that nothing overlaps"
         found = self._tables.slots[slot]
         layer = self._plan.layers[found.layer]
@@ -167,9 +168,7 @@ class BundleSource:
 
     def _piece(self, bundle: Bundle, number: int, tensor: Tensor, box: Any) -> Member:
         """Part of a constant; its values stand in a file of their own."""
-        name = f"{c_identifier(tensor.name)}_constant"
-        if any(p.tensor.name == tensor.name for p in bundle.pieces[:number]):
-            name += f"_{number}"
+        name = piece_member(bundle, number)
         macro = f"{bundle.name}_{name}".upper()
         words = _data_words(tensor, box)
         self._constants.append(f"#define {macro} \\\n" + " \\\n".join(_filled(words, "  "))[:-1])

@@ -23,10 +23,10 @@ class TableAddresses:
         self._tables, self._plan, self._bases = tables, tables.plan, bases
         self._blocks: dict[Block, str] = {}
         self._sizes: dict[str, tuple[int, int]] = {}  # offset and bytes by name
-        bundled = {move.place.block for move in tables.moves if isinstance(move.source, Bundle)}
+        self._bundled = {move.place.block: move.source for move in tables.moves if isinstance(move.source, Bundle)}
         resident = set(self._plan.schedule.resident.values())
         for block in self._plan.schedule.blocks:
-            self._blocks[block] = self._name_block(block, own=block in bundled or block in resident)
+            self._blocks[block] = self._name_block(block, own=block in self._bundled or block in resident)
         self._fetched = {offset: tensor for tensor, offset in self._plan.l3_offsets().items()}
         self._arena: dict[Tensor, str] = {}
         for tensor in self._plan.arena.offsets:
@@ -49,11 +49,11 @@ class TableAddresses:
 
     def at(self, place: Place, offset: int = 0) -> str:
         """An address in L1."""
+        bundle = self._bundled.get(place.block)
+        for number, piece in enumerate(bundle.pieces if bundle else ()):
+            if bundle and piece.offset == place.offset:
+                return _plus(f"IN_BUNDLE({bundle.name}, {piece_member(bundle, number)})", offset)
         return _plus(self._blocks[place.block], place.offset + offset)
-
-    def bundle(self, bundle: Bundle) -> str:
-        """Where a bundle lies when its records are read."""
-        return self._blocks[self._tables.bundle_block[bundle]]
 
     def operand(self, slot: Slot, operand: Local | Tensor) -> str:
         """The address of a step's operand; 0 where only the caller knows it."""
@@ -103,8 +103,8 @@ class TableAddresses:
         layer = self._plan.layers[move.layer]
         if isinstance(move.source, Bundle):
             return f"steps and constants of {layer.layer.name}"
-        tiles = len(layer.recipes)
-        return f"tile {move.tile + 1} of {tiles} of {layer.layer.name}" if tiles > 1 else f"for {layer.layer.name}"
+        tile = f", tile {move.tile + 1} of {len(layer.recipes)}" if len(layer.recipes) > 1 else ""
+        return f"{'result of' if move.outward else 'for'} {layer.layer.name}{tile}"
 
     # --- definitions -----------------------------------------------------------------------------------------
 
@@ -131,6 +131,13 @@ class TableAddresses:
             lines += [f"#define {n} L1({offset}u) /* {size} bytes */" for n, (offset, size) in self._sizes.items()]
             lines.append("")
         return lines
+
+
+def piece_member(bundle: Bundle, number: int) -> str:
+    """Name of the member that holds a part of a constant."""
+    tensor = bundle.pieces[number].tensor
+    again = any(p.tensor.name == tensor.name for p in bundle.pieces[:number])
+    return f"{c_identifier(tensor.name)}_constant" + (f"_{number}" if again else "")
 
 
 def _plus(name: str, offset: int) -> str:
