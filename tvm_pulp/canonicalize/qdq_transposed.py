@@ -176,9 +176,7 @@ def _phase_filters(weights: np.ndarray, axes: tuple[Axis, ...]) -> np.ndarray:
     return found.reshape(-1, depth, rows.taps, columns.taps)
 
 
-def _side_by_side(
-    fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: tuple[Axis, ...], layout: str
-) -> Any:
+def _side_by_side(fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: tuple[Axis, ...], layout: str) -> Any:
     """Phases as pixels, without what the padding cuts off. Channels last: then whole pixels move."""
     rows, columns = axes
     value = blocks if layout == "NHWC" else fold.emit(qnn.emit("transpose", [blocks], {"axes": _TO_NHWC}))

@@ -51,7 +51,7 @@ def transpose_conv(converter: Any, _upstream: Callable[..., Any], op: Any) -> An
     """The file states the size of the result: what the kernel reaches beyond it is cut off, what it misses is bias."""
     wanted, weight, data, *rest = converter.get_input_tensors(op)
     options = options_of(op, "TransposeConvOptions")
-    filters, *kernel, _ = (int(d) for d in converter.get_tensor_shape(weight))
+    _, *kernel, _ = (int(d) for d in converter.get_tensor_shape(weight))
     size = [int(d) for d in converter.get_tensor_shape(data)][1:3]
     goal = [int(d) for d in converter.get_tensor_value(wanted)][1:3]
     strides = [int(options.StrideH()), int(options.StrideW())]
