@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
@@ -24,28 +23,6 @@ _LONGEST = 1024
 # Its weights are integers, and stored the other way round.
 DYNAMIC = "DynamicQuantizeLSTM"
 RECURRENT = frozenset({*_GATES, DYNAMIC})
-
-
-def decompose(graph: Any, constants: Mapping[str, np.ndarray], shapes: Mapping[str, tuple[int, ...]]) -> Any:
-    """A graph without recurrent nodes; the same graph where it has none."""
-    if not any(node.op_type in RECURRENT for node in graph.node):
-        return graph
-    result = onnx.GraphProto()
-    result.CopyFrom(graph)
-    del result.node[:]
-    for node in graph.node:
-        if node.op_type in RECURRENT:
-            unrolled(node, constants, shapes, result).write()
-        else:
-            result.node.append(node)
-    return result
-
-
-def unrolled(node: Any, constants: Mapping[str, np.ndarray], shapes: Mapping[str, Any], graph: Any) -> Unrolled:
-    """What writes a node out."""
-    from tvm_pulp.frontend.onnx_dynamic_lstm import DynamicLstm
-
-    return (DynamicLstm if node.op_type == DYNAMIC else Unrolled)(node, constants, shapes, graph)
 
 
 class Unrolled:
