@@ -9,7 +9,7 @@ import pytest
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import ImportOptions
-from tvm_pulp.frontend.tflite_file import import_tflite, layer_name
+from tvm_pulp.frontend.tflite_file import import_tflite
 from tvm_pulp.lowering import build_network
 
 
@@ -32,23 +32,6 @@ def test_layers_are_called_after_their_tensors(keyword_model: Path) -> None:
     assert names[:3] == ["activation_Relu", "activation_1_Relu", "activation_2_Relu"]
     assert names[-3:] == ["average_pooling2d_AvgPool", "dense_BiasAdd", "Identity"]
     assert not [name for name in names if name.startswith("lv")]
-
-
-@pytest.mark.parametrize(
-    ("tensor", "name"),
-    [
-        ("functional_1/activation/Relu;functional_1/batch_normalization/FusedBatchNormV3", "activation_Relu"),
-        ("model/block/conv/BiasAdd", "block_conv_BiasAdd"),
-        ("dense/MatMul", "dense_MatMul"),
-        ("Identity", "Identity"),
-        ("StatefulPartitionedCall:0", "StatefulPartitionedCall_0"),
-        ("1/2", "v_1_2"),
-        ("", "v_"),
-        (";/", "v_"),
-    ],
-)
-def test_names_of_layers(tensor: str, name: str) -> None:
-    assert layer_name(tensor) == name
 
 
 def test_weights_are_not_kept_twice(keyword_model: Path) -> None:

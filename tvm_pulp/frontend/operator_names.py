@@ -51,16 +51,16 @@ def _onnx() -> list[FormatOperators]:
 
 def _tflite() -> list[FormatOperators]:
     from tvm import relax
-    from tvm.relax.frontend.tflite.tflite_frontend import ExprTable, OperatorConverter
+    from tvm.relax.frontend.tflite.tflite_frontend import ExprTable
 
-    from tvm_pulp.frontend.tflite_file import MOVEMENTS
+    from tvm_pulp.frontend.tflite_converter import TfliteConverter
 
-    known = set(OperatorConverter(None, None, ExprTable(), relax.BlockBuilder()).convert_map)
-    integer = (OperatorConverter._SUPPORTED_QUANTIZED_OPS | MOVEMENTS) & known
+    known = set(TfliteConverter(None, None, ExprTable(), relax.BlockBuilder()).convert_map)
+    integer = TfliteConverter._SUPPORTED_QUANTIZED_OPS & known
     return [
         FormatOperators(
             "TFLite, quantized",
-            "int8 and uint8, with TFLite's own roundings (`docs/arithmetic.md`).",
+            "int8, uint8 and, for some, int16, with TFLite's own roundings (`docs/arithmetic.md`).",
             tuple(sorted(integer)),
         ),
         FormatOperators(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,25 +15,6 @@ from tvm_pulp.frontend.tflite_checks import check_model
 
 # A flatbuffer carries its file identifier right after the root offset.
 _IDENTIFIER = b"TFL3"
-# Operators whose result has the scale and zero point of their operand, so that integers may be moved as they are.
-MOVEMENTS = frozenset(
-    {
-        "DEPTH_TO_SPACE",
-        "EXPAND_DIMS",
-        "GATHER",
-        "PAD",
-        "PADV2",
-        "SLICE",
-        "SPACE_TO_DEPTH",
-        "SPLIT",
-        "SPLIT_V",
-        "SQUEEZE",
-        "STRIDED_SLICE",
-        "TILE",
-        "TRANSPOSE",
-        "UNPACK",
-    }
-)
 
 
 def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
@@ -102,17 +82,6 @@ def _tensor_name(graph: Any, index: int) -> str:
     return str(graph.Tensors(int(index)).Name().decode("utf-8", "replace"))
 
 
-def layer_name(tensor: str) -> str:
-    """What a layer is called after the tensor it makes.
-
-    Converters join the names of fused operators with semicolons; the first is that of the last operator. Keras puts the
-    model's name before each.
-    """
-    parts = re.sub(r"[^\w/]+", "_", tensor.split(";")[0], flags=re.ASCII).strip("_/").split("/")
-    name = "_".join(parts[1:] if len(parts) > 2 else parts)
-    return f"v_{name}" if not name or name[0].isdigit() else name
-
-
 def _unique(names: Sequence[str]) -> list[str]:
     seen: dict[str, int] = {}
     result = []
@@ -124,37 +93,13 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 
 def _import(path: Path, model: Any, options: ImportOptions) -> Any:
-    from tvm import relax
     from tvm.error import OpNotImplemented
     from tvm.relax.frontend.tflite import from_tflite
-    from tvm.relax.frontend.tflite.tflite_frontend import OperatorConverter, get_tensor_name
 
-    from tvm_pulp.frontend.onnx_dialect_values import variable_name
-
-    class Converter(OperatorConverter):
-        """TVM's converter; it refuses some operators on integers, although they only move them, and drops names."""
-
-        _SUPPORTED_QUANTIZED_OPS = OperatorConverter._SUPPORTED_QUANTIZED_OPS | MOVEMENTS
-
-        def convert_op_to_relax(self) -> None:
-            """Operators in order, each result bound to a variable that is called after its tensor."""
-            for index in range(self.subgraph.OperatorsLength()):
-                operator = self.subgraph.Operators(index)
-                names = [get_tensor_name(self.subgraph, t.tensor_idx) for t in self.get_output_tensors(operator)]
-                made = self.convert_map[self.get_op_code_str(operator)](op=operator)
-                if made is None:
-                    continue
-                made = self.bb.normalize(made)
-                if len(names) > 1:
-                    for number, name in enumerate(names):
-                        self.exp_tab.set_expr(name, made[number])
-                    continue
-                if isinstance(made, relax.Call) and isinstance(made.ty, relax.TensorType):
-                    made = self.bb.emit(made, name_hint=variable_name(layer_name(names[0])))
-                self.exp_tab.set_expr(names[0], made)
+    from tvm_pulp.frontend.tflite_converter import TfliteConverter
 
     try:
-        return from_tflite(model, shape_dict=dict(options.input_shapes) or None, op_converter=Converter)
+        return from_tflite(model, shape_dict=dict(options.input_shapes) or None, op_converter=TfliteConverter)
     except (OpNotImplemented, NotImplementedError) as error:
         raise UserError(f"'{path}': {_sentence(error)}: replace these operators or use ONNX") from None
     except (struct.error, IndexError, UnicodeDecodeError):

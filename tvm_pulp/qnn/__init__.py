@@ -13,6 +13,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     avg_pool,
     concat,
     conv2d,
+    curve,
     dense,
     dequantize,
     dilate,
