@@ -38,6 +38,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     no_norm,
     pad,
     past_attention,
+    past_qdq_attention,
     qdq_attention,
     qdq_mul,
     qdq_norm,
