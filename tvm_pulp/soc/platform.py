@@ -36,6 +36,11 @@ class Platform:
             raise UserError(
                 f"SoC {self.soc.name}: software.kernels 'xpulp' needs cluster.isa.xpulp: leave it empty for generated C"
             )
+        if (self.soc.software.hal == "snitch") != (self.soc.cluster.core == "snitch"):
+            raise UserError(
+                f"SoC {self.soc.name}: software.hal '{self.soc.software.hal}' is not for cores of the kind "
+                f"'{self.soc.cluster.core}': change one of them"
+            )
         if self.soc.memory.l2.private_bytes == 0 and not self.soc.cluster.dma_core:
             raise UserError(
                 f"SoC {self.soc.name}: memory.l2.private_bytes is 0, but the controller's stack lies there: set it"
