@@ -137,6 +137,7 @@ static int load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *va
         hart->count.external_loads--;
         return ACCESS_BLOCKED;
       }
+      if (peripherals_next(platform) <= hart->now) peripherals_advance(platform, hart->now);
       *answer = hart->now + (uint64_t)config->engine_load_distance;
       *value = engine->model->read(engine->self, inside, hart->index, hart->now);
       return ACCESS_OK;

@@ -3,7 +3,9 @@
 The reference is known by its waveform only: how long the accelerator was busy with each of 24 jobs while the DMA moved
 tiles of 4 KiB beside it. Its driver writes the registers of the next job while one runs, waits for the DMA, starts the
 transfers of tiles that come next, polls until the accelerator is idle, triggers, and writes back the tile before. How
-many tiles it moves in which iteration is not known; the numbers below follow from the measured lengths.
+many tiles it moves in which iteration is not known, the numbers below follow from the measured lengths; nor how many
+instructions it needs between trigger and write-back, on which it depends how beats of both sides fall. So the mean of
+ten drivers counts.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import functools
 import struct
 
+import numpy as np
 import pytest
 
 from tests.sim.snitch.guest import DMA_CORE, machine_for, measure, on_core, repeat
@@ -24,7 +27,9 @@ TOTAL = 8748
 LAST_OF_QK = (13, 17)
 WITH_OUTPUT = (1, 3, 5, 7, 9, 11, 12, 13, 15, 16, 17, 19, 20, 21, 22, 23)
 INNER = tuple(n for n in range(24) if n not in WITH_OUTPUT)
-LOADS = (2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 2, 1, 1, 2, 2, 1, 1, 2, 2, 0, 1, 1, 0)
+LOADS = (2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 2, 1, 1, 2, 2, 1, 2, 2, 2, 0, 1, 1, 0)
+# Rounds of a loop of two instructions between trigger and write-back.
+PAUSES = range(10, 20)
 RECORDS, RECORD_WORDS = 0x10018000, 20
 # What the measured revision has: no activation unit, one kind of layer.
 UNUSED = (5, 13, 15, 16)
@@ -43,6 +48,7 @@ DRIVER = """
   bnez t1, 2b
   lw t2, 68(s3)
   beqz t2, 4f
+  lw t3, 8(s3)
   li t4, 0x1001b000
   dmsrc s6, x0
 3:
@@ -54,7 +60,7 @@ DRIVER = """
   lw t1, 0x1a8(s5)
   bnez t1, 4b
   sw x0, 0(s4)
-  li t5, 18
+  li t5, {pause}
 7:
   addi t5, t5, -1
   bnez t5, 7b
@@ -88,40 +94,43 @@ def job_records() -> bytes:
 
 
 @functools.cache
-def busy_spans() -> tuple[tuple[int, int], ...]:
-    """From when to when the accelerator was busy with each job."""
+def busy_spans() -> np.ndarray:
+    """From when to when the accelerator was busy, by driver and job."""
     copies = [f"  lw t1, {4 * r}(s3)\n  sw t1, {0x20 + 4 * r}(s4)\n" for r in range(17) if r not in UNUSED]
-    text = on_core(DMA_CORE, DRIVER.format(records=RECORDS, registers="".join(copies)))
-    machine = machine_for(text + "\n.data\n.align 12\nbuffer: .space 8192\n", trace=True)
-    machine.write(RECORDS, job_records())
-    result = machine.run(max_cycles=100_000)
-    return tuple((span.start, span.end) for span in result.spans if span.kind == "accelerator")
+    found = []
+    for pause in PAUSES:
+        text = on_core(DMA_CORE, DRIVER.format(records=RECORDS, registers="".join(copies), pause=pause))
+        machine = machine_for(text + "\n.data\n.align 12\nbuffer: .space 8192\n", trace=True)
+        machine.write(RECORDS, job_records())
+        spans = machine.run(max_cycles=100_000).spans
+        found.append([(span.start, span.end) for span in spans if span.kind == "accelerator"])
+    return np.array(found)
 
 
 def test_the_head_takes_what_was_measured() -> None:
     spans = busy_spans()
-    assert len(spans) == 24
-    assert abs(spans[-1][1] - spans[0][0] - TOTAL) <= 0.05 * TOTAL
+    assert spans.shape == (len(PAUSES), 24, 2)
+    assert (abs(spans[:, -1, 1] - spans[:, 0, 0] - TOTAL) <= 0.05 * TOTAL).all()
 
 
 @pytest.mark.parametrize("job", range(24))
 def test_each_job(job: int) -> None:
-    """Jobs without output to 5 %; those with output depend on how beats of both sides fall: to 6 %, two to 25 %, and
-    the very last, whose only neighbour is one transfer, to 10 %."""
-    start, end = busy_spans()[job]
-    allowed = 0.05 if job in INNER else 0.25 if job in LAST_OF_QK else 0.10 if job == 23 else 0.06
-    assert abs(end - start - MEASURED[job]) <= allowed * MEASURED[job]
+    """To 5 %; the last of each row of QK, which nobody explains, to 25 %, and the very last job to 10 %."""
+    cycles = (busy_spans()[:, job, 1] - busy_spans()[:, job, 0]).mean()
+    allowed = 0.25 if job in LAST_OF_QK else 0.10 if job == 23 else 0.05
+    assert abs(cycles - MEASURED[job]) <= allowed * MEASURED[job]
 
 
 def test_gaps_between_jobs() -> None:
     """Polling, triggering and starting: 14 to 40 cycles."""
-    spans = busy_spans()
-    assert all(14 <= after[0] - before[1] <= 40 for before, after in zip(spans, spans[1:], strict=False))
+    gaps = busy_spans()[:, 1:, 0] - busy_spans()[:, :-1, 1]
+    assert gaps.min() >= 14 and gaps.max() <= 40
 
 
 def test_transfers_do_not_slow_inner_tiles() -> None:
-    steady = [end - start for n, (start, end) in enumerate(busy_spans()) if n in INNER and 0 < n < 12]
-    assert all(271 <= cycles <= 279 for cycles in steady)
+    cycles = busy_spans()[:, :, 1] - busy_spans()[:, :, 0]
+    steady = cycles[:, [n for n in INNER if 0 < n < 12]].mean(axis=0)
+    assert (steady >= 271).all() and (steady <= 271 * 1.05).all()
 
 
 def test_poll_loop_of_a_register_of_the_accelerator() -> None:
