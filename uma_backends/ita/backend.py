@@ -9,6 +9,11 @@ from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
 from uma_backends.ita.command import command_words
 from uma_backends.ita.dense import dense_check, dense_pattern, dense_strategy
+from uma_backends.ita.dense_activation import (
+    dense_activation_check,
+    dense_activation_pattern,
+    dense_activation_strategy,
+)
 from uma_backends.ita.ita_form import ENGINE, Context
 
 _FOLDER = Path(__file__).parent
@@ -24,8 +29,11 @@ class ItaBackend(UMABackend):
 
     def __init__(self) -> None:
         super().__init__()
+        self._register_relax_pass("pre_partition", _prepare)
         self._register_pattern("dense", dense_pattern, dense_check)
         self._register_operator_strategy("dense", dense_strategy)
+        self._register_pattern("dense_activation", dense_activation_pattern, dense_activation_check)
+        self._register_operator_strategy("dense_activation", dense_activation_strategy)
         self._register_codegen(
             Codegen(
                 files=tuple(_FOLDER / "driver" / name for name in ("ita.c", "ita.h", "ita_platform.h")),
@@ -48,3 +56,10 @@ class ItaBackend(UMABackend):
 
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
         return Context(CostModel(soc, cores))
+
+
+def _prepare(module: Any) -> Any:
+    """What the engine wants of a network; passes need TVM, so they are loaded on demand."""
+    from uma_backends.ita.negated_tables import NegatedTables
+
+    return NegatedTables().run(module)
