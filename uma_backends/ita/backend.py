@@ -15,6 +15,7 @@ from uma_backends.ita.dense_activation import (
     dense_activation_strategy,
 )
 from uma_backends.ita.ita_form import ENGINE, Context
+from uma_backends.ita.matmul import matmul_check, matmul_pattern, matmul_strategy
 
 _FOLDER = Path(__file__).parent
 
@@ -34,6 +35,8 @@ class ItaBackend(UMABackend):
         self._register_operator_strategy("dense", dense_strategy)
         self._register_pattern("dense_activation", dense_activation_pattern, dense_activation_check)
         self._register_operator_strategy("dense_activation", dense_activation_strategy)
+        self._register_pattern("matmul", matmul_pattern, matmul_check)
+        self._register_operator_strategy("matmul", matmul_strategy)
         self._register_codegen(
             Codegen(
                 files=tuple(_FOLDER / "driver" / name for name in ("ita.c", "ita.h", "ita_platform.h")),

@@ -12,17 +12,10 @@ from tvm_pulp.uma.recipe import Recipe, Step
 from tvm_pulp.uma.strategy import Form, Refusal, TileAxis
 from uma_backends.ita.command import PRODUCT, Command, Panel, panels_of
 from uma_backends.ita.geometry import LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, tiles
-from uma_backends.ita.ita_form import (
-    ENGINE,
-    Context,
-    PackedWeights,
-    arranged,
-    flattened,
-    load_panels,
-    store_panels,
-)
+from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
 from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
+from uma_backends.ita.panels import load_panels, store_panels
 from uma_backends.ita.registers import Constants, Slot
 from uma_backends.ita.timing import product_cycles
 

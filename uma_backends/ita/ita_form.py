@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.cost.loop_cost import generated_cost
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Step, Store
 from tvm_pulp.uma.registry import step_call
-from uma_backends.ita.command import Command, Panel, reads_of
-from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, TILE, TILE_BYTES, padded, tiles
+from uma_backends.ita.command import Command, reads_of
+from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, TILE, TILE_BYTES, tiles
 from uma_backends.ita.packing import pack_biases, pad_matrix, tile_matrix
 
 ENGINE = "ita"
@@ -50,16 +50,6 @@ def flattened(tensor: Tensor) -> Tensor:
     shape = tensor.spec.shape
     view = TensorSpec((tensor.spec.elements // shape[-1], shape[-1]), tensor.spec.dtype)
     return Tensor(f"{tensor.name}_rows", view, tensor.kind, view_of=tensor)
-
-
-def panel_local(name: str, rows: int, dtype: str = "int8") -> Local:
-    """Rows of 64 bytes, up to whole tiles."""
-    return Local(name, TensorSpec((rows, TILE), dtype), (padded(rows) - rows) * TILE)
-
-
-def panel_starts(extent: int) -> list[int]:
-    """Where panels of an extent begin; the last one overlaps the one before rather than reach over the end."""
-    return [min(start, extent - TILE) for start in range(0, extent, TILE)]
 
 
 @dataclass(frozen=True)
@@ -115,51 +105,8 @@ def _spread(weights: np.ndarray) -> np.ndarray:
     return np.concatenate([weights[:, :whole], last], axis=1)
 
 
-def load_panels(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[list[Step], tuple[Panel, ...]]:
-    """Rows and all columns of a box of a matrix as panels. Overlap of the last one is up to the weights' zeros.
-
-    Where there are less than 64 columns the cores append zeros.
-    """
-    (row, _), (rows, columns) = box.start, box.size
-    if columns < TILE:
-        narrow = Local(f"{name}_narrow", TensorSpec(box.size, tensor.spec.dtype))
-        local = panel_local(f"{name}0", rows, tensor.spec.dtype)
-        attributes = {"before": [0, 0], "after": [0, TILE - columns], "value": 0}
-        widen = context.on_cores(Kernel("pad", attributes, (narrow,), (local,)))
-        return [Load(tensor, box, narrow), widen], (Panel(local),)
-    steps: list[Step] = []
-    panels = []
-    for number, start in enumerate(panel_starts(columns)):
-        local = panel_local(f"{name}{number}", rows, tensor.spec.dtype)
-        steps.append(Load(tensor, Box((row, box.start[1] + start), (rows, TILE)), local))
-        panels.append(Panel(local))
-    return steps, tuple(panels)
-
-
-def store_panels(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[tuple[Panel, ...], list[Step]]:
-    """Panels for a box of a matrix, and the steps that store them; the cores cut a last one that is narrower."""
-    (row, column), (rows, columns) = box.start, box.size
-    panels, steps = [], []
-    for number in range(tiles(columns)):
-        local = panel_local(f"{name}{number}", rows, tensor.spec.dtype)
-        panels.append(Panel(local))
-        width = min(TILE, columns - number * TILE)
-        part = Box((row, column + number * TILE), (rows, width))
-        if width == TILE:
-            steps.append(Store(local, tensor, part))
-            continue
-        narrow = Local(f"{name}_narrow", TensorSpec((rows, width), tensor.spec.dtype))
-        attributes = {"begin": [0, 0], "stride": [1, 1], "size": [rows, width]}
-        steps.append(context.on_cores(Kernel("slice", attributes, (local,), (narrow,))))
-        steps.append(Store(narrow, tensor, part))
-    return tuple(panels), steps
-
-
 def arranged(steps: list[Any]) -> tuple[Step, ...]:
     """Loads first, stores last: one wait and one barrier serve them all."""
     loads = [s for s in steps if isinstance(s, Load)]
     stores = [s for s in steps if isinstance(s, Store)]
     return (*loads, *(s for s in steps if not isinstance(s, Load | Store)), *stores)
-
-
-__all__ = ["ENGINE", "Context", "Layer", "PackedWeights", "arranged", "flattened", "load_panels", "store_panels"]

@@ -52,7 +52,9 @@ def engines(run: Simulated) -> dict[str, str]:
     return {layer["op"]: layer["engine"] for layer in run.report["layers"]}
 
 
-def rule(mul: int, shift: int, add: int = 0, low: int = -128, high: int = 127) -> tuple[dict[str, Any], list[np.ndarray]]:
+def rule(
+    mul: int, shift: int, add: int = 0, low: int = -128, high: int = 127
+) -> tuple[dict[str, Any], list[np.ndarray]]:
     """A requantization that rounds halves up, as attributes and operands."""
     summand = ((1 << shift) >> 1) + (add << shift)
     requant = Requant("pulp", shift, 0, low, high, True)
