@@ -7,6 +7,8 @@ from typing import Any
 
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
+from uma_backends.ita.attention import attention_check, attention_strategy
+from uma_backends.ita.attention_patterns import PATTERNS, attention_pattern
 from uma_backends.ita.command import command_words
 from uma_backends.ita.dense import dense_check, dense_pattern, dense_strategy
 from uma_backends.ita.dense_activation import (
@@ -37,6 +39,9 @@ class ItaBackend(UMABackend):
         self._register_operator_strategy("dense_activation", dense_activation_strategy)
         self._register_pattern("matmul", matmul_pattern, matmul_check)
         self._register_operator_strategy("matmul", matmul_strategy)
+        for name, inside in PATTERNS.items():
+            self._register_pattern(name, lambda inside=inside: attention_pattern(**inside), attention_check)
+            self._register_operator_strategy(name, attention_strategy)
         self._register_codegen(
             Codegen(
                 files=tuple(_FOLDER / "driver" / name for name in ("ita.c", "ita.h", "ita_platform.h")),

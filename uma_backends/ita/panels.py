@@ -11,9 +11,9 @@ from uma_backends.ita.geometry import TILE, padded, tiles
 from uma_backends.ita.ita_form import Context
 
 
-def panel_local(name: str, rows: int, dtype: str = "int8") -> Local:
-    """Rows of 64 bytes, up to whole tiles."""
-    return Local(name, TensorSpec((rows, TILE), dtype), (padded(rows) - rows) * TILE)
+def panel_local(name: str, rows: int, room: int = 0) -> Local:
+    """Rows of 64 bytes, up to whole tiles and to as many as there is to be room for."""
+    return Local(name, TensorSpec((rows, TILE), "int8"), (padded(max(rows, room)) - rows) * TILE)
 
 
 def panel_starts(extent: int) -> list[int]:
@@ -32,38 +32,42 @@ def load_panels(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[
     steps: list[Step] = []
     panels = []
     for number, start in enumerate(panel_starts(columns)):
-        local = panel_local(f"{name}{number}", rows, tensor.spec.dtype)
+        local = panel_local(f"{name}{number}", rows)
         steps.append(Load(tensor, Box((row, box.start[1] + start), (rows, TILE)), local))
         panels.append(Panel(local))
     return steps, tuple(panels)
 
 
-def store_panels(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[tuple[Panel, ...], list[Step]]:
+def store_panels(
+    name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
+) -> tuple[tuple[Panel, ...], list[Step]]:
     """Panels for a box of a matrix, and the steps that store them; the cores cut a last one that is narrower."""
     (row, column), (rows, columns) = box.start, box.size
     panels, steps = [], []
     for number in range(tiles(columns)):
-        local = panel_local(f"{name}{number}", rows, tensor.spec.dtype)
+        local = panel_local(f"{name}{number}", rows, room)
         panels.append(Panel(local))
         width = min(TILE, columns - number * TILE)
         part = Box((row, column + number * TILE), (rows, width))
         if width == TILE:
             steps.append(Store(local, tensor, part))
             continue
-        narrow = Local(f"{name}_narrow", TensorSpec((rows, width), tensor.spec.dtype))
+        narrow = Local(f"{name}_narrow", TensorSpec((rows, width), "int8"))
         attributes = {"begin": [0, 0], "stride": [1, 1], "size": [rows, width]}
         steps.append(context.on_cores(Kernel("slice", attributes, (local,), (narrow,))))
         steps.append(Store(narrow, tensor, part))
     return tuple(panels), steps
 
 
-def load_exact_panels(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[list[Step], tuple[Panel, ...]]:
+def load_exact_panels(
+    name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
+) -> tuple[list[Step], tuple[Panel, ...]]:
     """Rows and columns of a box of a matrix as panels; zeros behind the last column."""
     (row, column), (rows, columns) = box.start, box.size
     steps: list[Step] = []
     panels = []
     for number in range(tiles(columns)):
-        local = panel_local(f"{name}{number}", rows)
+        local = panel_local(f"{name}{number}", rows, room)
         panels.append(Panel(local))
         width = min(TILE, columns - number * TILE)
         part = Box((row, column + number * TILE), (rows, width))
