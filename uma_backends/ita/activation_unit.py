@@ -97,7 +97,7 @@ def _try_neighbours(table: np.ndarray, add: int, b: int, r: float, cr: float) ->
             q = _BYTES[places]
             polynomial = square[None, places] + c[:, None]
             erf = np.where(q < 0, -polynomial, polynomial)
-            products = wrap(q * (erf + c[:, None])) * multiplier
+            products = wrap((q * (erf + c[:, None])).astype(np.int64)) * multiplier
             rounded = (products + ((1 << shift) >> 1)) >> shift
             c = c[(np.clip(rounded + add, -128, 127) == table[places]).all(axis=1)]
         if c.size:

@@ -86,7 +86,7 @@ class AttentionForm:
         p, context = self.parts, self.context
         heads, queries, keys, depth, width = p.sizes
         head = box.start[2 if p.out.beside else 1]
-        s, tiles_of_head = tiles(keys), tiles(depth)
+        s, size = tiles(keys), tiles(depth)
         steps: list[Step] = []
 
         def load(name: str, operand: Heads, rows: int, columns: int) -> tuple[Panel, ...]:
@@ -102,16 +102,16 @@ class AttentionForm:
         panels = (*q, *k, *values, *panels_of(logits, s, TILE_BYTES), *out)
         command = Command(
             ATTENTION,
-            Constants((s, 1, tiles_of_head, 1), rules),
+            Constants((s, 1, size, 1), rules),
             s,
-            tiles_of_head,
-            tiles_of_head,
+            size,
+            size,
             panels,
             context.l1_base,
         )
         writes = (logits, *(panel.local for panel in out))
         macs = queries * keys * (depth + width)
-        job = context.job(command, writes, macs, attention_cycles(s, tiles_of_head))
+        job = context.job(command, writes, macs, attention_cycles(s, size))
         return Recipe(arranged([*steps, *turned_by, job, *after]))
 
     def _values(self, head: int) -> tuple[tuple[Panel, ...], list[Step]]:

@@ -43,7 +43,8 @@ def store_panels(
 ) -> tuple[tuple[Panel, ...], list[Step]]:
     """Panels for a box of a matrix, and the steps that store them; the cores cut a last one that is narrower."""
     (row, column), (rows, columns) = box.start, box.size
-    panels, steps = [], []
+    panels: list[Panel] = []
+    steps: list[Step] = []
     for number in range(tiles(columns)):
         local = panel_local(f"{name}{number}", rows, room)
         panels.append(Panel(local))
