@@ -16,6 +16,7 @@ from schedules.cluster import (
     matmul,
     mean_pool,
     past_attention,
+    past_qdq_attention,
     qdq_attention,
     qdq_mul,
     qdq_norm,
@@ -47,6 +48,9 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     "matmul": [("rope", matmul.applies_rope, matmul.RopeKernel), ("matmul", matmul.applies, matmul.MatmulKernel)],
     "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],
     "qdq_attention": [("qdq_attention", qdq_attention.applies, qdq_attention.QdqAttentionKernel)],
+    "past_qdq_attention": [
+        ("past_qdq_attention", past_qdq_attention.applies, past_qdq_attention.PastQdqAttentionKernel),
+    ],
     "qdq_mul": [("qdq_mul", qdq_mul.applies, qdq_mul.QdqMulKernel)],
     "qdq_norm": [("qdq_norm", qdq_norm.applies, qdq_norm.QdqNormKernel)],
     "qdq_rope": [("qdq_rope", qdq_rope.applies, qdq_rope.QdqRopeKernel)],

@@ -299,7 +299,7 @@ class FoldQdq(QdqRewriter):
             return value
         x, attributes = widened.args[0], window(pool)
         spec = spec_of(x)
-        if spec.dtype != spec_of(value).dtype or spec.dtype not in ("int8", "uint8") or attributes is None:
+        if spec.dtype != spec_of(value).dtype or spec.dtype not in ("int8", "uint8", "int16") or attributes is None:
             return value
         return qnn.emit("avg_pool", [x], {**attributes, "low": spec.range[0], "high": spec.range[1]})
 

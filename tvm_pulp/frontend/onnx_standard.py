@@ -13,8 +13,9 @@ from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_fold_shapes import fold_shapes
 from tvm_pulp.frontend.onnx_node_checks import check_nodes
 from tvm_pulp.frontend.onnx_order import name_of
-from tvm_pulp.frontend.onnx_recurrent import RECURRENT, decompose
+from tvm_pulp.frontend.onnx_recurrent import RECURRENT
 from tvm_pulp.frontend.onnx_shapes import input_shapes, value_shapes
+from tvm_pulp.frontend.onnx_unroll import decompose
 
 # Whose operator names mean what the converters think they mean.
 _DOMAINS = frozenset({"", "ai.onnx", "com.microsoft", "PACTOps", "ai.onnx.contrib", "org.pytorch.aten"})
