@@ -111,7 +111,7 @@ def test_without_the_package_the_engine_is_unknown(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tvm_pulp.tvmc.main", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and not (tmp_path / "a.tar").exists()
-    assert f"--target 'uma-{ENGINE}' is unknown: installed engines are uma-neureka" in done.stderr
+    assert f"--target 'uma-{ENGINE}' is unknown: installed engines are uma-ita, uma-neureka" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["Bad", "1st", "a-b", "class", ""])
