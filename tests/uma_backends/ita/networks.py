@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn, soc
-from tvm_pulp.conformance.layer_network import Simulated, simulate, target_for
+from tvm_pulp.conformance.layer_network import Simulated, pinned, simulate, target_for
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.lowering import build_network
 from tvm_pulp.qnn.requant import Requant
@@ -37,14 +36,17 @@ def module_of(inputs: dict[str, np.ndarray], define: Callable[[Emit, list[Any]],
     return builder.get()
 
 
-def run_on_ita(inputs: dict[str, np.ndarray], define: Callable[[Emit, list[Any]], Any], **pins: str) -> Simulated:
-    """Compile for the engine's own SoC and simulate, twice."""
+def run_on_ita(inputs: dict[str, np.ndarray], define: Callable[[Emit, list[Any]], Any]) -> Simulated:
+    """Compile for the engine's own SoC, everything it can run pinned to it, and simulate twice."""
     backend = ItaBackend()
     target = target_for(soc.load(backend.default_soc), backend)
     module = target.prepare(module_of(inputs, define))
     imported = Imported(module, tuple(inputs), ("y",), "pulp")
     network = build_network(module, imported, "network")
-    return simulate(replace(target, pins=pins), replace(target, pins=pins).plan(network), list(inputs.values()))
+    target = pinned(target, network)
+    run = simulate(target, target.plan(network), list(inputs.values()))
+    assert run.jobs.get("ita"), "no job reached the model"
+    return run
 
 
 def engines(run: Simulated) -> dict[str, str]:

@@ -30,5 +30,4 @@ def test_product(shape: tuple[int, int, int], transposed: bool) -> None:
     given = np.ascontiguousarray(b.swapaxes(-1, -2)) if transposed else b
     run = run_on_ita({"a": a, "b": given}, define)
     np.testing.assert_array_equal(run.outputs[0], reference.linear(a, b, 0, RULE))
-    if rows >= 64:
-        assert engines(run) == {"matmul": "ita"}
+    assert engines(run) == {"matmul": "ita"}
