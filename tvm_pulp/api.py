@@ -6,7 +6,8 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -43,8 +44,9 @@ class CompileOptions:
     sample_inputs: Sequence[tuple[str, np.ndarray]] = ()
     # Options of engines: {"ENGINE": {"OPTION": "VALUE"}}.
     engine_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    l1: int | None = None
-    l2: int | None = None
+    # Bytes, or a text such as "64k".
+    l1: int | str | None = None
+    l2: int | str | None = None
     double_buffer: bool = True
     # "solver", or the baseline "greedy"; None is the solver.
     planner: str | None = None
@@ -204,8 +206,19 @@ def compile(
     progress: Progress = _silent,
     **options: Any,
 ) -> App:
-    """Compile a model file, or `zoo:NAME`, to an archive of C."""
+    """Compile a model file, or `zoo:NAME`, to an archive of C. Further options are the fields of `CompileOptions`."""
+    check_option_names(options)
     return compile_with(model, CompileOptions(target=target, **options), progress)
+
+
+def check_option_names(options: Mapping[str, Any]) -> None:
+    """A name that no field has is a user error that says which one was meant."""
+    known = [option.name for option in fields(CompileOptions)]
+    for name in options:
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f"did you mean '{close[0]}'?" if close else f"the options are {', '.join(known)}"
+            raise UserError(f"compile() has no option '{name}': {hint}")
 
 
 def compile_with(model: str | Path, options: CompileOptions, progress: Progress = _silent) -> App:

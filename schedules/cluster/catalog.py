@@ -69,6 +69,20 @@ _SMALLER: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]]
 }
 
 
+def described(family: str) -> dict[str, list[tuple[str, str]]]:
+    """By operator, the kernels of a family that may run it in the order they are asked, and which layers each takes."""
+    there = available(family)
+    found: dict[str, list[tuple[str, str]]] = {}
+    for table in (_TABLE, _SMALLER):
+        for operator, entries in table.items():
+            known = found.setdefault(operator, [])
+            for kernel, applies, _ in entries:
+                entry = (kernel, (applies.__doc__ or "").strip().split("\n")[0])
+                if kernel in there and entry not in known:
+                    known.append(entry)
+    return {operator: kernels for operator, kernels in found.items() if kernels}
+
+
 def forms(layer: Layer, costs: CostModel) -> list[KernelForm]:
     """Forms of a layer, best first; none means that generated C runs it."""
     there = available(costs.soc.software.kernels)

@@ -19,7 +19,7 @@ from tvm_pulp.uma.strategy import TileAxis
 
 
 def applies(layer: Layer) -> bool:
-    """What the kernel has its loops for."""
+    """Heads of whole words, four keys or more."""
     return bool(layer.attributes["size"] % 4 == 0 and layer.attributes["keys"] >= 4)
 
 
