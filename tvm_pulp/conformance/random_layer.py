@@ -60,7 +60,7 @@ def check_kinds(kinds: Sequence[str], requantizations: Sequence[str]) -> None:
     """Layers that cannot be made are not replaced by others."""
     for field, asked, known in (
         ("kinds", kinds, (*OPERATOR_KINDS, *REGION_KINDS)),
-        ("requantizations", requantizations, REQUANTIZATIONS),
+        ("requantizations", requantizations, (*REQUANTIZATIONS, *PER_TENSOR)),
     ):
         unknown = [name for name in asked if name not in known]
         if unknown or not asked:

@@ -69,12 +69,21 @@ class AttentionForm:
             f"{self.layer.name}_values", weights.reshape(heads * padded(width), -1), bias if value.has_bias else None
         )
 
+    @property
+    def _axes(self) -> tuple[int, int]:
+        """Where the result has heads and queries."""
+        return (2, 1) if self.parts.out.beside else (1, 2)
+
     def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(2 if self.parts.out.beside else 1, limit=1),)
+        head, query = self._axes
+        _, queries, keys, _, _ = self.parts.sizes
+        # The engine counts as many rows of tiles as there are tiles of keys; whose they are it does not know.
+        cut = (TileAxis(query, TILE),) if tiles(queries) == tiles(keys) else ()
+        return (TileAxis(head, limit=1), *cut)
 
     def bound_cycles(self) -> int:
         heads, _, keys, depth, _ = self.parts.sizes
-        cycles = attention_cycles(tiles(keys), tiles(depth))
+        cycles = attention_cycles(tiles(keys), tiles(keys), tiles(depth))
         return heads * (cycles + (self._value_cycles() if self.packed is not None else 0))
 
     def _value_cycles(self) -> int:
@@ -85,34 +94,25 @@ class AttentionForm:
     def recipe(self, box: Box) -> Recipe:
         p, context = self.parts, self.context
         heads, queries, keys, depth, width = p.sizes
-        head = box.start[2 if p.out.beside else 1]
+        head, first, rows = box.start[self._axes[0]], box.start[self._axes[1]], box.size[self._axes[1]]
         s, size = tiles(keys), tiles(depth)
-        steps: list[Step] = []
-
-        def load(name: str, operand: Heads, rows: int, columns: int) -> tuple[Panel, ...]:
-            loads, panels = load_exact_panels(name, *_head(operand, heads, head, rows, columns), context, keys)
-            steps.extend(loads)
-            return panels
-
-        q, k = load("q", p.q, queries, depth), load("k", p.k, keys, depth)
-        values, turned_by = self._values(head)
-        out, after = store_panels("o", *_head(p.out, heads, head, queries, width), context, keys)
+        # Queries of a whole layer are padded to the tiles of keys.
+        room = keys if rows == queries else 0
+        q_view, q_box = _head(p.q, heads, head, queries, depth)
+        o_view, o_box = _head(p.out, heads, head, queries, width)
+        q_loads, q = load_exact_panels("q", q_view, _rows(q_box, first, rows), context, room)
+        k_loads, k = load_exact_panels("k", *_head(p.k, heads, head, keys, depth), context)
+        values, value_steps = self._values(head)
+        out, after = store_panels("o", o_view, _rows(o_box, first, rows), context, room)
         logits = Local("logits", TensorSpec((s, TILE, TILE), "int8"))
         rules = {Slot.QK: self.rules.logits, Slot.AV: self.rules.mix}
         panels = (*q, *k, *values, *panels_of(logits, s, TILE_BYTES), *out)
-        command = Command(
-            ATTENTION,
-            Constants((s, 1, size, 1), rules),
-            s,
-            size,
-            size,
-            panels,
-            context.l1_base,
-        )
+        count = tiles(max(rows, room))
+        command = Command(ATTENTION, Constants((s, 1, size, 1), rules), count, s, size, panels, context.l1_base)
         writes = (logits, *(panel.local for panel in out))
-        macs = queries * keys * (depth + width)
-        job = context.job(command, writes, macs, attention_cycles(s, size))
-        return Recipe(arranged([*steps, *turned_by, job, *after]))
+        macs = rows * keys * (depth + width)
+        job = context.job(command, writes, macs, attention_cycles(count, s, size))
+        return Recipe(arranged([*q_loads, *k_loads, *value_steps, job, *after]))
 
     def _values(self, head: int) -> tuple[tuple[Panel, ...], list[Step]]:
         """One panel of [head][64] per tile of keys: turned by the cores, or projected so by the engine."""
@@ -153,3 +153,8 @@ def _head(operand: Heads, heads: int, head: int, rows: int, columns: int) -> tup
     start = (0, head * columns) if operand.beside else (head * rows, 0)
     view = Tensor(f"{t.name}_rows", TensorSpec(shape, t.spec.dtype), t.kind, view_of=t)
     return view, Box(start, (rows, columns))
+
+
+def _rows(box: Box, first: int, count: int) -> Box:
+    """Some rows of a part."""
+    return Box((box.start[0] + first, box.start[1]), (count, box.size[1]))

@@ -74,13 +74,13 @@ static inline struct step product_step(const struct ita_command *c) {
 /* Steps of attention come in pairs per row of tiles: logits from queries and keys, then results from logits and values. */
 static inline struct step attention_step(const struct ita_command *c, uint32_t number) {
   const uint32_t *queries = c->panels, *keys = queries + c->inner, *values = keys + c->inner;
-  const uint32_t *logits = values + c->rows, *result = logits + c->rows;
+  const uint32_t *logits = values + c->columns, *result = logits + c->columns;
   if (number % 2u == 0u) {
     return (struct step){.left = queries,
                          .right = keys,
                          .result = logits,
                          .rows = 1,
-                         .columns = c->rows,
+                         .columns = c->columns,
                          .inner = c->inner,
                          .right_stride = TILE_BYTES,
                          .left_offset = number / 2u * TILE_BYTES};
@@ -90,7 +90,7 @@ static inline struct step attention_step(const struct ita_command *c, uint32_t n
                        .result = result,
                        .rows = 1,
                        .columns = c->inner,
-                       .inner = c->rows,
+                       .inner = c->columns,
                        .right_stride = c->right_stride,
                        .result_offset = number / 2u * TILE_BYTES};
 }

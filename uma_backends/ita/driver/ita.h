@@ -32,9 +32,10 @@ enum { ITA_KIND_SHIFT = 0, ITA_ENGINE_SHIFT = 8, ITA_BIAS_SHIFT = 16 };
  * Product: `inner` pointers to panels of the left operand, as many to the right one's, `columns` to panels of the result.
  * Tiles of one panel are `left_stride` and `right_stride` bytes apart; the right operand has a tile per column.
  *
- * Attention over `rows` tiles of queries and of keys, heads of `inner` tiles: `inner` panels of queries, `inner` of keys,
- * `rows` of values, transposed (a tile per tile of the head, right_stride apart), `rows` tiles for a row of logits, `inner`
- * panels of the result. */
+ * Attention over `rows` tiles of queries and `columns` of keys, heads of `inner` tiles: `inner` panels of queries, `inner`
+ * of keys, `columns` of values, transposed (a tile per tile of the head, right_stride apart), `columns` tiles for a row of
+ * logits, `inner` panels of the result. The engine counts rows: as many as there are tiles of keys make a layer, in one
+ * command or in several that follow each other. */
 struct ita_command {
   uint32_t control;
   uint32_t rows, columns, inner;
