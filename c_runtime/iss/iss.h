@@ -88,6 +88,8 @@ struct iss_stop {
 ISS_EXPORT void iss_stop(const struct platform *platform, struct iss_stop *stop);
 ISS_EXPORT uint32_t iss_core_state(const struct platform *platform, uint32_t core); /* enum hart_state */
 ISS_EXPORT uint64_t iss_core_cycle(const struct platform *platform, uint32_t core);
+/* Addresses of peripheral registers; -1 past the last space. */
+ISS_EXPORT int iss_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes);
 /* What was last written to a peripheral register; -1: nothing. Reading one for real may have effects. */
 ISS_EXPORT int iss_last_written(struct platform *platform, uint32_t address, uint32_t *value);
 

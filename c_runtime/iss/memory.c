@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "iss.h"
 #include "registers.h"
 #include "scheduler.h"
 
@@ -238,6 +239,13 @@ int memory_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t va
   if (status == ACCESS_OK) status = store_part(hart, address, first, 0, value);
   if (status == ACCESS_OK) status = store_part(hart, address + first, size - first, 1, value >> (8 * first));
   return settle(hart, status);
+}
+
+int iss_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes) {
+  if (number > 1) return -1;
+  *base = number ? APB_BASE : (uint32_t)platform->config.l1_base + CLUSTER_PERIPHERALS;
+  *bytes = number ? APB_END - APB_BASE : CLUSTER_PERIPHERALS_END - CLUSTER_PERIPHERALS;
+  return 0;
 }
 
 uint8_t *memory_pointer(struct platform *platform, uint32_t address, uint64_t bytes) {

@@ -127,6 +127,7 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "iss_stop": (None, [_P, ctypes.POINTER(Stop)]),
     "iss_core_state": (_U32, [_P, _U32]),
     "iss_core_cycle": (_U64, [_P, _U32]),
+    "iss_register_space": (_I, [_P, _U32, ctypes.POINTER(_U32), ctypes.POINTER(_U32)]),
     "iss_last_written": (_I, [_P, _U32, ctypes.POINTER(_U32)]),
     "iss_follow_calls": (_I, [_P, ctypes.POINTER(_U32), _U32, _U32, _I]),
     "iss_call_nodes": (_U32, [_P, ctypes.POINTER(ctypes.POINTER(CallNode))]),

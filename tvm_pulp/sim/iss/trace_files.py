@@ -55,7 +55,7 @@ class ChromeFile:
 
     def span(self, track: int, name: str, start: int, end: int, arguments: Arguments = _NO_ARGUMENTS) -> None:
         event = {"ph": "X", "name": name, "pid": self._tracks[track][0], "tid": track, "ts": start, "dur": end - start}
-        self._put(event | {"args": arguments} if arguments else event)
+        self._put(event | {"args": arguments})
 
     def count(self, track: int, cycle: int, value: int) -> None:
         process, name = self._tracks[track]

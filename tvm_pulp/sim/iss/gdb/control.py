@@ -81,8 +81,16 @@ class Control:
         return words[address - first : address - first + size] if self._is_register(address) else None
 
     def _is_register(self, address: int) -> bool:
-        cluster = self._machine.soc.memory.l1.base + 0x200000
-        return cluster <= address < cluster + 0x200000 or 0x1A100000 <= address < 0x1A200000
+        return any(base <= address < base + size for base, size in self.register_spaces())
+
+    def register_spaces(self) -> list[tuple[int, int]]:
+        """Base and bytes of the spaces of peripheral registers."""
+        spaces: list[tuple[int, int]] = []
+        base, size = ctypes.c_uint32(), ctypes.c_uint32()
+        found = (ctypes.byref(base), ctypes.byref(size))
+        while not self._library.iss_register_space(self._machine.handle, len(spaces), *found):
+            spaces.append((base.value, size.value))
+        return spaces
 
     def set_breaks(self, wanted: set[int]) -> None:
         """Exactly these addresses stop whoever comes to execute them."""

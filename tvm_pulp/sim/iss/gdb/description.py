@@ -78,10 +78,10 @@ def target_xml(known: Iterable[Register]) -> str:
     return "\n".join([*lines, "</feature>", "</target>"])
 
 
-def memory_map_xml(soc: Soc) -> str:
+def memory_map_xml(soc: Soc, register_spaces: Iterable[tuple[int, int]]) -> str:
     """Memories and register spaces, all of them plain memory to the debugger."""
     l1, l2, weight = soc.memory.l1, soc.memory.l2, soc.memory.weight
-    ranges = {(l1.base, l1.size), (l2.base, l2.size), (l1.base + 0x200000, 0x200000), (0x1A100000, 0x100000)}
+    ranges = {(l1.base, l1.size), (l2.base, l2.size), *register_spaces}
     if weight.size:
         ranges.add((weight.base, weight.size))
     rows = [f'<memory type="ram" start="0x{base:x}" length="0x{size:x}"/>' for base, size in sorted(ranges)]

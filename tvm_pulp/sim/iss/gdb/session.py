@@ -233,7 +233,7 @@ class Session:
         if kind == "features" and annex == "target.xml":
             document = description.target_xml(self._registers)
         elif kind == "memory-map":
-            document = description.memory_map_xml(self._soc)
+            document = description.memory_map_xml(self._soc, self._control.register_spaces())
         elif kind == "threads":
             rows = ((core + 1, self._name(core), self._describe(core + 1)) for core in range(self._control.cores))
             document = description.threads_xml(rows)
