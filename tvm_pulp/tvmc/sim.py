@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         dict(_pair(text, "--set") for text in args.settings)
     )
     models = {name: str(path) for name, path in (_pair(text, "--model") for text in args.model)}
-    machine = Machine(soc, models=models, observe=needs_observation(wanted), check_reads=wanted.check_reads)
+    machine = Machine(soc, models=models, observe=needs_observation(wanted, soc), check_reads=wanted.check_reads)
     machine.load_elf(args.elf)
     if args.l3:
         machine.load_l3(0, _read(args.l3))

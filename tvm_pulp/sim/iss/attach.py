@@ -21,8 +21,11 @@ from tvm_pulp.sim.iss.stream import Stream
 from tvm_pulp.sim.iss.trace import TraceWriter
 from tvm_pulp.sim.iss.trace_files import open_trace
 from tvm_pulp.sim.iss.unwritten import UnwrittenReads
+from tvm_pulp.soc.description import Soc
 
 _SHOWN = 10
+# Kinds of cores whose interpreter has no hooks: their traces have no tiles.
+_UNOBSERVED = ("snitch",)
 _MARKS, _WATCH_MARK = "tvm_pulp_marks", 4
 
 
@@ -55,7 +58,8 @@ class Attached:
             library().iss_watch(machine.handle, machine.symbol(_MARKS), size, _WATCH_MARK)
         if instruments.log_calls:
             consumers.append(call_log(machine, sys.stderr.write))
-        if instruments.log_calls or instruments.profile or instruments.trace:
+        followed = instruments.log_calls or instruments.profile or instruments.trace
+        if followed and machine.soc.cluster.core not in _UNOBSERVED:
             follow_calls(machine, logged=instruments.log_calls)
         self._stream = Stream(machine, consumers) if consumers else None
         if instruments.gdb is not None:
@@ -95,9 +99,15 @@ class Attached:
             self._say("every byte of L1 and L2 was written before it was read")
 
 
-def needs_observation(instruments: Instruments) -> bool:
-    """Whether the machine has to be created with `observe`."""
-    return bool(instruments.wanted())
+def needs_observation(instruments: Instruments, soc: Soc) -> bool:
+    """Whether the machine has to be created with `observe`; a user error where it cannot."""
+    wanted = instruments.wanted()
+    if soc.cluster.core not in _UNOBSERVED:
+        return bool(wanted)
+    others = [option for option in wanted if option != "--trace"]
+    if others:
+        raise UserError(f"{others[0]} has no effect on SoC '{soc.name}', whose cores cannot be watched: drop it")
+    return False
 
 
 def _write_json(path: Path, content: Any) -> None:

@@ -28,8 +28,8 @@ def follow_calls(machine: Machine, *, logged: bool) -> None:
 
 
 def core_name(machine: Machine, core: int) -> str:
-    """`core 3` or `controller`."""
-    return "controller" if core == machine.soc.cluster.cores else f"core {core}"
+    """`core 3`, or the role of the one behind those that compute."""
+    return machine.soc.core_name(core)
 
 
 def function_name(machine: Machine, number: int) -> str:

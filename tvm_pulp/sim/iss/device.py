@@ -84,7 +84,7 @@ class IssDevice:
     ) -> None:
         self._facts = metadata["tvm_pulp"]
         self._profile, self._models = profile, models
-        self._soc = soc.recorded(self._facts)
+        self.soc = self._soc = soc.recorded(self._facts)
         self._l3 = files.get(L3_CONTENTS)
         cores = self._facts["cores"]
         if not 1 <= cores <= self._soc.cluster.cores:

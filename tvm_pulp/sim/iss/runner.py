@@ -60,7 +60,7 @@ class IssRunner(Runner):
         self._started = time.perf_counter()
         wanted = self.instruments if trace else Instruments()
         self._machine = self.device.load(
-            list(inputs), observe=needs_observation(wanted), check_reads=wanted.check_reads
+            list(inputs), observe=needs_observation(wanted, self.device.soc), check_reads=wanted.check_reads
         )
         layers = [layer["name"] for layer in self._facts["layers"]]
         if wanted.gdb is not None:

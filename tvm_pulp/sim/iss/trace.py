@@ -12,7 +12,7 @@ from tvm_pulp.sim.iss.trace_files import TraceFile
 
 # enum trace_kind of c_runtime/iss/trace.h
 _ACTIVE, _ASLEEP, _DMA, _PERIPHERAL, _L3, _TILE, _MARK = range(7)
-_WAITS = ("", "event", "event", "dispatch", "mutex", "interrupt")
+_WAITS = ("", "event", "event", "dispatch", "mutex", "interrupt", "barrier")
 _ISSUE = 0
 _DMA_NAMES = ("L1 to outside", "outside to L1")
 _L3_NAMES = ("L3 to L2", "L2 to L3")

@@ -218,7 +218,7 @@ class Session:
         return f"{self._control.state(core)}, cycle {self._control.cycle(core)}"
 
     def _name(self, core: int) -> str:
-        return "controller" if core == self._control.cores - 1 else f"core {core}"
+        return self._soc.core_name(core)
 
     def _monitor(self, command: str) -> bytes:
         if command.strip() != "cycles":
