@@ -73,6 +73,7 @@ class PastAttentionKernel(KernelForm):
 
 
 def applies_rotary(layer: Layer) -> bool:
+    """Heads of an even size."""
     return layer.inputs[1].spec.shape[1] % 2 == 0
 
 

@@ -38,6 +38,7 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "qdq_norm": rows.qdq_norm,
     "attention": attention.attention,
     "qdq_attention": attention.qdq_attention,
+    "past_qdq_attention": attention.past_qdq_attention,
     "rope": attention.rope,
     "rotary": attention.rotary,
     "past_attention": attention.past_attention,

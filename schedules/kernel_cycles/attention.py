@@ -54,6 +54,15 @@ def qdq_attention(f: Fields, cores: int) -> Work:
     return work | ({"translated": translated} if translated else {})
 
 
+def past_qdq_attention(f: Fields, cores: int) -> Work:
+    """A call does not tell how many keys there are: plans state `keys` as they expect it."""
+    whole = {name.removeprefix("whole."): value for name, value in f.items()}
+    if "keys" not in f:
+        whole["keys"] = int(f["length"][0]) + f["rows"]
+    row = whole["heads"] // whole["group"] * whole["size"]
+    return qdq_attention(whole, cores) | {"appended": f["rows"] * words(row)}
+
+
 def rope(f: Fields, cores: int) -> Work:
     positions, heads, size = f["positions"], f["heads"], f["size"]
     if size != 4 or not is_four(f):

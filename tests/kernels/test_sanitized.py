@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.kernels.attention_cases import attention_case, qdq_attention_case, qdq_rope_case, rope_case
+from tests.kernels.attention_cases import (
+    attention_case,
+    past_qdq_attention_case,
+    qdq_attention_case,
+    qdq_rope_case,
+    rope_case,
+)
 from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch
 from tests.kernels.elementwise_cases import (
     add_case,
@@ -134,6 +140,8 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
         yield qdq_norm_case(rng, 5, 9, form=form, dtype="uint8" if form == "rms" else "int8")
     yield qdq_attention_case(rng, 4, 3, 5, 6, group=2, types="sus", classes=2, tables="qk")
     yield qdq_attention_case(rng, 1, 2, 3, 4, types="uuu")
+    yield past_qdq_attention_case(rng, 2, 2, (5, 9, 3), 6, types="sus", classes=2, tables="qk")
+    yield past_qdq_attention_case(rng, 1, 1, (0, 4, 1), 4)
     yield qdq_rope_case(rng, 3, 2, 6, axis=2)
     yield qdq_mul_case(rng, 3, 7, types=("uint8", "int8"), broadcast=True)
     yield pool_case(rng, (5, 6, 5), Window((2, 3), pads=(1, 1, 1, 1)), average=True)

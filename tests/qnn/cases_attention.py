@@ -14,6 +14,12 @@ from tvm_pulp.qnn.past_mix import PastMix
 from tvm_pulp.qnn.past_scores import PastScores
 from tvm_pulp.qnn.rotary import rotation_table
 
+ATTENTION_LIMITS: dict[str, Any] = {
+    "logit_scale": float(np.float32(0.004)), "logit_low": -120, "logit_high": 135, "gain": 255.0,
+    "probability_high": 255, "value_scale": float(np.float32(0.01)), "low": -133, "high": 122, "zero_point": 5,
+    "dtype": "int8",
+}  # fmt: skip
+
 
 def attention(rng: Rng) -> Case:
     heads, queries, keys = int(rng.integers(1, 4)), int(pick(rng, (1, 1, 3, 6))), int(pick(rng, (1, 2, 7, 13)))
@@ -73,6 +79,35 @@ def qdq_attention(rng: Rng) -> Case:
         "y_layout": str(pick(rng, ("hsd", "shd"))),
     }
     return Case("qdq_attention", attributes, data)
+
+
+def past_qdq_attention(rng: Rng) -> Case:
+    group, rows, past = int(pick(rng, (1, 1, 2))), int(pick(rng, (1, 3, 6))), int(pick(rng, (1, 4, 9)))
+    kv_heads, size = int(rng.integers(1, 3)), int(pick(rng, (1, 3, 4, 8)))
+    heads, keys = kv_heads * group, past + rows
+    attributes: dict[str, Any] = {"heads": heads, "queries": rows, "keys": keys, "size": size, "group": group}
+    attributes |= {"rows": rows, **ATTENTION_LIMITS, "y_layout": str(pick(rng, ("hsd", "shd")))}
+    types = [str(pick(rng, ("int8", "uint8"))) for _ in range(3)]
+    data = []
+    for name, count, dtype in zip("qkv", (heads, kv_heads, kv_heads), types, strict=True):
+        offset = int(rng.integers(0, 9))
+        attributes |= {f"{name}_head_stride": size, f"{name}_stride": count * size, f"{name}_offset": offset}
+        attributes[f"zero_point_{name}"] = int(rng.integers(-9, 9)) + (0 if dtype == "int8" else 128)
+        data.append(integers(rng, (1, offset + rows * count * size), dtype))
+    data += [integers(rng, (1, past, kv_heads, size), dtype) for dtype in types[1:]]
+    data.append(np.array([rng.integers(0, past + 1)], np.int32))
+    for name in ("q", "k"):
+        attributes[f"has_{name}_table"] = int(rng.integers(2))
+        data += [integers(rng, (256,))] if attributes[f"has_{name}_table"] else []
+    classes = int(pick(rng, (1, 1, 3)))
+    attributes["has_mask"] = int(classes > 1)
+    if classes > 1:
+        mask = rng.integers(0, classes, (int(pick(rng, (1, heads))), int(pick(rng, (1, rows))), keys)).astype(np.uint8)
+        mask[..., :past] = 1
+        data.append(mask)
+    data.append(rng.integers(0, 256, (classes, 256)).astype(np.uint8))
+    data.append(softmax_table.exponentials(float(rng.uniform(0.001, 0.5)), 24))
+    return Case("past_qdq_attention", attributes, data)
 
 
 def rotary(rng: Rng) -> Case:
@@ -140,6 +175,7 @@ def qdq_rope(rng: Rng) -> Case:
 CASES = {
     "attention": attention,
     "qdq_attention": qdq_attention,
+    "past_qdq_attention": past_qdq_attention,
     "qdq_rope": qdq_rope,
     "rotary": rotary,
     "past_attention": past_attention,

@@ -418,6 +418,7 @@ TVM_PULP_KERNEL(rope);
 TVM_PULP_KERNEL(qdq_rope);
 TVM_PULP_KERNEL(attention);
 TVM_PULP_KERNEL(qdq_attention);
+TVM_PULP_KERNEL(past_qdq_attention);
 TVM_PULP_KERNEL(rotary);
 TVM_PULP_KERNEL(past_attention);
 TVM_PULP_KERNEL(past_scores);
