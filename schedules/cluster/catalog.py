@@ -16,11 +16,8 @@ from schedules.cluster import (
     matmul,
     mean_pool,
     past_attention,
-<<<<<<< HEAD
     past_parts,
-=======
     past_qdq_attention,
->>>>>>> main
     qdq_attention,
     qdq_mul,
     qdq_norm,
