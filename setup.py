@@ -42,6 +42,8 @@ EXTRA_REQUIREMENTS = {
         "hypothesis",
         "mypy",
         "onnxruntime",
+        # Its classes read the traces that tests write.
+        "perfetto",
         "pytest",
         "pytest-xdist",
         "ruff",
