@@ -58,6 +58,8 @@ class CompileOptions:
     state: bool = False
     # Tokens that the cache of a language model holds.
     capacity: int | None = None
+    # The tokenizer of a language model in a file, in the format of the `tokenizers` library.
+    tokenizer: str | Path | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
     # "int8" or "uint8": take and return the integers that float inputs and outputs are quantized to.
     io: str | None = None
@@ -309,8 +311,9 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
     name = str(model).removeprefix("zoo:")
     if not str(model).startswith("zoo:") or name not in decoders.MODELS:
         made = None if str(model).startswith("zoo:") else exported_request(Path(model), options, module_name(options))
-        if made is None and options.capacity is not None:
-            raise UserError(f"--capacity has no effect on '{model}', which has no recognised cache: drop it")
+        for option, given in (("--capacity", options.capacity), ("--tokenizer", options.tokenizer)):
+            if made is None and given is not None:
+                raise UserError(f"{option} has no effect on '{model}', which has no recognised cache: drop it")
         return made
     from tvm_pulp.generation.compile_decoder import DecoderRequest
 
@@ -321,6 +324,7 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
         "--model-format": options.model_format,
         "--plan": options.plan,
         "--state": options.state,
+        "--tokenizer": options.tokenizer,
     }
     for option, value in ineffective.items():
         if value:
