@@ -34,7 +34,7 @@ def matmul_pattern() -> Any:
 
 
 def matmul_check(match: Any) -> bool | Refusal:
-    """int8 by int8 without zero points, an exact requantization per tensor."""
+    """int8 by int8 without zero points, inner length up to 960, one multiplier of up to 8 bits, int8 results."""
     found = matmul_rule(match.layer)
     return Refusal(ENGINE, found) if isinstance(found, str) else True
 

@@ -27,7 +27,7 @@ def refused_pattern(operator: str) -> Any:
 
 
 def refused_check(match: Any) -> Refusal:
-    """Why it is not taken."""
+    """None: its softmax is another than the engine's, or has a mask."""
     return _refusal(match.layer)
 
 
