@@ -101,6 +101,9 @@ def _memory_bytes(plan: Plan, platform: Platform) -> dict[str, int]:
     sizes = dict.fromkeys(("l2", *platform.constant_levels()), 0)
     for tensor in plan.constants():
         sizes[tensor.level] += tensor.spec.bytes
+    for bundle in plan.schedule.bundles:
+        moved = bundle.bytes if bundle.level != "l2" else 0
+        sizes["l2"], sizes[bundle.level] = sizes["l2"] - moved, sizes[bundle.level] + moved
     return {
         "l1": plan.l1_peak,
         "l2": sizes["l2"] + plan.arena.size,

@@ -58,11 +58,6 @@ struct tvm_pulp_step {
 #define TVM_PULP_EXECUTOR_MAGIC 0x54563101u
 extern const uint32_t tvm_pulp_executor_magic;
 
-/* Whether the executor reads records as this header says, and the linker left enough L1 over. */
-static inline int tvm_pulp_can_execute(uint32_t l1_bytes) {
-  return tvm_pulp_executor_magic == TVM_PULP_EXECUTOR_MAGIC && (uint32_t)(uintptr_t)tvm_pulp_l1_arena_bytes >= l1_bytes;
-}
-
 /* Run all steps. `bases` are the pointers known only at run time. Called by all cores together. */
 void tvm_pulp_execute(const struct tvm_pulp_step *step, const uint32_t *bases, tvm_pulp_wait wait_for_job);
 
