@@ -79,7 +79,7 @@ class Decoder(nn.Module):
         if self.interleaved:
             # The older exporter writes another axis than -1 here.
             other = torch.stack([-x[..., 1::2], x[..., ::2]], dim=4).flatten(3)
-            angles = angles.repeat_interleave(2, dim=-1)
+            angles = torch.stack([angles, angles], dim=2).flatten(1)
         else:
             first, second = x.chunk(2, dim=-1)
             other, angles = torch.cat([-second, first], dim=-1), torch.cat([angles, angles], dim=-1)

@@ -14,6 +14,7 @@ import pytest
 import tvm_pulp
 from tests.real_models import quantizers
 from tests.real_models.agreement import compare
+from tvm_pulp.errors import UserError
 
 torch = pytest.importorskip("torch", reason="networks of PyTorch: pip install torch onnxscript onnxruntime")
 pytest.importorskip("onnxscript", reason="PyTorch's newer exporter: pip install onnxscript")
@@ -77,6 +78,11 @@ def test_quantized(name: str, exporter: str, tmp_path: Path) -> None:
     model = _exported(network, inputs, exporter, tmp_path / "float.onnx")
     quantized = quantizers.int8(model, [_feeds(model, inputs, seed) for seed in range(4)])
     onnx.save(quantized, tmp_path / "int8.onnx")
+    if (name, exporter) == ("causal_encoder", "legacy"):
+        # The mask holds minus infinity, to which this quantizer gives a scale; onnxruntime itself computes no numbers.
+        with pytest.raises(UserError, match="must be positive and finite: quantize the model again"):
+            tvm_pulp.compile(tmp_path / "int8.onnx")
+        return
     app, feeds = tvm_pulp.compile(tmp_path / "int8.onnx"), _feeds(model, inputs, 9)
     agreement = compare(quantized, app.run(feeds).outputs, _expected(quantized, feeds))
     assert agreement.holds, agreement

@@ -67,10 +67,12 @@ FUNCTION_CYCLES = {
     "scale_tflite": 23.03,
     "shift_right": 189.47,
     "sigmoid": 92.81,
+    "sigmoid16": 350.0,
     "softmax_exponential": 78.55,
     "softmax_output_bits": 237.83,
     "softmax_reciprocal": 237.83,
     "softmax_table_value": 358.99,
     "sqrt": 25.87,
     "tanh": 79.1,
+    "tanh16": 360.0,
 }
