@@ -6,7 +6,8 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,9 +17,11 @@ from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
     from tvm_pulp.generation.compile_decoder import DecoderRequest
+    from tvm_pulp.generation.compile_exported import ExportedRequest
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
+    from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner, Statistics
     from tvm_pulp.tir import LoweredPlan
 
@@ -42,8 +45,9 @@ class CompileOptions:
     sample_inputs: Sequence[tuple[str, np.ndarray]] = ()
     # Options of engines: {"ENGINE": {"OPTION": "VALUE"}}.
     engine_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    l1: int | None = None
-    l2: int | None = None
+    # Bytes, or a text such as "64k".
+    l1: int | str | None = None
+    l2: int | str | None = None
     double_buffer: bool = True
     # "solver", or the baseline "greedy"; None is the solver.
     planner: str | None = None
@@ -54,6 +58,8 @@ class CompileOptions:
     state: bool = False
     # Tokens that the cache of a language model holds.
     capacity: int | None = None
+    # The tokenizer of a language model in a file, in the format of the `tokenizers` library.
+    tokenizer: str | Path | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
     # "int8" or "uint8": take and return the integers that float inputs and outputs are quantized to.
     io: str | None = None
@@ -109,29 +115,33 @@ class App:
         trace: str | Path | None = None,
         toolchain: str | None = None,
         max_cycles: int | None = None,
+        instruments: Instruments | None = None,
     ) -> Result:
-        """Build, run, and report. Without inputs, seeded random ones."""
+        """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace."""
         from tvm_pulp.report.inputs import prepare_inputs
+        from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
         from tvm_pulp.sim.runner import check_options, runner_class
 
         facts = self.metadata["tvm_pulp"]
         if "decoder" in facts:
             raise UserError("the archive holds a language model, which takes tokens: use `tvmc generate`")
+        wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
         check_options(
             chosen,
             runner_class(chosen).capabilities,
-            trace=trace is not None,
+            instruments=wanted,
             toolchain=toolchain,
             max_cycles=max_cycles,
         )
         arrays = prepare_inputs(facts["inputs"], inputs)
         runner = self._runner(chosen, toolchain)
         runner.max_cycles = max_cycles
-        run = run_twice(runner, self.metadata, arrays, trace=trace is not None)
-        if trace is not None:
-            Path(trace).write_text(json.dumps(run.statistics.trace) + "\n", encoding="utf-8")
+        runner.instruments = wanted
+        run = run_twice(runner, self.metadata, arrays, trace=bool(wanted.wanted()))
+        if wanted.trace is not None and run.statistics.trace is not None:
+            wanted.trace.write_text(json.dumps(run.statistics.trace) + "\n", encoding="utf-8")
         for _ in range(repeat - 1):
             again = run_twice(runner, self.metadata, arrays)
             check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")
@@ -203,8 +213,19 @@ def compile(
     progress: Progress = _silent,
     **options: Any,
 ) -> App:
-    """Compile a model file, or `zoo:NAME`, to an archive of C."""
+    """Compile a model file, or `zoo:NAME`, to an archive of C. Further options are the fields of `CompileOptions`."""
+    check_option_names(options)
     return compile_with(model, CompileOptions(target=target, **options), progress)
+
+
+def check_option_names(options: Mapping[str, Any]) -> None:
+    """A name that no field has is a user error that says which one was meant."""
+    known = [option.name for option in fields(CompileOptions)]
+    for name in options:
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f"did you mean '{close[0]}'?" if close else f"the options are {', '.join(known)}"
+            raise UserError(f"compile() has no option '{name}': {hint}")
 
 
 def compile_with(model: str | Path, options: CompileOptions, progress: Progress = _silent) -> App:
@@ -216,10 +237,16 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     progress(f"importing {model}")
     decoder = decoder_request(model, options)
     if decoder is not None:
-        from tvm_pulp.generation.compile_decoder import compile_decoder
+        from tvm_pulp.generation.compile_decoder import DecoderRequest, compile_decoder
+        from tvm_pulp.generation.compile_exported import compile_exported
 
         stated = {"target": options.target, "soc": target.soc.name, "inferred_inputs": []}
-        return App(compile_decoder(decoder, target, stated, progress), time.perf_counter() - started)
+        with _bounded_depth():
+            if isinstance(decoder, DecoderRequest):
+                files = compile_decoder(decoder, target, stated, progress)
+            else:
+                files = compile_exported(decoder, target, stated, progress)
+        return App(files, time.perf_counter() - started)
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.lowering import build_network
 
@@ -276,15 +303,18 @@ def _bounded_depth() -> Iterator[None]:
         ) from None
 
 
-def decoder_request(model: str | Path, options: CompileOptions) -> DecoderRequest | None:
-    """The language model that a name of the zoo means; None for any other model."""
+def decoder_request(model: str | Path, options: CompileOptions) -> DecoderRequest | ExportedRequest | None:
+    """The language model that a name of the zoo or a file means; None for any other model."""
+    from tvm_pulp.generation.exported_request import exported_request
     from tvm_pulp.zoo import decoders
 
     name = str(model).removeprefix("zoo:")
     if not str(model).startswith("zoo:") or name not in decoders.MODELS:
-        if options.capacity is not None:
-            raise UserError(f"--capacity has no effect on '{model}', which has no recognised cache: drop it")
-        return None
+        made = None if str(model).startswith("zoo:") else exported_request(Path(model), options, module_name(options))
+        for option, given in (("--capacity", options.capacity), ("--tokenizer", options.tokenizer)):
+            if made is None and given is not None:
+                raise UserError(f"{option} has no effect on '{model}', which has no recognised cache: drop it")
+        return made
     from tvm_pulp.generation.compile_decoder import DecoderRequest
 
     ineffective = {
@@ -294,6 +324,7 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
         "--model-format": options.model_format,
         "--plan": options.plan,
         "--state": options.state,
+        "--tokenizer": options.tokenizer,
     }
     for option, value in ineffective.items():
         if value:
@@ -366,10 +397,14 @@ def plan_entries(model: str | Path, options: CompileOptions) -> dict[str, Lowere
     decoder = decoder_request(model, options)
     if decoder is None:
         return {"": plan_model(model, options)}
-    from tvm_pulp.generation.compile_decoder import plan_decoder
+    from tvm_pulp.generation.compile_decoder import DecoderRequest, plan_decoder
+    from tvm_pulp.generation.compile_exported import plan_exported
     from tvm_pulp.target import resolve_target
 
-    return plan_decoder(decoder, resolve_target(options), _silent)
+    target = resolve_target(options)
+    if isinstance(decoder, DecoderRequest):
+        return plan_decoder(decoder, target, _silent)
+    return {name: entry.lowered for name, entry in plan_exported(decoder, target, _silent).items()}
 
 
 def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
@@ -404,7 +439,7 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Pa
     target = resolve_target(options)
     if decoder_request(model, options) is not None:
         if onnx is not None:
-            raise UserError("--onnx has no effect on a language model of the zoo: drop it")
+            raise UserError("--onnx has no effect on a language model: drop it")
         for entry, lowered in plan_entries(model, options).items():
             stream.write(f"{entry}:\n")
             explain_plan(lowered.plan, stream)

@@ -63,6 +63,7 @@ _WORTH_A_TABLE, _WORTH_A_TABLE_ANYWAY = 1024, 32
 
 
 def applies(layer: Layer) -> bool:
+    """Operands of the result's shape, or one row of it; both roundings of frameworks, by tables where that is exact."""
     form = layer.attributes["form"]
     if form != "plain" and linear_sum(layer) is not None:
         shape = layer.outputs[0].spec.shape

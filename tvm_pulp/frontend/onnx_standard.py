@@ -20,7 +20,7 @@ from tvm_pulp.frontend.onnx_unroll import decompose
 # Whose operator names mean what the converters think they mean.
 _DOMAINS = frozenset({"", "ai.onnx", "com.microsoft", "PACTOps", "ai.onnx.contrib", "org.pytorch.aten"})
 # TVM converts these to forms that have no C: control flow, sorting, sequences, results of unknown size.
-_NO_C = frozenset(
+NO_C = frozenset(
     (
         *("If", "Loop", "Scan", "NonZero", "Unique", "NonMaxSuppression", "AllClassNMS", "TopK", "Compress"),
         *("Optional", "OptionalHasElement", "OptionalGetElement", "SequenceConstruct", "SequenceEmpty"),
@@ -66,7 +66,7 @@ def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str])
         n
         for n in proto.node
         if (n.op_type not in known and n.op_type not in RECURRENT and n.op_type != "Constant")
-        or n.op_type in _NO_C
+        or n.op_type in NO_C
         or n.domain not in _DOMAINS
     ]
     if bad:

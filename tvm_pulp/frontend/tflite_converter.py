@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 from tvm import relax
-from tvm.relax.frontend.tflite.tflite_frontend import OperatorConverter
+from tvm.relax.frontend.tflite.tflite_frontend import OperatorConverter, get_tensor_name
 
 from tvm_pulp.frontend import tflite_hybrid, tflite_lstm, tflite_products, tflite_resize, tflite_sixteen_bits
+from tvm_pulp.frontend.onnx_dialect_values import variable_name
 from tvm_pulp.frontend.relax_constant import constant
+from tvm_pulp.frontend.tflite_names import layer_name
 
 # Operators whose result has the scale and zero point of their operand, so that integers may be moved as they are.
 _MOVEMENTS = frozenset(
@@ -59,6 +61,23 @@ class TfliteConverter(OperatorConverter):
         super().__init__(*arguments, **options)
         for name, rule in _OPERATORS.items():
             self.convert_map[name] = partial(rule, self, self.convert_map[name])
+
+    def convert_op_to_relax(self) -> None:
+        """Operators in order, each result bound to a variable that is called after its tensor: layers have its name."""
+        for index in range(self.subgraph.OperatorsLength()):
+            operator = self.subgraph.Operators(index)
+            names = [get_tensor_name(self.subgraph, t.tensor_idx) for t in self.get_output_tensors(operator)]
+            made = self.convert_map[self.get_op_code_str(operator)](op=operator)
+            if made is None:  # done beforehand
+                continue
+            made = self.bb.normalize(made)
+            if len(names) > 1:
+                for number, name in enumerate(names):
+                    self.exp_tab.set_expr(name, made[number])
+                continue
+            if isinstance(made, relax.Call) and isinstance(made.ty, relax.TensorType):
+                made = self.bb.emit(made, name_hint=variable_name(layer_name(names[0])))
+            self.exp_tab.set_expr(names[0], made)
 
     def check_unsupported_ops(self) -> None:
         """Raise, naming them, for operators that nothing here converts."""

@@ -19,8 +19,9 @@ from tvm_pulp.decoder.network import decoder_module, input_names, output_names
 from tvm_pulp.decoder.weights import DecoderWeights
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.generation.spread_bundles import spread_bundles
 from tvm_pulp.lowering import build_network
-from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.qnn.rotary import rotation_table
 from tvm_pulp.soc import DEFAULT
 from tvm_pulp.target import Target
@@ -28,6 +29,8 @@ from tvm_pulp.tir import LoweredPlan
 
 # Entry points in the order in which they are planned: the first decides where shared weights lie.
 DECODE, PREFILL = "decode", "prefill"
+# Bytes of weights from which on cores may share a product.
+_LARGE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def compile_decoder(
     plans = plan_decoder(request, target, progress)
     progress("emitting C")
     made = DecoderFacts(request.name, request.weights.shape, request.capacity, request.chunk)
-    same = _share(plans[DECODE], plans[PREFILL])
+    same = share_constants(plans[DECODE], plans[PREFILL])
     files: dict[str, bytes] = {}
     records = {}
     engines = {backend.target_name: backend.codegen for backend, _ in target.engines if backend.codegen is not None}
@@ -60,7 +63,7 @@ def compile_decoder(
         for path in ("plan.json", "src/main.tir.txt"):
             files[f"{entry}/{path}"] = emitted.pop(path)
         files |= emitted
-    files |= _shared_weights(plans[DECODE], plans[PREFILL], same)
+    files |= shared_weights(plans[DECODE], plans[PREFILL], same)
     files |= _own_files(made, request, engines)
     files["metadata.json"] = (json.dumps(_metadata(made, request, records), indent=2) + "\n").encode()
     if request.tokenizer is not None:
@@ -70,7 +73,7 @@ def compile_decoder(
 
 def plan_decoder(request: DecoderRequest, target: Target, progress: Callable[[str], None]) -> dict[str, LoweredPlan]:
     """Plans by entry point."""
-    _check(request, target)
+    check_request(target, request.capacity, request.chunk)
     plans = {}
     for entry, rows in ((DECODE, 1), (PREFILL, request.chunk)):
         progress(f"planning {entry} of {rows} token{'s' if rows > 1 else ''}")
@@ -84,26 +87,45 @@ def plan_entry(request: DecoderRequest, entry: str, rows: int, target: Target) -
     module = decoder_module(request.weights, rows, request.capacity)
     imported = Imported(module, input_names(layers), output_names(layers), "pulp")
     network = build_network(target.prepare(module), imported, f"{request.name}_{entry}")
-    # Weights that cores and accelerator share would lie in L2 as well, where the cache is.
+    lowered = None
+    if entry == DECODE:
+        # Of one token an accelerator computes one pixel of many: beside large products the cores take columns.
+        lowered = _pinned(target, network, _LARGE).plan(network)
+        if lowered.plan.l3_offsets() or not spread_bundles(lowered.plan, target.soc):
+            lowered = None
+    lowered = lowered or _pinned(target, network, None).plan(network)
+    check_on_chip(lowered, request.capacity, entry)
+    return lowered
+
+
+def _pinned(target: Target, network: Network, largest: int | None) -> Target:
+    """Products with weights, or only those of fewer than `largest` bytes, on the accelerator alone.
+
+    Weights that the cores have a share of exist twice.
+    """
     pins = {
         layer.name: backend.target_name
         for backend, _ in target.engines[:1]
         for layer in network.layers
-        if layer.operator == "dense"
+        if layer.operator == "dense" and (largest is None or layer.inputs[1].spec.bytes < largest)
     }
-    lowered = replace(target, pins={**pins, **target.pins}).plan(network)
+    return replace(target, pins={**pins, **target.pins})
+
+
+def check_on_chip(lowered: LoweredPlan, capacity: int, entry: str) -> None:
+    """L3 is where logits are kept; weights and caches stay nearer."""
     if lowered.plan.l3_offsets():
         raise UserError(
-            f"--capacity {request.capacity}: cache and weights of {entry} exceed L2 and the weight memory: lower it"
+            f"--capacity {capacity}: cache and weights of {entry} exceed L2 and the weight memory: lower it"
         )
-    return lowered
 
 
-def _check(request: DecoderRequest, target: Target) -> None:
+def check_request(target: Target, capacity: int, chunk: int) -> None:
+    """What a language model needs."""
     if not target.soc.simulated:
         raise UserError(f"a language model needs a SoC with a cluster: add --soc={DEFAULT} or an engine")
-    if request.capacity < 1 or request.chunk < 1:
-        raise UserError(f"--capacity {request.capacity}: at least one token is needed")
+    if capacity < 1 or chunk < 1:
+        raise UserError(f"--capacity {capacity}: at least one token is needed")
 
 
 def _key(tensor: Tensor) -> tuple[str, bytes]:
@@ -111,7 +133,7 @@ def _key(tensor: Tensor) -> tuple[str, bytes]:
     return str(tensor.data.dtype), tensor.data.tobytes()
 
 
-def _share(first: LoweredPlan, second: LoweredPlan) -> dict[Tensor, Tensor]:
+def share_constants(first: LoweredPlan, second: LoweredPlan) -> dict[Tensor, Tensor]:
     """Constants of the second plan that the first has too; they lie where the first has put them."""
     known = {_key(t): t for t in named_constants(first.tables, first.plan.constants())}
     same = {}
@@ -122,7 +144,7 @@ def _share(first: LoweredPlan, second: LoweredPlan) -> dict[Tensor, Tensor]:
     return same
 
 
-def _shared_weights(first: LoweredPlan, second: LoweredPlan, same: dict[Tensor, Tensor]) -> dict[str, bytes]:
+def shared_weights(first: LoweredPlan, second: LoweredPlan, same: dict[Tensor, Tensor]) -> dict[str, bytes]:
     """The second program's constants: those of the first by another name, and its own."""
     name, other = second.plan.network.name, first.plan.network.name
     own = [t for t in named_constants(second.tables, second.plan.constants()) if t not in same]
@@ -142,10 +164,16 @@ def _own_files(made: DecoderFacts, request: DecoderRequest, engines: dict[str, A
         f"{SOURCES}/{made.name}_program.c": decoder_source.program(made, engines),
         f"{SOURCES}/{made.name}_tables.c": decoder_source.tables(made, request.weights.embedding, rotation),
     }
+    return {path: text.encode() for path, text in texts.items()} | sampling_files()
+
+
+def sampling_files() -> dict[str, bytes]:
+    """The part of the runtime that chooses tokens."""
     root = resources.files("c_runtime").joinpath("generation")
-    for path in ("sample.c", "include/tvm_pulp/sample.h"):
-        texts[f"{RUNTIME}/generation/{path}"] = root.joinpath(path).read_text(encoding="utf-8")
-    return {path: text.encode() for path, text in texts.items()}
+    return {
+        f"{RUNTIME}/generation/{path}": root.joinpath(path).read_bytes()
+        for path in ("sample.c", "include/tvm_pulp/sample.h")
+    }
 
 
 def _metadata(made: DecoderFacts, request: DecoderRequest, records: dict[str, Any]) -> dict[str, Any]:
