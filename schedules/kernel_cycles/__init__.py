@@ -25,6 +25,8 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "add": elementwise.add,
     "add_accumulators": elementwise.add_accumulators,
     "mul": elementwise.mul,
+    "quantize": elementwise.quantize,
+    "dequantize": elementwise.dequantize,
     "qdq_mul": elementwise.qdq_mul,
     "requantize": elementwise.requantize,
     "hardswish": elementwise.unary,

@@ -1,4 +1,4 @@
-"""Work of add, mul, requantize, hardswish, gelu, lookup."""
+"""Work of quantize, dequantize, add, mul, requantize, hardswish, gelu, lookup."""
 
 from __future__ import annotations
 
@@ -40,6 +40,17 @@ def mul(f: Fields, cores: int) -> Work:
         return _plain(f, kind_of(f), cores)
     dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
     return _work(f, "element", cores, dense=dense)
+
+
+def quantize(f: Fields, cores: int) -> Work:
+    elements = share(f["rows"] * f["columns"], cores)
+    pieces = 1 if f["rows"] == 1 else -(-elements // f["columns"]) + 1
+    name = "together" if f["y_step"] == 1 else "apart"
+    return {"call": 1, "piece": pieces, name: 4 * -(-elements // 4)}
+
+
+def dequantize(f: Fields, cores: int) -> Work:
+    return {"call": 1, "element": 4 * share(-(-f["count"] // 4), cores)}
 
 
 def qdq_mul(f: Fields, cores: int) -> Work:

@@ -18,7 +18,9 @@ from tvm_pulp.qnn.add_accumulators import AddAccumulators
 from tvm_pulp.qnn.gelu import Gelu
 from tvm_pulp.qnn.hardswish import Hardswish
 from tvm_pulp.qnn.mul import Mul
+from tvm_pulp.qnn.dequantize import Dequantize
 from tvm_pulp.qnn.qdq_mul import QdqMul
+from tvm_pulp.qnn.quantize import Quantize
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.requantize import Requantize
 
@@ -157,6 +159,43 @@ def mul_case(
     expected = Mul.reference({**attributes, **rule.requant.attributes()}, [a, b, *rule.operands])
     fields = {**shape_fields(rows, columns, rule, a=a, b=b), **attributes}
     return Case(Call("mul", fields, misalign={"b": misalign}), expected, rows * columns)
+
+
+def quantize_case(
+    rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", apart: bool = False, ties: bool = False,
+    strange: bool = False,
+) -> Case:  # fmt: skip
+    """Rows side by side, or as planes of an image whose channels come last; `ties`: values halfway between two steps.
+
+    `strange`: what is not a number, infinite, far out of range or hardly different from zero.
+    """
+    scale = np.float32(rng.choice([1 / 128, 0.75, float(rng.uniform(0.001, 3.0))]))
+    zero = int(rng.integers(*{"int8": (-128, 128), "uint8": (0, 256)}[dtype]))
+    whole = rng.integers(-300, 300, (rows, columns))
+    x = ((whole + (0.5 if ties else rng.uniform(-0.5, 0.5, (rows, columns)))) * scale).astype(np.float32)
+    if strange:
+        special = np.array([np.nan, np.inf, -np.inf, 3e38, -3e38, 1e-40, -0.0, 1e6 * scale, -1e6 * scale], np.float32)
+        x = np.where(rng.random(x.shape) < 0.2, rng.choice(special, x.shape), x)
+    reals = np.array([scale, np.float32(1) / scale], np.float32)
+    operands = [x, reals[:1], reals[1:], np.array([zero], dtype)]
+    expected = Quantize.reference({"axis": 0, "dtype": dtype}, operands)
+    fields = {
+        "x": x, "y": Out((columns, rows) if apart else (rows, columns), dtype), "reals": reals, "rows": rows,
+        "columns": columns, "y_stride": 1 if apart else columns, "y_step": rows if apart else 1,
+        "y_type": TYPE_CODES[dtype], "zero_point": zero,
+    }  # fmt: skip
+    return Case(Call("quantize", fields), np.ascontiguousarray(expected.T) if apart else expected, rows * columns)
+
+
+def dequantize_case(rng: np.random.Generator, count: int, dtype: str = "int8", *, misalign: int = 0) -> Case:
+    x, scale = random_bytes(rng, (count,), dtype), np.array([rng.uniform(0.001, 3.0)], np.float32)
+    zero = int(rng.integers(*{"int8": (-128, 128), "uint8": (0, 256)}[dtype]))
+    fields = {
+        "x": x, "y": Out((count,), "float32"), "scale": scale, "count": count, "x_type": TYPE_CODES[dtype],
+        "zero_point": zero,
+    }  # fmt: skip
+    expected = Dequantize.reference({"axis": 0}, [x, scale, np.array([zero], dtype)])
+    return Case(Call("dequantize", fields, misalign={"x": misalign}), expected, count)
 
 
 def qdq_mul_case(

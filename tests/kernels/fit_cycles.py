@@ -24,11 +24,13 @@ from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
     add_case,
+    dequantize_case,
     gelu_case,
     hardswish_case,
     lookup_case,
     mul_case,
     qdq_mul_case,
+    quantize_case,
     requantize_case,
     thinned_case,
 )
@@ -154,6 +156,15 @@ def mul(s: Shapes) -> Case:
 def qdq_mul(s: Shapes) -> Case:
     rows, columns = s.pick(1, s.size(1, 64)), s.size(8, 400)
     return qdq_mul_case(s.rng, rows, columns, broadcast=rows > 1 and s.flag())
+
+
+def quantize(s: Shapes) -> Case:
+    rows, apart = s.pick(1, s.size(1, 16)), s.rng.random() < 0.3
+    return quantize_case(s.rng, rows, s.size(64, 4000), apart=apart and rows > 1)
+
+
+def dequantize(s: Shapes) -> Case:
+    return dequantize_case(s.rng, s.size(8, 8000))
 
 
 def requantize(s: Shapes) -> Case:
@@ -284,6 +295,8 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "add": (add, 300),
     "add_accumulators": (add_accumulators, 80),
     "mul": (mul, 120),
+    "quantize": (quantize, 80),
+    "dequantize": (dequantize, 40),
     "qdq_mul": (qdq_mul, 80),
     "requantize": (requantize, 360),
     "hardswish": (hardswish, 90),

@@ -13,11 +13,13 @@ from tests.kernels.attention_cases import attention_case, qdq_attention_case, qd
 from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch
 from tests.kernels.elementwise_cases import (
     add_case,
+    dequantize_case,
     gelu_case,
     hardswish_case,
     lookup_case,
     mul_case,
     qdq_mul_case,
+    quantize_case,
     requantize_case,
 )
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
@@ -133,6 +135,8 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield qdq_attention_case(rng, 4, 3, 5, 6, group=2, types="sus", classes=2, tables="qk")
     yield qdq_attention_case(rng, 1, 2, 3, 4, types="uuu")
     yield qdq_rope_case(rng, 3, 2, 6, axis=2)
+    yield quantize_case(rng, 3, 7, apart=True, strange=True)
+    yield dequantize_case(rng, 37, "uint8")
     yield qdq_mul_case(rng, 3, 7, types=("uint8", "int8"), broadcast=True)
     yield pool_case(rng, (5, 6, 5), Window((2, 3), pads=(1, 1, 1, 1)), average=True)
     yield pool_case(rng, (5, 6, 5), Window((2, 3), pads=(1, 1, 1, 1)), average=False)

@@ -403,6 +403,8 @@ TVM_PULP_KERNEL(conv2d);
 TVM_PULP_KERNEL(depthwise_conv2d);
 TVM_PULP_KERNEL(add);
 TVM_PULP_KERNEL(mul);
+TVM_PULP_KERNEL(quantize);
+TVM_PULP_KERNEL(dequantize);
 TVM_PULP_KERNEL(qdq_mul);
 TVM_PULP_KERNEL(requantize);
 TVM_PULP_KERNEL(lookup);
