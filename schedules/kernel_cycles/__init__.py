@@ -29,6 +29,7 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "dequantize": elementwise.dequantize,
     "qdq_mul": elementwise.qdq_mul,
     "requantize": elementwise.requantize,
+    "requantize_add": elementwise.requantize_add,
     "hardswish": elementwise.unary,
     "gelu": elementwise.unary,
     "lookup": elementwise.lookup,

@@ -281,6 +281,24 @@ def gelu_case(
     return Case(Call("gelu", fields, misalign={"x": misalign}), expected, rows * columns)
 
 
+def requantize_add_case(rng: np.random.Generator, rows: int, columns: int, dtype: str = "int8") -> Case:
+    """Results of both signs, some of them clipped in either step."""
+    x = rng.integers(-(1 << 28), 1 << 28, (rows, columns)).astype(np.int32)
+    shift0 = rng.integers(19, 22, columns)
+    add0 = rng.integers(-(1 << 27), 1 << 27, columns)
+    mul, shift = int(rng.integers(-(1 << 21), 1 << 21)), 20
+    add1 = rng.integers(-(1 << 26), 1 << 26, columns)
+    first = np.clip((x.astype(np.int64) + add0) >> shift0, -128, 127)
+    second = np.clip((first * mul + add1) >> shift, -128, 127)
+    stages = np.stack([shift0, add0, add1]).reshape(3, -1, 4).transpose(1, 0, 2).astype(np.int32)
+    fields = {
+        "x": x, "y": Out(x.shape, dtype), "stages": stages, "rows": rows, "columns": columns,
+        "y_type": TYPE_CODES[dtype], "mul": mul, "shift": shift,
+    }  # fmt: skip
+    expected = (second + (128 if dtype == "uint8" else 0)).astype(dtype)
+    return Case(Call("requantize_add", fields), expected, rows * columns)
+
+
 def lookup_case(rng: np.random.Generator, count: int, *, misalign: int = 0) -> Case:
     x, table = random_bytes(rng, (count,), "uint8"), random_bytes(rng, (256,), "uint8")
     fields = {"x": x, "y": Out((count,), "uint8"), "table": table, "count": count}

@@ -31,6 +31,7 @@ from tests.kernels.elementwise_cases import (
     mul_case,
     qdq_mul_case,
     quantize_case,
+    requantize_add_case,
     requantize_case,
     thinned_case,
 )
@@ -187,6 +188,10 @@ def gelu(s: Shapes) -> Case:
     return gelu_case(s.rng, s.size(1, 64), s.size(8, 400), s.kind())
 
 
+def requantize_add(s: Shapes) -> Case:
+    return requantize_add_case(s.rng, s.pick(1, s.size(1, 64)), 4 * s.size(1, 64))
+
+
 def lookup(s: Shapes) -> Case:
     return lookup_case(s.rng, s.size(8, 16000))
 
@@ -299,6 +304,7 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "dequantize": (dequantize, 40),
     "qdq_mul": (qdq_mul, 80),
     "requantize": (requantize, 360),
+    "requantize_add": (requantize_add, 80),
     "hardswish": (hardswish, 90),
     "gelu": (gelu, 90),
     "lookup": (lookup, 40),

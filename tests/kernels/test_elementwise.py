@@ -19,6 +19,7 @@ from tests.kernels.elementwise_cases import (
     mul_case,
     qdq_mul_case,
     quantize_case,
+    requantize_add_case,
     requantize_case,
     thinned_case,
 )
@@ -153,3 +154,9 @@ def test_quantize(seed, rows, columns, dtype, apart, ties, strange, cores, tool)
 @given(SEEDS, st.integers(1, 300), BYTES, MISALIGN, CORES, TOOLS)
 def test_dequantize(seed, count, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]
     check(dequantize_case(np.random.default_rng(seed), count, dtype, misalign=misalign), cores, tool)
+
+
+@settings(max_examples=20)
+@given(SEEDS, st.integers(1, 20), st.integers(1, 20), BYTES, CORES, TOOLS)
+def test_requantize_add(seed, rows, fours, dtype, cores, tool):  # type: ignore[no-untyped-def]
+    check(requantize_add_case(np.random.default_rng(seed), rows, 4 * fours, dtype), cores, tool)

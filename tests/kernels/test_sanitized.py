@@ -20,6 +20,7 @@ from tests.kernels.elementwise_cases import (
     mul_case,
     qdq_mul_case,
     quantize_case,
+    requantize_add_case,
     requantize_case,
 )
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
@@ -135,6 +136,7 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield qdq_attention_case(rng, 4, 3, 5, 6, group=2, types="sus", classes=2, tables="qk")
     yield qdq_attention_case(rng, 1, 2, 3, 4, types="uuu")
     yield qdq_rope_case(rng, 3, 2, 6, axis=2)
+    yield requantize_add_case(rng, 3, 8, "uint8")
     yield quantize_case(rng, 3, 7, apart=True, strange=True)
     yield dequantize_case(rng, 37, "uint8")
     yield qdq_mul_case(rng, 3, 7, types=("uint8", "int8"), broadcast=True)

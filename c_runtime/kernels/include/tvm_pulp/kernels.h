@@ -407,6 +407,7 @@ TVM_PULP_KERNEL(quantize);
 TVM_PULP_KERNEL(dequantize);
 TVM_PULP_KERNEL(qdq_mul);
 TVM_PULP_KERNEL(requantize);
+TVM_PULP_KERNEL(requantize_add);
 TVM_PULP_KERNEL(lookup);
 TVM_PULP_KERNEL(hardswish);
 TVM_PULP_KERNEL(gelu);

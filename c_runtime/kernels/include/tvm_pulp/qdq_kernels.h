@@ -31,6 +31,19 @@ struct tvm_pulp_dequantize_args {
   int32_t zero_point;
 };
 
+/* Two roundings of what an engine multiplied: v = (x + add0) >> shift0, clipped to a signed byte, then
+ * y = (v * mul + add1) >> shift, clipped to a signed byte, plus 128 where y is unsigned. Nothing leaves 32 bits. */
+struct tvm_pulp_requantize_add_args {
+  const int32_t *x;
+  uint8_t *y;
+  const int32_t *stages; /* for every four columns: four of shift0, four of add0, four of add1 */
+  uint32_t rows;
+  uint32_t columns; /* a multiple of 4 */
+  uint32_t y_type;  /* int8 or uint8 */
+  int32_t mul;
+  int32_t shift;
+};
+
 /* y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point: bytes, rounded in single
  * precision. Rows of a and y without a gap. */
 struct tvm_pulp_qdq_mul_args {
