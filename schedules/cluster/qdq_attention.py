@@ -14,7 +14,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.qdq_attention import operands
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Local, Pointer, Recipe
+from tvm_pulp.uma.recipe import Load, Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
 
@@ -42,8 +42,13 @@ class QdqAttentionKernel(KernelForm):
             return ()
         return (TileAxis(2 if a["y_layout"] == "hsd" else 1),)
 
-    def operand(self, arguments: Arguments, name: str, tensor: Tensor, positions: tuple[int, int]) -> dict[str, Any]:
-        """Pointer and strides of q, k or v: no more of the tensor is loaded than positions and columns ask for."""
+    def operand(
+        self, arguments: Arguments, name: str, tensor: Tensor, positions: tuple[int, int], queries: tuple[int, int]
+    ) -> dict[str, Any]:
+        """Pointer and strides of q, k or v: no more of the tensor is loaded than positions and columns ask for.
+
+        Operands that lie packed in one tensor share all of it, which can then stay in L1.
+        """
         a, shape = self.layer.attributes, tensor.spec.shape
         offset, head_stride, stride = (a[f"{name}_{n}"] for n in ("offset", "head_stride", "stride"))
         start, size = [0] * len(shape), list(shape)
@@ -51,7 +56,9 @@ class QdqAttentionKernel(KernelForm):
         every = a["queries" if name == "q" else "keys"]
         # All heads side by side in rows of the last axis: only their columns.
         width = head_stride * (heads - 1) + a["size"]
-        if stride == shape[-1] > width and offset < stride and offset + width <= stride:
+        packed = [t for t in self.layer.inputs[:3] if t is tensor]
+        whole = len(packed) > 1 and all(p == (0, n) for p, n in ((positions, every), (queries, a["queries"])))
+        if not whole and stride == shape[-1] > width and offset < stride and offset + width <= stride:
             start[-1], size[-1] = offset, width
             offset, stride = 0, width
         axis = axis_of(tensor.spec, a[f"{name}_stride"], every)
@@ -60,7 +67,9 @@ class QdqAttentionKernel(KernelForm):
             if head_stride > a[f"{name}_stride"]:
                 head_stride = head_stride // every * positions[1]
         box = Box(tuple(start), tuple(size))
-        local = arguments.load(name, tensor, box).operand
+        loaded = (step.local for step in arguments.steps if isinstance(step, Load) and step.tensor is tensor)
+        shared = next(loaded, None) if whole else None
+        local = shared or arguments.load(name, tensor, box).operand
         strides = {f"{name}_head_stride": head_stride, f"{name}_stride": stride}
         of = operands(a, self.layer.inputs)
         table = of.get(f"{name}_table")
@@ -97,7 +106,7 @@ class QdqAttentionKernel(KernelForm):
         arguments = Arguments()
         fields: dict[str, Any] = {}
         for name, positions in (("q", queries), ("k", (0, a["keys"])), ("v", (0, a["keys"]))):
-            fields |= self.operand(arguments, name, of[name], positions)
+            fields |= self.operand(arguments, name, of[name], positions, queries)
         fields |= self.mask(arguments, of.get("mask"), queries)
         reals = np.array([a[n] for n in ("logit_scale", "gain", "value_scale")], np.float32)
         y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
