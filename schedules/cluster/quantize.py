@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +26,21 @@ def known_numbers(tensors: list[Tensor]) -> list[np.ndarray] | None:
     return [d.reshape(-1) for d in data] if len(data) == len(tensors) else None
 
 
+def quantize_fields(form: KernelForm, arguments: Arguments, box: Box) -> dict[str, Any]:
+    """Arguments of the kernel that quantizes a part of the first operand, but for what concerns y."""
+    layer = form.layer
+    known = known_numbers(layer.inputs[1:4])
+    assert known is not None
+    scale, zero = np.float32(known[0][0]), int(known[2][0])
+    reals = form.derived.constant(f"{layer.name}_reals", np.array([scale, np.float32(1) / scale], np.float32))
+    return {
+        "x": arguments.load("x", layer.inputs[0], box), "reals": arguments.load_whole("reals", reals),
+        "y_type": TYPES[layer.outputs[0].spec.dtype], "zero_point": zero,
+    }  # fmt: skip
+
+
 def applies(layer: Layer) -> bool:
-    known = known_numbers(layer.inputs[1:])
+    known = known_numbers(layer.inputs[1:4])
     types = (layer.inputs[0].spec.dtype, layer.outputs[0].spec.dtype)
     if known is None or types[0] != "float32" or types[1] not in _BYTES:
         return False
@@ -45,19 +59,33 @@ class QuantizeKernel(KernelForm):
         return RULES["quantize"].axes(self.layer)
 
     def recipe(self, box: Box) -> Recipe:
-        layer = self.layer
-        known = known_numbers(layer.inputs[1:])
-        assert known is not None
-        scale, reciprocal, zero = known
+        arguments, y = Arguments(), output_local(self, box)
+        whole = {"rows": 1, "columns": box.elements, "y_stride": 0, "y_step": 1}
+        fields = quantize_fields(self, arguments, box) | {"y": Pointer(y), **whole}
+        return arguments.finish("quantize", "quantize", fields, (y, self.layer.outputs[0], box), self.costs)
+
+
+def applies_channels_last(layer: Layer) -> bool:
+    return layer.inputs[0].spec.shape[0] == 1 and applies(layer)
+
+
+@dataclass(frozen=True)
+class QuantizeChannelsLastKernel(KernelForm):
+    """A row is a plane; its elements come to lie as far from each other as there are channels."""
+
+    name: str = "quantize kernel, planes"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return tuple(TileAxis(axis) for axis in range(1, len(self.layer.outputs[0].spec.shape) - 1))
+
+    def recipe(self, box: Box) -> Recipe:
         arguments = Arguments()
-        x = arguments.load("x", layer.inputs[0], box)
-        reals = self.derived.constant(f"{layer.name}_reals", np.array([scale[0], reciprocal[0]], np.float32))
-        y = output_local(self, box)
-        fields = {
-            "x": x, "y": Pointer(y), "reals": arguments.load_whole("reals", reals), "rows": 1, "columns": box.elements,
-            "y_stride": 0, "y_step": 1, "y_type": TYPES[layer.outputs[0].spec.dtype], "zero_point": int(zero[0]),
+        start, size = ((of[0], of[-1], *of[1:-1]) for of in (box.start, box.size))
+        y, channels = output_local(self, box), box.size[-1]
+        fields = quantize_fields(self, arguments, Box(start, size)) | {
+            "y": Pointer(y), "rows": channels, "columns": box.elements // channels, "y_stride": 1, "y_step": channels,
         }  # fmt: skip
-        return arguments.finish("quantize", "quantize", fields, (y, layer.outputs[0], box), self.costs)
+        return arguments.finish("quantize", "quantize", fields, (y, self.layer.outputs[0], box), self.costs)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,13 @@ def qdq_attention(f: Fields, cores: int) -> Work:
         mine = share(heads * queries, cores)
         touched = max(1, -(-mine // queries)) + (1 if queries > 1 and mine % queries else 0)
     fours, logits = words(keys), mine * words(keys)
-    work: Work = {"call": 1, "row": mine, "key": mine * keys, "dot": logits * words(size), "result": mine * words(elements)}
+    work: Work = {
+        "call": 1,
+        "row": mine,
+        "key": mine * keys,
+        "dot": logits * words(size),
+        "result": mine * words(elements),
+    }
     work |= {"value_word": touched * fours * words(elements), "product": mine * words(elements) * fours, "four": logits}
     if f["zero_point_q"] != (128 if f["q_type"] == 1 else 0):
         work["correction"] = touched * fours

@@ -15,10 +15,10 @@ from tests.kernels.random_requant import Rule, random_rule
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import LEFT_SHIFT, Add
 from tvm_pulp.qnn.add_accumulators import AddAccumulators
+from tvm_pulp.qnn.dequantize import Dequantize
 from tvm_pulp.qnn.gelu import Gelu
 from tvm_pulp.qnn.hardswish import Hardswish
 from tvm_pulp.qnn.mul import Mul
-from tvm_pulp.qnn.dequantize import Dequantize
 from tvm_pulp.qnn.qdq_mul import QdqMul
 from tvm_pulp.qnn.quantize import Quantize
 from tvm_pulp.qnn.requant import Requant
@@ -163,16 +163,17 @@ def mul_case(
 
 def quantize_case(
     rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", apart: bool = False, ties: bool = False,
-    strange: bool = False,
+    strange: bool = False, sure: bool = False,
 ) -> Case:  # fmt: skip
     """Rows side by side, or as planes of an image whose channels come last; `ties`: values halfway between two steps.
 
-    `strange`: what is not a number, infinite, far out of range or hardly different from zero.
+    `strange`: what is not a number, infinite, far out of range or hardly different from zero. `sure`: nothing that is
+    near the middle of two steps and has to be computed again.
     """
     scale = np.float32(rng.choice([1 / 128, 0.75, float(rng.uniform(0.001, 3.0))]))
     zero = int(rng.integers(*{"int8": (-128, 128), "uint8": (0, 256)}[dtype]))
-    whole = rng.integers(-300, 300, (rows, columns))
-    x = ((whole + (0.5 if ties else rng.uniform(-0.5, 0.5, (rows, columns)))) * scale).astype(np.float32)
+    whole, reach = rng.integers(-300, 300, (rows, columns)), 0.49 if sure else 0.5
+    x = ((whole + (0.5 if ties else rng.uniform(-reach, reach, (rows, columns)))) * scale).astype(np.float32)
     if strange:
         special = np.array([np.nan, np.inf, -np.inf, 3e38, -3e38, 1e-40, -0.0, 1e6 * scale, -1e6 * scale], np.float32)
         x = np.where(rng.random(x.shape) < 0.2, rng.choice(special, x.shape), x)

@@ -161,7 +161,7 @@ def qdq_mul(s: Shapes) -> Case:
 
 def quantize(s: Shapes) -> Case:
     rows, apart = s.pick(1, s.size(1, 16)), s.rng.random() < 0.3
-    return quantize_case(s.rng, rows, s.size(64, 4000), apart=apart and rows > 1)
+    return quantize_case(s.rng, rows, s.size(64, 4000), apart=apart and rows > 1, sure=True)
 
 
 def dequantize(s: Shapes) -> Case:
