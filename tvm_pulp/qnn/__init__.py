@@ -53,6 +53,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     softmax,
     space_to_depth,
     sub,
+    take,
     transpose,
 )
 from tvm_pulp.qnn.operator import OPERATORS, Operator, attributes, emit, is_qnn
