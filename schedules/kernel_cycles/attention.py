@@ -85,6 +85,9 @@ def past_attention(f: Fields, cores: int) -> Work:
 
 
 def qdq_rope(f: Fields, cores: int) -> Work:
+    """Signed bytes by halves of rows."""
+    if f["x_type"] == f["cosine_type"] == f["sine_type"] == f["partner_type"] == 0:
+        halves = share(2 * f["rows"], cores)
+        return {"call": 1, "half": halves, "element": halves * f["size"] // 2}
     mine = share(f["rows"], cores)
-    kind = "" if f["x_type"] == f["cosine_type"] == f["sine_type"] == f["partner_type"] == 0 else "plain_"
-    return {f"{kind}call": 1, f"{kind}row": mine, f"{kind}element": mine * f["size"]}
+    return {"plain_call": 1, "plain_row": mine, "plain_element": mine * f["size"]}

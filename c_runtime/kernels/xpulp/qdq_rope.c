@@ -36,13 +36,12 @@ TVM_PULP_KERNEL(qdq_rope) {
     tvm_pulp_plain_qdq_rope(args, core, cores);
     return;
   }
-  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
+  /* Halves of rows: a token has few of them. */
+  struct tvm_pulp_range range = tvm_pulp_share(2u * args->rows, core, cores);
   uint32_t size = args->size, half = size >> 1;
-  for (uint32_t row = range.begin; row < range.end; ++row) {
-    uint32_t at = tvm_pulp_qdq_rope_position(args, row) * size;
+  for (uint32_t item = range.begin; item < range.end; ++item) {
+    uint32_t row = item >> 1, from = (item & 1u) ? half : 0u, at = tvm_pulp_qdq_rope_position(args, row) * size + from;
     const uint8_t *x = args->x + row * size;
-    uint8_t *y = args->y + row * size;
-    half_row(args, x, x + half, args->first, at, y);
-    half_row(args, x + half, x, args->second, at + half, y + half);
+    half_row(args, x + from, x + half - from, from ? args->second : args->first, at, args->y + row * size + from);
   }
 }
