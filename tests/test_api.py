@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 import tvm_pulp
 from tests.codegen.small_networks import classifier
 from tests.codegen.unpacked import save_model
-from tvm_pulp import zoo
+from tvm_pulp import api, zoo
 from tvm_pulp.errors import UserError
 
 
@@ -33,6 +33,21 @@ def test_inputs_by_name_position_or_seed(tmp_path: Path) -> None:
     np.testing.assert_array_equal(by_name, by_position)
     np.testing.assert_array_equal(by_name, by_another_type)
     np.testing.assert_array_equal(app.run().outputs["classes"], app.run().outputs["classes"])
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [("l_1", "did you mean 'l1'"), ("modulename", "did you mean 'module_name'"), ("zzz", "engine_options")],
+)
+def test_misspelt_options_name_the_right_one(option: str, hint: str) -> None:
+    with pytest.raises(UserError, match=rf"compile\(\) has no option '{option}': .*{hint}"):
+        tvm_pulp.compile("zoo:resnet8", **{option: 1})
+
+
+def test_sizes_are_numbers_or_texts() -> None:
+    wanted = {"target": "c", "soc": "siracusa", "planner": "greedy"}
+    plans = [api.plan_model("zoo:autoencoder", api.CompileOptions(l1=size, **wanted)).plan for size in (65536, "64k")]
+    assert plans[0].l1_bytes == plans[1].l1_bytes == 65536
 
 
 def test_save_and_load(tmp_path: Path) -> None:

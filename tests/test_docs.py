@@ -11,6 +11,7 @@ import pytest
 from tvm_pulp.formats import PlanJson, ReportJson
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+SINGLE_TFLITE = REPOSITORY / "tests" / "frontend" / "single_tflite.py"
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 
 
@@ -61,3 +62,13 @@ def test_every_field_is_documented(pages: list[str], schema: dict[str, Any]) -> 
     text = "".join((REPOSITORY / "docs" / page).read_text(encoding="utf-8") for page in pages)
     known = set(re.findall(r"\w+", text))
     assert sorted(fields(schema) - known) == []
+
+
+def test_which_results_are_meant_is_stated() -> None:
+    """TFLite's kernels disagree with each other: the page names the ones that the tests compare with."""
+    resolver = re.findall(r"experimental_op_resolver_type=(OpResolverType\.\w+)", SINGLE_TFLITE.read_text())
+    page = (REPOSITORY / "docs" / "arithmetic.md").read_text(encoding="utf-8")
+    assert resolver and all(f"`{name}`" in page for name in resolver)
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert "docs/arithmetic.md" in readme and "*reference* kernels" in readme and "XNNPACK" in readme
+    assert "framework's own" not in readme

@@ -6,7 +6,8 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,6 +17,7 @@ from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
     from tvm_pulp.generation.compile_decoder import DecoderRequest
+    from tvm_pulp.generation.compile_exported import ExportedRequest
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
@@ -42,8 +44,9 @@ class CompileOptions:
     sample_inputs: Sequence[tuple[str, np.ndarray]] = ()
     # Options of engines: {"ENGINE": {"OPTION": "VALUE"}}.
     engine_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    l1: int | None = None
-    l2: int | None = None
+    # Bytes, or a text such as "64k".
+    l1: int | str | None = None
+    l2: int | str | None = None
     double_buffer: bool = True
     # "solver", or the baseline "greedy"; None is the solver.
     planner: str | None = None
@@ -203,8 +206,19 @@ def compile(
     progress: Progress = _silent,
     **options: Any,
 ) -> App:
-    """Compile a model file, or `zoo:NAME`, to an archive of C."""
+    """Compile a model file, or `zoo:NAME`, to an archive of C. Further options are the fields of `CompileOptions`."""
+    check_option_names(options)
     return compile_with(model, CompileOptions(target=target, **options), progress)
+
+
+def check_option_names(options: Mapping[str, Any]) -> None:
+    """A name that no field has is a user error that says which one was meant."""
+    known = [option.name for option in fields(CompileOptions)]
+    for name in options:
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f"did you mean '{close[0]}'?" if close else f"the options are {', '.join(known)}"
+            raise UserError(f"compile() has no option '{name}': {hint}")
 
 
 def compile_with(model: str | Path, options: CompileOptions, progress: Progress = _silent) -> App:
@@ -216,10 +230,16 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     progress(f"importing {model}")
     decoder = decoder_request(model, options)
     if decoder is not None:
-        from tvm_pulp.generation.compile_decoder import compile_decoder
+        from tvm_pulp.generation.compile_decoder import DecoderRequest, compile_decoder
+        from tvm_pulp.generation.compile_exported import compile_exported
 
         stated = {"target": options.target, "soc": target.soc.name, "inferred_inputs": []}
-        return App(compile_decoder(decoder, target, stated, progress), time.perf_counter() - started)
+        with _bounded_depth():
+            if isinstance(decoder, DecoderRequest):
+                files = compile_decoder(decoder, target, stated, progress)
+            else:
+                files = compile_exported(decoder, target, stated, progress)
+        return App(files, time.perf_counter() - started)
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.lowering import build_network
 
@@ -276,15 +296,17 @@ def _bounded_depth() -> Iterator[None]:
         ) from None
 
 
-def decoder_request(model: str | Path, options: CompileOptions) -> DecoderRequest | None:
-    """The language model that a name of the zoo means; None for any other model."""
+def decoder_request(model: str | Path, options: CompileOptions) -> DecoderRequest | ExportedRequest | None:
+    """The language model that a name of the zoo or a file means; None for any other model."""
+    from tvm_pulp.generation.exported_request import exported_request
     from tvm_pulp.zoo import decoders
 
     name = str(model).removeprefix("zoo:")
     if not str(model).startswith("zoo:") or name not in decoders.MODELS:
-        if options.capacity is not None:
+        made = None if str(model).startswith("zoo:") else exported_request(Path(model), options, module_name(options))
+        if made is None and options.capacity is not None:
             raise UserError(f"--capacity has no effect on '{model}', which has no recognised cache: drop it")
-        return None
+        return made
     from tvm_pulp.generation.compile_decoder import DecoderRequest
 
     ineffective = {
@@ -366,10 +388,14 @@ def plan_entries(model: str | Path, options: CompileOptions) -> dict[str, Lowere
     decoder = decoder_request(model, options)
     if decoder is None:
         return {"": plan_model(model, options)}
-    from tvm_pulp.generation.compile_decoder import plan_decoder
+    from tvm_pulp.generation.compile_decoder import DecoderRequest, plan_decoder
+    from tvm_pulp.generation.compile_exported import plan_exported
     from tvm_pulp.target import resolve_target
 
-    return plan_decoder(decoder, resolve_target(options), _silent)
+    target = resolve_target(options)
+    if isinstance(decoder, DecoderRequest):
+        return plan_decoder(decoder, target, _silent)
+    return {name: entry.lowered for name, entry in plan_exported(decoder, target, _silent).items()}
 
 
 def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
@@ -404,7 +430,7 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Pa
     target = resolve_target(options)
     if decoder_request(model, options) is not None:
         if onnx is not None:
-            raise UserError("--onnx has no effect on a language model of the zoo: drop it")
+            raise UserError("--onnx has no effect on a language model: drop it")
         for entry, lowered in plan_entries(model, options).items():
             stream.write(f"{entry}:\n")
             explain_plan(lowered.plan, stream)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
+from tvm_pulp.soc.memory_size import parse_size
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.tiling.plan import PLANNERS
 from tvm_pulp.uma.backend import UMABackend
@@ -119,14 +121,17 @@ class Target:
 def resolve_target(options: Any) -> Target:
     """Check and combine what the user said about the target."""
     backends = parse_targets(options.target)
-    name = options.soc or (backends[0].default_soc if backends else "host")
-    soc = socs.load(name)
+    soc = socs.load(options.soc) if options.soc else _default_soc(backends)
     for engine in options.engine_options:
         if engine not in {b.target_name for b in backends}:
             raise UserError(f"--target-uma-{engine}-...: engine '{engine}' is not part of --target {options.target}")
     for backend in backends:
         if backend.target_name not in soc.engines:
             raise UserError(f"--soc {soc.name} has no engine '{backend.target_name}': choose another --soc or --target")
+    l1, l2 = (
+        None if size is None else parse_size(option, size)
+        for option, size in (("--l1", options.l1), ("--l2", options.l2))
+    )
     if soc.simulated:
         Platform(soc).check()
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
@@ -155,7 +160,23 @@ def resolve_target(options: Any) -> Target:
         raise UserError(f"--planner '{planner}' is unknown: choose {' or '.join(PLANNERS)}")
     if planner == "greedy" and not options.double_buffer:
         raise UserError("--no-double-buffer has no effect on --planner greedy, which never buffers twice: drop it")
-    return Target(soc, engines, cores, options.l1, dict(options.pins), options.double_buffer, options.l2, planner)
+    return Target(soc, engines, cores, l1, dict(options.pins), options.double_buffer, l2, planner)
+
+
+def _default_soc(backends: Sequence[UMABackend]) -> socs.Soc:
+    """The default SoC of the first engine whose default carries all of them, whatever their order."""
+    if not backends:
+        return socs.load("host")
+    candidates = [socs.load(backend.default_soc) for backend in backends]
+    if len(backends) == 1:
+        return candidates[0]
+    wanted = {backend.target_name for backend in backends}
+    for soc in candidates:
+        if wanted <= soc.engines.keys():
+            return soc
+    engines = " and ".join(sorted(wanted))
+    names = ", ".join(dict.fromkeys(soc.name for soc in candidates))
+    raise UserError(f"no default SoC ({names}) carries {engines} together: describe one that does and name it by --soc")
 
 
 def read_plan_file(path: Path) -> dict[str, Any]:

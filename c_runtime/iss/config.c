@@ -42,6 +42,13 @@ const char *config_check(const struct config *config) {
   if (config->cores < 1 || config->cores > 16) return "a cluster has 1 to 16 cores";
   if (config->l1_size < 4096 || config->l1_size > 0x100000 || config->l1_size % 64) return "L1 has 4 KiB to 1 MiB";
   if (config->l2_size < 4096 || config->l2_size > 0x2000000 || config->l2_size % 64) return "L2 has 4 KiB to 32 MiB";
+  if (config->core_is_snitch && (config->isa_xpulp || config->isa_float_cluster || config->cores > 15))
+    return "Snitch cores execute RV32IMA, and a cluster has 1 to 15 workers";
+  if (config->core_is_snitch && (config->memory_operations < 1 || config->memory_operations > 8))
+    return "a Snitch core has 1 to 8 memory operations under way";
+  if (config->core_is_snitch && (config->load_distance < 1 || config->multiply_distance < 1 ||
+                                 config->offload_distance < 1 || config->barrier_exit_cycles < 2))
+    return "a result takes at least one cycle and a barrier two";
   if (config->l1_base % 0x400000) return "the cluster base is a multiple of 4 MiB";
   if (config->weight_size > 0x10000000 || config->l3_size > 0x10000000) return "a memory has at most 256 MiB";
   if (config->l2_private_bytes > config->l2_size) return "the private part of L2 is larger than L2";

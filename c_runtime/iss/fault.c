@@ -43,6 +43,7 @@ static void describe_wait(const struct hart *hart, char *text, size_t bytes) {
                events->mask & 1u << EVENT_MUTEX ? "unmasked" : "is masked: it can never wake");
       break;
     case WAIT_INTERRUPT: snprintf(text, bytes, "an interrupt"); break;
+    case WAIT_BARRIER: snprintf(text, bytes, "the barrier of all cores"); break;
     default: snprintf(text, bytes, "room in a device queue"); break;
   }
 }

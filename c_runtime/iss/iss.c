@@ -8,6 +8,7 @@
 #include "float_arithmetic.h"
 #include "memory.h"
 #include "scheduler.h"
+#include "snitch.h"
 
 /* No run is longer: leaves room for sums of times. */
 #define MOST_CYCLES (UINT64_MAX >> 8)
@@ -19,7 +20,7 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   struct hart *hart = &platform->harts[index];
   hart->platform = platform;
   hart->index = index;
-  hart->is_controller = index == (uint32_t)config->cores;
+  hart->is_controller = !platform->snitch && index == (uint32_t)config->cores;
   hart->hart_id = hart->is_controller ? (uint32_t)config->controller_hart_id : index;
   hart->has_own_clock = hart->is_controller && config->soc_clock_numerator != config->soc_clock_denominator;
   hart->has_float = (hart->is_controller ? config->isa_float_controller : config->isa_float_cluster) != 0;
@@ -89,8 +90,13 @@ struct platform *iss_create(const char *const *names, const int64_t *values, siz
     return NULL;
   }
   execute(NULL);
+  if (platform->config.core_is_snitch && snitch_create(platform)) {
+    snprintf(error, error_bytes, "out of memory");
+    iss_destroy(platform);
+    return NULL;
+  }
   for (uint32_t i = 0; i < platform->hart_count; i++) set_up_hart(platform, i);
-  dma_create(platform);
+  if (!platform->snitch) dma_create(platform);
   platform->controller_cache_enabled = platform->config.controller_icache_enabled != 0;
   caches_create(platform);
   platform->wheel_base = 1; /* cycle 0 means "before the run" to the scheduler */
@@ -113,6 +119,7 @@ void iss_destroy(struct platform *platform) {
   trace_destroy(&platform->trace);
   output_destroy(&platform->output);
   for (uint32_t r = 0; r < REGION_COUNT; r++) free(platform->region[r].slots);
+  free(platform->snitch);
   free(platform->harts);
   free(platform->l1);
   free(platform->l2);
@@ -158,9 +165,18 @@ int iss_add_peripheral(struct platform *platform, const char *path, uint32_t bas
   return status;
 }
 
+int iss_set_host_words(struct platform *platform, uint32_t tohost, uint32_t fromhost) {
+  if (!platform->snitch) return -1;
+  platform->snitch->tohost = tohost;
+  platform->snitch->fromhost = fromhost;
+  return 0;
+}
+
 int iss_start(struct platform *platform, uint32_t core, uint32_t pc) {
+  uint64_t boot = platform->snitch ? (uint64_t)platform->config.boot_cycles : 0;
   if (core >= platform->hart_count || platform->harts[core].state != HART_OFF) return -1;
-  platform_start_hart(platform, &platform->harts[core], pc, platform->wheel_base);
+  if (platform->snitch) platform->harts[core].x[10] = platform->harts[core].hart_id; /* by the boot code */
+  platform_start_hart(platform, &platform->harts[core], pc, platform->wheel_base + boot);
   return platform->state == RUN_FAULT ? -1 : 0;
 }
 
@@ -185,7 +201,8 @@ int iss_run(struct platform *platform, uint64_t max_cycle) {
   if (platform->state != RUN_GOING) return platform->state == RUN_EXIT ? 0 : 1;
   platform->max_cycle = max_cycle && max_cycle < most ? max_cycle : most;
   update_quiet(platform);
-  execute(platform);
+  if (platform->snitch) snitch_execute(platform);
+  else execute(platform);
   float_collect_flags(&platform->harts[0]);
   output_flush(&platform->output);
   for (uint32_t i = 0; i < platform->hart_count; i++) {

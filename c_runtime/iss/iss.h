@@ -30,6 +30,9 @@ ISS_EXPORT int iss_add_peripheral(struct platform *platform, const char *path, u
                                   int bank_port, const char *const *names, const int64_t *values, size_t count, char *error,
                                   size_t error_bytes);
 
+/* Where a program without an exit register ends the run and prints: `tohost` and `fromhost`; -1: it has such registers. */
+ISS_EXPORT int iss_set_host_words(struct platform *platform, uint32_t tohost, uint32_t fromhost);
+
 /* Start a core (index = number of cores: the controller); 0, or -1 when it runs already or the address holds no code. */
 ISS_EXPORT int iss_start(struct platform *platform, uint32_t core, uint32_t pc);
 /* Registers 0..31 are x, 32..63 f, 64 the program counter. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "snitch.h"
 
 static uint8_t *system_memory(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes) {
   struct platform *platform = ((struct peripheral *)context)->platform;
@@ -111,6 +112,7 @@ static uint64_t system_take_banks(void *context, uint32_t address, uint32_t byte
   struct platform *platform = ((struct peripheral *)context)->platform;
   uint32_t mask = (uint32_t)platform->config.l1_banks - 1, last = (address + bytes - 1) / 4;
   uint64_t latest = cycle;
+  if (platform->snitch) return snitch_take_banks(platform, address, bytes, cycle);
   for (uint32_t word = address / 4; word <= last; word++) {
     uint64_t *bank = &platform->l1_bank_free[word & mask];
     uint64_t taken = *bank > cycle ? *bank : cycle;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scheduler.h"
+#include "snitch.h"
 
 /* The first cycle of the hart's clock that is not before a cluster cycle. */
 uint64_t local_cycle(const struct hart *hart, uint64_t cluster) {
@@ -20,6 +21,7 @@ static int find_region(const struct hart *hart, uint32_t pc, uint32_t *base) {
   if (pc - l2 < config->l2_size) { *base = l2; return REGION_L2; }
   if (pc - l1 < config->l1_size) { *base = l1; return REGION_L1; }
   *base = 0;
+  if (hart->platform->snitch) return -1;
   if (hart->is_controller && pc < 0x8000 && pc < config->l2_private_bytes) return REGION_L2;
   if (!hart->is_controller && pc < config->l1_size) return REGION_L1;
   return -1;
@@ -58,9 +60,10 @@ void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t 
   hart->resume = hart->ip->handler;
   hart->state = HART_READY;
   /* The first fetch: the handler of an undecoded slot does it, a decoded one must not miss it. */
-  if (hart->ip->op != OP_decode)
-    hart->now += fetch_lines(hart, (uint32_t)(hart->ip - hart->slots) / LINE_SLOTS, hart->ip->lines, hart->now)
-                ;
+  if (hart->ip->op != OP_decode && platform->snitch)
+    hart->now += snitch_fetch(hart, (uint32_t)(hart->ip - hart->slots) / SNITCH_LINE_SLOTS, hart->ip->lines, hart->now, 1);
+  else if (hart->ip->op != OP_decode)
+    hart->now += fetch_lines(hart, (uint32_t)(hart->ip - hart->slots) / LINE_SLOTS, hart->ip->lines, hart->now);
   queue_insert(platform, hart->index, cluster_cycle(hart, hart->now));
 }
 
@@ -136,6 +139,12 @@ void update_device_cycle(struct platform *platform) {
 }
 
 void run_devices(struct platform *platform, uint64_t until) {
+  if (platform->snitch) {
+    peripherals_advance(platform, until);
+    snitch_dma_advance(platform, until);
+    update_device_cycle(platform);
+    return;
+  }
   /* An accelerator comes before the DMA where both want a bank in the same cycle. */
   peripherals_advance(platform, until);
   dma_advance(platform, until);

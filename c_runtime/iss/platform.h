@@ -28,6 +28,7 @@ enum { MAX_CORES = 16, WHEEL_SIZE = 64 };
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 struct platform;
+struct snitch;
 
 /* One predecoded instruction. There is one slot per half-word of code memory. */
 struct slot {
@@ -157,6 +158,7 @@ struct output {
 
 struct platform {
   struct config config;
+  struct snitch *snitch; /* what only a cluster of Snitch cores has, else NULL */
   struct hart *harts; /* cluster cores, then the controller */
   uint32_t hart_count;
   uint8_t *l1, *l2, *weight, *l3;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedules.cluster.catalog import forms
+from schedules.cluster.catalog import described, forms
 from schedules.cluster.steps import step_call
 
-__all__ = ["forms", "step_call"]
+__all__ = ["described", "forms", "step_call"]

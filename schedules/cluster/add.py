@@ -21,7 +21,7 @@ from schedules.cluster.elementwise import (
 from schedules.linear_sum import LinearSum, find_linear_sum
 from schedules.sum_table import SumTable, find_sum_table
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.add import LEFT_SHIFT, Add
+from tvm_pulp.qnn.add import Add, left_shift
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.box import Box
@@ -51,7 +51,7 @@ def _linear_sum(encoded: str, types: tuple[str, ...], scalars: tuple[int, ...]) 
     first, second = (float(m) for m in attributes["multipliers"])
     if attributes["form"] == "tflite":
         mul, exponent = scalars
-        left, right = (2.0 ** (e + LEFT_SHIFT - 31 + exponent - 31) * mul for e in attributes["exponents"])
+        left, right = (2.0 ** (e + left_shift(attributes) - 31 + exponent - 31) * mul for e in attributes["exponents"])
         slopes = first * left, second * (-right if attributes["subtract"] else right)
     else:
         slopes = first * 2.0 ** -attributes["shift"], second * 2.0 ** -attributes["shift"]
@@ -63,6 +63,7 @@ _WORTH_A_TABLE, _WORTH_A_TABLE_ANYWAY = 1024, 32
 
 
 def applies(layer: Layer) -> bool:
+    """Operands of the result's shape, or one row of it; both roundings of frameworks, by tables where that is exact."""
     form = layer.attributes["form"]
     if form != "plain" and linear_sum(layer) is not None:
         shape = layer.outputs[0].spec.shape
@@ -108,7 +109,7 @@ class AddKernel(ElementwiseKernel):
         a, spec = self.layer.attributes, self.layer.inputs[side].spec
         values = byte_values(spec.dtype)
         if a["form"] == "tflite":
-            shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << LEFT_SHIFT
+            shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << left_shift(a)
             scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
             return (-scaled if side == 1 and a.get("subtract") else scaled).astype(np.int32)
         prefix = ("requant_a", "requant_b")[side]

@@ -17,6 +17,8 @@ from schedules.cluster import (
     matmul,
     mean_pool,
     past_attention,
+    past_parts,
+    past_qdq_attention,
     qdq_attention,
     qdq_mul,
     qdq_norm,
@@ -57,12 +59,18 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     "dequantize": [("dequantize", quantize.applies_dequantize, quantize.DequantizeKernel)],
     "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],
     "qdq_attention": [("qdq_attention", qdq_attention.applies, qdq_attention.QdqAttentionKernel)],
+    "past_qdq_attention": [
+        ("past_qdq_attention", past_qdq_attention.applies, past_qdq_attention.PastQdqAttentionKernel),
+    ],
     "qdq_mul": [("qdq_mul", qdq_mul.applies, qdq_mul.QdqMulKernel)],
     "qdq_norm": [("qdq_norm", qdq_norm.applies, qdq_norm.QdqNormKernel)],
     "qdq_rope": [("qdq_rope", qdq_rope.applies, qdq_rope.QdqRopeKernel)],
     "attention": [("attention", attention.applies, attention.AttentionKernel)],
     "resize": [("resize", resize.applies, resize.ResizeKernel)],
     "past_attention": [("past_attention", past_attention.applies, past_attention.PastAttentionKernel)],
+    "past_scores": [("past_scores", past_parts.applies, past_parts.PastScoresKernel)],
+    "past_mix": [("past_mix", past_parts.applies, past_parts.PastMixKernel)],
+    "past_mean": [("past_mean", past_parts.applies_mean, past_parts.PastMeanKernel)],
     "rotary": [("rotary", past_attention.applies_rotary, past_attention.RotaryKernel)],
     "space_to_depth": [("space_to_depth", space_to_depth.applies, space_to_depth.SpaceToDepthKernel)],
     **elementwise.TABLE,
@@ -73,6 +81,20 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
 _SMALLER: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
     "conv2d": [("im2col", unfolded.applies, unfolded.UnfoldedConv2d)],
 }
+
+
+def described(family: str) -> dict[str, list[tuple[str, str]]]:
+    """By operator, the kernels of a family that may run it in the order they are asked, and which layers each takes."""
+    there = available(family)
+    found: dict[str, list[tuple[str, str]]] = {}
+    for table in (_TABLE, _SMALLER):
+        for operator, entries in table.items():
+            known = found.setdefault(operator, [])
+            for kernel, applies, _ in entries:
+                entry = (kernel, (applies.__doc__ or "").strip().split("\n")[0])
+                if kernel in there and entry not in known:
+                    known.append(entry)
+    return {operator: kernels for operator, kernels in found.items() if kernels}
 
 
 def forms(layer: Layer, costs: CostModel) -> list[KernelForm]:

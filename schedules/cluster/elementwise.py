@@ -81,6 +81,7 @@ def itemsize_of(tensor: Tensor) -> int:
 
 
 def applies_mul(layer: Layer) -> bool:
+    """Operands of the result's shape, or one row of it; requantized per tensor or per channel."""
     return bytes_in_rows(layer, 2)
 
 
@@ -110,6 +111,7 @@ class MulKernel(ElementwiseKernel):
 
 
 def applies_unary(layer: Layer) -> bool:
+    """Requantized per tensor or per channel."""
     return bytes_in_rows(layer, 1)
 
 
@@ -165,6 +167,7 @@ def _function_of_byte(layer: Layer) -> bool:
 
 
 def _is_byte_table(layer: Layer) -> bool:
+    """A constant table of 256 bytes."""
     table = layer.inputs[1]
     return table.data is not None and table.spec.elements == 256 and table.spec.dtype in ("int8", "uint8")
 

@@ -19,7 +19,7 @@ from tvm_pulp.uma.strategy import TileAxis
 
 
 def applies(layer: Layer) -> bool:
-    """What the kernel has its loops for."""
+    """Heads of whole words, four keys or more."""
     return bool(layer.attributes["size"] % 4 == 0 and layer.attributes["keys"] >= 4)
 
 
@@ -35,6 +35,10 @@ def axis_of(spec: TensorSpec, stride: int, count: int) -> int | None:
 class QdqAttentionKernel(KernelForm):
     name: str = "qdq_attention kernel"
 
+    def named(self, tensors: list[Tensor]) -> dict[str, Tensor]:
+        """Operands by name."""
+        return operands(self.layer.attributes, tensors)
+
     def axes(self) -> tuple[TileAxis, ...]:
         """Queries, where those of q are an axis of its tensor."""
         a = self.layer.attributes
@@ -43,11 +47,11 @@ class QdqAttentionKernel(KernelForm):
         return (TileAxis(2 if a["y_layout"] == "hsd" else 1),)
 
     def operand(
-        self, arguments: Arguments, name: str, tensor: Tensor, positions: tuple[int, int], queries: tuple[int, int]
+        self, arguments: Arguments, name: str, tensor: Tensor, positions: tuple[int, int], packed: bool = False
     ) -> dict[str, Any]:
         """Pointer and strides of q, k or v: no more of the tensor is loaded than positions and columns ask for.
 
-        Operands that lie packed in one tensor share all of it, which can then stay in L1.
+        `packed`: operands that lie in one tensor share all of it, which can then stay in L1.
         """
         a, shape = self.layer.attributes, tensor.spec.shape
         offset, head_stride, stride = (a[f"{name}_{n}"] for n in ("offset", "head_stride", "stride"))
@@ -56,8 +60,7 @@ class QdqAttentionKernel(KernelForm):
         every = a["queries" if name == "q" else "keys"]
         # All heads side by side in rows of the last axis: only their columns.
         width = head_stride * (heads - 1) + a["size"]
-        packed = [t for t in self.layer.inputs[:3] if t is tensor]
-        whole = len(packed) > 1 and all(p == (0, n) for p, n in ((positions, every), (queries, a["queries"])))
+        whole = packed and sum(t is tensor for t in self.layer.inputs[:3]) > 1
         if not whole and stride == shape[-1] > width and offset < stride and offset + width <= stride:
             start[-1], size[-1] = offset, width
             offset, stride = 0, width
@@ -71,8 +74,7 @@ class QdqAttentionKernel(KernelForm):
         shared = next(loaded, None) if whole else None
         local = shared or arguments.load(name, tensor, box).operand
         strides = {f"{name}_head_stride": head_stride, f"{name}_stride": stride}
-        of = operands(a, self.layer.inputs)
-        table = of.get(f"{name}_table")
+        table = self.named(self.layer.inputs).get(f"{name}_table")
         types: dict[str, Any] = {
             f"{name}_type": TYPES[(table or tensor).spec.dtype],
             f"zero_point_{name}": a[f"zero_point_{name}"],
@@ -98,28 +100,35 @@ class QdqAttentionKernel(KernelForm):
             "mask_stride": keys if rows > 1 else 0,
         }
 
-    def recipe(self, box: Box) -> Recipe:
+    def rest(self, arguments: Arguments, of: dict[str, Tensor], y: Local, queries: tuple[int, int]) -> dict[str, Any]:
+        """All fields but those of q, k, v and the mask."""
         layer, a = self.layer, self.layer.attributes
-        of = operands(a, layer.inputs)
-        at = 2 if a["y_layout"] == "hsd" else 1
-        queries, size, heads = (box.start[at], box.size[at]), a["size"], a["heads"]
-        arguments = Arguments()
-        fields: dict[str, Any] = {}
-        for name, positions in (("q", queries), ("k", (0, a["keys"])), ("v", (0, a["keys"]))):
-            fields |= self.operand(arguments, name, of[name], positions, queries)
-        fields |= self.mask(arguments, of.get("mask"), queries)
+        size, heads = a["size"], a["heads"]
         reals = np.array([a[n] for n in ("logit_scale", "gain", "value_scale")], np.float32)
-        y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
         translated = size * (a["has_q_table"] + a["keys"] * a["has_k_table"])
         scratch, stride = self.scratch((size + 9) * padded(a["keys"]) + translated)
         by_head = a["y_layout"] == "hsd"
         names = ("logit_low", "logit_high", "probability_high", "low", "high", "zero_point", "keys", "size", "group")
-        fields |= {
+        return {
             "table": arguments.load_whole("table", of["table"]), "y": Pointer(y), "scratch": Pointer(scratch),
             "exponential": arguments.load_whole("exponential", of["exponential"]), "scratch_stride": stride,
             "reals": arguments.load_whole("reals", self.derived.constant(f"{layer.name}_reals", reals)),
             "heads": heads, "queries": queries[1], "y_head_stride": queries[1] * size if by_head else size,
             "y_stride": size if by_head else heads * size, **{n: a[n] for n in names},
         }  # fmt: skip
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, a = self.layer, self.layer.attributes
+        of = operands(a, layer.inputs)
+        at = 2 if a["y_layout"] == "hsd" else 1
+        queries = (box.start[at], box.size[at])
+        arguments = Arguments()
+        fields: dict[str, Any] = {}
+        for name, positions in (("q", queries), ("k", (0, a["keys"])), ("v", (0, a["keys"]))):
+            fields |= self.operand(arguments, name, of[name], positions, queries == (0, a["queries"]))
+        fields |= self.mask(arguments, of.get("mask"), queries)
+        y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
+        fields |= self.rest(arguments, of, y, queries)
         target = (y, layer.outputs[0], box)
+        scratch = fields["scratch"].operand
         return arguments.finish("qdq_attention", "qdq_attention", fields, target, self.costs, [scratch])

@@ -14,6 +14,7 @@ from tvm_pulp.uma.recipe import Pointer, Recipe
 
 
 def applies(layer: Layer) -> bool:
+    """Operands of the result's shape, or one row of it."""
     shape = layer.outputs[0].spec.shape
     return all(same_or_row(t.spec, shape) for t in layer.inputs[:2]) and any(
         t.spec.shape == shape for t in layer.inputs[:2]

@@ -21,6 +21,7 @@ _STAGES = 2
 
 
 def applies(layer: Layer) -> bool:
+    """As many stages of weights as the kernel has."""
     return len(layer.attributes["biases"]) <= _STAGES
 
 

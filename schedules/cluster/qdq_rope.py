@@ -17,6 +17,7 @@ from tvm_pulp.uma.strategy import TileAxis
 
 
 def applies(layer: Layer) -> bool:
+    """Constant tables."""
     return all(t.data is not None for t in layer.inputs[3:])
 
 

@@ -33,6 +33,7 @@ class RowKernel(KernelForm):
 
 
 def applies_i_softmax(layer: Layer) -> bool:
+    """The form `i_softmax` on bytes, its exponentials rising, their sums inside 31 bits."""
     if layer.attributes["form"] != "i_softmax" or layer.inputs[0].spec.dtype not in ("int8", "uint8"):
         return False
     table = exponentials(layer.attributes)
@@ -63,6 +64,7 @@ class ISoftmaxKernel(RowKernel):
 
 
 def applies_ita(layer: Layer) -> bool:
+    """The forms `ita_max` on bytes and `ita_partial_max` on int8."""
     form, dtype = layer.attributes["form"], layer.inputs[0].spec.dtype
     return (form == "ita_max" and dtype in ("int8", "uint8")) or (form == "ita_partial_max" and dtype == "int8")
 
@@ -85,6 +87,7 @@ class ItaSoftmaxKernel(RowKernel):
 
 
 def applies_tflite(layer: Layer) -> bool:
+    """The form `tflite` on int8."""
     return layer.attributes["form"] == "tflite" and layer.inputs[0].spec.dtype == "int8"
 
 
@@ -170,6 +173,7 @@ class LayerNormKernel(NormKernel):
 
 
 def applies_pool(layer: Layer) -> bool:
+    """8-bit values."""
     return layer.inputs[0].spec.dtype in ("int8", "uint8") and len(layer.inputs) == 1
 
 

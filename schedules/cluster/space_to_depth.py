@@ -13,6 +13,7 @@ from tvm_pulp.uma.strategy import TileAxis
 
 
 def applies(layer: Layer) -> bool:
+    """8-bit values."""
     return layer.inputs[0].spec.dtype in ("int8", "uint8")
 
 

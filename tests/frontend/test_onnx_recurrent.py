@@ -50,6 +50,33 @@ def test_quantized_around(op: str, direction: str) -> None:
             assert difference.max() <= 1 and (difference == 0).mean() > 0.97
 
 
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_dynamic_quantization(direction: str, per_channel: bool) -> None:
+    g = Builder(np.random.default_rng([7, per_channel, *direction.encode()]))
+    directions, columns = 2 if direction == "bidirectional" else 1, 4 * HIDDEN
+    g.inputs.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, [STEPS, BATCH, WIDTH]))
+    g.feeds["x"] = g.rng.normal(size=(STEPS, BATCH, WIDTH)).astype(np.float32)
+    dtype = np.int8 if per_channel else np.uint8
+    info, size = np.iinfo(dtype), (directions, columns) if per_channel else (directions,)
+    weights = [
+        g.constant(g.rng.integers(info.min, info.max + 1, (directions, rows, columns)).astype(dtype))
+        for rows in (WIDTH, HIDDEN)
+    ]
+    scales = [g.constant(g.rng.uniform(0.004, 0.01, size).astype(np.float32)) for _ in range(2)]
+    zeros = [g.constant((np.zeros(size) if per_channel else np.full(size, 120)).astype(dtype)) for _ in range(2)]
+    bias = g.constant(g.rng.normal(size=(directions, 2 * columns)).astype(np.float32) * np.float32(0.3))
+    operands = ["x", *weights, bias, "", "", "", "", scales[0], zeros[0], scales[1], zeros[1]]
+    attributes = {"direction": direction, "hidden_size": HIDDEN}
+    results = list(g.node("DynamicQuantizeLSTM", operands, 3, "com.microsoft", **attributes))
+    model = g.model(results, TensorProto.FLOAT)
+    module = canonical(model)
+    assert "dense" in operators(module)
+    for expected, found in zip(onnxruntime_run(model, g.feeds), dialect_run(module, g.feeds), strict=True):
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
 def test_products_are_layers() -> None:
     # Nothing recurrent is left; every gate has a product per step.
     g = Builder(np.random.default_rng(0))

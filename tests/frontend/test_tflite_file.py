@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.tflite_file import import_tflite
+from tvm_pulp.lowering import build_network
 
 
 @pytest.fixture
@@ -21,6 +23,15 @@ def test_names_come_from_the_file(keyword_model: Path) -> None:
     assert imported.inputs == ("input_1",)
     assert imported.outputs == ("Identity",)
     assert imported.dialect == "tflite"
+
+
+def test_layers_are_called_after_their_tensors(keyword_model: Path) -> None:
+    imported = import_tflite(keyword_model)
+    network = build_network(canonicalize(imported), imported, "net")
+    names = [layer.name for layer in network.layers]
+    assert names[:3] == ["activation_Relu", "activation_1_Relu", "activation_2_Relu"]
+    assert names[-3:] == ["average_pooling2d_AvgPool", "dense_BiasAdd", "Identity"]
+    assert not [name for name in names if name.startswith("lv")]
 
 
 def test_weights_are_not_kept_twice(keyword_model: Path) -> None:

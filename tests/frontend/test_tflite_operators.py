@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.frontend.quantized_onnx import dialect_run, operators
-from tests.frontend.single_tflite import Tensor, reference_run, write
+from tests.frontend.single_tflite import Tensor, activation, options_of, reference_run, write
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.frontend.tflite_file import import_tflite
 
@@ -21,101 +21,89 @@ Case = tuple[str, list[Tensor], Tensor, Any, int]
 Random = np.random.Generator
 
 
-def _quantization(rng: Random) -> dict[str, Any]:
+def quantization(rng: Random) -> dict[str, Any]:
     return {"scale": float(np.exp(rng.uniform(-5, -2))), "zero_point": int(rng.integers(-128, 128))}
 
 
-def _options(name: str, **values: Any) -> Any:
-    made = getattr(schema, f"{name}T")()
-    for key, value in values.items():
-        setattr(made, key, value)
-    return made
-
-
-def _activation(rng: Random) -> int:
-    kinds = schema.ActivationFunctionType
-    return int(rng.choice([kinds.NONE, kinds.RELU, kinds.RELU6, kinds.RELU_N1_TO_1]))
-
-
-def _bias(rng: Random, channels: int, x: dict[str, Any], weight: np.ndarray) -> Tensor:
+def bias_of(rng: Random, channels: int, x: dict[str, Any], weight: np.ndarray) -> Tensor:
     data = rng.integers(-3000, 3000, channels).astype(np.int32)
     scale = (np.float32(x["scale"]) * weight.astype(np.float32)).tolist()
     return Tensor((channels,), "int32", scale, 0, data)
 
 
 def conv(rng: Random) -> Case:
-    x, channels, filters, kernel = _quantization(rng), *(int(v) for v in rng.integers(1, 6, 3))
+    x, channels, filters, kernel = quantization(rng), *(int(v) for v in rng.integers(1, 6, 3))
     scales = np.exp(rng.uniform(-7, -5, filters)).astype(np.float32)
     weight = rng.integers(-127, 128, (filters, kernel, kernel, channels)).astype(np.int8)
     size = kernel + int(rng.integers(1, 8))
     strides = {"strideH": int(rng.integers(1, 3)), "strideW": int(rng.integers(1, 3))}
     padding = int(rng.integers(2))
     out = [-(-size // s) if padding == schema.Padding.SAME else (size - kernel) // s + 1 for s in strides.values()]
-    options = _options("Conv2DOptions", padding=padding, fusedActivationFunction=_activation(rng), **strides)
+    options = options_of("Conv2DOptions", padding=padding, fusedActivationFunction=activation(rng), **strides)
     operands = [
         Tensor((1, size, size, channels), **x),
         Tensor(weight.shape, "int8", scales.tolist(), 0, weight),
-        _bias(rng, filters, x, scales),
+        bias_of(rng, filters, x, scales),
     ]
-    return "CONV_2D", operands, Tensor((1, *out, filters), **_quantization(rng)), options, 3
+    return "CONV_2D", operands, Tensor((1, *out, filters), **quantization(rng)), options, 3
 
 
 def depthwise(rng: Random) -> Case:
-    x, channels, multiplier = _quantization(rng), int(rng.integers(1, 5)), int(rng.integers(1, 3))
+    x, channels, multiplier = quantization(rng), int(rng.integers(1, 5)), int(rng.integers(1, 3))
     filters, size = channels * multiplier, 5 + int(rng.integers(4))
     scales = np.exp(rng.uniform(-7, -5, filters)).astype(np.float32)
     weight = rng.integers(-127, 128, (1, 3, 3, filters)).astype(np.int8)
-    options = _options(
+    options = options_of(
         "DepthwiseConv2DOptions",
         padding=schema.Padding.SAME,
         strideH=1,
         strideW=1,
         depthMultiplier=multiplier,
-        fusedActivationFunction=_activation(rng),
+        fusedActivationFunction=activation(rng),
     )
     operands = [
         Tensor((1, size, size, channels), **x),
         Tensor(weight.shape, "int8", scales.tolist(), 0, weight, axis=3 if filters > 1 else 0),
-        _bias(rng, filters, x, scales),
+        bias_of(rng, filters, x, scales),
     ]
-    return "DEPTHWISE_CONV_2D", operands, Tensor((1, size, size, filters), **_quantization(rng)), options, 3
+    return "DEPTHWISE_CONV_2D", operands, Tensor((1, size, size, filters), **quantization(rng)), options, 3
 
 
 def dense(rng: Random) -> Case:
-    x, depth, columns = _quantization(rng), int(rng.integers(1, 60)), int(rng.integers(1, 20))
+    x, depth, columns = quantization(rng), int(rng.integers(1, 60)), int(rng.integers(1, 20))
     scale = np.exp(rng.uniform(-7, -5, 1)).astype(np.float32)
     weight = rng.integers(-127, 128, (columns, depth)).astype(np.int8)
-    options = _options("FullyConnectedOptions", fusedActivationFunction=_activation(rng))
+    options = options_of("FullyConnectedOptions", fusedActivationFunction=activation(rng))
     operands = [
         Tensor((3, depth), **x),
         Tensor(weight.shape, "int8", scale.tolist(), 0, weight),
-        _bias(rng, columns, x, scale),
+        bias_of(rng, columns, x, scale),
     ]
-    return "FULLY_CONNECTED", operands, Tensor((3, columns), **_quantization(rng)), options, 4
+    return "FULLY_CONNECTED", operands, Tensor((3, columns), **quantization(rng)), options, 4
 
 
 def binary(op: str, options: str) -> Callable[[Random], Case]:
     def build(rng: Random) -> Case:
         shape = (2, int(rng.integers(1, 7)), int(rng.integers(1, 20)))
         other = shape if rng.random() < 0.6 else (1, 1, shape[2])
-        operands = [Tensor(shape, **_quantization(rng)), Tensor(other, **_quantization(rng))]
-        fused = _options(options, fusedActivationFunction=_activation(rng))
-        return op, operands, Tensor(shape, **_quantization(rng)), fused, 2
+        operands = [Tensor(shape, **quantization(rng)), Tensor(other, **quantization(rng))]
+        fused = options_of(options, fusedActivationFunction=activation(rng))
+        return op, operands, Tensor(shape, **quantization(rng)), fused, 2
 
     return build
 
 
 def pool(op: str) -> Callable[[Random], Case]:
     def build(rng: Random) -> Case:
-        same, size = _quantization(rng), 4 + int(rng.integers(6))
-        options = _options(
+        same, size = quantization(rng), 4 + int(rng.integers(6))
+        options = options_of(
             "Pool2DOptions",
             padding=schema.Padding.SAME,
             strideH=2,
             strideW=1,
             filterHeight=3,
             filterWidth=2,
-            fusedActivationFunction=_activation(rng),
+            fusedActivationFunction=activation(rng),
         )
         return op, [Tensor((1, size, size, 3), **same)], Tensor((1, -(-size // 2), size, 3), **same), options, 2
 
@@ -125,12 +113,12 @@ def pool(op: str) -> Callable[[Random], Case]:
 def softmax(rng: Random) -> Case:
     shape = (4, int(rng.integers(1, 40)))
     out = Tensor(shape, scale=1 / 256, zero_point=-128)
-    return "SOFTMAX", [Tensor(shape, **_quantization(rng))], out, _options("SoftmaxOptions", beta=1.0), 2
+    return "SOFTMAX", [Tensor(shape, **quantization(rng))], out, options_of("SoftmaxOptions", beta=1.0), 2
 
 
 def unary(op: str, version: int = 2) -> Callable[[Random], Case]:
     def build(rng: Random) -> Case:
-        return op, [Tensor((5, 60), **_quantization(rng))], Tensor((5, 60), **_quantization(rng)), None, version
+        return op, [Tensor((5, 60), **quantization(rng))], Tensor((5, 60), **quantization(rng)), None, version
 
     return build
 
@@ -139,55 +127,55 @@ def mean(rng: Random) -> Case:
     axes = np.array([1, 2] if rng.random() < 0.5 else [1], np.int32)
     shape = (2, int(rng.integers(1, 9)), int(rng.integers(1, 9)), 5)
     out = tuple(1 if i in axes else d for i, d in enumerate(shape))
-    operands = [Tensor(shape, **_quantization(rng)), Tensor(axes.shape, "int32", data=axes)]
-    return "MEAN", operands, Tensor(out, **_quantization(rng)), _options("ReducerOptions", keepDims=True), 2
+    operands = [Tensor(shape, **quantization(rng)), Tensor(axes.shape, "int32", data=axes)]
+    return "MEAN", operands, Tensor(out, **quantization(rng)), options_of("ReducerOptions", keepDims=True), 2
 
 
 def concatenation(rng: Random) -> Case:
-    same, sizes = _quantization(rng), [int(v) for v in rng.integers(1, 6, 3)]
+    same, sizes = quantization(rng), [int(v) for v in rng.integers(1, 6, 3)]
     operands = [Tensor((2, s), **same) for s in sizes]
-    return "CONCATENATION", operands, Tensor((2, sum(sizes)), **same), _options("ConcatenationOptions", axis=1), 2
+    return "CONCATENATION", operands, Tensor((2, sum(sizes)), **same), options_of("ConcatenationOptions", axis=1), 2
 
 
 def pad(rng: Random) -> Case:
-    same, pads = _quantization(rng), rng.integers(0, 3, (3, 2)).astype(np.int32)
+    same, pads = quantization(rng), rng.integers(0, 3, (3, 2)).astype(np.int32)
     shape = tuple(d + int(p.sum()) for d, p in zip((2, 3, 4), pads, strict=True))
     operands = [Tensor((2, 3, 4), **same), Tensor(pads.shape, "int32", data=pads)]
-    return "PAD", operands, Tensor(shape, **same), _options("PadOptions"), 2
+    return "PAD", operands, Tensor(shape, **same), options_of("PadOptions"), 2
 
 
 def transpose(rng: Random) -> Case:
-    same, axes = _quantization(rng), np.roll(np.arange(4), int(rng.integers(1, 4))).astype(np.int32)
+    same, axes = quantization(rng), np.roll(np.arange(4), int(rng.integers(1, 4))).astype(np.int32)
     shape = (2, 3, 4, 5)
     operands = [Tensor(shape, **same), Tensor((4,), "int32", data=axes)]
-    return "TRANSPOSE", operands, Tensor(tuple(shape[a] for a in axes), **same), _options("TransposeOptions"), 2
+    return "TRANSPOSE", operands, Tensor(tuple(shape[a] for a in axes), **same), options_of("TransposeOptions"), 2
 
 
 def strided_slice(rng: Random) -> Case:
-    same = _quantization(rng)
+    same = quantization(rng)
     bounds = [Tensor((2,), "int32", data=np.array(v, np.int32)) for v in ([1, 0], [6, 5], [2, 1])]
     return (
         "STRIDED_SLICE",
         [Tensor((6, 5), **same), *bounds],
         Tensor((3, 5), **same),
-        _options("StridedSliceOptions"),
+        options_of("StridedSliceOptions"),
         2,
     )
 
 
 def logistic(rng: Random) -> Case:
-    operand, result = Tensor((5, 60), **_quantization(rng)), Tensor((5, 60), scale=1 / 256, zero_point=-128)
+    operand, result = Tensor((5, 60), **quantization(rng)), Tensor((5, 60), scale=1 / 256, zero_point=-128)
     return "LOGISTIC", [operand], result, None, 2
 
 
 def tanh(rng: Random) -> Case:
-    operand, result = Tensor((5, 60), **_quantization(rng)), Tensor((5, 60), scale=1 / 128, zero_point=0)
+    operand, result = Tensor((5, 60), **quantization(rng)), Tensor((5, 60), scale=1 / 128, zero_point=0)
     return "TANH", [operand], result, None, 2
 
 
 def leaky_relu(rng: Random) -> Case:
-    operand, result = (Tensor((5, 60), **_quantization(rng)) for _ in range(2))
-    return "LEAKY_RELU", [operand], result, _options("LeakyReluOptions", alpha=float(rng.uniform(0.01, 0.9))), 2
+    operand, result = (Tensor((5, 60), **quantization(rng)) for _ in range(2))
+    return "LEAKY_RELU", [operand], result, options_of("LeakyReluOptions", alpha=float(rng.uniform(0.01, 0.9))), 2
 
 
 # Builder, and the dialect operator it must become.

@@ -216,6 +216,34 @@ def qdq_attention_case(
     return Case(Call("qdq_attention", fields), expected, 2 * heads * queries * keys * size)
 
 
+def past_qdq_attention_case(
+    rng: np.random.Generator, kv_heads: int, group: int, rows: tuple[int, int, int], size: int, **forms: Any
+) -> Case:
+    """`rows`: those of the past that count, all of the past, new ones. `forms` as of `qdq_attention_case`."""
+    length, past, new = rows
+    keys, width = length + new, kv_heads * size
+    # Attention over the rows that count and the new ones; then those are put apart.
+    plain = qdq_attention_case(rng, kv_heads * group, new, keys, size, group=group, **forms)
+    whole, more = dict(plain.call.arguments), past - length
+    apart: dict[str, Any] = {}
+    for name in "kv":
+        joined = whole[name].reshape(keys, width)
+        apart[f"new_{name}"] = joined[length:].copy()
+        held = random_bytes(rng, (past + new, width), str(joined.dtype))
+        held[:length] = joined[:length]
+        whole[name] = held
+    if whole["mask"] is not None:
+        mask = whole["mask"]
+        whole["mask"] = np.concatenate((np.repeat(mask[..., :1], more, -1), mask), -1)
+    room = (size + 9) * ((past + new + 3) // 4 * 4) + (forms.get("tables", "") != "") * size * (past + new + 1) + 3 & ~3
+    whole |= {
+        "keys": past + new, "scratch": Scratch(room | 4), "scratch_stride": room | 4,
+        "mask_head_stride": new * (past + new), "mask_stride": past + new,
+    }  # fmt: skip
+    fields = {"whole": whole, "length": np.array([length], np.int32), **apart, "rows": new}
+    return Case(Call("past_qdq_attention", fields), plain.expected, plain.work)
+
+
 def qdq_rope_case(
     rng: np.random.Generator, outer: int, inner: int, size: int, *, dtype: str = "int8", axis: int = 1
 ) -> Case:

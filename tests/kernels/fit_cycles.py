@@ -19,7 +19,13 @@ import numpy as np
 from schedules.kernel_cycles import WORKS
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Work
-from tests.kernels.attention_cases import attention_case, qdq_attention_case, qdq_rope_case, rope_case
+from tests.kernels.attention_cases import (
+    attention_case,
+    past_qdq_attention_case,
+    qdq_attention_case,
+    qdq_rope_case,
+    rope_case,
+)
 from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
@@ -45,7 +51,7 @@ from tests.kernels.movement_cases import (
     space_to_depth_case,
     transpose_case,
 )
-from tests.kernels.past_attention_cases import past_attention_case, rotary_case
+from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
 from tests.kernels.random_requant import KINDS, rule_of_halves
 from tests.kernels.row_cases import (
     i_softmax_case,
@@ -224,6 +230,13 @@ def qdq_attention(s: Shapes) -> Case:
     return qdq_attention_case(s.rng, heads, queries, keys, size, group=group, **forms)
 
 
+def past_qdq_attention(s: Shapes) -> Case:
+    group, new, length = s.pick(1, 1, 2), s.pick(1, 1, s.size(1, 24)), s.size(3, 96)
+    forms = {"classes": s.pick(1, 2), "tables": s.pick("", "", "qk")}
+    rows = (length, length + s.size(1, 32), new)
+    return past_qdq_attention_case(s.rng, s.size(1, 8), group, rows, s.pick(4, 8, 16, 16, 32, 64), **forms)
+
+
 def rope(s: Shapes) -> Case:
     return rope_case(s.rng, s.pick(1, s.size(1, 64)), s.size(4, 32), s.pick(4, 4, 4, 8), s.kind())
 
@@ -235,6 +248,14 @@ def rotary(s: Shapes) -> Case:
 def past_attention(s: Shapes) -> Case:
     heads, group, rows, length = s.size(1, 8), s.pick(1, 1, 2), s.pick(1, s.size(1, 32)), s.size(1, 192)
     return past_attention_case(s.rng, (rows, rows), heads, group, s.pick(4, 32, 32, 16), (length, 192))
+
+
+def past_part(part: str) -> Callable[[Shapes], Case]:
+    def case(s: Shapes) -> Case:
+        heads, group, length = s.size(1, 16), s.pick(1, 1, 2), s.pick(0, *[s.size(1, 192)] * 9)
+        return past_parts_case(s.rng, part, heads, group, s.pick(4, 32, 32, 16, 12), (length, 192))
+
+    return case
 
 
 def qdq_rope(s: Shapes) -> Case:
@@ -316,9 +337,13 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "qdq_norm": (qdq_norm, 160),
     "attention": (attention, 320),
     "qdq_attention": (qdq_attention, 160),
+    "past_qdq_attention": (past_qdq_attention, 160),
     "rope": (rope, 120),
     "rotary": (rotary, 60),
     "past_attention": (past_attention, 120),
+    "past_scores": (past_part("past_scores"), 90),
+    "past_mix": (past_part("past_mix"), 90),
+    "past_mean": (past_part("past_mean"), 60),
     "qdq_rope": (qdq_rope, 80),
     "max_pool": (lambda s: pool(s, average=False), 140),
     "avg_pool": (lambda s: pool(s, average=True), 80),

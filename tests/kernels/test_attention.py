@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedules.byte_tables import small_exponential_table
-from tests.kernels.attention_cases import attention_case, qdq_attention_case, qdq_rope_case, rope_case
+from tests.kernels.attention_cases import (
+    attention_case,
+    past_qdq_attention_case,
+    qdq_attention_case,
+    qdq_rope_case,
+    rope_case,
+)
 from tests.kernels.call import Call, run_on_cluster
 from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.random_requant import KINDS
@@ -104,6 +110,20 @@ def test_qdq_attention(  # type: ignore[no-untyped-def]
         by_head=by_head, zero=zero, tables=tables,
     )  # fmt: skip
     check(case, cores, tool)
+
+
+@settings(max_examples=40)
+@given(
+    SEEDS, st.integers(1, 3), st.integers(1, 3), st.integers(0, 17), st.integers(0, 9), st.integers(1, 6),
+    st.sampled_from([3, 4, 8, 16]), st.sampled_from(["sss", "uuu", "suu"]), st.sampled_from([1, 2]),
+    st.sampled_from(["", "", "k", "qk"]), CORES, TOOLS,
+)  # fmt: skip
+def test_past_qdq_attention(  # type: ignore[no-untyped-def]
+    seed, kv_heads, group, length, free, new, size, types, classes, tables, cores, tool
+):
+    forms = {"types": types, "classes": classes, "tables": tables}
+    rows = (length, length + free, new)
+    check(past_qdq_attention_case(np.random.default_rng(seed), kv_heads, group, rows, size, **forms), cores, tool)
 
 
 @settings(max_examples=25)

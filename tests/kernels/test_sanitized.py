@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.kernels.attention_cases import attention_case, qdq_attention_case, qdq_rope_case, rope_case
+from tests.kernels.attention_cases import (
+    attention_case,
+    past_qdq_attention_case,
+    qdq_attention_case,
+    qdq_rope_case,
+    rope_case,
+)
 from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch
 from tests.kernels.elementwise_cases import (
     add_case,
@@ -25,7 +31,7 @@ from tests.kernels.elementwise_cases import (
 )
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
 from tests.kernels.movement_cases import copy_rows_case, pool_case, transpose_case
-from tests.kernels.past_attention_cases import past_attention_case, rotary_case
+from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
 from tests.kernels.random_requant import KINDS
 from tests.kernels.row_cases import (
     i_softmax_case,
@@ -122,6 +128,8 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield rotary_case(rng, 3, 2, 6)
     yield past_attention_case(rng, (2, 3), 2, 2, 32, (7, 9))
     yield past_attention_case(rng, (1, 1), 3, 1, 12, (6, 6))
+    for part in ("past_scores", "past_mix", "past_mean"):
+        yield past_parts_case(rng, part, 3, 2, 12, (5, 6))
     yield lookup_case(rng, 37)
     yield i_softmax_case(rng, 5, 9)
     yield softmax_ita_case(rng, 5, 9)
@@ -135,6 +143,8 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
         yield qdq_norm_case(rng, 5, 9, form=form, dtype="uint8" if form == "rms" else "int8")
     yield qdq_attention_case(rng, 4, 3, 5, 6, group=2, types="sus", classes=2, tables="qk")
     yield qdq_attention_case(rng, 1, 2, 3, 4, types="uuu")
+    yield past_qdq_attention_case(rng, 2, 2, (5, 9, 3), 6, types="sus", classes=2, tables="qk")
+    yield past_qdq_attention_case(rng, 1, 1, (0, 4, 1), 4)
     yield qdq_rope_case(rng, 3, 2, 6, axis=2)
     yield requantize_add_case(rng, 3, 8, "uint8")
     yield quantize_case(rng, 3, 7, apart=True, strange=True)

@@ -23,7 +23,7 @@ PLANS: dict[str, tuple[str, CompileOptions]] = {
     "dscnn": ("zoo:dscnn", CompileOptions(target="c", soc="siracusa", l1=16384)),
     "autoencoder": ("zoo:autoencoder", CompileOptions(target="c", soc="siracusa", l2=200000)),
     "one core": ("zoo:dscnn", CompileOptions(target="uma-neureka", l1=32768, cores=1, double_buffer=False)),
-    "two engines": ("zoo:autoencoder", CompileOptions(target="uma-dotter,uma-neureka", pins=_TURNS)),
+    "two engines": ("zoo:autoencoder", CompileOptions(target="uma-testdot,uma-neureka", pins=_TURNS)),
 }
 
 

@@ -10,7 +10,15 @@ from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, integers, pick, requant
 from tvm_pulp.qnn import softmax_table
 from tvm_pulp.qnn.past_attention import exponential_table
+from tvm_pulp.qnn.past_mix import PastMix
+from tvm_pulp.qnn.past_scores import PastScores
 from tvm_pulp.qnn.rotary import rotation_table
+
+ATTENTION_LIMITS: dict[str, Any] = {
+    "logit_scale": float(np.float32(0.004)), "logit_low": -120, "logit_high": 135, "gain": 255.0,
+    "probability_high": 255, "value_scale": float(np.float32(0.01)), "low": -133, "high": 122, "zero_point": 5,
+    "dtype": "int8",
+}  # fmt: skip
 
 
 def attention(rng: Rng) -> Case:
@@ -73,6 +81,35 @@ def qdq_attention(rng: Rng) -> Case:
     return Case("qdq_attention", attributes, data)
 
 
+def past_qdq_attention(rng: Rng) -> Case:
+    group, rows, past = int(pick(rng, (1, 1, 2))), int(pick(rng, (1, 3, 6))), int(pick(rng, (1, 4, 9)))
+    kv_heads, size = int(rng.integers(1, 3)), int(pick(rng, (1, 3, 4, 8)))
+    heads, keys = kv_heads * group, past + rows
+    attributes: dict[str, Any] = {"heads": heads, "queries": rows, "keys": keys, "size": size, "group": group}
+    attributes |= {"rows": rows, **ATTENTION_LIMITS, "y_layout": str(pick(rng, ("hsd", "shd")))}
+    types = [str(pick(rng, ("int8", "uint8"))) for _ in range(3)]
+    data = []
+    for name, count, dtype in zip("qkv", (heads, kv_heads, kv_heads), types, strict=True):
+        offset = int(rng.integers(0, 9))
+        attributes |= {f"{name}_head_stride": size, f"{name}_stride": count * size, f"{name}_offset": offset}
+        attributes[f"zero_point_{name}"] = int(rng.integers(-9, 9)) + (0 if dtype == "int8" else 128)
+        data.append(integers(rng, (1, offset + rows * count * size), dtype))
+    data += [integers(rng, (1, past, kv_heads, size), dtype) for dtype in types[1:]]
+    data.append(np.array([rng.integers(0, past + 1)], np.int32))
+    for name in ("q", "k"):
+        attributes[f"has_{name}_table"] = int(rng.integers(2))
+        data += [integers(rng, (256,))] if attributes[f"has_{name}_table"] else []
+    classes = int(pick(rng, (1, 1, 3)))
+    attributes["has_mask"] = int(classes > 1)
+    if classes > 1:
+        mask = rng.integers(0, classes, (int(pick(rng, (1, heads))), int(pick(rng, (1, rows))), keys)).astype(np.uint8)
+        mask[..., :past] = 1
+        data.append(mask)
+    data.append(rng.integers(0, 256, (classes, 256)).astype(np.uint8))
+    data.append(softmax_table.exponentials(float(rng.uniform(0.001, 0.5)), 24))
+    return Case("past_qdq_attention", attributes, data)
+
+
 def rotary(rng: Rng) -> Case:
     rows, heads, size = int(rng.integers(1, 5)), int(rng.integers(1, 4)), int(pick(rng, (2, 4, 6, 8)))
     start = int(rng.integers(0, 40))
@@ -89,6 +126,36 @@ def past_attention(rng: Rng) -> Case:
     attributes["shift"] = int(rng.integers(1, 14))
     table = exponential_table(int(rng.integers(4, 64)))
     return Case("past_attention", attributes, [*(integers(rng, shape) for shape in shapes), length, table])
+
+
+def past_part(rng: Rng, part: str) -> Case:
+    kv_heads, group, size = (int(pick(rng, choice)) for choice in ((1, 2, 3), (1, 2), (1, 4, 8)))
+    heads, capacity = kv_heads * group, int(pick(rng, (1, 5, 12)))
+    length = np.array([rng.integers(0, capacity + 1)], np.int32)
+    attributes = {"heads": heads, "kv_heads": kv_heads, "mul": int(rng.integers(1, 200))}
+    attributes["shift"] = int(rng.integers(1, 14))
+    q, k, v = (integers(rng, (1, n * size)) for n in (heads, kv_heads, kv_heads))
+    past_k, past_v = (integers(rng, (capacity, kv_heads * size)) for _ in range(2))
+    if part == "past_scores":
+        return Case(part, attributes, [q, past_k, length])
+    scores = PastScores.reference(attributes, [q, past_k, length])
+    operands = [q, k, scores, past_v, length, exponential_table(int(rng.integers(4, 64)))]
+    if part == "past_mix":
+        return Case(part, attributes, operands)
+    mix = PastMix.reference(attributes, operands)
+    return Case(part, {"heads": heads, "kv_heads": kv_heads, "keys": capacity + 1}, [mix, v])
+
+
+def past_scores(rng: Rng) -> Case:
+    return past_part(rng, "past_scores")
+
+
+def past_mix(rng: Rng) -> Case:
+    return past_part(rng, "past_mix")
+
+
+def past_mean(rng: Rng) -> Case:
+    return past_part(rng, "past_mean")
 
 
 def qdq_rope(rng: Rng) -> Case:
@@ -108,7 +175,11 @@ def qdq_rope(rng: Rng) -> Case:
 CASES = {
     "attention": attention,
     "qdq_attention": qdq_attention,
+    "past_qdq_attention": past_qdq_attention,
     "qdq_rope": qdq_rope,
     "rotary": rotary,
     "past_attention": past_attention,
+    "past_scores": past_scores,
+    "past_mix": past_mix,
+    "past_mean": past_mean,
 }

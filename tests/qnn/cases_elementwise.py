@@ -9,6 +9,7 @@ import numpy as np
 
 from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, byte_type, integers, magnitude, pick, requant, zero_point
+from tvm_pulp.qnn import curve
 from tvm_pulp.qnn.fixed_point import quantize_multiplier
 from tvm_pulp.qnn.requant import Requant
 
@@ -172,7 +173,15 @@ def qdq_mul(rng: Rng) -> Case:
     return Case("qdq_mul", {**attributes, "dtype": "int8"}, data if rng.random() < 0.5 else data[::-1])
 
 
+def curve_case(rng: Rng) -> Case:
+    function = str(pick(rng, ("sigmoid", "tanh")))
+    scale = 1 / 4096 if rng.random() < 0.3 else float(np.exp(rng.uniform(-11, -5)))
+    operands = [integers(rng, shape(rng), "int16"), curve.sigmoid_points()]
+    return Case("curve", {"function": function, **curve.parameters(scale)}, operands)
+
+
 CASES = {
+    "curve": curve_case,
     "qdq_mul": qdq_mul,
     "add_accumulators": add_accumulators,
     "add": add,

@@ -9,14 +9,15 @@ import numpy as np
 from tests.qnn.cases_elementwise import shape
 from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, byte_type, integers, magnitude, pick
-from tvm_pulp.qnn import softmax_table, softmax_tflite
+from tvm_pulp.qnn import softmax_table, softmax_tflite, softmax_tflite16
 
 
 def softmax(rng: Rng) -> Case:
-    form = str(pick(rng, ("i_softmax", "ita_max", "ita_partial_max", "tflite", "table")))
+    form = str(pick(rng, ("i_softmax", "ita_max", "ita_partial_max", "tflite", "tflite16", "table")))
     length = int(pick(rng, (1, 2, 7, 16, 33, 100)))
     # The streaming form starts from the smallest int8.
     dtype = byte_type(rng) if form in ("i_softmax", "ita_max", "table") else "int8"
+    dtype = "int16" if form == "tflite16" else dtype
     x = integers(rng, (*shape(rng, 0, 3), length), dtype)
     levels = int(pick(rng, (256, 256, 128)))
     attributes: dict[str, Any] = {"form": form}
@@ -26,6 +27,9 @@ def softmax(rng: Rng) -> Case:
         return Case("softmax", {**attributes, "log2": log2, "levels": levels}, [x])
     if form == "tflite":
         return Case("softmax", {**attributes, **softmax_tflite.parameters(float(rng.uniform(0.001, 1.0)), 1.0)}, [x])
+    if form == "tflite16":
+        attributes |= {"dtype": "int16", **softmax_tflite16.parameters(float(np.exp(rng.uniform(-11, -6))), 1.0)}
+        return Case("softmax", attributes, [x, *softmax_tflite16.tables()])
     if form == "table":
         bits = softmax_table.fraction_bits(length)
         assert bits is not None

@@ -15,13 +15,10 @@ pytest.importorskip("onnxruntime.quantization")
 
 # Compiled and run within a few seconds.
 QUICK = ("dscnn", "tcn", "resnet8_pt2e_xnnpack")
-# Operators that are not imported yet.
-MISSING = ("lstm_dynamic",)
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in catalog.MODELS if n not in MISSING],
+    "name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in catalog.MODELS]
 )
 def test_agrees_with_onnxruntime(name: str, tmp_path: Path) -> None:
     app = tvm_pulp.compile(catalog.write(name, tmp_path))

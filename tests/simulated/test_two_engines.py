@@ -11,7 +11,7 @@ import pytest
 
 import tvm_pulp
 from tests.simulated.simulated_run import SimulatedRun, simulate
-from tests.simulated.two_engines import BOTH, dotter, target_with_both
+from tests.simulated.two_engines import BOTH, ENGINE, dotter, target_with_both
 from tvm_pulp.api import CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.lowering import build_network
@@ -24,7 +24,7 @@ from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.uma.recipe import Job
 
 MODEL = "zoo:autoencoder"
-TARGET = "uma-dotter,uma-neureka"
+TARGET = f"uma-{ENGINE},uma-neureka"
 LAYERS = [*(f"dense{i}" for i in range(1, 10)), "reconstruction"]
 
 
@@ -81,10 +81,10 @@ def tickets(target: Target, network: Network) -> dict[str, set[int]]:
 
 def test_tickets_follow_the_engines_queues() -> None:
     """NEUREKA holds two jobs, the scaffold's engine one."""
-    pins = {name: "dotter" if i % 3 == 2 else "neureka" for i, name in enumerate(LAYERS)}
+    pins = {name: ENGINE if i % 3 == 2 else "neureka" for i, name in enumerate(LAYERS)}
     found = tickets(target_with_both(pins), autoencoder())
-    assert {engine: len(numbers) for engine, numbers in found.items()} == {"dotter": 1, "neureka": 2}
-    assert not found["dotter"] & found["neureka"]
+    assert {engine: len(numbers) for engine, numbers in found.items()} == {ENGINE: 1, "neureka": 2}
+    assert not found[ENGINE] & found["neureka"]
 
 
 def test_a_queue_longer_than_there_are_tickets(monkeypatch: pytest.MonkeyPatch) -> None:

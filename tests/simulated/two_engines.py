@@ -16,7 +16,7 @@ from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.registry import backend
 from tvm_pulp.uma.scaffold import create
 
-ENGINE = "dotter"
+ENGINE = "testdot"
 BOTH = (ENGINE, "neureka")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.generation.exported_decoders import Reference, exported
 from tests.generation.small_decoders import compiled
 from tvm_pulp.tvmc.main import main
 
@@ -64,6 +65,58 @@ def test_errors_of_compile(
 ) -> None:
     assert main(["compile", *options, "--target=uma-neureka", "-q", "-o", str(tmp_path / "x.tar")]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def decoder_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("exported") / "decoder.onnx"
+    path.write_bytes(exported("llama", "static"))
+    return path
+
+
+def test_an_exported_decoder_is_compiled_and_generates(
+    decoder_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tar, outputs = tmp_path / "decoder.tar", tmp_path / "steps.npz"
+    asked = ["compile", str(decoder_file), "--target=c", "--soc=siracusa", "--capacity", "12", "--planner", "greedy"]
+    assert main([*asked, "-q", "-o", str(tar)]) == 0
+    capsys.readouterr()
+    forced = ["--force-ids", "7,8,9", "--outputs", str(outputs)]
+    assert main(["generate", str(tar), "--prompt-ids", "3,1,2,5", "--tokens", "5", *forced]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("7,8,9,") and len(lines[0].split(",")) == 5
+    reference = Reference(exported("llama", "static"))
+    seen = reference.see([3, 1, 2, 5])[-1:]
+    with np.load(outputs) as made:
+        tokens = made["tokens"].tolist()
+        expected = np.concatenate([seen, *(reference.see([t]) for t in (7, 8, 9, tokens[3]))])
+        np.testing.assert_array_equal(made["logits"], expected)
+        assert tokens == expected.argmax(1).tolist()
+    # Sampling needs logits in steps, whatever they are.
+    drawn = ["--tokens", "6", "--temperature", "5", "--seed", "2"]
+    assert main(["generate", str(tar), "--prompt-ids", "3", *drawn]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert main(["generate", str(tar), "--prompt-ids", "3", *drawn]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == first
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "cache 'past_key_values.0.key' has a symbolic length: state --capacity N"),
+        (["--capacity", "1"], "--capacity 1: an exported decoder needs room for two tokens"),
+        (["--capacity", "0"], "--capacity 0: at least one token is needed"),
+        (["--capacity", "8", "--state"], "--state has no effect on a decoder whose cache is state"),
+        (["--capacity", "8", "--soc", "host"], "a language model needs a SoC with a cluster"),
+    ],
+)
+def test_errors_of_an_exported_decoder(
+    decoder_file: Path, tmp_path: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    soc = [] if "--soc" in options else ["--soc=siracusa"]
+    assert main(["compile", str(decoder_file), "--target=c", *soc, "-q", "-o", str(tmp_path / "x.tar"), *options]) == 2
+    told = capsys.readouterr().err
+    assert message in told and told.count("\n") == 1
 
 
 def test_a_language_model_is_not_run(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,6 +110,7 @@ COMPILE: dict[str, tuple[Arguments, tuple[str, ...]]] = {
     "malformed pin": (lambda d: ["zoo:resnet8", "--soc=siracusa", "--pin", "conv1"], ("--pin", "NODE=ENGINE")),
     "too many cores": (lambda d: ["zoo:resnet8", "--soc=siracusa", "--cores", "9"], ("--cores 9", "8")),
     "no number": (lambda d: ["zoo:resnet8", "--soc=siracusa", "--l1", "much"], ("--l1", "much")),
+    "no size": (lambda d: ["zoo:resnet8", "--soc=siracusa", "--l1=64q"], ("--l1 '64q'", "65536", "64k")),
     "module name": (lambda d: ["zoo:resnet8", "--module-name", "my-net"], ("--module-name", "my-net")),
     "unknown dump": (lambda d: ["zoo:resnet8", "--dump-code=asm", "--dump-dir", d], ("--dump-code", "asm")),
     "dump without folder": (lambda d: ["zoo:resnet8", "--dump-code=c"], ("--dump-code", "--dump-dir")),

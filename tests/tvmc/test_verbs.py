@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tvm_pulp
 from tests.tvmc.command_line import tvmc
 from tvm_pulp import zoo
 from tvm_pulp.tvmc.main import VERBS
@@ -127,6 +128,32 @@ def test_targets(capsys: pytest.CaptureFixture[str]) -> None:
     assert finished.status == 0
     for word in ("uma-neureka", "--target-uma-neureka-weight_memory", "siracusa", "host"):
         assert word in finished.out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    finished = tvmc(capsys, "--version")
+    assert finished.status == 0 and finished.err == ""
+    lines = finished.out.splitlines()
+    assert lines[0] == f"tvm_pulp {tvm_pulp.__version__}" and lines[1].startswith("Python 3.")
+    # What comes out depends on these too, so that a report of a bug states them.
+    assert [line.split()[0] for line in lines[2:]] == ["apache-tvm", "onnx", "tflite", "ortools", "ziglang"]
+
+
+@pytest.mark.parametrize("verb", ["compile", "explain", "plan"])
+def test_help_states_the_defaults_of_target_and_soc(capsys: pytest.CaptureFixture[str], verb: str) -> None:
+    with pytest.raises(SystemExit):
+        tvmc(capsys, verb, "--help")
+    words = " ".join(capsys.readouterr().out.split())
+    assert "default: c, no accelerator" in words and "for --target=c host, which is this machine" in words
+
+
+def test_the_table_of_a_run_fits_80_columns(
+    archive: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    finished = tvmc(capsys, "run", archive)
+    assert finished.status == 0 and "block1_depthwise" in finished.out
+    assert max(map(len, finished.out.splitlines())) <= 80 and "…" not in finished.out
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -147,6 +147,17 @@ def test_an_engine_needs_a_soc_that_carries_it(tmp_path: Path) -> None:
         resolve_target(CompileOptions(target="uma-neureka", soc="host"))
 
 
+def test_engines_without_a_common_soc(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Other(UMABackend):
+        target_name = "other"
+        default_soc = "host"
+
+    monkeypatch.setattr("tvm_pulp.target.parse_targets", lambda _: [registry.backend("neureka"), Other()])
+    message = r"no default SoC \(siracusa, host\) carries neureka and other together: describe one .* --soc"
+    with pytest.raises(UserError, match=message):
+        resolve_target(CompileOptions(target="uma-neureka,uma-other"))
+
+
 @pytest.mark.parametrize("error", [ImportError("no module named x"), None])
 def test_a_broken_package_is_a_user_error(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> None:
     class Entry:

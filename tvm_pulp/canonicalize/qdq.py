@@ -65,6 +65,11 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 _OF_TWO = {f"relax.{name}" for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum")}
 
 
+def integer_operators() -> frozenset[str]:
+    """Operators that have a rule here; functions of one byte and the forms of norms and attention need none."""
+    return frozenset((*_OPERATORS, *MOVEMENTS, *_OF_TWO, "relax.split"))
+
+
 class FoldQdq(QdqRewriter):
     """The pass; `arithmetic` decides how results are rounded."""
 
@@ -93,7 +98,7 @@ class FoldQdq(QdqRewriter):
         if is_op(value, "relax.astype"):
             return self._average_of_integers(value)
         if is_op(value, "relax.clip") and spec_of(value).dtype in RANGES:
-            return self._clipped_integers(value)
+            return self._clipped_integers(value, variable.name)
         return value
 
     def _quantize(self, value: Any, name: str) -> Any:
@@ -108,9 +113,9 @@ class FoldQdq(QdqRewriter):
                 result = self._island(real, target)
             except OverflowError:  # a ratio of scales no 64-bit product can hold: stay float
                 result = None
-            self._done[key] = (
-                self.bound(result, self._name_of(real, target) or name) if isinstance(result, relax.Call) else result
-            )
+            # An operator of TFLite ends in its quantize, which has the tensor's name; ONNX names operators.
+            wanted = name if self.arithmetic.name == "tflite" else self._name_of(real, target) or name
+            self._done[key] = self.bound(result, wanted) if isinstance(result, relax.Call) else result
         return value if self._done[key] is None else self._done[key]
 
     def _quantized_constant(self, value: Any) -> Any:
@@ -299,16 +304,18 @@ class FoldQdq(QdqRewriter):
             return value
         x, attributes = widened.args[0], window(pool)
         spec = spec_of(x)
-        if spec.dtype != spec_of(value).dtype or spec.dtype not in ("int8", "uint8") or attributes is None:
+        if spec.dtype != spec_of(value).dtype or spec.dtype not in ("int8", "uint8", "int16") or attributes is None:
             return value
         return qnn.emit("avg_pool", [x], {**attributes, "low": spec.range[0], "high": spec.range[1]})
 
-    def _clipped_integers(self, value: Any) -> Any:
+    def _clipped_integers(self, value: Any, name: str) -> Any:
         """A clip after a layer narrows the layer's own range."""
         data = value.args[0]
         low, high = (int(float(a.value)) for a in value.args[1:])
         smallest, largest = spec_of(data).range
         if low <= smallest and largest <= high:
+            if self.arithmetic.name == "tflite" and isinstance(data, relax.Var):
+                self.wanted_names[data.name] = name
             return data
         layer = self.definition(data)
         if qnn.is_qnn(layer) and self.uses(data) <= 1:

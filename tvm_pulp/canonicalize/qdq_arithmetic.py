@@ -10,12 +10,13 @@ import numpy as np
 
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant, Real
 from tvm_pulp.qnn import softmax_tflite
-from tvm_pulp.qnn.add import LEFT_SHIFT
+from tvm_pulp.qnn.add import LEFT_SHIFT, LEFT_SHIFT_16
 from tvm_pulp.qnn.fixed_point import quantize_multiplier, quantize_multipliers, single_rounding_multipliers
 from tvm_pulp.qnn.requant import Requant
 
 # A rule and its constant tensors.
 Rule = tuple[Requant, list[np.ndarray]]
+_BYTES = ("int8", "uint8")
 
 
 def _rule(kind: str, target: IntegerTarget) -> Requant:
@@ -46,12 +47,24 @@ class TfliteArithmetic:
         """Rule from one quantization to another."""
         return self.requant(np.array([float(x.scale) / float(target.scale)]), target)
 
-    def dense(self, x: np.float32, weight: np.ndarray, target: IntegerTarget) -> Rule:
+    def layer(self, x: Quantized, weight: np.ndarray, target: IntegerTarget) -> Rule:
+        """Rule of a convolution or of products; `weight` holds one scale or one per output channel."""
+        ratio = self.conv_ratio(x.scale, weight, target.scale)
+        return self.requant(ratio, target) if x.dtype in _BYTES else self._of_wide_sums(ratio, target)
+
+    def _of_wide_sums(self, ratio: np.ndarray, target: IntegerTarget) -> Rule:
+        """Kernels of 16-bit activations sum in 64 bits and multiply by 15 bits, rounded once, half up."""
+        ratio = ratio[:1] if (ratio == ratio[0]).all() else ratio
+        multipliers, exponents = (t.astype(np.int64) for t in quantize_multipliers(ratio))
+        short = np.where(multipliers < 0x7FFF0000, (multipliers + (1 << 15)) >> 16, 0x7FFF)
+        return _rule("half_up", target), [short.astype(np.int32), (15 - exponents).astype(np.int32)]
+
+    def dense(self, x: Quantized, weight: np.ndarray, target: IntegerTarget) -> Rule:
         """Rule of a fully connected layer: the reference kernel rounds once, half up, unlike all others."""
-        ratio = self.conv_ratio(x, weight, target.scale)
+        ratio = self.conv_ratio(x.scale, weight, target.scale)
         if (weight == weight[0]).all():
             # The product of the two scales is a float32 in this kernel.
-            ratio = np.array([float(np.float32(x) * np.float32(weight[0])) / float(target.scale)])
+            ratio = np.array([float(np.float32(x.scale) * np.float32(weight[0])) / float(target.scale)])
         rule = _rule("half_up", target)
         return rule, list(single_rounding_multipliers(ratio))
 
@@ -69,9 +82,9 @@ class TfliteArithmetic:
         self, a: Quantized, b: Quantized, target: IntegerTarget, subtract: bool
     ) -> tuple[dict[str, Any], Sequence[Any]]:
         """Attributes and constant tensors of `add`."""
-        twice = 2.0 * float(max(a.scale, b.scale))
+        twice, bits = 2.0 * float(max(a.scale, b.scale)), LEFT_SHIFT if target.dtype in _BYTES else LEFT_SHIFT_16
         pairs = [quantize_multiplier(float(s) / twice) for s in (a.scale, b.scale)]
-        rule, tensors = self.requant(np.array([twice / ((1 << LEFT_SHIFT) * float(target.scale))]), target)
+        rule, tensors = self.requant(np.array([twice / ((1 << bits) * float(target.scale))]), target)
         attributes = {
             "form": "tflite",
             "requant_a": "none",
@@ -81,6 +94,7 @@ class TfliteArithmetic:
             "multipliers": [p[0] for p in pairs],
             "exponents": [p[1] for p in pairs],
             "subtract": int(subtract),
+            "left_shift": bits,
             **rule.attributes(),
         }
         return attributes, tensors

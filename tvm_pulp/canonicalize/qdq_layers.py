@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.accumulators import Accumulators, accumulator_reach
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant
+from tvm_pulp.qnn.fixed_point import WIDE_SUM
 from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.qnn.requant import Requant
 
 if TYPE_CHECKING:
     from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
@@ -80,13 +83,17 @@ def convolution(
     once = scales[: scales.size // copies]
     tensors = _bias(fold, bias, x, once, (3 if geometry["layout"] == "NHWC" else 1) - axes)
     tensors = None if tensors is None else [np.tile(t, copies) for t in tensors]
-    if tensors is None or not _fits(x, weight, tensors):
+    if tensors is None:
         return None
+    reach = accumulator_reach(x, weight, tensors)
     if isinstance(target, Accumulators):
         rule, constants = target.take(x, weight, once, tensors)
     else:
-        rule, constants = fold.arithmetic.requant(fold.arithmetic.conv_ratio(x.scale, scales, target.scale), target)
-    attributes = {**rule.attributes(), **geometry, "zero_point": x.zero_point, "has_bias": len(tensors)}
+        rule, constants = fold.arithmetic.layer(x, scales, target)
+    sums = _sums(rule, reach, x)
+    if sums is None:
+        return None
+    attributes = {**sums, **geometry, "zero_point": x.zero_point, "has_bias": len(tensors)}
     arguments = [relax.const(t) for t in (weight.centred, *tensors, *constants)]
     return qnn.emit("conv2d", [x.value, *arguments], attributes)
 
@@ -103,28 +110,34 @@ def matmul(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) 
     if scales is None:
         return None
     tensors = _bias(fold, bias, x, scales, -1)
-    if tensors is None or not _fits(x, weight, tensors):
+    if tensors is None:
         return None
+    reach = accumulator_reach(x, weight, tensors)
     if isinstance(target, Accumulators):
         rule, constants = target.take(x, weight, scales, tensors)
     else:
-        rule, constants = fold.arithmetic.dense(x.scale, scales, target)
-    attributes = {**rule.attributes(), "zero_point": x.zero_point, "has_bias": len(tensors)}
+        rule, constants = fold.arithmetic.dense(x, scales, target)
+    sums = _sums(rule, reach, x)
+    if sums is None:
+        return None
+    attributes = {**sums, "zero_point": x.zero_point, "has_bias": len(tensors)}
     arguments = [relax.const(t) for t in (weight.centred, *tensors, *constants)]
     return qnn.emit("dense", [x.value, *arguments], attributes)
 
 
 def _activations(fold: QdqRewriter, call: Any, a: Quantized, target: LayerTarget) -> Any:
     b = fold.operands.quantized(call.args[1])
-    if b is None or len(b.shape) < 2 or a.reach * b.reach * a.shape[-1] >= 1 << 31:
+    if b is None or len(b.shape) < 2:
         return None
     if isinstance(target, Accumulators):
         rule, constants = target.take_products(a, b, a.shape[-1])
     else:
-        ratio = fold.arithmetic.conv_ratio(a.scale, np.array([b.scale]), target.scale)
-        rule, constants = fold.arithmetic.requant(ratio, target)
+        rule, constants = fold.arithmetic.layer(a, np.array([b.scale]), target)
+    sums = _sums(rule, a.reach * b.reach * a.shape[-1], a)
+    if sums is None:
+        return None
     attributes = {
-        **rule.attributes(),
+        **sums,
         "zero_point_a": a.zero_point,
         "zero_point_b": b.zero_point,
         "transpose_b": 0,
@@ -132,9 +145,14 @@ def _activations(fold: QdqRewriter, call: Any, a: Quantized, target: LayerTarget
     return qnn.emit("matmul", [a.value, b.value, *(relax.const(c) for c in constants)], attributes)
 
 
-def _fits(x: Quantized, weight: QuantizedConstant, bias: list[np.ndarray]) -> bool:
-    """Whether no input can bring an accumulator beyond 32 bits."""
-    return accumulator_reach(x, weight, bias) < 1 << 31
+def _sums(rule: Requant, reach: int, x: Quantized) -> dict[str, Any] | None:
+    """Attributes of a rule for accumulators up to `reach`: 32 bits, or 64 for 16-bit activations; None beyond."""
+    if reach < 1 << 31:
+        return rule.attributes()
+    if rule.kind == "none" or reach >= WIDE_SUM or x.dtype not in ("int16", "uint16"):
+        return None
+    # So long a sum was rounded many times where it was computed in floats: how ties go does not matter.
+    return {**replace(rule, kind="half_up").attributes(), "sum_bits": 64}
 
 
 def _bias(fold: QdqRewriter, bias: Any, x: Quantized, scales: np.ndarray, axis: int) -> list[np.ndarray] | None:

@@ -53,8 +53,11 @@ class OnnxArithmetic:
     def rescale(self, x: Quantized, target: IntegerTarget) -> Rule:
         return self.requant(np.array([float(x.scale) / float(target.scale)]), target)
 
-    def dense(self, x: np.float32, weight: np.ndarray, target: IntegerTarget) -> Rule:
-        return self.requant(self.conv_ratio(x, weight, target.scale), target)
+    def layer(self, x: Quantized, weight: np.ndarray, target: IntegerTarget) -> Rule:
+        return self.requant(self.conv_ratio(x.scale, weight, target.scale), target)
+
+    def dense(self, x: Quantized, weight: np.ndarray, target: IntegerTarget) -> Rule:
+        return self.layer(x, weight, target)
 
     def conv_ratio(self, x: np.float32, weight: np.ndarray, y: Real) -> np.ndarray:
         return np.asarray(np.float64(x) * weight.astype(np.float64) / np.float64(y))

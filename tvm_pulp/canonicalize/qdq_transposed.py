@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 
 _TO_NHWC, _TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
+# First spatial axis of a layout.
+_SPATIAL = {"NHWC": 1, "NCHW": 2}
 
 
 @dataclass(frozen=True)
@@ -88,12 +90,13 @@ def conv1d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: An
 def conv2d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     attrs = call.attrs
-    if x is None or weight is None or (str(attrs.data_layout), str(attrs.kernel_layout)) != ("NCHW", "IOHW"):
+    layout = str(attrs.data_layout)
+    if x is None or weight is None or layout not in _SPATIAL or str(attrs.kernel_layout) != "IOHW":
         return None
     given, extra = [int(p) for p in attrs.padding], [int(p) for p in attrs.output_padding]
     axes = tuple(
         Axis(
-            x.shape[2 + a],
+            x.shape[_SPATIAL[layout] + a],
             weight.values.shape[2 + a],
             int(attrs.strides[a]),
             int(attrs.dilation[a]),
@@ -102,7 +105,7 @@ def conv2d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: An
         )
         for a in range(2)
     )
-    return _transposed(fold, x, weight, axes, int(attrs.groups), target, bias)
+    return _transposed(fold, x, weight, axes, int(attrs.groups), target, bias, layout=layout)
 
 
 def _transposed(
@@ -114,11 +117,12 @@ def _transposed(
     target: LayerTarget,
     bias: Any,
     rank: int = 4,
+    layout: str = "NCHW",
 ) -> Any:
     """`rank` is that of the original result, which the bias was added to."""
     if groups == 1 and all(min(axis.pads) >= 0 and axis.result > 0 for axis in axes):
-        return _by_phases(fold, x, weight, axes, target, bias, rank)
-    return _spread(fold, x, weight, axes, groups, target, bias, rank)
+        return _by_phases(fold, x, weight, axes, target, bias, rank, layout)
+    return _spread(fold, x, weight, axes, groups, target, bias, rank, layout)
 
 
 def _by_phases(
@@ -129,6 +133,7 @@ def _by_phases(
     target: LayerTarget,
     bias: Any,
     rank: int,
+    layout: str,
 ) -> Any:
     plain = weight.rearranged(lambda array: array.transpose(1, 0, 2, 3))
     scales = plain.channel_scales()
@@ -137,12 +142,14 @@ def _by_phases(
     (n, _, _, _), (channels, depth, height, width) = x.shape, plain.values.shape
     phases = axes[0].stride * axes[1].stride
     values = _phase_filters(plain.centred, axes)
+    if layout == "NHWC":
+        values = values.transpose(_TO_NHWC)
     spread_scales = np.tile(scales, phases).reshape(-1, 1, 1, 1)
     filters = QuantizedConstant(
         values, np.broadcast_to(spread_scales, values.shape), np.broadcast_to(np.int64(0), values.shape)
     )
     geometry = {
-        "layout": "NCHW",
+        "layout": layout,
         "strides": [1, 1],
         "dilation": [1, 1],
         "pads": [axes[0].pads[0], axes[1].pads[0], axes[0].pads[1], axes[1].pads[1]],
@@ -151,7 +158,7 @@ def _by_phases(
         "macs_per_output": depth * height * width // phases,
     }
     blocks = convolution(fold, x, filters, geometry, target, bias, rank, copies=phases)
-    return None if blocks is None else _side_by_side(fold, fold.emit(blocks), n, channels, axes)
+    return None if blocks is None else _side_by_side(fold, fold.emit(blocks), n, channels, axes, layout)
 
 
 def _phase_filters(weights: np.ndarray, axes: tuple[Axis, ...]) -> np.ndarray:
@@ -169,10 +176,10 @@ def _phase_filters(weights: np.ndarray, axes: tuple[Axis, ...]) -> np.ndarray:
     return found.reshape(-1, depth, rows.taps, columns.taps)
 
 
-def _side_by_side(fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: tuple[Axis, ...]) -> Any:
+def _side_by_side(fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: tuple[Axis, ...], layout: str) -> Any:
     """Phases as pixels, without what the padding cuts off. Channels last: then whole pixels move."""
     rows, columns = axes
-    value = fold.emit(qnn.emit("transpose", [blocks], {"axes": _TO_NHWC}))
+    value = blocks if layout == "NHWC" else fold.emit(qnn.emit("transpose", [blocks], {"axes": _TO_NHWC}))
     if rows.stride > 1:
         shape = (n * rows.blocks, columns.blocks, rows.stride, columns.stride * channels)
         turned = qnn.emit("transpose", [fold.emit(relax.op.reshape(value, shape))], {"axes": [0, 2, 1, 3]})
@@ -183,7 +190,7 @@ def _side_by_side(fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: t
     if size != list(shape):
         cut = {"begin": [0, rows.crop, columns.crop, 0], "stride": [1] * 4, "size": size}
         value = fold.emit(qnn.emit("slice", [value], cut))
-    return qnn.emit("transpose", [value], {"axes": _TO_NCHW})
+    return value if layout == "NHWC" else qnn.emit("transpose", [value], {"axes": _TO_NCHW})
 
 
 def _spread(
@@ -195,6 +202,7 @@ def _spread(
     target: LayerTarget,
     bias: Any,
     rank: int,
+    layout: str,
 ) -> Any:
     """Groups: an ordinary convolution, mirrored, over the input spread by the strides."""
     pads = [axes[0].reach - axes[0].before, axes[1].reach - axes[1].before]
@@ -205,12 +213,14 @@ def _spread(
     def mirrored(array: np.ndarray) -> np.ndarray:
         i, o, kh, kw = array.shape
         grouped = array.reshape(groups, i // groups, o, kh, kw)[:, :, :, ::-1, ::-1]
-        return grouped.transpose(0, 2, 1, 3, 4).reshape(groups * o, i // groups, kh, kw)
+        plain = grouped.transpose(0, 2, 1, 3, 4).reshape(groups * o, i // groups, kh, kw)
+        return plain.transpose(_TO_NHWC) if layout == "NHWC" else plain
 
     strides = [axis.stride for axis in axes]
-    spread = qnn.emit("dilate", [x.value], {"strides": [1, 1, *strides], "value": x.zero_point})
+    apart = [1, *strides, 1] if layout == "NHWC" else [1, 1, *strides]
+    spread = qnn.emit("dilate", [x.value], {"strides": apart, "value": x.zero_point})
     value = x.value if max(strides) == 1 else fold.emit(spread)
     dilation = [axis.dilation for axis in axes]
-    geometry = {"layout": "NCHW", "strides": [1, 1], "dilation": dilation, "pads": pads, "groups": groups}
+    geometry = {"layout": layout, "strides": [1, 1], "dilation": dilation, "pads": pads, "groups": groups}
     spread_x = Quantized(value, x.scale, x.zero_point)
     return convolution(fold, spread_x, weight.rearranged(mirrored), geometry, target, bias, rank)

@@ -51,7 +51,7 @@ def emit_cluster(
         f"{HEADERS}/{name}_bundle_weights.h": source.bundle_weights_file(),
         f"{HEADERS}/tvmgen_{name}.h": run_function.interface_header(network, plan.arena),
         "src/main.tir.txt": function.script(),
-        **runtime_files(bool(kernels.math_used)),
+        **runtime_files(bool(kernels.math_used), ("steps.h",)),
         **{f"{RUNTIME}/{path}": text for path, text in platform.hal_files().items()},
     }
     for codegen in engines.values():

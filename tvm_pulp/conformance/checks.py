@@ -15,6 +15,7 @@ from tvm_pulp.conformance.random_layer import (
     REGION_KINDS,
     REQUANTIZATIONS,
     RandomLayer,
+    check_kinds,
     random_input,
     random_layer,
 )
@@ -46,6 +47,9 @@ class Conformance:
     requantizations: Sequence[str] = REQUANTIZATIONS
     layers: int = 12
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_kinds(self.kinds, self.requantizations)
 
     def check(self) -> None:
         """All checks."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant, narrow_enough
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -53,12 +54,28 @@ class RandomLayer:
         return f"{self.operator}{then} {self.x} weight {list(weight.shape)} {weight.min()}..{weight.max()} {a}"
 
 
+def check_kinds(kinds: Sequence[str], requantizations: Sequence[str]) -> None:
+    """Layers that cannot be made are not replaced by others."""
+    for field, asked, known in (
+        ("kinds", kinds, (*OPERATOR_KINDS, *REGION_KINDS)),
+        ("requantizations", requantizations, REQUANTIZATIONS),
+    ):
+        unknown = [name for name in asked if name not in known]
+        if unknown or not asked:
+            what = f"the kit makes no random '{unknown[0]}'" if unknown else "there is nothing to test"
+            raise UserError(
+                f"{field}={tuple(asked)}: {what}; choose from {', '.join(known)}, and compare networks of other "
+                "operators with --target=c"
+            )
+
+
 def random_layer(
     source: np.random.Generator,
     kinds: Sequence[str] = OPERATOR_KINDS,
     requantizations: Sequence[str] = REQUANTIZATIONS,
 ) -> RandomLayer:
     """One layer of a random kind."""
+    check_kinds(kinds, requantizations)
     kind = str(source.choice(list(kinds)))
     dtype = str(source.choice(["int8", "uint8"]))
     if kind == "dense+lookup":

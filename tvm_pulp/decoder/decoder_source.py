@@ -32,7 +32,11 @@ class DecoderFacts:
 
 def header(facts: DecoderFacts) -> str:
     """`tvmgen_<name>.h`."""
-    return _filled("decoder.h.in", facts, {})
+    tables = (
+        f"extern const int8_t tvmgen_{facts.name}_embedding[{facts.shape.vocabulary} * {facts.shape.width}];\n"
+        f"extern const int16_t tvmgen_{facts.name}_rotation[{facts.rows} * {facts.shape.head}];"
+    )
+    return _filled("decoder.h.in", facts, {"LOGITS": "", "TABLES": tables})
 
 
 def source(facts: DecoderFacts) -> str:
@@ -47,7 +51,7 @@ def program(facts: DecoderFacts, engines: Mapping[str, Codegen]) -> str:
     """`<name>_program.c`: what the simulator runs, from the first token to the last."""
     includes = "\n".join(f'#include "{c.header}"' for c in engines.values())
     inits = " ".join(f"{c.init}();" for c in engines.values())
-    return _filled("program.c.in", facts, {"INCLUDES": includes, "INITS": inits or "(void)0;"})
+    return _filled("program.c.in", facts, {"INCLUDES": includes, "INITS": inits or "(void)0;", "STEPS": "logits[i]"})
 
 
 def tables(facts: DecoderFacts, embedding: np.ndarray, rotation: np.ndarray) -> str:

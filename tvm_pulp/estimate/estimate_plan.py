@@ -55,6 +55,7 @@ class Estimate:
     spans: list[BusySpan] = field(default_factory=list)
     stall_cycles: int = 0  # of the cores, waiting for the DMA
     fetch_cycles: int = 0  # of the cores, waiting for code
+    step_starts: list[int] = field(default_factory=list)  # of every step of the program, its waits over
 
 
 def estimate_plan(plan: Record, costs: CostModel) -> Estimate:
@@ -81,6 +82,7 @@ class _Clock:
         self._code("entry")
         for step in self._plan["program"]:
             self._synchronise(step)
+            self._result.step_starts.append(self._now)
             self._code("step")
             self._now += self._costs.step_cycles
             self._step(step)

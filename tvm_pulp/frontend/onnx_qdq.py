@@ -23,7 +23,10 @@ from tvm_pulp.frontend.relax_constant import constant
 from tvm_pulp.qnn.tensor_spec import RANGES
 
 _MARKERS = frozenset(
-    {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", *onnx_quantized_operators.CONVERTERS}
+    {
+        *("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeLSTM"),
+        *onnx_quantized_operators.CONVERTERS,
+    }
 )
 _CONVERTERS = {**onnx_quantized_operators.CONVERTERS, **onnx_qdq_operators.CONVERTERS}
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
@@ -21,29 +20,17 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 _FUNCTIONS = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
 _KNOWN_FUNCTIONS = ("Sigmoid", "Tanh", "Relu")
 _LONGEST = 1024
-RECURRENT = frozenset(_GATES)
+# Its weights are integers, and stored the other way round.
+DYNAMIC = "DynamicQuantizeLSTM"
+RECURRENT = frozenset({*_GATES, DYNAMIC})
 
 
-def decompose(graph: Any, constants: Mapping[str, np.ndarray], shapes: Mapping[str, tuple[int, ...]]) -> Any:
-    """A graph without recurrent nodes; the same graph where it has none."""
-    if not any(node.op_type in RECURRENT for node in graph.node):
-        return graph
-    result = onnx.GraphProto()
-    result.CopyFrom(graph)
-    del result.node[:]
-    for node in graph.node:
-        if node.op_type in RECURRENT:
-            _Unrolled(node, constants, shapes, result).write()
-        else:
-            result.node.append(node)
-    return result
-
-
-class _Unrolled:
+class Unrolled:
     """One recurrent node on its way into a graph."""
 
     def __init__(self, node: Any, constants: Mapping[str, np.ndarray], shapes: Mapping[str, Any], graph: Any) -> None:
         self.node, self.constants, self.graph = node, constants, graph
+        self.kind = "LSTM" if node.op_type == DYNAMIC else node.op_type
         self.attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
         self.prefix = f"{node.output[0] if node.output and node.output[0] else node.name}__unrolled"
         self.count = 0
@@ -53,7 +40,7 @@ class _Unrolled:
             raise UserError(f"{label(node)}: its operands must have three axes: export it again")
         self.steps, self.batch = (x[1], x[0]) if self.batch_first else (x[0], x[1])
         self.directions = weight[0]
-        self.hidden = weight[1] // _GATES[node.op_type]
+        self.hidden = weight[2 if node.op_type == DYNAMIC else 1] // _GATES[self.kind]
         self.functions = self._functions()
         self._check()
 
@@ -68,7 +55,7 @@ class _Unrolled:
         return tuple(shapes[name])
 
     def _functions(self) -> list[str]:
-        per_direction = _FUNCTIONS[self.node.op_type]
+        per_direction = _FUNCTIONS[self.kind]
         given = [f.decode("ascii", "replace") for f in self.attributes.get("activations", [])]
         functions = given or per_direction * self.directions
         if len(functions) != len(per_direction) * self.directions or any(f not in _KNOWN_FUNCTIONS for f in functions):
@@ -87,22 +74,25 @@ class _Unrolled:
         self.reverse = [direction == "reverse", True]
         if not 0 < self.steps <= _LONGEST or not self.hidden:
             raise UserError(f"{label(node)}: {self.steps} steps cannot be written out; use 1 to {_LONGEST}")
-        shapes = {1: (-1, None), 2: (-1, self.hidden), 3: (-2, None)}
-        for place, (gates, width) in shapes.items():
-            name = self._operand(place)
-            if name in self.constants:
-                rows = _GATES[node.op_type] * self.hidden * -gates
-                found = self.constants[name].shape
-                if found[:2] != (self.directions, rows) or (width is not None and found[2:] != (width,)):
-                    raise UserError(
-                        f"{label(node)}: operand '{name}' of shape {list(found)} does not fit: export it again"
-                    )
+        self._check_weights()
         lengths = self._operand(4)
         stated = self.constants.get(lengths) if lengths else None
         if lengths and (stated is None or (stated != self.steps).any()):
             raise UserError(f"{label(node)}: sequences of different length are not supported: leave sequence_lens out")
         if self._operand(7):
             raise UserError(f"{label(node)}: peephole weights are not supported: export it without")
+
+    def _check_weights(self) -> None:
+        node, shapes = self.node, {1: (-1, None), 2: (-1, self.hidden), 3: (-2, None)}
+        for place, (gates, width) in shapes.items():
+            name = self._operand(place)
+            if name in self.constants:
+                rows = _GATES[self.kind] * self.hidden * -gates
+                found = self.constants[name].shape
+                if found[:2] != (self.directions, rows) or (width is not None and found[2:] != (width,)):
+                    raise UserError(
+                        f"{label(node)}: operand '{name}' of shape {list(found)} does not fit: export it again"
+                    )
 
     def _operand(self, place: int) -> str:
         return str(self.node.input[place]) if place < len(self.node.input) else ""
@@ -173,7 +163,7 @@ class _Unrolled:
         for direction in range(self.directions):
             order = list(range(self.steps))
             order = order[::-1] if self.reverse[direction] else order
-            states, cell = rule[self.node.op_type](x, direction, order)
+            states, cell = rule[self.kind](x, direction, order)
             last.append(states[order[-1]])
             cells.append(cell)
             everything.append([states[step] for step in range(self.steps)])

@@ -56,13 +56,22 @@ def value_shapes(graph: Any, opsets: Sequence[Any], shapes: Mapping[str, Sequenc
     return known
 
 
+def _inferable(node: Any) -> Any:
+    """A node that onnx knows the shapes of: onnxruntime's quantized LSTM has those of the standard one."""
+    if node.op_type != "DynamicQuantizeLSTM":
+        return node
+    plain = onnx.helper.make_node("LSTM", list(node.input[:3]), list(node.output), name=node.name)
+    plain.attribute.extend(node.attribute)
+    return plain
+
+
 def _skeleton(graph: Any, opsets: Sequence[Any], shapes: Mapping[str, Sequence[int]]) -> Any:
     """The graph without its weights and without the shapes that its file claims."""
     model = onnx.ModelProto()
     model.ir_version = onnx.IR_VERSION
     model.opset_import.extend(opsets)
     model.graph.name = "g"
-    model.graph.node.extend(graph.node)
+    model.graph.node.extend(map(_inferable, graph.node))
     for info in graph.input:
         element = info.type.tensor_type.elem_type
         model.graph.input.append(onnx.helper.make_tensor_value_info(info.name, element, shapes.get(info.name)))

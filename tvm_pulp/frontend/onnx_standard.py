@@ -13,13 +13,14 @@ from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_fold_shapes import fold_shapes
 from tvm_pulp.frontend.onnx_node_checks import check_nodes
 from tvm_pulp.frontend.onnx_order import name_of
-from tvm_pulp.frontend.onnx_recurrent import RECURRENT, decompose
+from tvm_pulp.frontend.onnx_recurrent import RECURRENT
 from tvm_pulp.frontend.onnx_shapes import input_shapes, value_shapes
+from tvm_pulp.frontend.onnx_unroll import decompose
 
 # Whose operator names mean what the converters think they mean.
 _DOMAINS = frozenset({"", "ai.onnx", "com.microsoft", "PACTOps", "ai.onnx.contrib", "org.pytorch.aten"})
 # TVM converts these to forms that have no C: control flow, sorting, sequences, results of unknown size.
-_NO_C = frozenset(
+NO_C = frozenset(
     (
         *("If", "Loop", "Scan", "NonZero", "Unique", "NonMaxSuppression", "AllClassNMS", "TopK", "Compress"),
         *("Optional", "OptionalHasElement", "OptionalGetElement", "SequenceConstruct", "SequenceEmpty"),
@@ -65,7 +66,7 @@ def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str])
         n
         for n in proto.node
         if (n.op_type not in known and n.op_type not in RECURRENT and n.op_type != "Constant")
-        or n.op_type in _NO_C
+        or n.op_type in NO_C
         or n.domain not in _DOMAINS
     ]
     if bad:

@@ -15,25 +15,6 @@ from tvm_pulp.frontend.tflite_checks import check_model
 
 # A flatbuffer carries its file identifier right after the root offset.
 _IDENTIFIER = b"TFL3"
-# Operators whose result has the scale and zero point of their operand, so that integers may be moved as they are.
-_MOVEMENTS = frozenset(
-    {
-        "DEPTH_TO_SPACE",
-        "EXPAND_DIMS",
-        "GATHER",
-        "PAD",
-        "PADV2",
-        "SLICE",
-        "SPACE_TO_DEPTH",
-        "SPLIT",
-        "SPLIT_V",
-        "SQUEEZE",
-        "STRIDED_SLICE",
-        "TILE",
-        "TRANSPOSE",
-        "UNPACK",
-    }
-)
 
 
 def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
@@ -114,15 +95,11 @@ def _unique(names: Sequence[str]) -> list[str]:
 def _import(path: Path, model: Any, options: ImportOptions) -> Any:
     from tvm.error import OpNotImplemented
     from tvm.relax.frontend.tflite import from_tflite
-    from tvm.relax.frontend.tflite.tflite_frontend import OperatorConverter
 
-    class Converter(OperatorConverter):
-        """TVM's converter; it refuses these on integers, although they only move them."""
-
-        _SUPPORTED_QUANTIZED_OPS = OperatorConverter._SUPPORTED_QUANTIZED_OPS | _MOVEMENTS
+    from tvm_pulp.frontend.tflite_converter import TfliteConverter
 
     try:
-        return from_tflite(model, shape_dict=dict(options.input_shapes) or None, op_converter=Converter)
+        return from_tflite(model, shape_dict=dict(options.input_shapes) or None, op_converter=TfliteConverter)
     except (OpNotImplemented, NotImplementedError) as error:
         raise UserError(f"'{path}': {_sentence(error)}: replace these operators or use ONNX") from None
     except (struct.error, IndexError, UnicodeDecodeError):

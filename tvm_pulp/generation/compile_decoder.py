@@ -48,7 +48,7 @@ def compile_decoder(
     plans = plan_decoder(request, target, progress)
     progress("emitting C")
     made = DecoderFacts(request.name, request.weights.shape, request.capacity, request.chunk)
-    same = _share(plans[DECODE], plans[PREFILL])
+    same = share_constants(plans[DECODE], plans[PREFILL])
     files: dict[str, bytes] = {}
     records = {}
     engines = {backend.target_name: backend.codegen for backend, _ in target.engines if backend.codegen is not None}
@@ -60,7 +60,7 @@ def compile_decoder(
         for path in ("plan.json", "src/main.tir.txt"):
             files[f"{entry}/{path}"] = emitted.pop(path)
         files |= emitted
-    files |= _shared_weights(plans[DECODE], plans[PREFILL], same)
+    files |= shared_weights(plans[DECODE], plans[PREFILL], same)
     files |= _own_files(made, request, engines)
     files["metadata.json"] = (json.dumps(_metadata(made, request, records), indent=2) + "\n").encode()
     if request.tokenizer is not None:
@@ -70,7 +70,7 @@ def compile_decoder(
 
 def plan_decoder(request: DecoderRequest, target: Target, progress: Callable[[str], None]) -> dict[str, LoweredPlan]:
     """Plans by entry point."""
-    _check(request, target)
+    check_request(target, request.capacity, request.chunk)
     plans = {}
     for entry, rows in ((DECODE, 1), (PREFILL, request.chunk)):
         progress(f"planning {entry} of {rows} token{'s' if rows > 1 else ''}")
@@ -92,18 +92,24 @@ def plan_entry(request: DecoderRequest, entry: str, rows: int, target: Target) -
         if layer.operator == "dense"
     }
     lowered = replace(target, pins={**pins, **target.pins}).plan(network)
-    if lowered.plan.l3_offsets():
-        raise UserError(
-            f"--capacity {request.capacity}: cache and weights of {entry} exceed L2 and the weight memory: lower it"
-        )
+    check_on_chip(lowered, request.capacity, entry)
     return lowered
 
 
-def _check(request: DecoderRequest, target: Target) -> None:
+def check_on_chip(lowered: LoweredPlan, capacity: int, entry: str) -> None:
+    """L3 is where logits are kept; weights and caches stay nearer."""
+    if lowered.plan.l3_offsets():
+        raise UserError(
+            f"--capacity {capacity}: cache and weights of {entry} exceed L2 and the weight memory: lower it"
+        )
+
+
+def check_request(target: Target, capacity: int, chunk: int) -> None:
+    """What a language model needs."""
     if not target.soc.simulated:
         raise UserError(f"a language model needs a SoC with a cluster: add --soc={DEFAULT} or an engine")
-    if request.capacity < 1 or request.chunk < 1:
-        raise UserError(f"--capacity {request.capacity}: at least one token is needed")
+    if capacity < 1 or chunk < 1:
+        raise UserError(f"--capacity {capacity}: at least one token is needed")
 
 
 def _key(tensor: Tensor) -> tuple[str, bytes]:
@@ -111,7 +117,7 @@ def _key(tensor: Tensor) -> tuple[str, bytes]:
     return str(tensor.data.dtype), tensor.data.tobytes()
 
 
-def _share(first: LoweredPlan, second: LoweredPlan) -> dict[Tensor, Tensor]:
+def share_constants(first: LoweredPlan, second: LoweredPlan) -> dict[Tensor, Tensor]:
     """Constants of the second plan that the first has too; they lie where the first has put them."""
     known = {_key(t): t for t in named_constants(first.tables, first.plan.constants())}
     same = {}
@@ -122,7 +128,7 @@ def _share(first: LoweredPlan, second: LoweredPlan) -> dict[Tensor, Tensor]:
     return same
 
 
-def _shared_weights(first: LoweredPlan, second: LoweredPlan, same: dict[Tensor, Tensor]) -> dict[str, bytes]:
+def shared_weights(first: LoweredPlan, second: LoweredPlan, same: dict[Tensor, Tensor]) -> dict[str, bytes]:
     """The second program's constants: those of the first by another name, and its own."""
     name, other = second.plan.network.name, first.plan.network.name
     own = [t for t in named_constants(second.tables, second.plan.constants()) if t not in same]
@@ -142,10 +148,16 @@ def _own_files(made: DecoderFacts, request: DecoderRequest, engines: dict[str, A
         f"{SOURCES}/{made.name}_program.c": decoder_source.program(made, engines),
         f"{SOURCES}/{made.name}_tables.c": decoder_source.tables(made, request.weights.embedding, rotation),
     }
+    return {path: text.encode() for path, text in texts.items()} | sampling_files()
+
+
+def sampling_files() -> dict[str, bytes]:
+    """The part of the runtime that chooses tokens."""
     root = resources.files("c_runtime").joinpath("generation")
-    for path in ("sample.c", "include/tvm_pulp/sample.h"):
-        texts[f"{RUNTIME}/generation/{path}"] = root.joinpath(path).read_text(encoding="utf-8")
-    return {path: text.encode() for path, text in texts.items()}
+    return {
+        f"{RUNTIME}/generation/{path}": root.joinpath(path).read_bytes()
+        for path in ("sample.c", "include/tvm_pulp/sample.h")
+    }
 
 
 def _metadata(made: DecoderFacts, request: DecoderRequest, records: dict[str, Any]) -> dict[str, Any]:

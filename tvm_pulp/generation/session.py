@@ -160,6 +160,9 @@ class Generator:
             rows = len(wish.prompt) + wish.tokens - 1
             raw = machine.read_l3(0, 4 * rows * self.facts["vocabulary"])
             logits = np.frombuffer(raw, np.int32).reshape(rows, -1).copy()
+            if self.facts.get("logits") == "float32":
+                # The device keeps integers of the same order; the bits below the sign are what they were.
+                logits = (logits ^ ((logits >> 31) & 0x7FFFFFFF)).view(np.float32)
         return Generated(
             self._words(machine, "tvmgen_tokens", wish.tokens),
             self._word(machine, "tvmgen_prefill_cycles"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tvm_pulp.planning.attempts.watch_plans import watch_plans
 from tvm_pulp.planning.driver import PlanRequest, plan_network
 from tvm_pulp.planning.partition_network import partition_network
 
@@ -9,4 +10,5 @@ __all__ = [
     "PlanRequest",
     "partition_network",
     "plan_network",
+    "watch_plans",
 ]

@@ -3,8 +3,8 @@
 Form `plain`: each operand is optionally requantized first (`requant_a`, `requant_b`; the saturation in between is
 part of the meaning), then summed, then requantized. Form `half_even`: (a * mul_a + b * mul_b) / 2^shift, rounded once,
 ties to even; the requantization names the zero point and range and has no tensors. Form `tflite`: both operands are
-brought to a common scale with 20 extra bits, summed (`subtract`: subtracted) and requantized, as TFLite's reference
-kernel does.
+brought to a common scale with `left_shift` extra bits, summed (`subtract`: subtracted) and requantized, as TFLite's
+reference kernel does.
 Operands: a, b, then the tensors of requant_a, requant_b, requant in that order.
 """
 
@@ -23,8 +23,13 @@ from tvm_pulp.qnn.operator import Operator, register
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
-# Extra precision of TFLite's common scale.
-LEFT_SHIFT = 20
+# Extra precision of TFLite's common scale, for 8-bit and 16-bit operands.
+LEFT_SHIFT, LEFT_SHIFT_16 = 20, 15
+
+
+def left_shift(attributes: dict[str, Any]) -> int:
+    """Extra bits of the common scale."""
+    return int(attributes.get("left_shift", LEFT_SHIFT))
 
 
 def rules(attributes: dict[str, Any]) -> list[Requant]:
@@ -65,7 +70,7 @@ class Add(Operator):
             return np.clip(value, rule.low, rule.high).astype(rule.out_dtype)
         if attributes["form"] == "tflite":
             left, right = (
-                fixed_point.multiply((x.astype(np.int64) - zero) << LEFT_SHIFT, mul, exponent)
+                fixed_point.multiply((x.astype(np.int64) - zero) << left_shift(attributes), mul, exponent)
                 for x, zero, mul, exponent in zip(
                     inputs[:2],
                     (attributes["zero_point_a"], attributes["zero_point_b"]),
@@ -101,7 +106,7 @@ class Add(Operator):
             elif attributes["form"] == "tflite":
                 zeros = (attributes["zero_point_a"], attributes["zero_point_b"])
                 left, right = (
-                    call("scale_tflite", (value - zero) * (1 << LEFT_SHIFT), mul, exponent)
+                    call("scale_tflite", (value - zero) * (1 << left_shift(attributes)), mul, exponent)
                     for value, zero, mul, exponent in zip(
                         (left, right), zeros, attributes["multipliers"], attributes["exponents"], strict=True
                     )

@@ -92,7 +92,7 @@ class Conv2d(Operator):
             oy = loops.bind("oy", tirx.truncdiv(place, i32(ow)))
             ox = loops.bind("ox", tirx.truncmod(place, i32(ow)))
             with loops.loop("k", o) as k:
-                acc = loops.scalar("acc", bias[k] if bias is not None else 0)
+                acc = loops.accumulator("acc", bias[k] if bias is not None else 0, attributes)
                 first = tirx.truncdiv(k, i32(o // groups)) * per_group if groups > 1 else i32(0)
                 with loops.loop("ky", kh) as ky:
                     iy = loops.bind("iy", oy * sh + ky * dh - top)
@@ -101,7 +101,7 @@ class Conv2d(Operator):
                         with guard(loops, ix, w, padded_w), loops.loop("c", per_group) as c:
                             value = i32(x[batch, iy, ix, first + c if groups > 1 else c])
                             value = value - zero_point if zero_point else value
-                            acc.set(acc.value + value * i32(weight[k, ky, kx, c]))
+                            acc.add_product(value, i32(weight[k, ky, kx, c]))
                 loops.store(y, [batch, oy, ox, k], requant.expression(acc.value, operands, k))
         return loops.finish("conv2d")
 

@@ -48,11 +48,11 @@ class Dense(Operator):
         y = loops.buffer("y", TensorSpec((rows, n), output.dtype))
 
         def element(row: Any, column: Any) -> None:
-            acc = loops.scalar("acc", bias[column] if bias is not None else 0)
+            acc = loops.accumulator("acc", bias[column] if bias is not None else 0, attributes)
             with loops.loop("c", depth) as c:
                 value = i32(x[row, c])
                 value = value - zero_point if zero_point else value
-                acc.set(acc.value + value * i32(weight[column, c]))
+                acc.add_product(value, i32(weight[column, c]))
             loops.store(y, [row, column], requant.expression(acc.value, operands, column))
 
         if rows == 1:

@@ -6,6 +6,9 @@ import math
 
 import numpy as np
 
+# Sums of 64 bits stay below this, so that their upper part times a multiplier fits 64 bits.
+WIDE_SUM = 1 << 47
+
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
     """A positive real factor as (31-bit multiplier, exponent): real ≈ multiplier / 2^31 * 2^exponent."""
@@ -81,8 +84,19 @@ def tie_free_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def scale_half_up(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """value * multiplier / 2^shift, rounded to nearest, ties towards plus infinity."""
+    if np.abs(value).max(initial=0) >= 1 << 31:
+        return _scale_wide(np.asarray(value, np.int64), np.asarray(multiplier, np.int64), np.asarray(shift, np.int64))
     half = np.int64(1) << (np.asarray(shift, np.int64) - 1)
     return np.asarray((np.asarray(value, np.int64) * multiplier + half) >> shift)
+
+
+def _scale_wide(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """The same for values up to `WIDE_SUM`, whose product 64 bits cannot hold: upper and lower part on their own."""
+    less = np.minimum(shift - 1, 16)
+    part = np.int64(1) << less
+    high, low = value >> less, value & (part - 1)
+    rest = (low * multiplier + (np.int64(1) << (shift - 1))) >> less
+    return np.asarray((high * multiplier + rest) >> (shift - less))
 
 
 def scale_half_even(value: np.ndarray, multiplier: np.ndarray, shift: np.ndarray) -> np.ndarray:

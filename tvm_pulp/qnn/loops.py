@@ -53,6 +53,18 @@ class Scalar:
         self._loops.store(self._buffer, [0], value)
 
 
+class Accumulator(Scalar):
+    """A sum of products of 32-bit values; a sum of 64 bits multiplies in 64 bits."""
+
+    def __init__(self, loops: Loops, buffer: Any) -> None:
+        super().__init__(loops, buffer)
+        self._is_wide = str(buffer.dtype) == "int64"
+
+    def add_product(self, left: Any, right: Any) -> None:
+        product = i64(left) * i64(right) if self._is_wide else left * right
+        self.set(self.value + product)
+
+
 class Loops:
     """A loop nest under construction."""
 
@@ -122,6 +134,15 @@ class Loops:
         scalar = Scalar(self, buffer)
         scalar.set(tirx.const(value, dtype) if isinstance(value, int) else value)
         return scalar
+
+    def accumulator(self, name: str, value: Any, attributes: dict[str, Any]) -> Accumulator:
+        """A sum that begins with `value`; attribute `sum_bits` says how wide it is."""
+        dtype = f"int{attributes.get('sum_bits', 32)}"
+        buffer = tirx.decl_buffer((1,), dtype, self._unique(name), scope="local")
+        self._append(tirx.AllocBuffer(buffer))
+        accumulator = Accumulator(self, buffer)
+        accumulator.set(tirx.const(value, dtype) if isinstance(value, int) else value.astype(dtype))
+        return accumulator
 
     def store(self, buffer: Any, indices: Sequence[Any], value: Any) -> None:
         places = [i32(i) if isinstance(i, int) else i for i in indices] or [i32(0)]

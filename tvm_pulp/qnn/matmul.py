@@ -58,12 +58,12 @@ class Matmul(Operator):
             outer = tirx.truncdiv(place, i32(rows)) if rows > 1 else place
             batch = [loops.bind("batch", i) for i in unravel(outer, batch_shape)]
             with loops.loop("column", columns) as column:
-                acc = loops.scalar("acc", 0)
+                acc = loops.accumulator("acc", 0, attributes)
                 with loops.loop("c", depth) as c:
                     left = operand(a, inputs[0], batch, [row, c], attributes["zero_point_a"])
                     second = [column, c] if attributes["transpose_b"] else [c, column]
                     right = operand(b, inputs[1], batch, second, attributes["zero_point_b"])
-                    acc.set(acc.value + left * right)
+                    acc.add_product(left, right)
                 loops.store(y, [*batch, row, column], requant.expression(acc.value, operands, column))
         return loops.finish("matmul")
 

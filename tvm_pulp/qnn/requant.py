@@ -114,7 +114,8 @@ class Requant:
         elif self.kind == "shift":
             value = call("requantize", acc, 1, picked[1], picked[0], self.low, self.high)
         else:
-            value = call(f"requantize_{self.kind}", acc, *picked, self.zero_point, self.low, self.high)
+            wide = "_64" if str(acc.ty.dtype if hasattr(acc, "ty") else acc.dtype) == "int64" else ""
+            value = call(f"requantize_{self.kind}{wide}", acc, *picked, self.zero_point, self.low, self.high)
         return value.astype(self.out_dtype)
 
     def specs(self, operands: Sequence[TensorSpec]) -> list[TensorSpec]:

@@ -8,15 +8,18 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.estimate import estimate_plan
 from tvm_pulp.formats import PlanJson, to_json
-from tvm_pulp.report.memory_map import memory_maps, timeline
+from tvm_pulp.report.cycle_axis import CycleAxis
+from tvm_pulp.report.memory_map import memory_maps
+from tvm_pulp.report.timeline import timeline
 from tvm_pulp.soc.cost_model import CostModel
 
 
 def write_pictures(folder: Path, plan: dict[str, Any], costs: CostModel) -> None:
     """plan.json, one SVG per memory level, the expected schedule as timeline.svg."""
     expected = estimate_plan(plan, costs)
-    texts = {"plan.json": to_json(PlanJson, plan), "timeline.svg": timeline(plan, expected.spans, expected.cycles)}
-    texts |= {f"{level}.svg": text for level, text in memory_maps(plan).items()}
+    axis = CycleAxis.of(plan, expected.step_starts, expected.cycles)
+    texts = {"plan.json": to_json(PlanJson, plan), "timeline.svg": timeline(plan, expected.spans, axis)}
+    texts |= {f"{level}.svg": text for level, text in memory_maps(plan, axis).items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TextIO
 
 from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
 from tvm_pulp.tiling.plan import LayerPlan, Plan
 
 
@@ -64,26 +65,19 @@ _COLUMNS = (
 
 def print_plan(plan: Plan, stream: TextIO, described: dict[str, Any]) -> None:
     """Table of layers and a line of totals."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=f"plan for {plan.soc}, {plan.cores} cores, {plan.l1_bytes:,} bytes of L1", title_justify="left")
-    for number, column in enumerate(_COLUMNS):
-        table.add_column(column, justify="left" if number < 7 else "right", no_wrap=number > 0)
-    for row in plan_rows(plan):
-        table.add_row(*row)
-    Console(file=stream, width=None if stream.isatty() else 180).print(table)
+    title = f"plan for {plan.soc}, {plan.cores} cores, {plan.l1_bytes:,} bytes of L1"
+    print_fitted(title, _COLUMNS, plan_rows(plan), 7, stream)
     constants: dict[str, int] = {}
     for constant in described["constants"]:
         constants[constant["level"]] = constants.get(constant["level"], 0) + constant["bytes"]
     levels = ", ".join(f"{size:,} bytes of constants in {level}" for level, size in constants.items())
-    print(
+    print_wrapped(
         f"about {plan.estimated_cycles:,} cycles; L1 peak {plan.l1_peak:,}; L2 activations {plan.arena.size:,} "
         f"(largest live set {plan.arena.largest_live_set:,}); {levels or 'no constants'}",
-        file=stream,
+        stream,
     )
     for line in _planner_lines(plan):
-        print(line, file=stream)
+        print_wrapped(line, stream)
 
 
 def _planner_lines(plan: Plan) -> list[str]:

@@ -19,6 +19,18 @@ def picture(title: str, left: int, width: int, height: int, body: Sequence[str])
     return "\n".join([head, ground, text(left, 24, title, size=16), *body, "</svg>", ""])
 
 
+def mixed(colour: str, other: str, share: float) -> str:
+    """A colour with a share of another in it."""
+    parts = [(int(colour[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)
+
+
+def contrast(colour: str) -> str:
+    """Black or white, whichever can be read on a colour."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 110 else "black"
+
+
 def rectangle(x: float, y: float, width: float, height: float, colour: str, tip: str = "") -> str:
     """Never too small to be seen; `tip` shows when it is pointed at."""
     shape = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.6):.1f}" height="{max(height, 0.6):.1f}"'
@@ -26,8 +38,9 @@ def rectangle(x: float, y: float, width: float, height: float, colour: str, tip:
     return f'<rect {shape} fill={quoteattr(colour)} stroke="white" stroke-width="0.3">{inside}</rect>'
 
 
-def text(x: float, y: float, words: str, *, size: int = 11, anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}">{escape(words)}</text>'
+def text(x: float, y: float, words: str, *, size: int = 11, anchor: str = "start", colour: str = "black") -> str:
+    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"'
+    return f"<text {place} fill={quoteattr(colour)}>{escape(words)}</text>"
 
 
 def line(x1: float, y1: float, x2: float, y2: float) -> str:

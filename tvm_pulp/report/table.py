@@ -6,15 +6,17 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
+
 _COLUMNS = (
     "layer",
     "op",
     "engine",
-    "MAC",
     "cycles",
-    "MAC/cycle",
     "estimate",
     "bound",
+    "MAC",
+    "MAC/cycle",
     "DMA bytes",
     "DMA stall",
     "tiles",
@@ -37,32 +39,24 @@ def layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
         cycles, macs = layer["cycles"], layer["macs"]
         # Layers overlap: work that runs beside another layer is not faster than its engine.
         rate = macs / max(cycles, layer["bound_cycles"] or 0) if cycles and macs else None
-        values: tuple[Any, ...] = (layer["name"], layer["op"], layer["engine"], macs or None, cycles, rate)
-        values += (layer["estimated_cycles"], layer["bound_cycles"], layer["dma_bytes"])
-        values += (layer["dma_stall_cycles"], layer["tiles"])
+        values: tuple[Any, ...] = (layer["name"], layer["op"], layer["engine"])
+        values += (cycles, layer["estimated_cycles"], layer["bound_cycles"], macs or None, rate)
+        values += (layer["dma_bytes"], layer["dma_stall_cycles"], layer["tiles"])
         rows.append(tuple(_text(v) for v in values))
     return rows
 
 
 def print_report(report: dict[str, Any], outputs: dict[str, np.ndarray], stream: TextIO) -> None:
     """Table of layers, totals, memory and outputs."""
-    from rich.console import Console
-    from rich.table import Table
-
     rows = layer_rows(report)
-    shown = [i for i in range(len(_COLUMNS)) if any(row[i] != "-" for row in rows)]
-    table = Table(title=f"{report['target']} on {report['soc']}", title_justify="left")
-    for i in shown:
-        table.add_column(_COLUMNS[i], justify="left" if i < 3 else "right", no_wrap=i > 0)
-    for row in rows:
-        table.add_row(*(row[i] for i in shown))
-    console = Console(file=stream, width=None if stream.isatty() else 140)
-    console.print(table)
-    print(_summary(report), file=stream)
+    shown = [i for i in range(len(_COLUMNS)) if i < 3 or any(row[i] != "-" for row in rows)]
+    title = f"{report['target']} on {report['soc']}"
+    print_fitted(title, [_COLUMNS[i] for i in shown], [[row[i] for i in shown] for row in rows], 3, stream)
+    print_wrapped(_summary(report), stream)
     for name, array in list(outputs.items())[:4]:
         values = ", ".join(str(v) for v in array.reshape(-1)[:12].tolist())
         more = ", ..." if array.size > 12 else ""
-        print(f"output {name} {array.dtype}{list(array.shape)}: {values}{more}", file=stream)
+        print_wrapped(f"output {name} {array.dtype}{list(array.shape)}: {values}{more}", stream)
     if len(outputs) > 4:
         print(f"... and {len(outputs) - 4} more outputs", file=stream)
 

@@ -24,20 +24,30 @@ class Clock(_Section):
 
 
 class Isa(_Section):
-    """What a core executes beyond RV32IMC."""
+    """What a core executes beyond RV32IMC, or beyond RV32IMA where its kind has no compressed code."""
 
     single_float: bool = False
     xpulp: bool = False
 
 
 class Cluster(_Section):
-    """The cores that compute."""
+    """The cores that compute.
+
+    `core`: their kind, and with it the structure of the cluster.
+    """
 
     cores: int = Field(default=1, ge=1, le=16)
+    core: Literal["ri5cy", "snitch"] = "ri5cy"
     isa: Isa = Isa()
     # Shared by the cores, core n uses unit n modulo their number; 0: every core has its own.
     float_units: int = Field(default=0, ge=0, le=16)
     float_dividers: int = Field(default=0, ge=0, le=16)
+
+    @property
+    def dma_core(self) -> bool:
+        """Whether a core beside them, with the number behind theirs, alone issues transfers and jobs and computes
+        nothing. There is no controller then: all cores start together."""
+        return self.core == "snitch"
 
 
 class Controller(_Section):
@@ -100,8 +110,27 @@ class CoreTiming(_Section):
     ordering_slack: int = Field(default=0, ge=0, le=64)
 
 
+class Scoreboard(_Section):
+    """Times of cores that go on while results are on their way, counted from an instruction to the first that reads
+    its result. Cores that wait for each result have none of this."""
+
+    load: int = Field(default=4, ge=1)
+    multiply: int = Field(default=4, ge=1)
+    offload: int = Field(default=4, ge=1)
+    engine_load: int = Field(default=13, ge=1)
+    engine_store_interval: int = Field(default=6, ge=1)
+    memory_operations: int = Field(default=4, ge=1, le=8)
+    atomic_extra: int = Field(default=2, ge=0)
+    barrier_exit: int = Field(default=2, ge=2)
+    next_line: int = Field(default=4, ge=0)
+    jump_line: int = Field(default=8, ge=0)
+    dma_next: int = Field(default=6, ge=0)
+    dma_row: int = Field(default=1, ge=0)
+    boot: int = Field(default=174, ge=0)
+
+
 class InstructionCache(_Section):
-    """Two levels for the cluster, one for the controller; lines of 16 bytes."""
+    """Two levels for the cluster, one for the controller; lines of 16 bytes, of 32 for Snitch cores."""
 
     ideal: bool = False
     private_sets: int = Field(default=8, ge=1)
@@ -198,6 +227,7 @@ class Soc(_Section):
     controller: Controller = Controller()
     memory: Memories = Memories()
     timing: CoreTiming = CoreTiming()
+    scoreboard: Scoreboard = Scoreboard()
     icache: InstructionCache = InstructionCache()
     events: Events = Events()
     dma: Dma = Dma()
@@ -215,6 +245,8 @@ class Soc(_Section):
             raise ValueError(
                 "bank conflicts need exact order: set timing.ordering_slack=0 or memory.l1.conflicts=false"
             )
+        if self.cluster.dma_core and (self.memory.weight.size or self.memory.l3.size):
+            raise ValueError("a cluster of Snitch cores has no weight memory and no L3: set their sizes to 0")
         for name in ("l1", "weight"):
             if getattr(self.memory, name).private_bytes:
                 raise ValueError(f"memory.{name} has no private part: only L2 has")
@@ -223,6 +255,22 @@ class Soc(_Section):
         if sum(self.software.weight_parts.values()) > self.memory.weight.size:
             raise ValueError("software.weight_parts are larger than memory.weight.size together")
         return self
+
+    @property
+    def harts(self) -> int:
+        """Cores that run programs and need a stack in L1: those that compute, and one that only commands."""
+        return self.cluster.cores + self.cluster.dma_core
+
+    @property
+    def code_line_bytes(self) -> int:
+        """Bytes of a line of the instruction caches."""
+        return 32 if self.cluster.core == "snitch" else 16
+
+    def core_name(self, index: int) -> str:
+        """What the core with a number is called: the one behind those that compute has a role of its own."""
+        if index < self.cluster.cores:
+            return f"core {index}"
+        return "DMA core" if self.cluster.dma_core else "controller"
 
     def with_settings(self, settings: Mapping[str, object]) -> Soc:
         """A copy with the values at dotted paths replaced: `{"memory.l1.conflicts": False}`."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of
+from tvm_pulp.tvmc.progress import Progress
 
 if TYPE_CHECKING:
     from tvm_pulp.api import App
@@ -36,15 +36,12 @@ def run(args: argparse.Namespace) -> int:
         raise UserError("--dump-code and --dump-dir belong together: give both or none")
     path = check_writable(args.output, "-o")
     options = options_of(args)
-    if not args.quiet:
-        print(f"tvmc compile: loading the compiler for {args.MODEL}", file=sys.stderr, flush=True)
+    progress = Progress("compile", quiet=args.quiet)
+    progress(f"loading the compiler for {args.MODEL}")
     from tvm_pulp.api import compile_with
 
-    def progress(message: str) -> None:
-        if not args.quiet:
-            print(f"tvmc compile: {message}", file=sys.stderr, flush=True)
-
-    app = compile_with(args.MODEL, options, progress)
+    with progress:
+        app = compile_with(args.MODEL, options, progress)
     app.save(path)
     if dumps:
         _dump(app, dumps, Path(args.dump_dir))

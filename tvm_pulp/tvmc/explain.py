@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from io import StringIO
 
 from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of
+from tvm_pulp.tvmc.progress import Progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,5 +21,11 @@ def run(args: argparse.Namespace) -> int:
     onnx = check_writable(args.onnx, "--onnx") if args.onnx else None
     from tvm_pulp.api import explain
 
-    explain(args.MODEL, options_of(args), sys.stdout, onnx)
+    # Printed when planning is over, so that the two do not mix on a terminal.
+    text = StringIO()
+    try:
+        with Progress("explain", stages=False):
+            explain(args.MODEL, options_of(args), text, onnx)
+    finally:
+        sys.stdout.write(text.getvalue())
     return 0

@@ -7,6 +7,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from tvm_pulp import __version__
 from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
 
 # verb -> what it does. The module `tvm_pulp.tvmc.<verb>` offers `add_arguments(parser)` and `run(args) -> int`.
@@ -17,7 +18,7 @@ VERBS = {
     "explain": "show node by node what the compiler does and why",
     "uma": "write the package of a new accelerator",
     "plan": "print the deployment plan and draw memories over time",
-    "targets": "list SoCs, engines and their options",
+    "targets": "list SoCs, engines and their options; --operators: who runs what",
     "sim": "run any bare-metal ELF on a simulated SoC",
 }
 
@@ -30,9 +31,22 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _overview() -> str:
-    lines = ["usage: tvmc VERB ...", "", "Compile quantized networks to bare-metal C and run them.", ""]
+    lines = ["usage: tvmc VERB ... | --version", "", "Compile quantized networks to bare-metal C and run them.", ""]
     lines += [f"  {verb:10} {text}" for verb, text in VERBS.items()]
     return "\n".join([*lines, "", "`tvmc VERB --help` explains one verb."])
+
+
+def _versions() -> str:
+    """Our version, and those of what decides what comes out."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    lines = [f"tvm_pulp {__version__}", f"Python {sys.version.split()[0]}"]
+    for package in ("apache-tvm", "onnx", "tflite", "ortools", "ziglang"):
+        try:
+            lines.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            lines.append(f"{package} is not installed")
+    return "\n".join(lines)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,6 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_overview())
+        return 0
+    if arguments[0] == "--version":
+        print(_versions())
         return 0
     verb, rest = arguments[0], arguments[1:]
     try:

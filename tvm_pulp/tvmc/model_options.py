@@ -16,8 +16,18 @@ from tvm_pulp.errors import UserError
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     """MODEL and everything that can be said about it and its target."""
     parser.add_argument("MODEL", help="model file (.onnx, .tflite) or zoo:NAME")
-    parser.add_argument("--target", default="c", help="engines by priority, comma separated (see `tvmc targets`)")
-    parser.add_argument("--soc", help="system on chip; default: the one that carries the first engine")
+    parser.add_argument(
+        "--target",
+        default="c",
+        metavar="LIST",
+        help="engines by priority, comma separated (see `tvmc targets`); default: c, no accelerator",
+    )
+    parser.add_argument(
+        "--soc",
+        metavar="NAME",
+        help="system on chip, a name or a file; default: the one that carries the engines, for --target=c host, "
+        "which is this machine",
+    )
     parser.add_argument("--model-format", choices=["onnx", "tflite"], help="default: from the file name")
     parser.add_argument("--module-name", default="default", help="prefix of C names: tvmgen_<NAME>_run")
     parser.add_argument("--input-shapes", default="", metavar="SPEC", help='fix dynamic shapes: "x:[1,3,32,32]"')
@@ -30,10 +40,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         choices=["int8", "uint8"],
         help="take and return integers: float inputs and outputs lose their quantization, the header gains its scales",
     )
-    parser.add_argument("--l1", type=int, metavar="BYTES", help="L1 that tiles may use; default: all of it")
-    parser.add_argument(
-        "--l2", type=int, metavar="BYTES", help="L2 for activations and constants; default: all but code"
-    )
+    parser.add_argument("--l1", metavar="BYTES", help="L1 that tiles may use, as 65536 or 64k; default: all of it")
+    parser.add_argument("--l2", metavar="BYTES", help="L2 for activations and constants; default: all but code")
     parser.add_argument(
         "--no-double-buffer", action="store_true", help="nothing is fetched ahead: transfers and computation alternate"
     )

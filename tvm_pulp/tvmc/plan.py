@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.tvmc.model_options import add_model_arguments, options_of
+from tvm_pulp.tvmc.progress import Progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +33,9 @@ def run(args: argparse.Namespace) -> int:
     from tvm_pulp.tir.describe import describe
 
     options = options_of(args)
-    for entry, lowered in plan_entries(args.MODEL, options).items():
+    with Progress("plan", stages=False):
+        entries = plan_entries(args.MODEL, options)
+    for entry, lowered in entries.items():
         described = describe(lowered)
         if entry:
             print(f"{entry}:")

@@ -1,15 +1,23 @@
-"""`tvmc targets`: SoCs, engines and their options, devices."""
+"""`tvmc targets`: SoCs, engines and their options, devices; with `--operators`, who runs what."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """No arguments."""
+    parser.add_argument(
+        "--operators", action="store_true", help="list operators instead: which are understood, and who runs them"
+    )
 
 
-def run(_args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
+    if args.operators:
+        from tvm_pulp.report.operators_page import print_operators
+
+        print_operators(sys.stdout)
+        return 0
     from tvm_pulp import soc
     from tvm_pulp.sim import runner
     from tvm_pulp.uma import registry

@@ -18,5 +18,7 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output or args.NAME)
     for path in create(args.NAME, folder):
         print(path)
-    print(f"Install it with `pip install -e {folder}`; then `tvmc targets` lists uma-{args.NAME}.")
+    # Without a folder in front pip would look for a package of that name.
+    place = folder if folder.is_absolute() else f"./{folder}"
+    print(f"Install it with `pip install {place}`; then `tvmc targets` lists uma-{args.NAME}.")
     return 0

@@ -100,10 +100,14 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Call:
-    """Run a hand-written kernel on the cores: one function for all shapes, its arguments a structure of words in L1."""
+    """Run a hand-written kernel on the cores: one function for all shapes, its arguments a structure of words in L1.
+
+    `fields` names the words, those of a member that is a structure itself with a dot.
+    """
 
     function: str
     structure: str
+    fields: tuple[str, ...]
     arguments: tuple[int | Pointer, ...]
     reads: tuple[Local, ...]
     writes: tuple[Local, ...]
@@ -124,7 +128,8 @@ class Job:
     words: int
     reads: tuple[Local, ...]
     writes: tuple[Local, ...]
-    weights: Tensor | Local
+    # What lies in weight memory, or constants in L1 beside `reads`; most engines have none.
+    weights: Tensor | Local | None = None
     macs: int = 0
     cycles: int = 0  # of the engine, from its start to its event
     # Jobs that the engine holds, the one it works on included. They end in order, and the driver's submit returns only
@@ -179,7 +184,7 @@ def operands_of(step: Step) -> Sequence[Local | Tensor]:
         return step.operands
     if isinstance(step, Call):
         return (*step.reads, *step.writes)
-    return (*step.reads, *step.writes, step.weights)
+    return (*step.reads, *step.writes, *([] if step.weights is None else [step.weights]))
 
 
 @dataclass(eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 
 from tvm_pulp.errors import UserError
@@ -58,6 +59,16 @@ def parse_targets(text: str) -> list[UMABackend]:
 def core_schedules() -> tuple[Callable[[Layer, CostModel], Sequence[Form]], ...]:
     """Functions that offer hand-written kernels for a layer on the cores; none installed is fine."""
     return tuple(entry.load() for entry in entry_points(group=SCHEDULES))
+
+
+def core_kernels(family: str) -> dict[str, list[tuple[str, str]]]:
+    """By operator, hand-written kernels of the cores and the layers each takes, where schedules describe themselves."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for entry in entry_points(group=SCHEDULES):
+        described = getattr(import_module(entry.module), "described", None)
+        for operator, kernels in (described(family) if described is not None else {}).items():
+            found.setdefault(operator, []).extend(kernels)
+    return found
 
 
 @cache

@@ -7,7 +7,10 @@ import re
 from pathlib import Path
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.uma import registry
 
+# `c` is the target without an engine, the others are engines and devices of ours.
+_TAKEN = ("c", "cluster", "cores", "host", "iss", "dma", "load", "store", "l3")
 _TEMPLATES = Path(__file__).parent / "scaffold_files"
 # Template -> place in the new package.
 _FILES = {
@@ -29,6 +32,8 @@ def create(name: str, folder: Path) -> list[Path]:
     """Write the package of engine `name` into a new folder; returns its files."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise UserError(f"'{name}' cannot name an engine: use lower-case letters, digits and underscores, letter first")
+    if name in (*_TAKEN, *registry.names()):
+        raise UserError(f"'{name}' cannot name a new engine: the name is taken (see `tvmc targets`); choose another")
     if folder.exists():
         raise UserError(f"'{folder}' exists already: choose another name or --output folder")
     if not folder.parent.is_dir():

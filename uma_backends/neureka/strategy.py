@@ -31,7 +31,7 @@ def dense_check(match: Any) -> bool | Refusal:
 
 
 def conv2d_check(match: Any) -> bool | Refusal:
-    """As for dense layers; convolutions in groups only where each channel is one and the kernel 3x3."""
+    """Constant weights of up to 8 bits, 8-bit inputs; one group with any kernel, or depthwise with a 3x3 kernel."""
     answer = dense_check(match)
     layer: Layer = match.layer
     if isinstance(answer, Refusal) or layer.attributes["groups"] == 1:

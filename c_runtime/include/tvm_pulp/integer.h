@@ -74,6 +74,14 @@ TVM_PULP_INLINE int32_t tvm_pulp_requantize_half_up(int32_t acc, int32_t mul, in
   return tvm_pulp_clip_wide(value + zero_point, low, high);
 }
 
+/* The same for |acc| < 2^47, by its upper part and its last bits: the whole product may need more than 64 bits. */
+TVM_PULP_INLINE int32_t tvm_pulp_requantize_half_up_64(int64_t acc, int32_t mul, int32_t shift, int32_t zero_point,
+                                                       int32_t low, int32_t high) {
+  int32_t less = tvm_pulp_min(shift - 1, 16);
+  int64_t rest = ((acc & (((int64_t)1 << less) - 1)) * mul + ((int64_t)1 << (shift - 1))) >> less;
+  return tvm_pulp_clip_wide((((acc >> less) * mul + rest) >> (shift - less)) + zero_point, low, high);
+}
+
 /* product / 2^shift rounded to nearest, ties to even; shift is 1 to 62. */
 TVM_PULP_INLINE int64_t tvm_pulp_shift_half_even(int64_t product, int32_t shift) {
   int64_t half = (int64_t)1 << (shift - 1);

@@ -38,15 +38,20 @@ TVM_PULP_INLINE int32_t tvm_pulp_softmax_exponential(int32_t difference, int32_t
   return tvm_pulp_exp_q5(tvm_pulp_doubling_high_multiply(difference * (int32_t)((uint32_t)1 << left), mul));
 }
 
-TVM_PULP_INLINE int32_t tvm_pulp_headroom(int32_t value) {
+TVM_PULP_INLINE int32_t tvm_pulp_softmax_headroom(int32_t value) {
   int32_t zeros = 0;
   while (((uint32_t)value << zeros) < 0x80000000u) ++zeros;
   return zeros;
 }
 
+/* A sum of int16 exponentials, brought to 1..2 by its headroom, less one: -32768 stands for 0, 32767 for 1. */
+TVM_PULP_INLINE int32_t tvm_pulp_softmax_share(int32_t total, int32_t headroom) {
+  return (int32_t)((((uint32_t)total << (headroom - 1)) + 8192u) >> 14) - 98304;
+}
+
 /* 1 / total as a Q0.31 mantissa; the exponent is in tvm_pulp_softmax_output_bits. */
 static inline __attribute__((unused)) int32_t tvm_pulp_softmax_reciprocal(int32_t total) {
-  int32_t fraction = (int32_t)(((uint32_t)total << tvm_pulp_headroom(total)) - 0x80000000u);
+  int32_t fraction = (int32_t)(((uint32_t)total << tvm_pulp_softmax_headroom(total)) - 0x80000000u);
   int32_t half = (int32_t)(((int64_t)fraction + INT32_MAX + 1) >> 1);
   int32_t x = 1515870810 + tvm_pulp_doubling_high_multiply(half, -1010580540);
   for (int32_t step = 0; step < 3; ++step) {
@@ -57,6 +62,6 @@ static inline __attribute__((unused)) int32_t tvm_pulp_softmax_reciprocal(int32_
 }
 
 /* Right shift that brings exponential * reciprocal to 8 bits. */
-TVM_PULP_INLINE int32_t tvm_pulp_softmax_output_bits(int32_t total) { return 12 - tvm_pulp_headroom(total) + 31 - 8; }
+TVM_PULP_INLINE int32_t tvm_pulp_softmax_output_bits(int32_t total) { return 12 - tvm_pulp_softmax_headroom(total) + 31 - 8; }
 
 #endif /* TVM_PULP_SOFTMAX_TFLITE_H */

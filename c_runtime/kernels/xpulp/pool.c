@@ -70,6 +70,14 @@ static int32_t average(const struct tvm_pulp_pool_args *args, const struct windo
   return tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, total[1], total[0]), total[3], total[2]);
 }
 
+/* Sums of bytes, so the largest is known from the number of taps. */
+static inline struct tvm_pulp_reciprocal reciprocal_of(const struct window *w) {
+  uint32_t count = w->rows * w->columns;
+  return tvm_pulp_reciprocal_up_to(count << 8, count);
+}
+
+enum { NOT_ASKED = 2 };
+
 static void pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores, uint32_t is_average) {
   if (args->channels < 4u) {
     tvm_pulp_plain_pool(args, core, cores, is_average);
@@ -77,14 +85,13 @@ static void pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t 
   }
   uint32_t groups = (args->channels + 3u) >> 2, is_unsigned = args->x_type == TVM_PULP_UINT8;
   struct tvm_pulp_range range = tvm_pulp_share(args->out_height * args->out_width * groups, core, cores);
+  if (range.begin >= range.end) return;
   uint32_t pixel = range.begin / groups, group = range.begin - pixel * groups;
-  uint32_t oy = pixel / args->out_width, ox = pixel - oy * args->out_width;
-  uint32_t inside = all_inside(args), pixel_step = args->stride_x * args->channels;
-  uint32_t line_step = (args->stride_y * args->width - args->out_width * args->stride_x) * args->channels;
+  uint32_t oy = pixel / args->out_width, ox = pixel - oy * args->out_width, inside = NOT_ASKED;
   struct window w = find_window(args, oy, ox);
   struct tvm_pulp_reciprocal r = {0, 0};
-  if (is_average) r = tvm_pulp_reciprocal(w.rows * w.columns);
-  for (uint32_t at = range.begin; at < range.end; ++pixel, group = 0) {
+  if (is_average) r = reciprocal_of(&w);
+  for (uint32_t at = range.begin;; ++pixel, group = 0) {
     uint32_t last = group + (range.end - at) < groups ? group + (range.end - at) : groups;
     at += last - group;
     int8_t *y = args->y + pixel * args->channels;
@@ -98,15 +105,18 @@ static void pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t 
       int32_t word = is_average ? average(args, &w, w.x + channel, r) : maximum(&w, w.x + channel, is_unsigned);
       tvm_pulp_xp_put_word(y + channel, word);
     }
-    w.x += pixel_step;
+    /* What follows is not even fetched where a core has one window, as in a mean of the whole image. */
+    if (at >= range.end) return;
+    if (inside == NOT_ASKED) inside = all_inside(args);
+    w.x += args->stride_x * args->channels;
     if (++ox == args->out_width) {
       ox = 0;
       ++oy;
-      w.x += line_step;
+      w.x += (args->stride_y * args->width - args->out_width * args->stride_x) * args->channels;
     }
-    if (!inside && at < range.end) {
+    if (!inside) {
       w = find_window(args, oy, ox);
-      if (is_average) r = tvm_pulp_reciprocal(w.rows * w.columns);
+      if (is_average) r = reciprocal_of(&w);
     }
   }
 }

@@ -1,6 +1,6 @@
 """Measure how many engine cycles per second the C model simulates.
 
-Run it with `python tests/uma_backends/neureka/benchmark_model.py`.
+Run it with `python -m tests.uma_backends.neureka.benchmark_model`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import sys
 import time
 
 import numpy as np
-from flat_machine import L1_BASE, Machine, ModelLibrary
 
+from tests.uma_backends.flat_machine import L1_BASE, Machine, ModelLibrary
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.job import ArrayJob, Padding, Requantization
 from uma_backends.neureka.packing import pack_weights
@@ -53,7 +53,7 @@ def measure(library: ModelLibrary, mode: Mode, channels: int, filters: int, size
 
 def main(seconds: float = 0.5) -> int:
     """Measure every case."""
-    library = ModelLibrary.build()
+    library = ModelLibrary.build("neureka")
     for name, (mode, channels, filters, size) in CASES.items():
         rate = measure(library, mode, channels, filters, size, seconds)
         sys.stdout.write(f"{name:28} {rate / 1e6:8.1f} M engine cycles/s\n")

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from .flat_machine import Machine, ModelLibrary
+from tests.uma_backends.flat_machine import Machine, ModelLibrary
+
 from .golden_vector import NAMES, GoldenVector
 
 
 @pytest.fixture(scope="session")
 def library() -> ModelLibrary:
     """The C model with its flat memory system."""
-    return ModelLibrary.build()
+    return ModelLibrary.build("neureka")
 
 
 @pytest.fixture

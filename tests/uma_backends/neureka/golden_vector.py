@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.uma_backends.flat_machine import Machine
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.job import ArrayJob, Padding, Requantization
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses
-
-from .flat_machine import Machine
 
 MODES = {"conv1x1": Mode.POINTWISE, "conv3x3": Mode.DENSE_3X3, "dw3x3": Mode.DEPTHWISE_3X3}
 VARIANTS = ("l1", "wmem", "wmem_prefetch")

@@ -7,9 +7,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.uma_backends.flat_machine import BACKENDS, Machine
 from tvm_pulp.toolchain.build import build_host_library
-
-from .flat_machine import NEUREKA, Machine
 
 PLATFORM = Path(__file__).resolve().parent / "driver_platform"
 DEFINES = ("NEUREKA_CUSTOM_PLATFORM",)
@@ -46,9 +45,10 @@ class HookedDriver:
     """A private copy of the driver's library, wired to a machine; accesses are recorded."""
 
     def __init__(self, machine: Machine, folder: Path) -> None:
-        sources = [*sorted((NEUREKA / "driver").glob("*.c")), PLATFORM / "driver_hooks.c"]
+        driver = BACKENDS / "neureka" / "driver"
+        sources = [*sorted(driver.glob("*.c")), PLATFORM / "driver_hooks.c"]
         flags = ["-Wall", "-Wextra", "-Werror", "-fvisibility=default"]
-        built = build_host_library(sources, [NEUREKA / "driver", PLATFORM], defines=DEFINES, extra_flags=flags)
+        built = build_host_library(sources, [driver, PLATFORM], defines=DEFINES, extra_flags=flags)
         # A copy, because the driver's state is static and one file is loaded once.
         self.library = ctypes.CDLL(shutil.copy(built, folder / "driver.so"))
         self.machine = machine

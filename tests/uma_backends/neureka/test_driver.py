@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.uma_backends.flat_machine import JOB_WORDS, L1_BASE, SOFT_CLEAR, STATUS, TRIGGER, Machine
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.timing import job_cycles
 
-from .flat_machine import JOB_WORDS, L1_BASE, SOFT_CLEAR, STATUS, TRIGGER, Machine
 from .golden_vector import GoldenVector
 from .hooked_driver import DriverJob, HookedDriver
 

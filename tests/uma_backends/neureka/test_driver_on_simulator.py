@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.uma_backends.flat_machine import BACKENDS
 from tvm_pulp import soc
 from tvm_pulp.sim.iss.machine import Machine as Simulator
 from tvm_pulp.toolchain.build import build_riscv_elf
 
-from .flat_machine import NEUREKA
 from .golden_vector import VARIANTS, GoldenVector
 
 GUEST = Path(__file__).resolve().parent / "guest"
+DRIVER = BACKENDS / "neureka" / "driver"
 MAILBOX = 0x1000_0000
 SUBMITS, JOBS = 4, 2 * (1 + 4 + 4)
 # From the trigger store to the first instruction after the sleep, beyond the engine's own cycles.
@@ -24,11 +25,16 @@ WAKE_UP = 6
 @pytest.fixture(scope="module")
 def program() -> Path:
     """The guest with the driver, for the cores of the cluster."""
-    sources = [GUEST / "start.S", GUEST / "golden_job.c", NEUREKA / "driver" / "neureka.c"]
+    sources = [GUEST / "start.S", GUEST / "golden_job.c", DRIVER / "neureka.c"]
     state = 'NEUREKA_STATE=__attribute__((section(".driver_state")))'
     flags = ["-O2", "-Wall", "-Wextra", "-Werror"]
     return build_riscv_elf(
-        sources, [NEUREKA / "driver"], GUEST / "link.ld", march="rv32imc", defines=[state], extra_flags=flags
+        sources,
+        [DRIVER],
+        GUEST / "link.ld",
+        march="rv32imc",
+        defines=[state],
+        extra_flags=flags,
     )
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.uma_backends.flat_machine import Machine
 from uma_backends.neureka import reference
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.packing import pack_weights, packed_weight_bytes
 from uma_backends.neureka.registers import register_image
 from uma_backends.neureka.timing import Timing, job_cycles
 
-from .flat_machine import Machine
 from .golden_vector import NAMES, VARIANTS, GoldenVector
 
 

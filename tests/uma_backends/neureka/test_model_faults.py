@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.uma_backends.flat_machine import L1_BASE, L1_BYTES, NEVER, TRIGGER, WEIGHT_BYTES, Machine
 from tvm_pulp.errors import GuestFault, UserError
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.job import ArrayJob, Padding, Requantization
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, Addresses, register_image
-
-from .flat_machine import L1_BASE, L1_BYTES, NEVER, TRIGGER, WEIGHT_BYTES, Machine
 
 AT = Addresses(
     L1_BASE + 0x1000, L1_BASE + 0x2000, L1_BASE + 0x4000, L1_BASE + 0x6000, L1_BASE + 0x7000, L1_BASE + 0x8000

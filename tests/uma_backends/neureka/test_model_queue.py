@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tvm_pulp.errors import GuestFault
-from uma_backends.neureka.geometry import Mode
-from uma_backends.neureka.job import ArrayJob
-from uma_backends.neureka.packing import pack_weights
-from uma_backends.neureka.registers import Addresses, register_image
-from uma_backends.neureka.timing import job_cycles
-
-from .flat_machine import (
+from tests.uma_backends.flat_machine import (
     ACQUIRE,
     FINISHED,
     JOB_WORDS,
@@ -24,6 +17,12 @@ from .flat_machine import (
     TRIGGER,
     Machine,
 )  # fmt: skip
+from tvm_pulp.errors import GuestFault
+from uma_backends.neureka.geometry import Mode
+from uma_backends.neureka.job import ArrayJob
+from uma_backends.neureka.packing import pack_weights
+from uma_backends.neureka.registers import Addresses, register_image
+from uma_backends.neureka.timing import job_cycles
 
 ALL_BUSY, LOCKED = 0xFFFF_FFFF, 0xFFFF_FFFE
 JOB = ArrayJob(Mode.POINTWISE, 32, 32, 6, 6, output_bits=32, requantization=None)

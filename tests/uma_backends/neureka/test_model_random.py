@@ -8,6 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from tests.uma_backends.flat_machine import L1_BASE, Machine
 from uma_backends.neureka import reference
 from uma_backends.neureka.geometry import Geometry, Mode
 from uma_backends.neureka.job import ArrayJob, Padding, Requantization
@@ -15,7 +16,6 @@ from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.timing import Timing, job_cycles
 
-from .flat_machine import L1_BASE, Machine
 from .random_job import make_random_job
 
 GEOMETRIES = (

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.uma_backends.flat_machine import BACKENDS, INCLUDE, L1_BYTES, Machine, ModelLibrary
 from tvm_pulp.toolchain.build import build_host_program
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE
 
-from .flat_machine import INCLUDE, L1_BYTES, NEUREKA, Machine, ModelLibrary
 from .random_job import RandomJob, make_random_job
 
 LARGEST_WEIGHTS, WEIGHT_BYTES = 1 << 20, 8 << 20
@@ -20,7 +20,7 @@ LARGEST_WEIGHTS, WEIGHT_BYTES = 1 << 20, 8 << 20
 @pytest.fixture(scope="module")
 def program() -> Path:
     """The replay program with run-time checks."""
-    sources = [*sorted((NEUREKA / "model").glob("*.c")), Path(__file__).with_name("replay_jobs.c")]
+    sources = [*sorted((BACKENDS / "neureka" / "model").glob("*.c")), Path(__file__).with_name("replay_jobs.c")]
     return build_host_program(sources, [INCLUDE], sanitize=True)
 
 

@@ -7,12 +7,12 @@ from dataclasses import asdict
 
 import pytest
 
+from tests.uma_backends.flat_machine import L1_BASE, NEVER, Machine
 from uma_backends.neureka.geometry import Geometry, Mode
 from uma_backends.neureka.job import ArrayJob, Requantization
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, Addresses, register_image
 from uma_backends.neureka.timing import REVISIONS, Timing, job_cycles
 
-from .flat_machine import L1_BASE, NEVER, Machine
 from .random_job import make_random_job
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from tvm_pulp.estimate import estimate_plan
+from tvm_pulp.planning.attempts.watch_plans import tell
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice
@@ -45,7 +46,7 @@ class PlanEvaluator:
     def plan(self, wanted: Decisions) -> Plan:
         """The plan that comes closest to the decisions, with its expected cycles."""
         plan = make_plan(self.network, self.soc, self.engine_choice, wanted, cores=self.cores, l1_bytes=self.l1_bytes)
-        return estimated(plan, self.costs)
+        return tell(estimated(plan, self.costs))
 
     def plan_once(self, wanted: Decisions) -> Plan:
         """As `plan`, for cuts and leads alone: what was made before is not made again."""

@@ -64,6 +64,7 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "iss_write": (_I, [_P, _U32, _S, _U64]),
     "iss_l3": (_I, [_P, _U32, _S, _U64, _I]),
     "iss_add_peripheral": (_I, [_P, _S, _U32, _U32, _I, _NAMES, _VALUES, _Z, _S, _Z]),
+    "iss_set_host_words": (_I, [_P, _U32, _U32]),
     "iss_start": (_I, [_P, _U32, _U32]),
     "iss_get_register": (_U32, [_P, _U32, _U32]),
     "iss_set_register": (_I, [_P, _U32, _U32, _U32]),

@@ -122,11 +122,14 @@ class Machine:
         return True
 
     def load_elf(self, source: str | Path | bytes) -> None:
-        """Put an executable into the memories; `run` then starts the controller at its entry point."""
+        """Put an executable into the memories; `run` then starts the controller, or all cores, at its entry point."""
         elf = read_elf(source)
         for segment in elf.segments:
             self.write(segment.address, segment.data.ljust(segment.size, b"\0"))
         self._elf = elf
+        if self.soc.cluster.dma_core:
+            words = (elf.symbols.get("tohost", 0), elf.symbols.get("fromhost", 0))
+            library().iss_set_host_words(self.handle, *words)
 
     def write(self, address: int, data: bytes) -> None:
         """Write memory as the SoC sees it: L1, L2 or weight memory."""
@@ -159,7 +162,7 @@ class Machine:
         return self._elf.symbols[name]
 
     def core(self, index: int) -> Core:
-        """A cluster core; the number of cores names the controller."""
+        """A cluster core; the number of cores names the controller or DMA core."""
         if not 0 <= index <= self.soc.cluster.cores:
             raise UserError(f"SoC '{self.soc.name}' has no core {index}: it has {self.soc.cluster.cores}")
         return Core(self, index)
@@ -176,7 +179,9 @@ class Machine:
     def run(self, max_cycles: int | None = None) -> RunResult:
         """Run until the program writes the exit register; faults of the program raise GuestFault."""
         if not self._started and self._elf is not None:
-            self.start_core(self.soc.cluster.cores, self._elf.entry)
+            last = self.soc.cluster.cores
+            for core in range(0 if self.soc.cluster.dma_core else last, last + 1):
+                self.start_core(core, self._elf.entry)
         begin = time.perf_counter()
         status = library().iss_run(self.handle, max_cycles or 0)
         seconds = time.perf_counter() - begin
@@ -192,7 +197,7 @@ class Machine:
         if fault.kind not in _WITHOUT_ADDRESS:
             parts.append(f"address 0x{fault.address:08x}")
         if fault.core >= 0:
-            name = "controller" if fault.core == self.soc.cluster.cores else f"core {fault.core}"
+            name = self.soc.core_name(fault.core)
             symbol = self._elf.nearest(fault.pc) if self._elf else None
             width = 8 if fault.word & 3 == 3 else 4
             parts.append(f"{name} at pc 0x{fault.pc:08x}{f' ({symbol})' if symbol else ''}")
@@ -226,6 +231,7 @@ class Machine:
             first_race=lib.iss_first_race(self.handle).decode() or None,
             host_seconds=seconds,
             spans=tuple(self._spans()) if self._trace else (),
+            last_core=self.soc.core_name(self.soc.cluster.cores),
         )
 
     def _peripherals(self) -> Iterable[Peripheral]:

@@ -33,7 +33,7 @@ class TraceSpan:
 
 @dataclass(frozen=True)
 class RunResult:
-    """Outcome of one run. `cores` holds the cluster cores in order, then the controller, as counters by name."""
+    """Outcome of one run. `cores` holds the cluster cores in order, then the one behind them, as counters by name."""
 
     exit_code: int
     cycles: int
@@ -48,6 +48,8 @@ class RunResult:
     first_race: str | None
     host_seconds: float
     spans: tuple[TraceSpan, ...] = field(default=(), repr=False)
+    last_core: str = "controller"
+    """What the core behind those that compute is called."""
 
     @property
     def mips(self) -> float:
@@ -56,7 +58,7 @@ class RunResult:
 
     def report(self) -> dict[str, Any]:
         """The run as plain data, ready for JSON."""
-        names = [f"core {index}" for index in range(len(self.cores) - 1)] + ["controller"]
+        names = [f"core {index}" for index in range(len(self.cores) - 1)] + [self.last_core]
         return {
             "exit_code": self.exit_code,
             "cycles": self.cycles,

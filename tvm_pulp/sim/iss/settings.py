@@ -10,7 +10,7 @@ from tvm_pulp.soc.description import Soc
 def simulator_settings(soc: Soc, trace: bool) -> dict[str, int]:
     """Every number the simulator needs, by its name in the C configuration."""
     l1, l2, weight, l3 = soc.memory.l1, soc.memory.l2, soc.memory.weight, soc.memory.l3
-    timing, cache, dma = soc.timing, soc.icache, soc.dma
+    timing, cache, dma, board = soc.timing, soc.icache, soc.dma, soc.scoreboard
     ratio = Fraction(soc.clock.cluster_mhz / soc.clock.soc_mhz).limit_denominator(1000)
     reference = round(soc.clock.cluster_mhz * 1000 / soc.clock.reference_khz)
     return {
@@ -86,4 +86,18 @@ def simulator_settings(soc: Soc, trace: bool) -> dict[str, int]:
         "l3_write_setup": l3.write_setup,
         "ordering_slack_cycles": timing.ordering_slack,
         "trace": int(trace),
+        "core_is_snitch": int(soc.cluster.core == "snitch"),
+        "load_distance": board.load,
+        "multiply_distance": board.multiply,
+        "offload_distance": board.offload,
+        "engine_load_distance": board.engine_load,
+        "engine_store_interval": board.engine_store_interval,
+        "memory_operations": board.memory_operations,
+        "barrier_exit_cycles": board.barrier_exit,
+        "atomic_cycles": board.atomic_extra,
+        "fetch_next_cycles": board.next_line,
+        "fetch_jump_cycles": board.jump_line,
+        "dma_next_cycles": board.dma_next,
+        "dma_row_cycles": board.dma_row,
+        "boot_cycles": board.boot,
     }

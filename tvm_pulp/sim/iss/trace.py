@@ -8,7 +8,7 @@ from typing import Any
 from tvm_pulp.sim.iss.result import TraceSpan
 from tvm_pulp.soc.description import Soc
 
-_WAITS = ("", "event", "event", "dispatch", "mutex", "interrupt")
+_WAITS = ("", "event", "event", "dispatch", "mutex", "interrupt", "barrier")
 _PROCESSES = {"core active": 1, "core asleep": 1, "dma": 2, "accelerator": 3, "l3": 4}
 _PROCESS_NAMES = {1: "cores", 2: "dma", 3: "accelerators", 4: "l3"}
 
@@ -32,7 +32,7 @@ def chrome_trace(soc: Soc, spans: Iterable[TraceSpan]) -> dict[str, Any]:
 
 def _track_name(soc: Soc, span: TraceSpan) -> str:
     if span.kind.startswith("core"):
-        return "controller" if span.track == soc.cluster.cores else f"core {span.track}"
+        return soc.core_name(span.track)
     if span.kind == "accelerator":
         return list(soc.engines)[span.track]
     if span.kind == "dma":

@@ -284,6 +284,7 @@ RULES: dict[str, TileRule] = {
     "no_norm": _elementwise(lambda _: 3),
     "integer_div": _elementwise(_operands),
     "lookup": TileRule(_all_axes, _rows_part),
+    "curve": TileRule(_all_axes, _rows_part),
     "softmax": TileRule(_row_axes, _rows_part),
     "rms_norm": TileRule(_row_axes, _rows_part),
     "layer_norm": TileRule(_row_axes, _rows_part),

@@ -183,6 +183,17 @@ struct tvm_pulp_qdq_attention_args {
   int32_t zero_point;
 };
 
+/* qdq_attention over rows of a past, of which the first *length count, and new rows behind them. `whole` is made for
+ * all rows of the past and the new ones: k and v are [rows][heads / group * size] with room for the new rows behind the
+ * last, which the kernel writes behind those that count. Columns of the mask for the past hold the same class. */
+struct tvm_pulp_past_qdq_attention_args {
+  struct tvm_pulp_qdq_attention_args whole;
+  const int32_t *length;
+  const uint8_t *new_k; /* [rows][heads / group * size] */
+  const uint8_t *new_v;
+  uint32_t rows;
+};
+
 /* y = clip(round(a + b)) of two results in units of their own, in fixed point with `fraction` bits, 1 to 20. A 32-bit
  * operand becomes (x << left) * mul[column] >> 32, a byte (x - zero_point) * mul[0]; both stay below 2^29, and
  * x << left inside 32 bits. */

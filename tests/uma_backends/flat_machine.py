@@ -1,4 +1,4 @@
-"""Drive the C model through its register interface, with plain arrays as memories."""
+"""Drive the C model of an engine through its register interface, with plain arrays as memories."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from tvm_pulp.errors import GuestFault, UserError
 from tvm_pulp.toolchain.build import build_host_library
 
-REPOSITORY = Path(__file__).resolve().parents[3]
-NEUREKA = REPOSITORY / "uma_backends" / "neureka"
+REPOSITORY = Path(__file__).resolve().parents[2]
+BACKENDS = REPOSITORY / "uma_backends"
 INCLUDE = REPOSITORY / "c_runtime" / "include"
 
 L1_BASE, L1_BYTES = 0x1000_0000, 256 * 1024
@@ -111,10 +111,10 @@ class ModelLibrary:
     flat_system: ctypes.CDLL
 
     @classmethod
-    def build(cls, *, sanitize: bool = False) -> ModelLibrary:
+    def build(cls, engine: str, *, sanitize: bool = False) -> ModelLibrary:
         """Compile model and memory system as the simulator would, and load them."""
         flags = ["-Wall", "-Wextra", "-Werror"]
-        sources = sorted((NEUREKA / "model").glob("*.c"))
+        sources = sorted((BACKENDS / engine / "model").glob("*.c"))
         model = ctypes.CDLL(str(build_host_library(sources, [INCLUDE], extra_flags=flags, sanitize=sanitize)))
         flat = Path(__file__).with_name("flat_system.c")
         system = ctypes.CDLL(str(build_host_library([flat], [INCLUDE], extra_flags=flags, sanitize=sanitize)))
@@ -127,7 +127,7 @@ class ModelLibrary:
 
 
 class Machine:
-    """One NEUREKA with its memories; `cycle` is the current time and only moves forward.
+    """One engine with its memories; `cycle` is the current time and only moves forward.
 
     `delays` are the cycles by which the banks of L1 make its accesses wait, in turn; without, nobody contends.
     """
@@ -205,7 +205,7 @@ class Machine:
         """Acquire a context, write its job words and commit it; return the job id."""
         job = self.read(ACQUIRE)
         if job > 0xFF:
-            raise GuestFault("No NEUREKA context is free.")
+            raise GuestFault("No context is free.")
         for index, word in enumerate(words):
             self.write(JOB_WORDS + 4 * index, int(word))
         self.write(TRIGGER, trigger)

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the cores of a Snitch cluster share besides memory: the barrier, interrupts, control and status registers. */
+#include "snitch.h"
+
+#include <stdlib.h>
+
+#include "memory.h"
+
+int snitch_create(struct platform *platform) {
+  platform->snitch = calloc(1, sizeof *platform->snitch);
+  if (!platform->snitch) return -1;
+  for (uint32_t i = 0; i < SNITCH_CORES; i++) platform->snitch->core[i].next_result = NEVER;
+  snitch_execute(NULL);
+  snitch_dma_create(platform);
+  return 0;
+}
+
+/* The first access stops the core; once all have made one, it is answered. All go on in the same cycle. */
+int snitch_arrive(struct hart *hart) {
+  struct platform *platform = hart->platform;
+  uint32_t all = (1u << platform->hart_count) - 1;
+  /* The access itself takes the last cycle. */
+  uint64_t exit = hart->now + (uint64_t)platform->config.barrier_exit_cycles - 1;
+  if (hart->wait.ready) {
+    hart->wait.ready = 0;
+    return ACCESS_OK;
+  }
+  hart->wait.kind = WAIT_BARRIER;
+  hart_sleep(hart);
+  platform->snitch->arrived |= 1u << hart->index;
+  if (platform->snitch->arrived != all) return ACCESS_SLEEP;
+  platform->snitch->arrived = 0;
+  for (uint32_t i = 0; i < platform->hart_count; i++) {
+    platform->harts[i].wait.ready = 1;
+    hart_wake(&platform->harts[i], exit);
+  }
+  return ACCESS_SLEEP;
+}
+
+void snitch_interrupt(struct platform *platform, uint32_t index, uint32_t cause, int level, uint64_t cycle) {
+  struct hart *hart = &platform->harts[index];
+  uint32_t *pending = &platform->snitch->core[index].interrupts;
+  *pending = level ? *pending | 1u << cause : *pending & ~(1u << cause);
+  if (!*pending || hart->state != HART_ASLEEP || hart->wait.kind != WAIT_INTERRUPT) return;
+  hart->wait.ready = 1;
+  hart_wake(hart, cycle + 1);
+}
+
+int snitch_wait_for_interrupt(struct hart *hart) {
+  if (hart->wait.ready || hart->platform->snitch->core[hart->index].interrupts) {
+    hart->wait.ready = 0;
+    return ACCESS_OK;
+  }
+  hart->wait.kind = WAIT_INTERRUPT;
+  hart_sleep(hart);
+  return ACCESS_SLEEP;
+}
+
+static uint32_t *stored_csr(struct hart *hart, uint32_t number) {
+  switch (number) {
+    case 0x300: return &hart->mstatus;
+    case 0x304: return &hart->mie;
+    case 0x305: return &hart->mtvec;
+    case 0x340: return &hart->mscratch;
+    case 0x341: return &hart->mepc;
+    case 0x342: return &hart->mcause;
+    default: return NULL;
+  }
+}
+
+/* Registers that do not exist read as 0 and take writes. */
+int snitch_csr(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t *old, int writes, uint32_t value) {
+  uint32_t *stored = stored_csr(hart, number);
+  if (writes) {
+    if (stored) *stored = value;
+    return 0;
+  }
+  switch (number) {
+    case 0xf14: *old = hart->hart_id; return 0;
+    case 0x301: *old = 1u << 30 | 1u << 12 | 1u << 8 | 1u; return 0; /* RV32IMA */
+    case 0x344: *old = hart->platform->snitch->core[hart->index].interrupts; return 0;
+    case 0xb00: case 0xc00: *old = (uint32_t)cycle; return 0;
+    case 0xb80: case 0xc80: *old = (uint32_t)(cycle >> 32); return 0;
+    case 0xb02: case 0xc02: *old = (uint32_t)instructions_retired(hart, cycle); return 0;
+    case 0xb82: case 0xc82: *old = (uint32_t)(instructions_retired(hart, cycle) >> 32); return 0;
+    default: *old = stored ? *stored : 0; return 0;
+  }
+}

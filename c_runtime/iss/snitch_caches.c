@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Instruction caches: a few lines for each core, with the next line asked for ahead, in front of a cache of all cores.
+ * Lines have 32 bytes. A miss of the shared cache also brings the line behind it. */
+#include "snitch.h"
+
+static uint32_t global_line(const struct platform *platform, uint32_t region, uint32_t line) {
+  return region == REGION_L1 ? line : platform->region[REGION_L1].bytes / SNITCH_LINE_BYTES + line;
+}
+
+static void set_resident(struct platform *platform, struct hart *hart, uint32_t global, int resident) {
+  uint32_t l1_lines = platform->region[REGION_L1].bytes / SNITCH_LINE_BYTES;
+  uint32_t region = global < l1_lines ? REGION_L1 : REGION_L2, line = global - (region == REGION_L2 ? l1_lines : 0);
+  uint8_t *bits = &hart->resident_bits[region][line / 8];
+  if (resident) *bits |= (uint8_t)(1u << (line % 8));
+  else *bits &= (uint8_t) ~(1u << (line % 8));
+}
+
+/* Oldest first out. */
+static void install(struct platform *platform, struct hart *hart, uint32_t global) {
+  uint32_t *tag = &hart->cache_tags[hart->cache_random++ % hart->cache_ways];
+  if (*tag) set_resident(platform, hart, *tag - 1, 0);
+  *tag = global + 1;
+  set_resident(platform, hart, global, 1);
+}
+
+/* When a line of the shared cache can be read, from `cycle` on; asks the memory for it where it is missing. */
+static uint64_t look_up(struct platform *platform, struct hart *hart, uint32_t global, uint64_t cycle, int ahead) {
+  const struct config *config = &platform->config;
+  struct shared_cache *cache = &platform->shared_cache;
+  uint32_t ways = (uint32_t)config->shared_ways, place = global % (uint32_t)config->shared_sets * ways;
+  for (uint32_t way = place; way < place + ways; way++)
+    if (cache->tags[way] == global + 1) return cache->ready[way] > cycle ? cache->ready[way] : cycle;
+  place += platform->snitch->l1_turn++ % ways;
+  cache->tags[place] = global + 1;
+  cache->ready[place] = cycle + (uint64_t)config->icache_refill_cycles;
+  if (!ahead) platform->snitch->core[hart->index].l1_misses++;
+  return cache->ready[place];
+}
+
+uint64_t snitch_fetch(struct hart *hart, uint32_t line, uint32_t count, uint64_t cycle, int jumped) {
+  struct platform *platform = hart->platform;
+  const struct config *config = &platform->config;
+  struct snitch_core *core = &platform->snitch->core[hart->index];
+  uint64_t stall = 0;
+  for (uint32_t i = line; i < line + count; i++) {
+    uint32_t global = global_line(platform, hart->region, i);
+    uint64_t start = cycle + stall, there;
+    if (hart->resident_bits[hart->region][i / 8] >> (i % 8) & 1) continue;
+    core->l0_misses++;
+    there = look_up(platform, hart, global, start, 0);
+    if (there > start) look_up(platform, hart, global + 1, there, 1);
+    stall = there - cycle + (uint64_t)(jumped && i == line ? config->fetch_jump_cycles : config->fetch_next_cycles);
+    install(platform, hart, global);
+  }
+  hart->count.icache += stall;
+  return stall;
+}

@@ -1,0 +1,92 @@
+"""Random TFLite models of operators that TVM's importer lacks, against TFLite's reference kernels: bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.frontend.quantized_onnx import dialect_run, operators
+from tests.frontend.single_tflite import Tensor, activation, options_of, reference_run, write
+from tests.frontend.test_tflite_operators import Case, Random, bias_of, quantization
+from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.frontend.tflite_file import import_tflite
+
+schema = pytest.importorskip("ai_edge_litert.schema_py_generated", reason="TFLite's reference kernels: ai-edge-litert")
+
+
+def batch_matmul(rng: Random) -> Case:
+    rows, depth, columns = (int(v) for v in rng.integers(1, 12, 3))
+    turned = [bool(v) for v in rng.integers(0, 2, 2)]
+    batches = [(2, 3), (1, 3), (3,), ()]
+    left, right = (batches[int(v)] for v in rng.integers(0, 4, 2))
+    a, b = (depth, rows) if turned[0] else (rows, depth), (columns, depth) if turned[1] else (depth, columns)
+    data = rng.integers(-128, 128, (*right, *b)).astype(np.int8) if rng.random() < 0.3 else None
+    operands = [Tensor((*left, *a), **quantization(rng)), Tensor((*right, *b), **quantization(rng), data=data)]
+    result = (*np.broadcast_shapes(left, right), rows, columns)
+    options = options_of("BatchMatMulOptions", adjX=turned[0], adjY=turned[1])
+    return "BATCH_MATMUL", operands, Tensor(result, **quantization(rng)), options, 2
+
+
+def transpose_conv(rng: Random) -> Case:
+    x, (channels, filters) = quantization(rng), (int(v) for v in rng.integers(1, 6, 2))
+    kernel, strides, size = ([int(v) for v in rng.integers(low, high, 2)] for low, high in ((1, 5), (1, 4), (1, 7)))
+    padding = int(rng.integers(2))
+    scales = np.exp(rng.uniform(-7, -5, filters)).astype(np.float32)
+    weight = rng.integers(-127, 128, (filters, *kernel, channels)).astype(np.int8)
+    if padding == schema.Padding.SAME:
+        goal = [n * s - int(rng.integers(s)) for n, s in zip(size, strides, strict=True)]
+    else:
+        goal = [n * s + max(k - s, 0) for n, s, k in zip(size, strides, kernel, strict=True)]
+    wanted = np.array([2, *goal, filters], np.int32)
+    options = options_of(
+        "TransposeConvOptions",
+        padding=padding,
+        strideH=strides[0],
+        strideW=strides[1],
+        fusedActivationFunction=activation(rng),
+    )
+    operands = [
+        Tensor((4,), "int32", data=wanted),
+        Tensor(weight.shape, "int8", scales.tolist(), 0, weight),
+        Tensor((2, *size, channels), **x),
+        bias_of(rng, filters, x, scales),
+    ]
+    return "TRANSPOSE_CONV", operands, Tensor(tuple(wanted.tolist()), **quantization(rng)), options, 4
+
+
+def resize_bilinear(rng: Random) -> Case:
+    same, channels = quantization(rng), int(rng.integers(1, 6))
+    size, goal = ([int(v) for v in rng.integers(1, high, 2)] for high in (8, 17))
+    if rng.random() < 0.4:
+        goal = [2 * n for n in size]
+    kind = int(rng.integers(3))
+    options = options_of("ResizeBilinearOptions", alignCorners=kind == 1, halfPixelCenters=kind == 2)
+    operands = [Tensor((2, *size, channels), **same), Tensor((2,), "int32", data=np.array(goal, np.int32))]
+    return "RESIZE_BILINEAR", operands, Tensor((2, *goal, channels), **same), options, 3
+
+
+# Builder, and the dialect operators it may become.
+CASES = {
+    "batch_matmul": (batch_matmul, {"matmul", "dense"}),
+    "transpose_conv": (transpose_conv, {"conv2d"}),
+    "resize_bilinear": (resize_bilinear, {"resize"}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_equals_the_reference_kernels(case: str, tmp_path: Path) -> None:
+    build, expected_operators = CASES[case]
+    for seed in range(40):
+        rng = np.random.default_rng([seed, *case.encode()])
+        op, operands, output, options, version = build(rng)
+        path = tmp_path / f"{seed}.tflite"
+        write(path, op, operands, output, options, version)
+        feeds = [rng.integers(-128, 128, t.shape).astype(np.int8) for t in operands if t.data is None]
+        expected = reference_run(path, feeds)
+        module = canonicalize(import_tflite(path))
+        assert expected_operators & set(operators(module)), f"seed {seed}: {operators(module)}"
+        (result,) = dialect_run(module, dict(enumerate(feeds)))
+        assert result.shape == expected.shape
+        assert (result == expected).all(), f"seed {seed}"

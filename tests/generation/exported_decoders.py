@@ -1,0 +1,290 @@
+"""Decoders as exporters write them, node by node: caches in and out, symbolic lengths, shapes asked for at run time."""
+
+from __future__ import annotations
+
+import functools
+import math
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime import quantization
+
+
+@dataclass(frozen=True)
+class Style:
+    """Sizes and parts of a decoder."""
+
+    width: int = 32
+    heads: int = 4
+    kv_heads: int = 2
+    layers: int = 1
+    hidden: int = 48
+    vocabulary: int = 40
+    norm: str = "rms"  # or "layer"
+    positions: str = "rope"  # or "learned"
+    mlp: str = "swiglu"  # or "gelu"
+    # Whether mask and positions are inputs; else they follow from the shape of the cache.
+    inputs: bool = True
+    # Positions of the cache before its heads.
+    rows_first: bool = False
+    longest: int = 512
+
+    @property
+    def size(self) -> int:
+        return self.width // self.heads
+
+
+STYLES = {
+    "llama": Style(),
+    "gpt": Style(24, 3, 3, 1, 32, 33, norm="layer", positions="learned", mlp="gelu", inputs=False),
+    "shared_heads": Style(48, 6, 1, 2, 40, 50, inputs=False),
+    "rows_first": Style(32, 2, 2, 2, 64, 64, norm="layer", mlp="gelu", rows_first=True),
+}
+
+
+class _Graph:
+    def __init__(self, style: Style, seed: int) -> None:
+        self.style, self.rng = style, np.random.default_rng(seed)
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def node(self, operator: str, *inputs: str, out: str = "", **attributes: Any) -> str:
+        name = out or f"value_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, list(inputs), [name], **attributes))
+        return name
+
+    def constant(self, value: Any, dtype: Any = np.float32) -> str:
+        name = f"constant_{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(value, dtype), name))
+        return name
+
+    def random(self, *shape: int, deviation: float | None = None) -> str:
+        return self.constant(self.rng.normal(0, deviation or 1 / math.sqrt(shape[0]), shape))
+
+    def length(self, x: str, axis: int) -> str:
+        """A dimension, as exporters ask for it: Shape, then Gather."""
+        return self.node("Gather", self.node("Shape", x), self.constant(axis, np.int64), axis=0)
+
+    def shape(self, *dims: str | int) -> str:
+        zero = self.constant([0], np.int64)
+        parts = [self.constant([d], np.int64) if isinstance(d, int) else self.node("Unsqueeze", d, zero) for d in dims]
+        return self.node("Concat", *parts, axis=0)
+
+    def linear(self, x: str, inputs: int, outputs: int) -> str:
+        return self.node("MatMul", x, self.random(inputs, outputs))
+
+    def norm(self, x: str) -> str:
+        weight = self.constant(self.rng.uniform(0.7, 1.3, self.style.width))
+        if self.style.norm == "layer":
+            bias = self.constant(self.rng.normal(0, 0.1, self.style.width))
+            return self.node("LayerNormalization", x, weight, bias, axis=-1, epsilon=1e-5)
+        mean = self.node("ReduceMean", self.node("Pow", x, self.constant(2.0)), axes=[-1], keepdims=1)
+        root = self.node("Sqrt", self.node("Add", mean, self.constant(1e-5)))
+        return self.node("Mul", weight, self.node("Mul", x, self.node("Div", self.constant(1.0), root)))
+
+    def heads(self, x: str, count: int) -> str:
+        shape = self.shape(self.length(x, 0), self.length(x, 1), count, self.style.size)
+        return self.node("Transpose", self.node("Reshape", x, shape), perm=[0, 2, 1, 3])
+
+    def rotated(self, x: str, cosine: str, sine: str) -> str:
+        half, axis = self.style.size // 2, self.constant([3], np.int64)
+        low, high = (
+            self.node("Slice", x, self.constant([a], np.int64), self.constant([b], np.int64), axis)
+            for a, b in ((0, half), (half, np.iinfo(np.int64).max))
+        )
+        turned = self.node("Concat", self.node("Neg", high), low, axis=-1)
+        return self.node("Add", self.node("Mul", x, cosine), self.node("Mul", turned, sine))
+
+    def repeated(self, x: str) -> str:
+        style = self.style
+        if style.heads == style.kv_heads:
+            return x
+        batch, length = self.length(x, 0), self.length(x, 2)
+        apart = self.node("Unsqueeze", x, self.constant([2], np.int64))
+        wide = self.shape(batch, style.kv_heads, style.heads // style.kv_heads, length, style.size)
+        return self.node(
+            "Reshape", self.node("Expand", apart, wide), self.shape(batch, style.heads, length, style.size)
+        )
+
+    def appended(self, name: str, new: str, present: str) -> str:
+        """[batch, heads, positions, size] of the cache with new rows."""
+        if not self.style.rows_first:
+            return self.node("Concat", name, new, out=present, axis=2)
+        rows = self.node("Transpose", new, perm=[0, 2, 1, 3])
+        joined = self.node("Concat", name, rows, out=present, axis=1)
+        return self.node("Transpose", joined, perm=[0, 2, 1, 3])
+
+
+def build(style: Style, seed: int = 0) -> Any:
+    """The float model."""
+    graph = _Graph(style, seed)
+    past_axis = 1 if style.rows_first else 2
+    seen, count = graph.length("past_key_values.0.key", past_axis), graph.length("input_ids", 1)
+    total = graph.node("Add", seen, count)
+    one, zero = graph.constant(1, np.int64), graph.constant(0, np.int64)
+    places = graph.node("Range", seen, total, one)
+    positions = "position_ids" if style.inputs else graph.node("Unsqueeze", places, graph.constant([0], np.int64))
+    rows, columns = (
+        graph.node("Unsqueeze", v, graph.constant([a], np.int64))
+        for v, a in ((places, 1), (graph.node("Range", zero, total, one), 0))
+    )
+    visible = graph.node("LessOrEqual", columns, rows)
+    if style.inputs:
+        given = graph.node("Cast", "attention_mask", to=TensorProto.BOOL)
+        visible = graph.node("And", visible, graph.node("Unsqueeze", given, graph.constant([1, 2], np.int64)))
+    mask = graph.node("Where", visible, graph.constant(0.0), graph.constant(-30.0))
+    x = graph.node("Gather", graph.random(style.vocabulary, style.width, deviation=1.0), "input_ids")
+    if style.positions == "learned":
+        table = graph.random(style.longest, style.width, deviation=0.3)
+        x = graph.node("Add", x, graph.node("Gather", table, positions))
+    else:
+        rate = graph.constant(10000.0 ** (-np.arange(0, style.size, 2) / style.size))
+        real = graph.node(
+            "Cast", graph.node("Unsqueeze", positions, graph.constant([2], np.int64)), to=TensorProto.FLOAT
+        )
+        angle = graph.node("Mul", real, rate)
+        both = graph.node("Unsqueeze", graph.node("Concat", angle, angle, axis=-1), graph.constant([1], np.int64))
+        cosine, sine = graph.node("Cos", both), graph.node("Sin", both)
+    for layer in range(style.layers):
+        y = graph.norm(x)
+        kv_width = style.kv_heads * style.size
+        q = graph.heads(graph.linear(y, style.width, style.width), style.heads)
+        k, v = (graph.heads(graph.linear(y, style.width, kv_width), style.kv_heads) for _ in range(2))
+        if style.positions == "rope":
+            q, k = graph.rotated(q, cosine, sine), graph.rotated(k, cosine, sine)
+        k, v = (
+            graph.repeated(graph.appended(f"past_key_values.{layer}.{kind}", new, f"present.{layer}.{kind}"))
+            for kind, new in (("key", k), ("value", v))
+        )
+        scores = graph.node("MatMul", q, graph.node("Transpose", k, perm=[0, 1, 3, 2]))
+        scores = graph.node("Div", scores, graph.constant(math.sqrt(style.size)))
+        weights = graph.node("Softmax", graph.node("Add", scores, mask), axis=-1)
+        mixed = graph.node("Transpose", graph.node("MatMul", weights, v), perm=[0, 2, 1, 3])
+        flat = graph.node("Reshape", mixed, graph.shape(graph.length(mixed, 0), graph.length(mixed, 1), style.width))
+        x = graph.node("Add", x, graph.linear(flat, style.width, style.width))
+        y = graph.norm(x)
+        up = graph.linear(y, style.width, style.hidden)
+        if style.mlp == "swiglu":
+            gate = graph.linear(y, style.width, style.hidden)
+            up = graph.node("Mul", graph.node("Mul", gate, graph.node("Sigmoid", gate)), up)
+        else:
+            erf = graph.node("Erf", graph.node("Div", up, graph.constant(math.sqrt(2))))
+            up = graph.node(
+                "Mul", graph.node("Mul", up, graph.node("Add", erf, graph.constant(1.0))), graph.constant(0.5)
+            )
+        x = graph.node("Add", x, graph.linear(up, style.hidden, style.width))
+    graph.node("MatMul", graph.norm(x), graph.random(style.width, style.vocabulary), out="logits")
+    return _model(graph, style)
+
+
+def _model(graph: _Graph, style: Style) -> Any:
+    integers, real = TensorProto.INT64, TensorProto.FLOAT
+    inputs = [helper.make_tensor_value_info("input_ids", integers, ["batch", "sequence"])]
+    if style.inputs:
+        inputs.append(helper.make_tensor_value_info("attention_mask", integers, ["batch", "total"]))
+        inputs.append(helper.make_tensor_value_info("position_ids", integers, ["batch", "sequence"]))
+    outputs = [helper.make_tensor_value_info("logits", real, ["batch", "sequence", style.vocabulary])]
+    for layer in range(style.layers):
+        for kind in ("key", "value"):
+            for name, length, ends in ((f"past_key_values.{layer}.{kind}", "past", inputs),
+                                       (f"present.{layer}.{kind}", "total", outputs)):  # fmt: skip
+                dims = ["batch", style.kv_heads, length, style.size]
+                dims = ["batch", length, style.kv_heads, style.size] if style.rows_first else dims
+                ends.append(helper.make_tensor_value_info(name, real, dims))
+    made = helper.make_graph(graph.nodes, "decoder", inputs, outputs, graph.constants)
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model)
+    return model
+
+
+class Reference:
+    """A decoder in onnxruntime, token by token."""
+
+    def __init__(self, model: bytes) -> None:
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 3
+        self._session = onnxruntime.InferenceSession(model, options)
+        self._inputs = {i.name: i for i in self._session.get_inputs()}
+        self.reset()
+
+    def reset(self) -> None:
+        self.length = 0
+        self.caches = {
+            name: np.zeros([1 if d == "batch" else 0 if isinstance(d, str) else d for d in i.shape], np.float32)
+            for name, i in self._inputs.items()
+            if len(i.shape) == 4
+        }
+
+    def feed(self, tokens: list[int]) -> dict[str, np.ndarray]:
+        total = self.length + len(tokens)
+        given = {
+            "input_ids": np.array([tokens], np.int64),
+            "attention_mask": np.ones((1, total), np.int64),
+            "position_ids": np.arange(self.length, total)[None],
+            **self.caches,
+        }
+        return {name: value for name, value in given.items() if name in self._inputs}
+
+    def see(self, tokens: list[int]) -> np.ndarray:
+        logits, *caches = self._session.run(None, self.feed(tokens))
+        self.caches = dict(zip(self.caches, caches, strict=True))
+        self.length += len(tokens)
+        return np.asarray(logits[0])
+
+    def greedy(self, prompt: list[int], count: int) -> list[int]:
+        """Tokens that follow, the likeliest each time."""
+        made = [int(self.see(prompt)[-1].argmax())]
+        while len(made) < count:
+            made.append(int(self.see([made[-1]])[-1].argmax()))
+        return made
+
+
+class _Samples(quantization.CalibrationDataReader):
+    """Inputs on the way through a few texts."""
+
+    def __init__(self, model: Any, vocabulary: int, texts: int = 4, steps: int = 10) -> None:
+        rng, reference = np.random.default_rng(9), Reference(model.SerializeToString())
+        self._feeds: list[dict[str, np.ndarray]] = []
+        for _ in range(texts):
+            reference.reset()
+            for step in range(steps):
+                tokens = rng.integers(0, vocabulary, 6 if step == 0 else 1).tolist()
+                self._feeds.append(reference.feed(tokens))
+                reference.see(tokens)
+        self._left = iter(self._feeds)
+
+    def get_next(self) -> dict[str, np.ndarray] | None:
+        return next(self._left, None)
+
+
+def quantized(model: Any, vocabulary: int, how: str, folder: Path) -> bytes:
+    """What the ordinary tool makes of a float model: `static`, `unsigned` or `dynamic`."""
+    source, target = folder / "float.onnx", folder / f"{how}.onnx"
+    onnx.save(model, source)
+    if how == "dynamic":
+        quantization.quantize_dynamic(source, target, weight_type=quantization.QuantType.QInt8)
+    else:
+        kind = quantization.QuantType.QUInt8 if how == "unsigned" else quantization.QuantType.QInt8
+        quantization.quantize_static(
+            source, target, _Samples(model, vocabulary), quant_format=quantization.QuantFormat.QDQ,
+            activation_type=kind, weight_type=quantization.QuantType.QInt8,
+        )  # fmt: skip
+    return target.read_bytes()
+
+
+@functools.cache
+def exported(name: str, how: str) -> bytes:
+    """A model file; `float` is not quantized."""
+    style = STYLES[name]
+    model = build(style, seed=len(name))
+    if how == "float":
+        return bytes(model.SerializeToString())
+    with tempfile.TemporaryDirectory() as folder:
+        return quantized(model, style.vocabulary, how, Path(folder))

@@ -1,0 +1,32 @@
+"""A Keras CNN in TFLite: equal to TFLite's reference kernels, and as fast with float ends as with integer ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tvm_pulp
+from tests.frontend.single_tflite import reference_run
+from tests.real_models.keras_cnn import images, write_keras_cnn
+
+pytest.importorskip("ai_edge_litert.schema_py_generated", reason="TFLite's reference kernels: ai-edge-litert")
+
+CYCLE_BOUND = 105_000
+
+
+def test_equals_the_reference_kernels(tmp_path: Path) -> None:
+    write_keras_cnn(tmp_path / "cnn.tflite")
+    app = tvm_pulp.compile(tmp_path / "cnn.tflite")
+    for seed in range(3):
+        (result,) = app.run({"t0": images(seed)}).outputs.values()
+        assert (result == reference_run(tmp_path / "cnn.tflite", [images(seed)])).all(), f"seed {seed}"
+
+
+@pytest.mark.slow
+def test_float_ends_within_the_bound(tmp_path: Path) -> None:
+    write_keras_cnn(tmp_path / "cnn.tflite")
+    result = tvm_pulp.compile(tmp_path / "cnn.tflite", target="uma-neureka").run({"t0": images(1)})
+    (output,) = result.outputs.values()
+    assert (output == reference_run(tmp_path / "cnn.tflite", [images(1)])).all()
+    assert result.report["cycles"] <= CYCLE_BOUND

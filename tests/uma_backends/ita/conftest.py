@@ -1,0 +1,45 @@
+"""Fixtures of the ITA tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.uma_backends.flat_machine import Machine, ModelLibrary
+
+from .golden_vector import GoldenVector
+
+
+@pytest.fixture(scope="session")
+def library() -> ModelLibrary:
+    """The C model with its flat memory system."""
+    return ModelLibrary.build("ita")
+
+
+@pytest.fixture
+def machine(library: ModelLibrary) -> Iterator[Machine]:
+    """An ITA with default parameters."""
+    with Machine(library) as machine:
+        yield machine
+
+
+@pytest.fixture
+def make_machine(library: ModelLibrary) -> Iterator[Callable[..., Machine]]:
+    """Make machines with parameters; they are freed at the end of the test."""
+    made: list[Machine] = []
+
+    def make(delays: Sequence[int] = (), **parameters: int) -> Machine:
+        made.append(Machine(library, parameters, delays))
+        return made[-1]
+
+    yield make
+    for machine in made:
+        machine.close()
+
+
+@pytest.fixture
+def vector(request: pytest.FixtureRequest, golden_data: Path) -> GoldenVector:
+    """A file of golden vectors; its name is the parameter."""
+    return GoldenVector.load(golden_data / "ita_vectors", request.param)

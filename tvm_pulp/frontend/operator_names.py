@@ -1,0 +1,71 @@
+"""Operators of model files that frontends know, asked of the frontends' own tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FormatOperators:
+    """Operators of one kind of model file, and what becomes of them."""
+
+    title: str
+    note: str
+    names: tuple[str, ...]
+
+
+def format_operators() -> list[FormatOperators]:
+    """All formats; within one, operators in alphabetical order."""
+    return [*_onnx(), *_tflite()]
+
+
+def _onnx() -> list[FormatOperators]:
+    from tvm_pulp.frontend import onnx_dialect
+    from tvm_pulp.frontend.onnx_plain import PlainImporter
+    from tvm_pulp.frontend.onnx_qdq import QdqImporter
+    from tvm_pulp.frontend.onnx_recurrent import RECURRENT
+    from tvm_pulp.frontend.onnx_standard import NO_C
+
+    plain = {*PlainImporter.known(), *RECURRENT} - NO_C
+    quantized = QdqImporter.known() - plain - NO_C
+    return [
+        FormatOperators(
+            "ONNX",
+            "Float as they are; between DequantizeLinear and QuantizeLinear integers where the next section says so. "
+            "Opsets and attributes are those of TVM's importer. LSTM, GRU and RNN are unrolled.",
+            tuple(sorted(plain)),
+        ),
+        FormatOperators(
+            "ONNX, quantized operators",
+            "Operators that hold scales themselves, of the standard and of onnxruntime's quantizer (`com.microsoft`).",
+            tuple(sorted(quantized)),
+        ),
+        FormatOperators(
+            "ONNX, integer PULP dialect",
+            "Graphs that declare floats and hold integers; the types of inputs come from `--input-types` or samples.",
+            tuple(sorted(onnx_dialect.CONVERTERS)),
+        ),
+        FormatOperators("ONNX, refused", "They have no form in C of fixed size.", tuple(sorted(NO_C))),
+    ]
+
+
+def _tflite() -> list[FormatOperators]:
+    from tvm import relax
+    from tvm.relax.frontend.tflite.tflite_frontend import ExprTable
+
+    from tvm_pulp.frontend.tflite_converter import TfliteConverter
+
+    known = set(TfliteConverter(None, None, ExprTable(), relax.BlockBuilder()).convert_map)
+    integer = TfliteConverter._SUPPORTED_QUANTIZED_OPS & known
+    return [
+        FormatOperators(
+            "TFLite, quantized",
+            "int8, uint8 and, for some, int16, with TFLite's own roundings (`docs/arithmetic.md`).",
+            tuple(sorted(integer)),
+        ),
+        FormatOperators(
+            "TFLite, float",
+            "Converted by TVM's importer; what it cannot convert, or has no C, is refused by its name.",
+            tuple(sorted(known - integer)),
+        ),
+    ]

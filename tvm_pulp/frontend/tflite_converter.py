@@ -1,0 +1,109 @@
+"""TVM's TFLite converter with operators of our own: what it lacks, and what TFLite's kernels compute otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from tvm import relax
+from tvm.relax.frontend.tflite.tflite_frontend import OperatorConverter, get_tensor_name
+
+from tvm_pulp.frontend import tflite_hybrid, tflite_products, tflite_resize, tflite_sixteen_bits
+from tvm_pulp.frontend.onnx_dialect_values import variable_name
+from tvm_pulp.frontend.relax_constant import constant
+from tvm_pulp.frontend.tflite_names import layer_name
+
+# Operators whose result has the scale and zero point of their operand, so that integers may be moved as they are.
+_MOVEMENTS = frozenset(
+    {
+        "DEPTH_TO_SPACE",
+        "EXPAND_DIMS",
+        "GATHER",
+        "PAD",
+        "PADV2",
+        "RESIZE_NEAREST_NEIGHBOR",
+        "SLICE",
+        "SPACE_TO_DEPTH",
+        "SPLIT",
+        "SPLIT_V",
+        "SQUEEZE",
+        "STRIDED_SLICE",
+        "TILE",
+        "TRANSPOSE",
+        "UNPACK",
+    }
+)
+# Functions of the converter and an operator that give the result.
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "BATCH_MATMUL": tflite_products.batch_matmul,
+    "CONV_2D": tflite_hybrid.conv2d,
+    "DEPTHWISE_CONV_2D": tflite_hybrid.depthwise_conv2d,
+    "FULLY_CONNECTED": tflite_hybrid.fully_connected,
+    "LOGISTIC": tflite_sixteen_bits.logistic,
+    "RESIZE_BILINEAR": tflite_resize.resize_bilinear,
+    "SOFTMAX": tflite_sixteen_bits.softmax,
+    "TANH": tflite_sixteen_bits.tanh,
+    "TRANSPOSE_CONV": tflite_products.transpose_conv,
+}
+
+
+# Operators that may have quantized weights and float activations.
+_HYBRID = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
+
+
+class TfliteConverter(OperatorConverter):
+    _SUPPORTED_QUANTIZED_OPS = OperatorConverter._SUPPORTED_QUANTIZED_OPS | _MOVEMENTS | _OPERATORS.keys()
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for name, rule in _OPERATORS.items():
+            self.convert_map[name] = partial(rule, self, self.convert_map[name])
+
+    def convert_op_to_relax(self) -> None:
+        """Operators in order, each result bound to a variable that is called after its tensor: layers have its name."""
+        for index in range(self.subgraph.OperatorsLength()):
+            operator = self.subgraph.Operators(index)
+            names = [get_tensor_name(self.subgraph, t.tensor_idx) for t in self.get_output_tensors(operator)]
+            made = self.convert_map[self.get_op_code_str(operator)](op=operator)
+            if made is None:  # done beforehand
+                continue
+            made = self.bb.normalize(made)
+            if len(names) > 1:
+                for number, name in enumerate(names):
+                    self.exp_tab.set_expr(name, made[number])
+                continue
+            if isinstance(made, relax.Call) and isinstance(made.ty, relax.TensorType):
+                made = self.bb.emit(made, name_hint=variable_name(layer_name(names[0])))
+            self.exp_tab.set_expr(names[0], made)
+
+    def check_unsupported_ops(self) -> None:
+        """Raise, naming them, for operators that nothing here converts."""
+        unknown, hybrid, quantized = set(), set(), set()
+        for index in range(self.subgraph.OperatorsLength()):
+            op = self.subgraph.Operators(index)
+            name, inputs = self.get_op_code_str(op), self.get_input_tensors(op)
+            if name not in self.convert_map:
+                unknown.add(name)
+                continue
+            data, others = bool(inputs and inputs[0].qnn_params), any(t.qnn_params for t in inputs[1:])
+            results = any(t.qnn_params for t in self.get_output_tensors(op))
+            if others and not data and not results and name not in _HYBRID:
+                hybrid.add(name)
+            elif (data or others or results) and name not in self._SUPPORTED_QUANTIZED_OPS:
+                quantized.add(name)
+        for found, what in (
+            (unknown, "operators are not known"),
+            (hybrid, "operators with quantized weights and float activations are not known"),
+            (quantized, "operators are not known on quantized tensors"),
+        ):
+            if found:
+                raise NotImplementedError(f"these {what}: {', '.join(sorted(found))}")
+
+    def dequantize(self, expr: Any, tensor: Any) -> Any:
+        """Biases of 64 bits as 32 bits, which hold all that occur."""
+        values = constant(expr)
+        if values is not None and values.dtype == np.int64 and np.abs(values).max(initial=0) < 1 << 31:
+            expr = relax.const(values.astype(np.int32))
+        return super().dequantize(expr, tensor)

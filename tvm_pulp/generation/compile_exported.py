@@ -1,0 +1,178 @@
+"""Compiles a decoder from an ONNX file: two programs of one graph that share weights, tables and state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.canonicalize.past_qdq_attention import LENGTH, past_qdq_attention
+from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.codegen.emit import HEADERS, SOURCES
+from tvm_pulp.decoder import exported_source
+from tvm_pulp.decoder.exported_source import ExportedFacts, StateBuffer, unique_rows
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend import onnx_file
+from tvm_pulp.frontend.exported_decoder import DecoderGraph, Roles, decoder_graph
+from tvm_pulp.frontend.exported_decoder.program import PAST, POSITIONS, TOKENS, UNWRITTEN
+from tvm_pulp.frontend.imported import Imported, ImportOptions
+from tvm_pulp.frontend.load import import_onnx_graph, printable_messages
+from tvm_pulp.generation.compile_decoder import (
+    DECODE,
+    PREFILL,
+    check_on_chip,
+    check_request,
+    sampling_files,
+    share_constants,
+    shared_weights,
+)
+from tvm_pulp.lowering import build_network
+from tvm_pulp.target import Target
+from tvm_pulp.tir import LoweredPlan
+
+# Tokens of a prompt that are seen at a time.
+CHUNK = 16
+# A logit of the device in real numbers, when tokens are drawn.
+_STEP = 2.0**-16
+_SYMBOLS = {TOKENS: "embedding", POSITIONS: "positions"}
+
+
+@dataclass(frozen=True)
+class ExportedRequest:
+    """A decoder as an ONNX graph with symbolic lengths, and the tokens that its cache shall hold."""
+
+    name: str
+    graph: onnx_file.Graph
+    roles: Roles
+    capacity: int
+    tokenizer: bytes | None = None
+
+    @property
+    def chunk(self) -> int:
+        """Tokens that prefill takes at a time."""
+        # Where the range of a tensor is taken from its values, tokens that are seen together depend on each other.
+        if any(n.op_type == "DynamicQuantizeLinear" for n in self.graph.model.graph.node):
+            return 1
+        return max(1, min(CHUNK, self.capacity // 2))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program: its graph and its plan."""
+
+    graph: DecoderGraph
+    inputs: tuple[str, ...]
+    lowered: LoweredPlan
+
+
+def compile_exported(
+    request: ExportedRequest, target: Target, facts: dict[str, Any], progress: Callable[[str], None]
+) -> dict[str, bytes]:
+    """All files of the archive."""
+    entries = plan_exported(request, target, progress)
+    progress("emitting C")
+    decode, prefill = (entries[e].lowered for e in (DECODE, PREFILL))
+    same = share_constants(decode, prefill)
+    files: dict[str, bytes] = {}
+    records = {}
+    for name, entry in entries.items():
+        emitted = target.emit(entry.lowered, facts)
+        del emitted[f"{SOURCES}/{entry.lowered.plan.network.name}_program.c"]
+        records[name] = json.loads(emitted.pop("metadata.json"))
+        for path in ("plan.json", "src/main.tir.txt"):
+            files[f"{name}/{path}"] = emitted.pop(path)
+        files |= emitted
+    files |= shared_weights(decode, prefill, same)
+    engines = {backend.target_name: backend.codegen for backend, _ in target.engines if backend.codegen is not None}
+    made = _facts(request, entries)
+    texts = {
+        f"{HEADERS}/tvmgen_{made.name}.h": exported_source.header(made),
+        f"{SOURCES}/{made.name}_decoder.c": exported_source.source(made),
+        f"{SOURCES}/{made.name}_program.c": exported_source.program(made, engines),
+        f"{SOURCES}/{made.name}_tables.c": exported_source.tables(made),
+    }
+    files |= {path: text.encode() for path, text in texts.items()} | sampling_files()
+    files["metadata.json"] = (json.dumps(_metadata(made, records), indent=2) + "\n").encode()
+    if request.tokenizer is not None:
+        files["tokenizer.json"] = request.tokenizer
+    return files
+
+
+def plan_exported(request: ExportedRequest, target: Target, progress: Callable[[str], None]) -> dict[str, Entry]:
+    """Graphs and plans by entry point."""
+    check_request(target, request.capacity, request.chunk)
+    if request.capacity < 2:
+        raise UserError(f"--capacity {request.capacity}: an exported decoder needs room for two tokens")
+    entries = {}
+    for name, rows in ((DECODE, 1), (PREFILL, request.chunk)):
+        progress(f"planning {name} of {rows} token{'s' if rows > 1 else ''}")
+        graph, imported = import_entry(request, rows)
+        network = build_network(target.prepare(imported.module), imported, f"{request.name}_{name}")
+        lowered = target.plan(network)
+        check_on_chip(lowered, request.capacity, name)
+        entries[name] = Entry(graph, imported.inputs, lowered)
+    return entries
+
+
+@printable_messages()
+def import_entry(request: ExportedRequest, rows: int) -> tuple[DecoderGraph, Imported]:
+    """The canonical module for a number of tokens: attention knows the length, else rows without token are hidden."""
+    graph, imported = _import(request, rows, hide=False)
+    names = [p.name for p in imported.module["main"].params]
+    pasts = {name for name, source in zip(names, graph.sources, strict=True) if source.purpose == PAST}
+    module = past_qdq_attention(imported.module, pasts)
+    if module is not None:
+        return graph, replace(imported, module=module, inputs=(*imported.inputs, LENGTH))
+    return _import(request, rows, hide=True)
+
+
+def _import(request: ExportedRequest, rows: int, *, hide: bool) -> tuple[DecoderGraph, Imported]:
+    source = request.graph
+    graph = decoder_graph(source.model, source.opset, request.roles, request.capacity, rows, hide=hide)
+    imported = import_onnx_graph(onnx_file.from_model(graph.model), ImportOptions())
+    return graph, replace(imported, module=canonicalize(imported))
+
+
+def _facts(request: ExportedRequest, entries: dict[str, Entry]) -> ExportedFacts:
+    graph = entries[DECODE].graph
+    symbols: dict[str, str] = {UNWRITTEN: "hidden"}
+    tables: dict[str, Any] = {}
+    for purpose, stem in _SYMBOLS.items():
+        sources = [s for s in graph.sources if s.purpose == purpose]
+        tables[purpose], places = unique_rows([s.table for s in sources if s.table is not None], stem)
+        symbols |= {source.name: places[place] for place, source in enumerate(sources)}
+    states = []
+    for place, cache in enumerate(graph.caches):
+        states.append(StateBuffer(f"state_{place}", cache.dtype, cache.width))
+        symbols[cache.past] = states[-1].symbol
+
+    def inputs(entry: Entry) -> tuple[str, ...]:
+        known = {s.name: symbols[UNWRITTEN if s.purpose == UNWRITTEN else s.name] for s in entry.graph.sources}
+        return tuple(known.get(name, name) for name in entry.inputs)
+
+    hides = any(s.purpose == UNWRITTEN for e in entries.values() for s in e.graph.sources)
+    return ExportedFacts(
+        request.name, len(tables[TOKENS][0].data), request.capacity, request.chunk, tables[TOKENS], tables[POSITIONS],
+        tuple(states), inputs(entries[DECODE]), inputs(entries[PREFILL]), hides,
+    )  # fmt: skip
+
+
+def _metadata(made: ExportedFacts, records: dict[str, Any]) -> dict[str, Any]:
+    """That of the first program, with both programs' layers under `entries`."""
+    record = records[DECODE]
+    record["model_name"] = made.name
+    # Tokens go in and out, not tensors.
+    record["tvm_pulp"] |= {"inputs": [], "outputs": []}
+    record["tvm_pulp"]["decoder"] = {
+        "vocabulary": made.vocabulary,
+        "capacity": made.capacity,
+        "chunk": made.chunk,
+        "logit_step": _STEP,
+        "logits": "float32",
+        "state_bytes": sum(made.capacity * s.width * np.dtype(s.dtype).itemsize for s in made.states),
+        "entries": {entry: {"layers": r["tvm_pulp"]["layers"], "memory": r["memory"]} for entry, r in records.items()},
+    }
+    return record

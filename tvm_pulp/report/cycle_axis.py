@@ -1,0 +1,90 @@
+"""What all pictures of a plan share: expected cycles to the right, one colour per layer, the legend below."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tvm_pulp.report.svg import COLOURS, contrast, line, mixed, rectangle, text
+
+Record = dict[str, Any]
+
+WIDTH, LEFT, TOP = 1200, 90, 40
+GROUND, NO_LAYER = "#f4f4f4", "#d8d8d8"
+_NAME_SIZE, _TICKS = 10, 6
+_LEGEND_COLUMNS, _LEGEND_ROW, _LEGEND_NAME = 6, 16, 30
+
+
+@dataclass(frozen=True)
+class CycleAxis:
+    """Time of a plan: when every step of its program begins, in cycles."""
+
+    positions: Sequence[int]
+    starts: Sequence[int]
+    cycles: int
+
+    @staticmethod
+    def of(plan: Record, starts: Sequence[int], cycles: int) -> CycleAxis:
+        """The axis of a described plan; `starts` has one entry for each step of the program."""
+        known = [
+            (s["position"], at) for s, at in zip(plan["program"], starts, strict=True) if s["position"] is not None
+        ]
+        return CycleAxis([position for position, _ in known], [at for _, at in known], cycles)
+
+    def span(self, alive: Sequence[int]) -> tuple[int, int]:
+        """Cycles in which something lives that is alive in positions of the schedule, both included."""
+        first, last = bisect_left(self.positions, alive[0]), bisect_right(self.positions, alive[1])
+        # What the first step needs is fetched before it.
+        begin = 0 if alive[0] <= 0 else self.starts[first] if first < len(self.starts) else self.cycles
+        return begin, self.starts[last] if last < len(self.starts) else self.cycles
+
+    def x(self, cycle: float) -> float:
+        return LEFT + cycle * WIDTH / max(1, self.cycles)
+
+    def ticks(self, y: float) -> list[str]:
+        """Ticks with figures below a picture."""
+        found = []
+        for part in range(_TICKS + 1):
+            x = LEFT + part * WIDTH / _TICKS
+            figure = f"{self.cycles * part // _TICKS:,}" + (" cycles" if part == _TICKS else "")
+            found.append(line(x, y, x, y + 4))
+            found.append(text(x, y + 16, figure, anchor="middle" if 0 < part < _TICKS else "end" if part else "start"))
+        return found
+
+
+def layer_colour(layer: int | None) -> str:
+    """Colours of twelve layers, then the same in other shades; grey belongs to no layer."""
+    if layer is None:
+        return NO_LAYER
+    base, shade = COLOURS[layer % len(COLOURS)], layer // len(COLOURS) % 3
+    return (base, mixed(base, "#ffffff", 0.45), mixed(base, "#000000", 0.35))[shade]
+
+
+def legend(names: Sequence[str], y: float, note: str) -> tuple[list[str], float]:
+    """What the colours of layers mean, and a sentence on how to read the picture; and where they end."""
+    body = [text(LEFT, y + 10, note)]
+    top = y + _LEGEND_ROW + 4
+    for number, name in enumerate(names):
+        x = LEFT + number % _LEGEND_COLUMNS * WIDTH / _LEGEND_COLUMNS
+        row = top + number // _LEGEND_COLUMNS * _LEGEND_ROW
+        shown = name if len(name) <= _LEGEND_NAME else f"{name[:11]}…{name[12 - _LEGEND_NAME :]}"
+        body += [rectangle(x, row, 11, 11, layer_colour(number), name), text(x + 16, row + 10, shown)]
+    return body, top + -(-len(names) // _LEGEND_COLUMNS) * _LEGEND_ROW
+
+
+def name_inside(x: float, y: float, width: float, height: float, name: str, colour: str) -> list[str]:
+    """A name inside a rectangle of a colour that has room for it."""
+    if height < _NAME_SIZE + 2 or width < 0.62 * _NAME_SIZE * len(name) + 4:
+        return []
+    return [
+        text(
+            x + width / 2,
+            y + height / 2 + _NAME_SIZE / 3,
+            name,
+            size=_NAME_SIZE,
+            anchor="middle",
+            colour=contrast(colour),
+        )
+    ]

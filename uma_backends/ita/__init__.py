@@ -1,0 +1,1 @@
+"""ITA, the integer transformer accelerator."""

@@ -1,0 +1,27 @@
+"""Sizes of ITA and what follows from them."""
+
+from __future__ import annotations
+
+TILE = 64  # rows, inner length and columns of one job
+LANES = 16  # output columns that are computed at a time: a block of weights
+GROUP = 16  # logits that the streaming softmax takes at a time
+TILE_BYTES = TILE * TILE
+BIAS_BYTES = 3 * TILE
+BIAS_OVERREAD = 32  # bytes that the bias streamer fetches behind a vector
+MOST_TILES = 15  # of a dimension, in one field of the register TILES
+LONGEST_INNER = MOST_TILES * TILE
+BIAS_BITS = 24
+ACCUMULATOR_BITS = 26
+LARGEST_MULTIPLIER = 255
+LARGEST_SHIFT = 34
+OCTAVES_NUMERATOR = 255 * 256
+
+
+def tiles(extent: int) -> int:
+    """Tiles that cover an extent."""
+    return -(-extent // TILE)
+
+
+def padded(extent: int) -> int:
+    """The extent in whole tiles."""
+    return tiles(extent) * TILE
