@@ -9,7 +9,7 @@ from schedules.byte_tables import by_stored_byte
 from schedules.cluster.base import SLACK, Arguments, KernelForm
 from schedules.cluster.elementwise import output_local
 from schedules.cluster.quantize import applies, quantize_fields
-from schedules.cluster.structures import words_of
+from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -45,9 +45,8 @@ class AppendQuantizedKernel(KernelForm):
         }  # fmt: skip
         cost = call_cost("quantize", fields, self.costs)
         reads = tuple(arguments.reads)
-        quantize = Call(
-            "tvm_pulp_kernel_quantize", f"struct {_QUANTIZE}", words_of(_QUANTIZE, fields), reads, (y,), cost
-        )
+        names = ("tvm_pulp_kernel_quantize", f"struct {_QUANTIZE}", fields_of(_QUANTIZE))
+        quantize = Call(*names, words_of(_QUANTIZE, fields), reads, (y,), cost)
         source = Local("more", TensorSpec(more.spec.shape, more.spec.dtype), SLACK)
         loads = [*arguments.steps, Load(more, Box.whole(more.spec.shape), source)]
         copied: list[Local] = [source]
@@ -63,5 +62,6 @@ class AppendQuantizedKernel(KernelForm):
             "y_stride": row_bytes,
         }  # fmt: skip
         cost = call_cost("copy_rows", fields, self.costs)
-        copy = Call("tvm_pulp_kernel_copy_rows", f"struct {_COPY}", words_of(_COPY, fields), tuple(copied), (y,), cost)
+        names = ("tvm_pulp_kernel_copy_rows", f"struct {_COPY}", fields_of(_COPY))
+        copy = Call(*names, words_of(_COPY, fields), tuple(copied), (y,), cost)
         return Recipe((*loads, quantize, copy, Store(y, layer.outputs[0], box)))

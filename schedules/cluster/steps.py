@@ -86,7 +86,7 @@ def _requantize_add(kernel: Kernel, costs: CostModel) -> Call | None:
         return None
     fields = {"rows": x.spec.elements // columns, "columns": columns, **kernel.attributes}
     if not kernel.outputs:
-        return Call("tvm_pulp_kernel_requantize_add", "", (), (), (), call_cost("requantize_add", fields, costs))
+        return Call("tvm_pulp_kernel_requantize_add", "", (), (), (), (), call_cost("requantize_add", fields, costs))
     (_, stages), (y,) = kernel.inputs, kernel.outputs
     assert isinstance(x, Local) and isinstance(stages, Local) and isinstance(y, Local)
     fields |= {"x": Pointer(x), "y": Pointer(y), "stages": Pointer(stages), "y_type": TYPES[y.spec.dtype]}
