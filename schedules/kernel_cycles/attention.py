@@ -119,9 +119,11 @@ def past_mean(f: Fields, cores: int) -> Work:
 
 
 def qdq_rope(f: Fields, cores: int) -> Work:
-    """Signed bytes by halves of rows."""
+    """Signed bytes by rows, few of them by halves."""
+    mine = share(f["rows"], cores)
     if f["x_type"] == f["cosine_type"] == f["sine_type"] == f["partner_type"] == 0:
+        if f["rows"] >= cores:
+            return {"call": 1, "row": mine, "element": mine * f["size"]}
         halves = share(2 * f["rows"], cores)
         return {"call": 1, "half": halves, "element": halves * f["size"] // 2}
-    mine = share(f["rows"], cores)
     return {"plain_call": 1, "plain_row": mine, "plain_element": mine * f["size"]}

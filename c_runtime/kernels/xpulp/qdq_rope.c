@@ -36,12 +36,14 @@ TVM_PULP_KERNEL(qdq_rope) {
     tvm_pulp_plain_qdq_rope(args, core, cores);
     return;
   }
-  /* Halves of rows: a token has few of them. */
-  struct tvm_pulp_range range = tvm_pulp_share(2u * args->rows, core, cores);
-  uint32_t size = args->size, half = size >> 1;
+  uint32_t size = args->size, half = size >> 1, few = args->rows < cores;
+  /* Of few rows, as a token has them, halves. */
+  struct tvm_pulp_range range = tvm_pulp_share(few ? 2u * args->rows : args->rows, core, cores);
   for (uint32_t item = range.begin; item < range.end; ++item) {
-    uint32_t row = item >> 1, from = (item & 1u) ? half : 0u, at = tvm_pulp_qdq_rope_position(args, row) * size + from;
+    uint32_t row = few ? item >> 1 : item, at = tvm_pulp_qdq_rope_position(args, row) * size;
     const uint8_t *x = args->x + row * size;
-    half_row(args, x + from, x + half - from, from ? args->second : args->first, at, args->y + row * size + from);
+    uint8_t *y = args->y + row * size;
+    if (!few || (item & 1u) == 0u) half_row(args, x, x + half, args->first, at, y);
+    if (!few || (item & 1u) != 0u) half_row(args, x + half, x, args->second, at + half, y + half);
   }
 }
