@@ -101,6 +101,9 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
     sizes = dict.fromkeys(("l2", *platform.constant_levels()), 0)
     for tensor in plan.constants():
         sizes[tensor.level] += tensor.spec.bytes
+    for bundle in plan.schedule.bundles:
+        moved_bytes = bundle.bytes if bundle.level != "l2" else 0
+        sizes["l2"], sizes[bundle.level] = sizes["l2"] - moved_bytes, sizes[bundle.level] + moved_bytes
     record["memory"]["constants_bytes"] = sum(sizes.values())
     record["memory"]["levels"] = {
         "l1": plan.l1_peak,
