@@ -57,6 +57,11 @@ class ClusterSource:
         self._places = self._lay_records()
         self._bundle_constants: list[str] = []
 
+    @property
+    def bases(self) -> Mapping[Tensor, int]:
+        """Numbers of the pointers that only the caller knows, by what they point to."""
+        return self._bases
+
     # --- expressions -----------------------------------------------------------------------------------------
 
     def _address(self, place: Any) -> str:

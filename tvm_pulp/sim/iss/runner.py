@@ -54,6 +54,11 @@ class IssRunner(Runner):
             ) from None
         self._seconds = time.perf_counter() - self._started
 
+    @property
+    def debug_text(self) -> str | None:
+        """What the checks of a debug build found, in one sentence; None for other builds."""
+        return self.device.debug_text
+
     def read_back(self) -> list[np.ndarray]:
         return self.device.read_back(self._machine)
 
