@@ -15,8 +15,9 @@ NAMES = re.compile(
     r"|0x1ff00|0x1ffff|1 << 17|0x10[0-9a-f]{6}\b|0x1[ac][0-9a-f]{6}\b",  # what only it has: limits, addresses
     re.IGNORECASE,
 )
-# Where such names belong: descriptions, platforms, and the simulator's settings, which are called as in its C code.
-ALLOWED = ("tvm_pulp/soc/", "tvm_pulp/sim/iss/settings.py")
+# Where such names belong: descriptions, platforms, the simulator's settings, which are called as in its C code, and the
+# registers of an instruction set, which a debugger knows by name.
+ALLOWED = ("tvm_pulp/soc/", "tvm_pulp/sim/iss/settings.py", "tvm_pulp/sim/iss/gdb/description.py")
 
 
 def find_names(root: Path) -> Iterator[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
+    from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner, Statistics
     from tvm_pulp.tir import LoweredPlan
 
@@ -57,6 +58,8 @@ class CompileOptions:
     state: bool = False
     # Tokens that the cache of a language model holds.
     capacity: int | None = None
+    # The tokenizer of a language model in a file, in the format of the `tokenizers` library.
+    tokenizer: str | Path | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
     # "int8" or "uint8": take and return the integers that float inputs and outputs are quantized to.
     io: str | None = None
@@ -117,29 +120,33 @@ class App:
         trace: str | Path | None = None,
         toolchain: str | None = None,
         max_cycles: int | None = None,
+        instruments: Instruments | None = None,
     ) -> Result:
-        """Build, run, and report. Without inputs, seeded random ones."""
+        """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace."""
         from tvm_pulp.report.inputs import prepare_inputs
+        from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
         from tvm_pulp.sim.runner import check_options, runner_class
 
         facts = self.metadata["tvm_pulp"]
         if "decoder" in facts:
             raise UserError("the archive holds a language model, which takes tokens: use `tvmc generate`")
+        wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
         check_options(
             chosen,
             runner_class(chosen).capabilities,
-            trace=trace is not None,
+            instruments=wanted,
             toolchain=toolchain,
             max_cycles=max_cycles,
         )
         arrays = prepare_inputs(facts["inputs"], inputs)
         runner = self._runner(chosen, toolchain)
         runner.max_cycles = max_cycles
-        run = run_twice(runner, self.metadata, arrays, trace=trace is not None)
-        if trace is not None:
-            Path(trace).write_text(json.dumps(run.statistics.trace) + "\n", encoding="utf-8")
+        runner.instruments = wanted
+        run = run_twice(runner, self.metadata, arrays, trace=bool(wanted.wanted()))
+        if wanted.trace is not None and run.statistics.trace is not None:
+            wanted.trace.write_text(json.dumps(run.statistics.trace) + "\n", encoding="utf-8")
         for _ in range(repeat - 1):
             again = run_twice(runner, self.metadata, arrays)
             check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")
@@ -320,8 +327,9 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
     name = str(model).removeprefix("zoo:")
     if not str(model).startswith("zoo:") or name not in decoders.MODELS:
         made = None if str(model).startswith("zoo:") else exported_request(Path(model), options, module_name(options))
-        if made is None and options.capacity is not None:
-            raise UserError(f"--capacity has no effect on '{model}', which has no recognised cache: drop it")
+        for option, given in (("--capacity", options.capacity), ("--tokenizer", options.tokenizer)):
+            if made is None and given is not None:
+                raise UserError(f"{option} has no effect on '{model}', which has no recognised cache: drop it")
         return made
     from tvm_pulp.generation.compile_decoder import DecoderRequest
 
@@ -333,6 +341,7 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
         "--plan": options.plan,
         "--state": options.state,
         "--debug": options.debug,
+        "--tokenizer": options.tokenizer,
     }
     for option, value in ineffective.items():
         if value:

@@ -32,34 +32,49 @@ static uint32_t weight_of(uint32_t distance, uint32_t multiplier) {
   return exponent >= 20u * 256u ? 0u : powers[exponent & 255u] >> (exponent >> 8);
 }
 
-/* Tokens that weigh at least `least`, and what they weigh together. */
-static uint32_t heavy(const uint32_t *weights, uint32_t count, uint32_t least, uint64_t *total) {
-  uint32_t found = 0;
+/* What tokens that weigh at least `least` weigh together. */
+static uint64_t heavy(const uint32_t *weights, uint32_t count, uint32_t least) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    if (weights[i] >= least) {
-      ++found;
-      sum += weights[i];
-    }
+    if (weights[i] >= least) sum += weights[i];
   }
-  *total = sum;
-  return found;
+  return sum;
 }
 
-/* The largest weight such that tokens from it on are at least `tokens` or weigh at least `share`. */
-static uint32_t threshold(const uint32_t *weights, uint32_t count, uint32_t tokens, uint64_t share) {
-  uint32_t low = 1, high = 1u << 20;
-  while (low < high) {
+/* The largest weight such that tokens from it on are at least `tokens` or weigh at least `share`. Of the weights in
+ * `open`, which are changed, only those stay that can still be it; `above` are heavier than all of them. */
+static uint32_t threshold(uint32_t *open, uint32_t count, uint32_t tokens, uint64_t share) {
+  uint32_t low = 1, high = 1u << 20, above = 0;
+  uint64_t above_total = 0;
+  while (low < high && count != 0u) {
     const uint32_t middle = low + (high - low + 1u) / 2u;
-    uint64_t total;
-    const uint32_t found = heavy(weights, count, middle, &total);
-    if ((tokens != 0u && found >= tokens) || (tokens == 0u && total >= share)) {
+    uint32_t found = above;
+    uint64_t total = above_total;
+    for (uint32_t i = 0; i < count; ++i) {
+      if (open[i] >= middle) {
+        ++found;
+        total += open[i];
+      }
+    }
+    const uint32_t enough = tokens != 0u ? found >= tokens : total >= share;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+      if ((open[i] >= middle) == enough) open[left++] = open[i];
+    }
+    count = left;
+    if (enough) {
       low = middle;
     } else {
       high = middle - 1u;
+      above = found;
+      above_total = total;
     }
   }
   return low;
+}
+
+static void copy(uint32_t *to, const uint32_t *from, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) to[i] = from[i];
 }
 
 static uint32_t draw(struct tvm_pulp_sampling *sampling) {
@@ -71,7 +86,45 @@ static uint32_t draw(struct tvm_pulp_sampling *sampling) {
   return x;
 }
 
-uint32_t tvm_pulp_sample(const int32_t *logits, uint32_t count, uint32_t *weights, struct tvm_pulp_sampling *sampling) {
+void tvm_pulp_sample_weights(const int32_t *logits, uint32_t begin, uint32_t end, int32_t largest,
+                             uint32_t multiplier, uint32_t *weights) {
+  for (uint32_t i = begin; i < end; ++i) {
+    weights[i] = weight_of((uint32_t)largest - (uint32_t)logits[i], multiplier);
+  }
+}
+
+uint32_t tvm_pulp_sample_weighted(uint32_t *weights, uint32_t count, uint32_t best, uint32_t *room,
+                                  struct tvm_pulp_sampling *sampling) {
+  uint32_t *places = room, *open = room + count, kept = 0, least = 1;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t weight = weights[i];
+    if (weight == 0u) continue;
+    weights[kept] = weight;
+    places[kept++] = i;
+  }
+  if (sampling->top_k != 0u && sampling->top_k < count) {
+    copy(open, weights, kept);
+    least = threshold(open, kept, sampling->top_k, 0);
+  }
+  if (sampling->top_p != 0u && sampling->top_p < 1u << 16) {
+    /* A share of what top_k has left. */
+    const uint64_t share = (heavy(weights, kept, least) * sampling->top_p + 0xffffu) >> 16;
+    copy(open, weights, kept);
+    const uint32_t likely = threshold(open, kept, 0, share);
+    if (likely > least) least = likely;
+  }
+  const uint64_t total = heavy(weights, kept, least);
+  /* Weights of 512 tokens stay below 2^32 together; more tokens still fit 64 bits with 32 of the generator. */
+  uint64_t place = (uint64_t)draw(sampling) * total >> 32;
+  for (uint32_t i = 0; i < kept; ++i) {
+    if (weights[i] < least) continue;
+    if (place < weights[i]) return places[i];
+    place -= weights[i];
+  }
+  return best;
+}
+
+uint32_t tvm_pulp_sample(const int32_t *logits, uint32_t count, uint32_t *room, struct tvm_pulp_sampling *sampling) {
   uint32_t best = 0;
   int32_t largest = logits[0];
   for (uint32_t i = 1; i < count; ++i) {
@@ -82,27 +135,6 @@ uint32_t tvm_pulp_sample(const int32_t *logits, uint32_t count, uint32_t *weight
     }
   }
   if (sampling->multiplier == 0u) return best;
-  uint64_t total = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    weights[i] = weight_of((uint32_t)largest - (uint32_t)logits[i], sampling->multiplier);
-    total += weights[i];
-  }
-  uint32_t least = 1;
-  if (sampling->top_k != 0u && sampling->top_k < count) least = threshold(weights, count, sampling->top_k, 0);
-  if (sampling->top_p != 0u && sampling->top_p < 1u << 16) {
-    /* A share of what top_k has left. */
-    (void)heavy(weights, count, least, &total);
-    const uint64_t share = (total * sampling->top_p + 0xffffu) >> 16;
-    const uint32_t likely = threshold(weights, count, 0, share);
-    if (likely > least) least = likely;
-  }
-  (void)heavy(weights, count, least, &total);
-  /* Weights of 512 tokens stay below 2^32 together; more tokens still fit 64 bits with 32 of the generator. */
-  uint64_t place = (uint64_t)draw(sampling) * total >> 32;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (weights[i] < least) continue;
-    if (place < weights[i]) return i;
-    place -= weights[i];
-  }
-  return best;
+  tvm_pulp_sample_weights(logits, 0, count, largest, sampling->multiplier, room);
+  return tvm_pulp_sample_weighted(room, count, best, room + count, sampling);
 }

@@ -10,8 +10,6 @@
 const uint16_t op_flags[OP_COUNT] = {ALL_OPS(OP_FLAGS)};
 #undef OP_FLAGS
 
-int32_t op_handlers[OP_COUNT];
-
 static int32_t sign(uint32_t value, int width) { return (int32_t)(value << (32 - width)) >> (32 - width); }
 static int32_t imm_i(uint32_t w) { return (int32_t)w >> 20; }
 static int32_t imm_s(uint32_t w) { return sign((w >> 25) << 5 | ((w >> 7) & 31), 12); }
@@ -159,7 +157,7 @@ void decode_word(const struct platform *platform, uint32_t word, struct slot *ou
   out->stall = 0;
   op = full ? decode_opcode(full, platform->config.isa_xpulp != 0, has_float, out) : OP_illegal;
   out->op = (uint16_t)op;
-  out->inner = op_handlers[op];
+  out->inner = platform->handlers[op];
   if (out->rd == 0 && (op_flags[op] & WRITES_X)) out->rd = DISCARD;
   out->cost = 1;
   if (op == OP_mul) out->cost = (uint32_t)platform->config.mul_cycles;
@@ -216,7 +214,7 @@ static void choose_handler(const struct platform *platform, struct slot *slot, u
   /* The first instruction that starts in a 512-byte stretch; an instruction may straddle the border. */
   if (first_in_boundary == 0 || (first_in_boundary == 1 && slot[-1].op == OP_decode)) slot->wrap |= WRAP_BOUNDARY;
   if (platform->count_compressed && SLOT_LENGTH(slot) == 1) slot->wrap |= WRAP_COMPRESSED;
-  slot->handler = slot->wrap ? op_handlers[OP_wrapped] : slot->inner;
+  slot->handler = slot->wrap ? platform->handlers[OP_wrapped] : slot->inner;
 }
 
 static int op_is_branch(uint32_t op) {
@@ -224,11 +222,12 @@ static int op_is_branch(uint32_t op) {
 }
 
 /* Targets are not checked when a branch is taken, so a branch that could leave its memory is refused as a whole. */
-static void refuse_target_outside(const struct code_region *region, struct slot *slot, uint32_t index) {
+static void refuse_target_outside(const struct platform *platform, const struct code_region *region, struct slot *slot,
+                                  uint32_t index) {
   int64_t target = (int64_t)index + slot->imm;
   if (target >= 0 && target < (int64_t)(region->bytes / 2)) return;
   slot->op = OP_illegal;
-  slot->inner = op_handlers[OP_illegal];
+  slot->inner = platform->handlers[OP_illegal];
 }
 
 /* Decode from `head` to the end of its straight-line block: a jump, a loop end, or a 512-byte border. */
@@ -242,13 +241,13 @@ void decode_block(struct hart *hart, struct slot *head) {
     if (!fetch_word(region, index * 2, &word)) {
       slot->op = OP_illegal;
       slot->step = sizeof(struct slot);
-      slot->inner = slot->handler = op_handlers[OP_illegal];
+      slot->inner = slot->handler = platform->handlers[OP_illegal];
       slot->lines = 1;
       break;
     }
     if (slot->op == OP_decode) {
       decode_word(platform, word, slot);
-      if (slot->op == OP_jal || op_is_branch(slot->op)) refuse_target_outside(region, slot, index);
+      if (slot->op == OP_jal || op_is_branch(slot->op)) refuse_target_outside(platform, region, slot, index);
       apply_successor(hart, slot, index * 2);
       choose_handler(platform, slot, index);
     }

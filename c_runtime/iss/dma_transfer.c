@@ -120,6 +120,13 @@ static void check_races(struct platform *platform, uint32_t direction, const str
     check_race(platform, -1, TVM_PULP_PORT_WEIGHT, (uint32_t)weight, bytes, direction == 0, cycle);
 }
 
+static void observe(struct platform *platform, uint32_t direction, const struct dma_burst *burst, uint32_t bytes,
+                    uint64_t cycle) {
+  uint32_t inside = (uint32_t)platform->config.l1_base + burst->l1 + burst->done, outside = burst->external + burst->done;
+  agent_access(platform, AGENT_DMA, direction ? outside : inside, bytes, 0, cycle);
+  agent_access(platform, AGENT_DMA, direction ? inside : outside, bytes, 1, cycle);
+}
+
 /* Move the next bytes of the burst at the head, the first of them at `started`. */
 static void move_bytes(struct platform *platform, uint32_t direction, uint32_t bytes, uint64_t started, uint64_t cycle) {
   struct dma *dma = &platform->dma;
@@ -130,6 +137,7 @@ static void move_bytes(struct platform *platform, uint32_t direction, uint32_t b
   check_races(platform, direction, burst, bytes, cycle);
   if (direction == 1) memmove(inside, outside, bytes);
   else memmove(outside, inside, bytes);
+  if (UNLIKELY(platform->config.observe)) observe(platform, direction, burst, bytes, cycle);
   if (!command->moved) command->started = started;
   command->moved += bytes;
   burst->done += bytes;

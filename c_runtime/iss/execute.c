@@ -14,6 +14,7 @@
 #include "float_arithmetic.h"
 #include "loops.h"
 #include "memory.h"
+#include "observed_access.h"
 #include "scheduler.h"
 #include "simd.h"
 
@@ -25,8 +26,29 @@
 
 #define NEXT_SLOT() (ip = (struct slot *)(void *)((char *)ip + ip->step))
 #define SLOT_BYTES(which) (SLOT_LENGTH(which) * 2)
-#define DISPATCH() goto *(void *)((char *)&&op_decode + ip->handler)
+#define DISPATCH_SLOT() goto *(void *)((char *)&&op_decode + ip->handler)
 #define DISPATCH_INNER() goto *(void *)((char *)&&op_decode + ip->inner)
+/* execute_observed.c includes this file with OBSERVED: the same interpreter with hooks, which are nothing here. */
+#ifdef OBSERVED
+#define EXECUTE execute_observed
+#define DISPATCH() goto observe
+#define OBSERVE_ACCESS(bytes, is_write)                                           \
+  do {                                                                            \
+    if (UNLIKELY(access_is_noted(h, offset, bytes, is_write))) {                  \
+      SAVE();                                                                     \
+      note_access(h, h->fast_base + offset, bytes, is_write);                     \
+    }                                                                             \
+  } while (0)
+#define OBSERVE_JUMP(target, source, link)                                        \
+  do {                                                                            \
+    if (p->calls.harts) calls_jump(h, target, ip->rd, source, link, now);         \
+  } while (0)
+#else
+#define EXECUTE execute
+#define DISPATCH() DISPATCH_SLOT()
+#define OBSERVE_ACCESS(bytes, is_write) (void)0
+#define OBSERVE_JUMP(target, source, link) (void)0
+#endif
 #define ADVANCE(cycles)      \
   do {                       \
     now += (cycles);         \
@@ -59,18 +81,28 @@
     h->resume = ip->inner; \
   } while (0)
 
-/* Called with NULL once: publishes the handler offsets. */
-void execute(struct platform *p) {
+/* The first call of a platform publishes the offsets of the handlers. */
+void EXECUTE(struct platform *p) {
 #define OP_OFFSET(name, flags) (int32_t)((char *)&&op_##name - (char *)&&op_decode),
   static const int32_t offsets[] = {ALL_OPS(OP_OFFSET)};
 #undef OP_OFFSET
   struct hart *h;
   struct slot *ip;
   uint64_t now, limit;
-  if (!p) {
-    memcpy(op_handlers, offsets, sizeof offsets);
+  if (!p->handlers[OP_illegal]) {
+    memcpy(p->handlers, offsets, sizeof offsets);
     return;
   }
+#ifdef OBSERVED
+  if (p->observer.stopped) { /* go on exactly where and with what the last call stopped */
+    h = p->observer.stopped;
+    limit = p->observer.limit;
+    p->observer.stopped = NULL;
+    ip = h->ip;
+    now = h->now;
+    goto *(void *)((char *)&&op_decode + h->resume);
+  }
+#endif
 
 next_hart:
   h = schedule(p, &limit);
@@ -78,7 +110,27 @@ next_hart:
   ip = h->ip;
   now = h->now;
   limit += h->slack;
+#ifdef OBSERVED
+  if (!h->observed) goto observe;
+#endif
   goto *(void *)((char *)&&op_decode + h->resume);
+
+#ifdef OBSERVED
+observe: /* before each instruction; a loop edge is none */
+  if (LIKELY(ip->op != OP_loop_edge)) {
+    h->observed = 1;
+    if (UNLIKELY(observer_looks(h, ip))) {
+      SAVE();
+      h->resume = ip->handler;
+      if (observer_stops(h)) {
+        p->observer.stopped = h;
+        p->observer.limit = limit;
+        return;
+      }
+    }
+  }
+  DISPATCH_SLOT();
+#endif
 
 yield: /* another actor comes first; this instruction has not happened yet */
   SAVE();
@@ -88,6 +140,7 @@ yield: /* another actor comes first; this instruction has not happened yet */
 yield_at_entry: /* the same between two instructions */
   SAVE();
   h->resume = ip->handler;
+  h->observed = 0;
   queue_insert(p, h->index, cluster_cycle(h, now));
   goto next_hart;
 
@@ -97,7 +150,7 @@ suspended: /* asleep, blocked or stopped; whoever did it keeps the hart's state,
 op_decode:
   decode_block(h, ip);
   if (!(ip->wrap & WRAP_BOUNDARY)) FETCH_BLOCK(); /* the wrapper does it there */
-  DISPATCH();
+  DISPATCH_SLOT();
 
 op_illegal:
   SAVE();

@@ -84,6 +84,7 @@ op_jal:
   RD = PC + SLOT_BYTES(ip);
   h->count.jumps++;
   now += h->jump_cost;
+  OBSERVE_JUMP(ip + ip->imm, 0, RD);
   ip += ip->imm;
   ENTER_BLOCK();
 
@@ -108,6 +109,7 @@ op_jalr: {
   h->count.jumps++;
   now += h->jump_cost;
   RD = link;
+  OBSERVE_JUMP(next, ip->rs1, link);
   ip = next;
   ENTER_BLOCK();
 }

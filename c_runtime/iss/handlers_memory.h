@@ -36,6 +36,7 @@
     type loaded_;                                                                                     \
     TAKE_BANK();                                                                                      \
     CHECK_RACE(sizeof(type), 0);                                                                      \
+    OBSERVE_ACCESS(sizeof(type), 0);                                                                  \
     memcpy(&loaded_, h->fast_memory + offset, sizeof(type));                                          \
     value = (uint32_t)(int32_t)loaded_;                                                               \
     now += ip->cost;                                                                                  \
@@ -85,6 +86,7 @@
       type stored_ = (type)(source);                                                                  \
       TAKE_BANK();                                                                                    \
       CHECK_RACE(sizeof(type), 1);                                                                    \
+      OBSERVE_ACCESS(sizeof(type), 1);                                                                \
       memcpy(h->fast_memory + offset, &stored_, sizeof(type));                                        \
       now += 1;                                                                                       \
     } else {                                                                                          \

@@ -120,6 +120,7 @@ static void move(struct platform *platform, const struct hyperbus_transfer *t) {
     }
     if (t->to_l3) memcpy(platform->l3 + l3, pointer, bytes);
     else memcpy(pointer, platform->l3 + l3, bytes);
+    if (UNLIKELY(platform->config.observe)) agent_access(platform, AGENT_HYPERBUS, l2, bytes, !t->to_l3, t->end);
     done += bytes;
   }
 }

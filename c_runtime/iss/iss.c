@@ -13,7 +13,7 @@
 /* No run is longer: leaves room for sums of times. */
 #define MOST_CYCLES (UINT64_MAX >> 8)
 
-uint32_t iss_version(void) { return 1; }
+uint32_t iss_version(void) { return 2; }
 
 static void set_up_hart(struct platform *platform, uint32_t index) {
   const struct config *config = &platform->config;
@@ -29,10 +29,12 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   hart->loop[0].warm_epoch = hart->loop[1].warm_epoch = NEVER;
   if (hart->is_controller) {
     hart->fast_memory = platform->l2;
+    hart->written = platform->written.map[MEMORY_L2];
     hart->fast_base = (uint32_t)config->l2_base;
     hart->fast_words = config->controller_l2_cycles == 1 ? (uint32_t)config->l2_size / 4 : 0;
   } else {
     hart->fast_memory = platform->l1;
+    hart->written = platform->written.map[MEMORY_L1];
     hart->fast_base = (uint32_t)config->l1_base; /* the alias at 0 takes the general path */
     hart->fast_words = (uint32_t)config->l1_size / 4;
     hart->bank_free = config->l1_conflicts ? platform->l1_bank_free : NULL;
@@ -67,7 +69,7 @@ static int allocate(struct platform *platform) {
     region->low = region->bytes / 2;
     if (!region->slots) return -1;
   }
-  return 0;
+  return observer_create(platform) || written_create(platform) ? -1 : 0;
 }
 
 struct platform *iss_create(const char *const *names, const int64_t *values, size_t count, char *error,
@@ -89,7 +91,8 @@ struct platform *iss_create(const char *const *names, const int64_t *values, siz
     else iss_destroy(platform);
     return NULL;
   }
-  execute(NULL);
+  platform->run = platform->config.observe ? execute_observed : execute;
+  platform->run(platform); /* publishes the handlers */
   if (platform->config.core_is_snitch && snitch_create(platform)) {
     snprintf(error, error_bytes, "out of memory");
     iss_destroy(platform);
@@ -117,6 +120,9 @@ void iss_destroy(struct platform *platform) {
   peripherals_destroy(platform);
   if (platform->harts) caches_destroy(platform);
   trace_destroy(&platform->trace);
+  calls_destroy(&platform->calls);
+  observer_destroy(platform);
+  written_destroy(platform);
   output_destroy(&platform->output);
   for (uint32_t r = 0; r < REGION_COUNT; r++) free(platform->region[r].slots);
   free(platform->snitch);
@@ -135,11 +141,22 @@ int iss_read(struct platform *platform, uint32_t address, uint8_t *data, uint64_
   return 0;
 }
 
+/* Whether code was decoded from bytes at a host address. */
+static int is_decoded(const struct platform *platform, const uint8_t *memory, uint64_t bytes) {
+  for (uint32_t r = 0; r < REGION_COUNT; r++) {
+    const struct code_region *region = &platform->region[r];
+    if (memory < region->memory || memory >= region->memory + region->bytes) continue;
+    return memory < region->memory + 2 * (size_t)region->high && memory + bytes > region->memory + 2 * (size_t)region->low;
+  }
+  return 0;
+}
+
 int iss_write(struct platform *platform, uint32_t address, const uint8_t *data, uint64_t bytes) {
   uint8_t *memory = memory_pointer(platform, address, bytes);
   if (!memory) return -1;
   memcpy(memory, data, bytes);
-  reset_slots(platform);
+  written_mark(platform, address, bytes, 1);
+  if (is_decoded(platform, memory, bytes)) reset_slots(platform);
   return 0;
 }
 
@@ -180,11 +197,14 @@ int iss_start(struct platform *platform, uint32_t core, uint32_t pc) {
   return platform->state == RUN_FAULT ? -1 : 0;
 }
 
-uint32_t iss_get_register(const struct platform *platform, uint32_t core, uint32_t number) {
-  const struct hart *hart = &platform->harts[core];
+uint32_t iss_get_register(struct platform *platform, uint32_t core, uint32_t number) {
+  struct hart *hart = &platform->harts[core];
+  uint32_t value = 0;
   if (number < 32) return hart->x[number];
   if (number < 64) return hart->f[number - 32];
-  return hart_pc(hart);
+  if (number == ISS_REGISTER_PC) return hart_pc(hart);
+  if (number >= ISS_REGISTER_CSR && csr_read(hart, number - ISS_REGISTER_CSR, hart->now, &value)) return 0;
+  return value;
 }
 
 int iss_set_register(struct platform *platform, uint32_t core, uint32_t number, uint32_t value) {
@@ -192,26 +212,49 @@ int iss_set_register(struct platform *platform, uint32_t core, uint32_t number, 
   if (number == 0) return value ? -1 : 0;
   if (number < 32) hart->x[number] = value;
   else if (number < 64) hart->f[number - 32] = value;
-  else return -1;
+  else if (number >= ISS_REGISTER_CSR) return csr_write(hart, number - ISS_REGISTER_CSR, hart->now, value);
+  else if (number != ISS_REGISTER_PC || !platform_enter(hart, value)) return -1;
+  else hart->resume = hart->ip->handler;
   return 0;
+}
+
+/* Cycles until the end of the run that a hart still sleeps. */
+static uint64_t last_sleep(const struct hart *hart) {
+  uint64_t last = local_cycle(hart, hart->platform->wheel_base);
+  if (hart->state != HART_ASLEEP && hart->state != HART_BLOCKED) return 0;
+  return last > hart->sleep_start ? last - hart->sleep_start : 0;
+}
+
+/* Account for what was under way when the run ended. */
+static void settle(struct platform *platform) {
+  for (uint32_t i = 0; i < platform->hart_count; i++) {
+    struct hart *hart = &platform->harts[i];
+    uint64_t asleep = last_sleep(hart), end = asleep ? hart->sleep_start + asleep : hart->now;
+    if (hart->state == HART_OFF) continue;
+    hart->count.asleep += asleep;
+    trace_core(hart, asleep ? TRACE_CORE_ASLEEP : TRACE_CORE_ACTIVE, end, asleep ? (uint64_t)hart->wait.kind : 0);
+    if (platform->calls.harts) calls_settle(hart, end);
+    hart->count.asleep -= asleep;
+  }
+  trace_flush(&platform->trace);
 }
 
 int iss_run(struct platform *platform, uint64_t max_cycle) {
   uint64_t most = MOST_CYCLES;
-  if (platform->state != RUN_GOING) return platform->state == RUN_EXIT ? 0 : 1;
+  if (platform->state != RUN_GOING) return platform->state == RUN_EXIT ? ISS_ENDED : ISS_FAULTED;
   platform->max_cycle = max_cycle && max_cycle < most ? max_cycle : most;
   update_quiet(platform);
+  platform->observer.reason = STOP_NONE;
   if (platform->snitch) snitch_execute(platform);
-  else execute(platform);
+  else platform->run(platform);
   float_collect_flags(&platform->harts[0]);
   output_flush(&platform->output);
-  for (uint32_t i = 0; i < platform->hart_count; i++) {
-    struct hart *hart = &platform->harts[i];
-    if (hart->state == HART_READY)
-      trace_span(&platform->trace, TRACE_CORE_ACTIVE, i, cluster_cycle(hart, hart->sleep_start),
-                 cluster_cycle(hart, hart->now), 0);
+  if (platform->state == RUN_GOING) {
+    trace_flush(&platform->trace);
+    return ISS_STOPPED;
   }
-  return platform->state == RUN_EXIT ? 0 : 1;
+  settle(platform);
+  return platform->state == RUN_EXIT ? ISS_ENDED : ISS_FAULTED;
 }
 
 uint32_t iss_exit_code(const struct platform *platform) { return platform->exit_code; }
@@ -244,13 +287,8 @@ const char *iss_core_counter_name(uint32_t number) { return core_counters[number
 void iss_core_counters(const struct platform *platform, uint32_t core, uint64_t *values) {
   const struct hart *hart = &platform->harts[core];
   uint64_t end = hart->now;
-  uint64_t asleep = 0;
+  uint64_t asleep = last_sleep(hart); /* a core that still sleeps has slept until the end of the run */
   struct hart_counters count = hart->count;
-  /* A core that still sleeps has slept until the end of the run. */
-  if (hart->state == HART_ASLEEP || hart->state == HART_BLOCKED) {
-    uint64_t last = local_cycle(hart, platform->wheel_base);
-    asleep = last > hart->sleep_start ? last - hart->sleep_start : 0;
-  }
   count.asleep += asleep;
   *values++ = hart->state == HART_OFF ? 0 : end + asleep - hart->start_cycle;
   *values++ = hart->state == HART_OFF ? 0 : instructions_retired(hart, hart->now);

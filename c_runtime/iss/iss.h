@@ -35,11 +35,13 @@ ISS_EXPORT int iss_set_host_words(struct platform *platform, uint32_t tohost, ui
 
 /* Start a core (index = number of cores: the controller); 0, or -1 when it runs already or the address holds no code. */
 ISS_EXPORT int iss_start(struct platform *platform, uint32_t core, uint32_t pc);
-/* Registers 0..31 are x, 32..63 f, 64 the program counter. */
-ISS_EXPORT uint32_t iss_get_register(const struct platform *platform, uint32_t core, uint32_t number);
+/* Registers 0..31 are x, 32..63 f, then the program counter; from ISS_REGISTER_CSR on control and status registers. */
+enum { ISS_REGISTER_PC = 64, ISS_REGISTER_CSR = 4096 };
+ISS_EXPORT uint32_t iss_get_register(struct platform *platform, uint32_t core, uint32_t number);
 ISS_EXPORT int iss_set_register(struct platform *platform, uint32_t core, uint32_t number, uint32_t value);
 
-/* Run until the program ends (0), faults (1). `max_cycle` 0: no limit. */
+/* Run until the program ends, faults, or is stopped for a debugger: then the next call goes on. `max_cycle` 0: no limit. */
+enum { ISS_ENDED, ISS_FAULTED, ISS_STOPPED };
 ISS_EXPORT int iss_run(struct platform *platform, uint64_t max_cycle);
 ISS_EXPORT uint32_t iss_exit_code(const struct platform *platform);
 ISS_EXPORT uint64_t iss_cycles(const struct platform *platform);
@@ -70,5 +72,45 @@ struct iss_span {
   uint64_t amount;
 };
 ISS_EXPORT uint64_t iss_trace(const struct platform *platform, const struct iss_span **spans);
+
+/* What follows needs the setting `observe`. */
+
+/* A breakpoint at an address of code; 0, or -1 when there is no code memory. */
+ISS_EXPORT int iss_set_break(struct platform *platform, uint32_t address, int set);
+/* Stop after accesses by anyone; `kinds` are of enum watch_kind. -1: too many, or no such. */
+ISS_EXPORT int iss_watch(struct platform *platform, uint32_t address, uint32_t bytes, uint32_t kinds);
+ISS_EXPORT int iss_unwatch(struct platform *platform, uint32_t address, uint32_t bytes, uint32_t kinds);
+/* Stop before the next instruction but one of a core; stop soon (from any thread). */
+ISS_EXPORT int iss_step(struct platform *platform, uint32_t core);
+ISS_EXPORT void iss_interrupt(struct platform *platform);
+
+struct iss_stop {
+  uint32_t reason; /* enum stop_reason */
+  uint32_t core, address;
+};
+ISS_EXPORT void iss_stop(const struct platform *platform, struct iss_stop *stop);
+ISS_EXPORT uint32_t iss_core_state(const struct platform *platform, uint32_t core); /* enum hart_state */
+ISS_EXPORT uint64_t iss_core_cycle(const struct platform *platform, uint32_t core);
+/* Addresses of peripheral registers; -1 past the last space. */
+ISS_EXPORT int iss_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes);
+/* What was last written to a peripheral register; -1: nothing. Reading one for real may have effects. */
+ISS_EXPORT int iss_last_written(struct platform *platform, uint32_t address, uint32_t *value);
+
+/* Follow calls of functions, whose starts are given in ascending order. Callees of number `tile_caller` are tiles of the
+ * stream. With `logged`, the stream tells of every call and return. */
+ISS_EXPORT int iss_follow_calls(struct platform *platform, const uint32_t *starts, uint32_t count, uint32_t tile_caller,
+                                int logged);
+struct call_node;
+ISS_EXPORT uint32_t iss_call_nodes(const struct platform *platform, const struct call_node **nodes);
+ISS_EXPORT const char *iss_cause_name(uint32_t number);
+
+/* With the setting `check_reads`: reads of bytes of L1 and L2 that nobody wrote, the first of them kept. */
+ISS_EXPORT int iss_undefine(struct platform *platform, uint32_t address, uint64_t bytes);
+struct unwritten_read;
+ISS_EXPORT uint64_t iss_unwritten_reads(const struct platform *platform, const struct unwritten_read **reads);
+
+/* Hand on what happens in batches, see trace.h; needs no setting. */
+struct trace_record;
+ISS_EXPORT int iss_stream(struct platform *platform, void (*sink)(const struct trace_record *records, uint32_t count));
 
 #endif /* ISS_ISS_H */

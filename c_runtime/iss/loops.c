@@ -24,7 +24,7 @@ static void mark_loop_end(struct hart *hart, struct slot *end) {
   uint32_t first = last - last % (LINE_SLOTS * BOUNDARY_LINES);
   uint32_t last_line = (last + (SLOT_LENGTH(end) == 2)) / LINE_SLOTS;
   end->wrap |= WRAP_LOOP_END;
-  if (end->op != OP_decode) end->handler = op_handlers[OP_wrapped];
+  if (end->op != OP_decode) end->handler = hart->platform->handlers[OP_wrapped];
   if (last < region->low) region->low = last;
   if (last + 2 > region->high) region->high = last + 2;
   for (uint32_t index = first; index <= last; index++) {
@@ -48,6 +48,7 @@ static int ends_active_loop(const struct hart *hart, const struct slot *end) {
 
 enum tail_status build_tail(struct hart *hart, struct slot *end) {
   struct slot *tail = hart->tail;
+  const int32_t *handlers = hart->platform->handlers;
   uint32_t flags = op_flags[end->op];
   if (flags & JUMPS) {
     if (!ends_active_loop(hart, end) || end->op == OP_illegal) return TAIL_JUMP;
@@ -62,7 +63,7 @@ enum tail_status build_tail(struct hart *hart, struct slot *end) {
   if (end->op == OP_auipc) { /* its address is not that of the copy */
     tail[0].op = OP_lui;
     tail[0].imm = (int32_t)(hart->pc_base + (uint32_t)((end - hart->slots) * 2) + (uint32_t)end->imm);
-    tail[0].handler = tail[0].inner = op_handlers[OP_lui];
+    tail[0].handler = tail[0].inner = handlers[OP_lui];
   }
   /* In a loop the instruction after a load at the end is the first of the body. */
   if ((flags & (LOADS_X | LOADS_F)) && hart->loop[0].end_ip == end && hart->loop[0].start_ip &&
@@ -74,7 +75,7 @@ enum tail_status build_tail(struct hart *hart, struct slot *end) {
   }
   tail[SLOT_LENGTH(end)].op = OP_loop_edge;
   tail[SLOT_LENGTH(end)].step = sizeof(struct slot);
-  tail[SLOT_LENGTH(end)].handler = tail[SLOT_LENGTH(end)].inner = op_handlers[OP_loop_edge];
+  tail[SLOT_LENGTH(end)].handler = tail[SLOT_LENGTH(end)].inner = handlers[OP_loop_edge];
   hart->tail_ip = end;
   hart->tail_valid = 1;
   return TAIL_READY;

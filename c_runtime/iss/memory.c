@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "iss.h"
 #include "registers.h"
 #include "scheduler.h"
 
@@ -139,6 +140,24 @@ static int check_register_access(struct hart *hart, uint32_t address, uint32_t s
   return ACCESS_STOP;
 }
 
+/* Tell the observer of an access outside the fast path, by its address as the SoC sees it. */
+static void observe(struct hart *hart, struct target target, uint32_t size, int is_second, int is_write, uint32_t value) {
+  struct platform *platform = hart->platform;
+  const struct config *config = &platform->config;
+  const uint32_t bases[] = {[PLACE_L1] = (uint32_t)config->l1_base,
+                            [PLACE_TEST_AND_SET] = (uint32_t)config->l1_base,
+                            [PLACE_L2] = (uint32_t)config->l2_base,
+                            [PLACE_WEIGHT] = (uint32_t)config->weight_base,
+                            [PLACE_CORE_PORT] = (uint32_t)config->l1_base + CLUSTER_PERIPHERALS,
+                            [PLACE_CLUSTER_REGISTER] = (uint32_t)config->l1_base + CLUSTER_PERIPHERALS,
+                            [PLACE_APB] = APB_BASE};
+  uint32_t address = bases[target.place] + target.offset;
+  observer_access(platform, (int)hart->index, address, size, is_write, cluster_cycle(hart, hart->now));
+  if (is_write || !is_second) /* a word that is split may reach past the end of a tensor */
+    written_access(platform, (int)hart->index, address, size, is_write, cluster_cycle(hart, hart->now));
+  if (is_write && !is_memory(target.place)) observer_register(&platform->observer, address, value);
+}
+
 /* Inside one aligned word. */
 static int load_part(struct hart *hart, uint32_t address, uint32_t size, int is_second, uint32_t *value) {
   struct target target = resolve(hart, address);
@@ -147,6 +166,7 @@ static int load_part(struct hart *hart, uint32_t address, uint32_t size, int is_
   if (target.place == PLACE_NOWHERE) return nowhere(hart, address, size, 0);
   if (is_memory(target.place)) {
     uint8_t *memory = memory_of(hart, target, size, target.place == PLACE_TEST_AND_SET);
+    if (UNLIKELY(hart->platform->config.observe)) observe(hart, target, size, is_second, 0, 0);
     memcpy(value, memory, size);
     if (target.place == PLACE_TEST_AND_SET) memset(memory, 0xff, size);
     charge(hart, target.place, 0, is_second);
@@ -155,6 +175,7 @@ static int load_part(struct hart *hart, uint32_t address, uint32_t size, int is_
   if (check_register_access(hart, address, size, 0) != ACCESS_OK) return ACCESS_STOP;
   status = register_read(hart, target.place == PLACE_APB, target.offset, cluster_cycle(hart, hart->now), value);
   if (status == ACCESS_NOWHERE) return nowhere(hart, address, size, 0);
+  if (UNLIKELY(hart->platform->config.observe) && status != ACCESS_BLOCKED) observe(hart, target, size, is_second, 0, 0);
   if (status == ACCESS_OK) charge(hart, target.place, 0, is_second);
   return status;
 }
@@ -165,12 +186,14 @@ static int store_part(struct hart *hart, uint32_t address, uint32_t size, int is
   if (target.place == PLACE_NOWHERE) return nowhere(hart, address, size, 1);
   if (is_memory(target.place)) {
     memcpy(memory_of(hart, target, size, 1), &value, size);
+    if (UNLIKELY(hart->platform->config.observe)) observe(hart, target, size, is_second, 1, value);
     charge(hart, target.place, 1, is_second);
     return ACCESS_OK;
   }
   if (check_register_access(hart, address, size, 1) != ACCESS_OK) return ACCESS_STOP;
   status = register_write(hart, target.place == PLACE_APB, target.offset, cluster_cycle(hart, hart->now), value);
   if (status == ACCESS_NOWHERE) return nowhere(hart, address, size, 1);
+  if (UNLIKELY(hart->platform->config.observe) && status != ACCESS_BLOCKED) observe(hart, target, size, is_second, 1, value);
   if (status == ACCESS_OK) charge(hart, target.place, 1, is_second);
   return status;
 }
@@ -216,6 +239,13 @@ int memory_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t va
   if (status == ACCESS_OK) status = store_part(hart, address, first, 0, value);
   if (status == ACCESS_OK) status = store_part(hart, address + first, size - first, 1, value >> (8 * first));
   return settle(hart, status);
+}
+
+int iss_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes) {
+  if (number > 1) return -1;
+  *base = number ? APB_BASE : (uint32_t)platform->config.l1_base + CLUSTER_PERIPHERALS;
+  *bytes = number ? APB_END - APB_BASE : CLUSTER_PERIPHERALS_END - CLUSTER_PERIPHERALS;
+  return 0;
 }
 
 uint8_t *memory_pointer(struct platform *platform, uint32_t address, uint64_t bytes) {

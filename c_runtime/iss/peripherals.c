@@ -60,6 +60,13 @@ static void check_claim(struct peripheral *self, struct claim *made) {
   }
 }
 
+/* What a job reads is looked at when it begins, what it writes when it ends. */
+static void observe(struct platform *platform, const struct claim *claim, uint64_t cycle) {
+  uint32_t base = (uint32_t)(claim->port == TVM_PULP_PORT_L1 ? platform->config.l1_base : platform->config.weight_base);
+  if (platform->config.observe)
+    agent_access(platform, AGENT_ENGINE, base + claim->address, claim->bytes, claim->is_write, cycle);
+}
+
 static void system_claim(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes, int is_write,
                          uint64_t end_cycle) {
   struct peripheral *self = context;
@@ -81,6 +88,7 @@ static void system_claim(void *context, enum tvm_pulp_port port, uint32_t addres
   claim->end = end_cycle;
   claim->owner = self->index;
   check_claim(self, claim);
+  if (!is_write) observe(self->platform, claim, claim_start(self->platform));
   if (port == TVM_PULP_PORT_L1) {
     all->l1_claims++;
     for (uint32_t word = claim->address / 4; word <= (claim->address + bytes - 1) / 4; word++)
@@ -91,8 +99,10 @@ static void system_claim(void *context, enum tvm_pulp_port port, uint32_t addres
 static void drop_claims(struct platform *platform, uint64_t cycle) {
   struct peripherals *all = &platform->peripherals;
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < all->claim_count; i++)
+  for (uint32_t i = 0; i < all->claim_count; i++) {
     if (all->claims[i].end > cycle) all->claims[kept++] = all->claims[i];
+    else if (all->claims[i].is_write) observe(platform, &all->claims[i], cycle);
+  }
   if (kept == all->claim_count) return;
   all->claim_count = kept;
   rebuild_map(platform);
@@ -102,8 +112,10 @@ static void system_release(void *context) {
   struct peripheral *self = context;
   struct peripherals *all = &self->platform->peripherals;
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < all->claim_count; i++)
+  for (uint32_t i = 0; i < all->claim_count; i++) {
     if (all->claims[i].owner != self->index) all->claims[kept++] = all->claims[i];
+    else if (all->claims[i].is_write) observe(self->platform, &all->claims[i], all->advanced_to);
+  }
   all->claim_count = kept;
   rebuild_map(self->platform);
 }

@@ -36,6 +36,7 @@ int platform_enter(struct hart *hart, uint32_t pc) {
   hart->slots = hart->platform->region[region].slots;
   hart->code_bytes = hart->platform->region[region].bytes;
   hart->resident = hart->resident_bits[region];
+  hart->notes = hart->platform->observer.notes[region];
   hart->ip = hart->slots + (pc - base) / 2;
   return 1;
 }
@@ -59,6 +60,8 @@ void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t 
   }
   hart->resume = hart->ip->handler;
   hart->state = HART_READY;
+  hart->observed = 0;
+  calls_start(hart, pc);
   /* The first fetch: the handler of an undecoded slot does it, a decoded one must not miss it. */
   if (hart->ip->op != OP_decode && platform->snitch)
     hart->now += snitch_fetch(hart, (uint32_t)(hart->ip - hart->slots) / SNITCH_LINE_SLOTS, hart->ip->lines, hart->now, 1);
@@ -69,8 +72,7 @@ void platform_start_hart(struct platform *platform, struct hart *hart, uint32_t 
 
 void hart_sleep(struct hart *hart) {
   uint64_t cycle = hart->now;
-  trace_span(&hart->platform->trace, TRACE_CORE_ACTIVE, hart->index, cluster_cycle(hart, hart->sleep_start),
-             cluster_cycle(hart, hart->now), 0);
+  trace_core(hart, TRACE_CORE_ACTIVE, hart->now, 0);
   hart->state = HART_ASLEEP;
   hart->sleep_start = cycle;
 }
@@ -90,8 +92,7 @@ void hart_wake(struct hart *hart, uint64_t cycle) {
   } else {
     hart->count.blocked += local - hart->sleep_start;
   }
-  trace_span(&hart->platform->trace, TRACE_CORE_ASLEEP, hart->index, cluster_cycle(hart, hart->sleep_start),
-             cluster_cycle(hart, local), (uint64_t)hart->wait.kind);
+  trace_core(hart, TRACE_CORE_ASLEEP, local, (uint64_t)hart->wait.kind);
   hart->sleep_start = local;
   hart->state = HART_READY;
   hart->now = local;

@@ -10,14 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "calls.h"
 #include "config.h"
 #include "dma.h"
 #include "event_unit.h"
 #include "hyperbus.h"
+#include "observer.h"
 #include "ops.h"
 #include "peripherals.h"
 #include "timer.h"
 #include "trace.h"
+#include "written.h"
 
 enum { MAX_CORES = 16, WHEEL_SIZE = 64 };
 #define NEVER UINT64_MAX
@@ -107,6 +110,9 @@ struct hart {
   struct slot *tail_ip;
   int tail_valid, has_float;
   struct hart_counters count;
+  const uint8_t *notes; /* of its code region, see observer.h */
+  uint8_t *written;     /* of its fast memory, see written.h; NULL: not checked */
+  int observed;         /* the instruction at ip was looked at already */
   uint32_t f[32];
   uint32_t fflags, frm;
   uint32_t index, hart_id;
@@ -158,6 +164,8 @@ struct output {
 
 struct platform {
   struct config config;
+  void (*run)(struct platform *); /* execute() or execute_observed() */
+  int32_t handlers[OP_COUNT]; /* by operation: offset of its code from that of `decode` */
   struct snitch *snitch; /* what only a cluster of Snitch cores has, else NULL */
   struct hart *harts; /* cluster cores, then the controller */
   uint32_t hart_count;
@@ -185,6 +193,9 @@ struct platform {
   struct timer timers[3]; /* cluster, controller 0, controller 1 */
   struct peripherals peripherals;
   struct trace trace;
+  struct observer observer; /* and the other things that only execute_observed() cares for */
+  struct calls calls;
+  struct written written;
   struct shared_cache shared_cache;
   int controller_cache_enabled;
   int count_compressed;
@@ -223,8 +234,10 @@ void platform_fault(struct platform *platform, enum fault_kind kind, const struc
                     const char *format, ...) __attribute__((format(printf, 5, 6)));
 void report_deadlock(struct platform *platform);
 
-/* execute.c: runs harts until the platform's state changes */
+/* execute.c: runs harts until the platform's state changes. The first call only publishes the handlers' offsets. */
 void execute(struct platform *platform);
+/* The same, looking between instructions and at accesses (observer.h); somewhat slower. */
+void execute_observed(struct platform *platform);
 
 /* decode.c */
 void decode_block(struct hart *hart, struct slot *head);
@@ -232,7 +245,6 @@ void decode_word(const struct platform *platform, uint32_t word, struct slot *ou
 int op_reads(const struct slot *slot, uint32_t reg, int is_float);
 uint32_t expand_compressed(uint32_t half, int has_float);
 extern const uint16_t op_flags[OP_COUNT];
-extern int32_t op_handlers[OP_COUNT];
 
 /* caches.c */
 void caches_create(struct platform *platform);

@@ -2,11 +2,12 @@
 #include "trace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-void trace_span(struct trace *trace, enum trace_kind kind, uint32_t track, uint64_t start, uint64_t end,
-                uint64_t amount) {
-  struct trace_span *span;
-  if (!trace->enabled || end <= start) return;
+#include "iss.h"
+#include "platform.h"
+
+static void keep(struct trace *trace, const struct trace_span *span) {
   if (trace->count == trace->capacity) {
     uint64_t capacity = trace->capacity ? 2 * trace->capacity : 4096;
     struct trace_span *grown = realloc(trace->spans, capacity * sizeof *grown);
@@ -17,12 +18,64 @@ void trace_span(struct trace *trace, enum trace_kind kind, uint32_t track, uint6
     trace->spans = grown;
     trace->capacity = capacity;
   }
-  span = &trace->spans[trace->count++];
-  span->start = start;
-  span->end = end;
-  span->kind = (uint32_t)kind;
-  span->track = track;
-  span->amount = amount;
+  trace->spans[trace->count++] = *span;
 }
 
-void trace_destroy(struct trace *trace) { free(trace->spans); }
+void trace_flush(struct trace *trace) {
+  if (trace->sink && trace->record_count) trace->sink(trace->records, trace->record_count);
+  trace->record_count = 0;
+}
+
+static uint64_t *send(struct trace *trace, const struct trace_span *span) {
+  struct trace_record *record;
+  if (trace->record_count == STREAM_RECORDS) trace_flush(trace);
+  record = &trace->records[trace->record_count++];
+  record->span = *span;
+  memset(record->causes, 0, sizeof record->causes);
+  return record->causes;
+}
+
+void trace_span(struct trace *trace, enum trace_kind kind, uint32_t track, uint64_t start, uint64_t end,
+                uint64_t amount) {
+  struct trace_span span = {start, end, (uint32_t)kind, track, amount};
+  if (end <= start) return;
+  if (trace->enabled) keep(trace, &span);
+  if (trace->sink) send(trace, &span);
+}
+
+void trace_stream(struct trace *trace, enum trace_kind kind, uint32_t track, uint64_t start, uint64_t end,
+                  uint64_t amount) {
+  struct trace_span span = {start, end, (uint32_t)kind, track, amount};
+  if (trace->sink && end > start) send(trace, &span);
+}
+
+void trace_event(struct trace *trace, enum trace_kind kind, uint32_t track, uint64_t cycle, uint64_t amount) {
+  struct trace_span span = {cycle, cycle, (uint32_t)kind, track, amount};
+  if (trace->sink) send(trace, &span);
+}
+
+void trace_mark(struct trace *trace, uint32_t number, uint64_t cycle) {
+  trace_event(trace, TRACE_MARK, 0, cycle, number);
+}
+
+void trace_core(struct hart *hart, enum trace_kind kind, uint64_t end, uint64_t amount) {
+  struct trace *trace = &hart->platform->trace;
+  struct trace_span span = {cluster_cycle(hart, hart->sleep_start), cluster_cycle(hart, end), (uint32_t)kind,
+                            hart->index, amount};
+  if (span.end <= span.start) return;
+  if (trace->enabled) keep(trace, &span);
+  if (trace->sink) hart_causes(hart, end, send(trace, &span));
+}
+
+void trace_destroy(struct trace *trace) {
+  free(trace->spans);
+  free(trace->records);
+}
+
+int iss_stream(struct platform *platform, trace_sink sink) {
+  struct trace *trace = &platform->trace;
+  if (!trace->records) trace->records = malloc(STREAM_RECORDS * sizeof *trace->records);
+  if (!trace->records) return -1;
+  trace->sink = sink;
+  return 0;
+}

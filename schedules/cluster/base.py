@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from schedules.cluster.structures import words_of
+from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
 from schedules.packed_weights import offset_weights
 from tvm_pulp.qnn.network import Layer, Tensor
@@ -122,7 +122,9 @@ class Arguments:
         words = words_of(name, fields)
         cost = call_cost(function, {**fields, **(expected or {})}, costs)
         writes = (output[0], *scratch)
-        call = Call(f"tvm_pulp_kernel_{function}", f"struct {name}", words, tuple(self.reads), writes, cost)
+        call = Call(
+            f"tvm_pulp_kernel_{function}", f"struct {name}", fields_of(name), words, tuple(self.reads), writes, cost
+        )
         return Recipe((*self.steps, call, Store(*output)))
 
 

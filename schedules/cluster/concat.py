@@ -9,7 +9,7 @@ import numpy as np
 
 from schedules.byte_tables import by_stored_byte
 from schedules.cluster.base import SLACK, KernelForm
-from schedules.cluster.structures import words_of
+from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
 from tvm_pulp.qnn.concat import divide
 from tvm_pulp.qnn.network import Layer, Tensor
@@ -99,6 +99,7 @@ class ConcatKernel(KernelForm):
             }  # fmt: skip
             words = words_of(_STRUCTURE, fields)
             cost = call_cost("copy_rows", fields, self.costs)
-            calls.append(Call("tvm_pulp_kernel_copy_rows", f"struct {_STRUCTURE}", words, (*reads, *kept), (y,), cost))
+            names = ("tvm_pulp_kernel_copy_rows", f"struct {_STRUCTURE}", fields_of(_STRUCTURE))
+            calls.append(Call(*names, words, (*reads, *kept), (y,), cost))
             position += size
         return Recipe((*loads, *calls, Store(y, out, box)))

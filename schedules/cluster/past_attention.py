@@ -59,7 +59,7 @@ class PastAttentionKernel(KernelForm):
             "length": arguments.load_whole("length", length), "exponential": arguments.load_whole("table", table),
         }  # fmt: skip
         y = Local("y", TensorSpec(box.size, "int8"), SLACK)
-        scratch, stride = self.scratch(5 * (capacity + rows) + 4)
+        scratch, stride = self.scratch(6 * (capacity + rows) + 48)
         fields |= {
             "y": Pointer(y), "scratch": Pointer(scratch), "scratch_stride": stride, "queries": box.size[0],
             "first": box.start[0], "heads": box.size[1] // size, "group": group, "size": size,

@@ -8,7 +8,7 @@ import numpy as np
 
 from schedules.cluster.available import available
 from schedules.cluster.base import KINDS, PULP_WIDE, STORED, TYPES
-from schedules.cluster.structures import words_of
+from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -38,7 +38,8 @@ def _call(kernel: Kernel, function: str, fields: dict[str, Any], costs: CostMode
     name = f"tvm_pulp_{function}_args"
     reads, writes = (tuple(o for o in side if isinstance(o, Local)) for side in (kernel.inputs, kernel.outputs))
     cost = call_cost(function, fields, costs)
-    return Call(f"tvm_pulp_kernel_{function}", f"struct {name}", words_of(name, fields), reads, writes, cost)
+    words = words_of(name, fields)
+    return Call(f"tvm_pulp_kernel_{function}", f"struct {name}", fields_of(name), words, reads, writes, cost)
 
 
 def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:

@@ -30,6 +30,11 @@ def _structures() -> dict[str, tuple[str, ...]]:
     return found
 
 
+def fields_of(structure: str) -> tuple[str, ...]:
+    """Names of a structure's words, those of nested structures with a dot."""
+    return _structures()[structure]
+
+
 def words_of(structure: str, values: dict[str, Any]) -> tuple[Any, ...]:
     """Values in the order of the structure's fields; all fields must be given, and no others."""
     fields = _structures()[structure]

@@ -78,10 +78,35 @@ def rotary(f: Fields, cores: int) -> Work:
 
 
 def past_attention(f: Fields, cores: int) -> Work:
-    """A call does not tell how many keys its queries see: plans state `keys` as they expect it."""
-    mine = share(f["queries"] * f["heads"], cores)
+    """Queries of a head go in pairs. A call does not tell how many keys they see: plans state `keys` as expected."""
+    queries = 2 * share(f["heads"] * -(-f["queries"] // 2), cores)
     keys = f["keys"] if "keys" in f else int(f["length"][0]) + f["first"] + f["queries"] / 2
-    return {"call": 1, "query": mine, "key": mine * keys, "word": mine * keys * words(f["size"])}
+    work: Work = {"call": 1, "query": queries, "result": queries * words(f["size"]), "key": queries * keys}
+    work["word"] = queries * keys * words(f["size"])
+    return work | ({"any_key": queries * keys, "any_word": work["word"]} if f["size"] != 32 else {})
+
+
+def past_scores(f: Fields, cores: int) -> Work:
+    mine = share(f["heads"], cores)
+    keys = f["keys"] if "keys" in f else int(f["length"][0])
+    kind = "" if f["size"] == 32 else "any_"
+    work: Work = {"call": 1, "head": mine, "key": mine * keys, "rest": mine * (f["capacity"] - keys)}
+    return {f"{kind}{name}": count for name, count in work.items()} | (
+        {"any_word": mine * keys * words(f["size"])} if kind else {}
+    )
+
+
+def past_mix(f: Fields, cores: int) -> Work:
+    mine = share(f["heads"], cores)
+    keys = f["keys"] if "keys" in f else int(f["length"][0])
+    work: Work = {"call": 1, "head": mine, "key": mine * keys, "eight": mine * (f["size"] // 8)}
+    work["key_eight"] = keys * work["eight"]
+    return work | ({"key_four": mine * keys} if f["size"] % 8 else {})
+
+
+def past_mean(f: Fields, cores: int) -> Work:
+    mine = share(f["heads"], cores)
+    return {"call": 1, "head": mine, "element": mine * f["size"]}
 
 
 def qdq_rope(f: Fields, cores: int) -> Work:

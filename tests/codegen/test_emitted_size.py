@@ -11,7 +11,8 @@ import pytest
 import tvm_pulp
 from tests.simulated.golden_cases import CONFIGURATIONS, DATA
 
-LIMIT = 300_000
+# Of text: a table says by name what each of its words is.
+LIMIT = 450_000
 
 
 def emitted_bytes(app: tvm_pulp.App) -> int:
@@ -37,6 +38,6 @@ def test_constants_are_kept_out_of_the_program(configuration: str) -> None:
     app = tvm_pulp.compile("zoo:dscnn", **CONFIGURATIONS[configuration])
     program = app.files["codegen/host/src/default_run.c"].decode()
     header = app.files["codegen/host/include/default_bundle_weights.h"].decode()
-    used = set(re.findall(r"BUNDLE_\d+_CONSTANTS", program))
-    assert used == set(re.findall(r"#define (BUNDLE_\d+_CONSTANTS)", header)) != set()
-    assert emitted_bytes(app) < LIMIT // 4
+    used = set(re.findall(r"\bBUNDLE_\d+_\w+", program))
+    assert used == set(re.findall(r"#define (BUNDLE_\d+_\w+)", header)) != set()
+    assert emitted_bytes(app) < LIMIT // 6

@@ -265,16 +265,17 @@ class _Samples(quantization.CalibrationDataReader):
 
 
 def quantized(model: Any, vocabulary: int, how: str, folder: Path) -> bytes:
-    """What the ordinary tool makes of a float model: `static`, `unsigned` or `dynamic`."""
+    """What the ordinary tool makes of a float model: `static`, `unsigned`, `dynamic`, or `products`, those only."""
     source, target = folder / "float.onnx", folder / f"{how}.onnx"
     onnx.save(model, source)
     if how == "dynamic":
         quantization.quantize_dynamic(source, target, weight_type=quantization.QuantType.QInt8)
     else:
         kind = quantization.QuantType.QUInt8 if how == "unsigned" else quantization.QuantType.QInt8
+        products = {"op_types_to_quantize": ["MatMul", "Gemm"], "per_channel": True} if how == "products" else {}
         quantization.quantize_static(
             source, target, _Samples(model, vocabulary), quant_format=quantization.QuantFormat.QDQ,
-            activation_type=kind, weight_type=quantization.QuantType.QInt8,
+            activation_type=kind, weight_type=quantization.QuantType.QInt8, **products,
         )  # fmt: skip
     return target.read_bytes()
 

@@ -25,7 +25,7 @@ def library() -> ctypes.CDLL:
 
 
 def in_c(library: ctypes.CDLL, logits: np.ndarray, state: Sampling) -> int:
-    room = np.zeros(len(logits), np.uint32)
+    room = np.zeros(3 * len(logits), np.uint32)
     library.tvm_pulp_sample.restype = ctypes.c_uint32
     pointers = (ctypes.c_void_p(logits.ctypes.data), len(logits), ctypes.c_void_p(room.ctypes.data))
     return int(library.tvm_pulp_sample(*pointers, ctypes.byref(state)))

@@ -48,7 +48,7 @@ from tests.kernels.movement_cases import (
     space_to_depth_case,
     transpose_case,
 )
-from tests.kernels.past_attention_cases import past_attention_case, rotary_case
+from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
 from tests.kernels.random_requant import KINDS, rule_of_halves
 from tests.kernels.row_cases import (
     i_softmax_case,
@@ -234,6 +234,14 @@ def past_attention(s: Shapes) -> Case:
     return past_attention_case(s.rng, (rows, rows), heads, group, s.pick(4, 32, 32, 16), (length, 192))
 
 
+def past_part(part: str) -> Callable[[Shapes], Case]:
+    def case(s: Shapes) -> Case:
+        heads, group, length = s.size(1, 16), s.pick(1, 1, 2), s.pick(0, *[s.size(1, 192)] * 9)
+        return past_parts_case(s.rng, part, heads, group, s.pick(4, 32, 32, 16, 12), (length, 192))
+
+    return case
+
+
 def qdq_rope(s: Shapes) -> Case:
     dtype = s.pick("int8", "int8", "int8", "uint8")
     return qdq_rope_case(s.rng, s.pick(1, s.size(1, 48)), s.size(1, 16), s.pick(8, 16, 32, 64), dtype=dtype)
@@ -314,6 +322,9 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "rope": (rope, 120),
     "rotary": (rotary, 60),
     "past_attention": (past_attention, 120),
+    "past_scores": (past_part("past_scores"), 90),
+    "past_mix": (past_part("past_mix"), 90),
+    "past_mean": (past_part("past_mean"), 60),
     "qdq_rope": (qdq_rope, 80),
     "max_pool": (lambda s: pool(s, average=False), 140),
     "avg_pool": (lambda s: pool(s, average=True), 80),

@@ -7,6 +7,9 @@ import numpy as np
 from tests.kernels.call import Call, Out, Scratch
 from tests.kernels.matrix_cases import Case
 from tvm_pulp.qnn.past_attention import PastAttention, exponential_table
+from tvm_pulp.qnn.past_mean import PastMean
+from tvm_pulp.qnn.past_mix import PastMix
+from tvm_pulp.qnn.past_scores import PastScores
 from tvm_pulp.qnn.rotary import Rotary, rotation_table
 
 
@@ -39,7 +42,7 @@ def past_attention_case(
     shift = int(rng.integers(1, 16))
     attributes = {"heads": kv_heads * group, "kv_heads": kv_heads, "mul": int(rng.integers(1, 1000)), "shift": shift}
     expected = PastAttention.reference(attributes, [q, k, v, past_k, past_v, stored, table])
-    first, room = new - queries, 5 * (capacity + new) + 4
+    first, room = new - queries, 6 * (capacity + new) + 48
     room += -room % 4
     fields = {
         "q": q[first:], "k": k, "v": v, "past_k": past_k, "past_v": past_v, "length": stored, "exponential": table,
@@ -48,3 +51,34 @@ def past_attention_case(
         "q_stride": width * group, "k_stride": width, "past_stride": width, "mul": attributes["mul"], "shift": shift,
     }  # fmt: skip
     return Case(Call("past_attention", fields), expected[first:], q.size * (length + new))
+
+
+def past_parts_case(
+    rng: np.random.Generator, part: str, kv_heads: int, group: int, size: int, cache: tuple[int, int]
+) -> Case:
+    """A part of the attention of one token. `cache`: length and capacity."""
+    (length, capacity), width, heads = cache, kv_heads * size, kv_heads * group
+    q, k, v = (random_bytes(rng, 1, n) for n in (width * group, width, width))
+    past_k, past_v = (random_bytes(rng, capacity, width) for _ in range(2))
+    stored, table = np.array([length], np.int32), exponential_table(int(rng.integers(8, 48)))
+    rule = {"mul": int(rng.integers(1, 1000)), "shift": int(rng.integers(1, 16))}
+    attributes = {"heads": heads, "kv_heads": kv_heads, **rule}
+    scores = PastScores.reference(attributes, [q, past_k, stored])
+    mix = PastMix.reference(attributes, [q, k, scores, past_v, stored, table])
+    mean = PastMean.reference(attributes, [mix, v])
+    whole = PastAttention.reference(attributes, [q, k, v, past_k, past_v, stored, table])
+    np.testing.assert_array_equal(mean, whole)
+    shape = {"heads": heads, "group": group, "size": size}
+    rest = {**shape, "past_stride": width, "capacity": capacity, **rule}
+    if part == "past_mean":
+        fields = {"mix": mix, "v": v, "y": Out((1, heads * size), "int8"), **shape}
+        return Case(Call(part, fields), mean, mean.size)
+    if part == "past_scores":
+        fields = {"q": q, "past_k": past_k, "length": stored, "y": Out(scores.shape, "int32"), **rest}
+        return Case(Call(part, fields), scores, q.size * length)
+    room = (2 * capacity + 4 + 3) // 4 * 4
+    fields = {
+        "q": q, "k": k, "scores": scores, "past_v": past_v, "length": stored, "exponential": table,
+        "y": Out(mix.shape, "int32"), "scratch": Scratch(room), "scratch_stride": room, **rest,
+    }  # fmt: skip
+    return Case(Call(part, fields), mix, q.size * (length + 1))

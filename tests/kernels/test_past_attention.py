@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.check import TOOLCHAINS, check
-from tests.kernels.past_attention_cases import past_attention_case, rotary_case
+from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
 
 SEEDS = st.integers(0, 1 << 30)
 CORES = st.integers(1, 8)
@@ -36,3 +36,21 @@ def test_past_attention(  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("size", [4, 32])
 def test_a_long_cache(size: int) -> None:
     check(past_attention_case(np.random.default_rng(1), (1, 1), 8, 1, size, (255, 256)), 8, TOOLCHAINS[0])
+
+
+@pytest.mark.parametrize("part", ["past_scores", "past_mix", "past_mean"])
+@settings(max_examples=40)
+@given(
+    SEEDS, st.integers(1, 9), st.integers(1, 3), st.sampled_from([4, 8, 12, 32, 32, 64]), st.integers(0, 21),
+    st.integers(0, 3), CORES, TOOLS,
+)  # fmt: skip
+def test_parts_of_one_token(  # type: ignore[no-untyped-def]
+    part, seed, kv_heads, group, size, length, free, cores, tool
+):
+    cache = (length, max(1, length + free))
+    check(past_parts_case(np.random.default_rng(seed), part, kv_heads, group, size, cache), cores, tool)
+
+
+@pytest.mark.parametrize("part", ["past_scores", "past_mix", "past_mean"])
+def test_parts_over_a_long_cache(part: str) -> None:
+    check(past_parts_case(np.random.default_rng(1), part, 8, 1, 32, (256, 256)), 8, TOOLCHAINS[0])

@@ -28,7 +28,7 @@ from tests.kernels.elementwise_cases import (
 )
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
 from tests.kernels.movement_cases import copy_rows_case, pool_case, transpose_case
-from tests.kernels.past_attention_cases import past_attention_case, rotary_case
+from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
 from tests.kernels.random_requant import KINDS
 from tests.kernels.row_cases import (
     i_softmax_case,
@@ -125,6 +125,8 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield rotary_case(rng, 3, 2, 6)
     yield past_attention_case(rng, (2, 3), 2, 2, 32, (7, 9))
     yield past_attention_case(rng, (1, 1), 3, 1, 12, (6, 6))
+    for part in ("past_scores", "past_mix", "past_mean"):
+        yield past_parts_case(rng, part, 3, 2, 12, (5, 6))
     yield lookup_case(rng, 37)
     yield i_softmax_case(rng, 5, 9)
     yield softmax_ita_case(rng, 5, 9)

@@ -10,6 +10,8 @@ from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, integers, pick, requant
 from tvm_pulp.qnn import softmax_table
 from tvm_pulp.qnn.past_attention import exponential_table
+from tvm_pulp.qnn.past_mix import PastMix
+from tvm_pulp.qnn.past_scores import PastScores
 from tvm_pulp.qnn.rotary import rotation_table
 
 ATTENTION_LIMITS: dict[str, Any] = {
@@ -126,6 +128,36 @@ def past_attention(rng: Rng) -> Case:
     return Case("past_attention", attributes, [*(integers(rng, shape) for shape in shapes), length, table])
 
 
+def past_part(rng: Rng, part: str) -> Case:
+    kv_heads, group, size = (int(pick(rng, choice)) for choice in ((1, 2, 3), (1, 2), (1, 4, 8)))
+    heads, capacity = kv_heads * group, int(pick(rng, (1, 5, 12)))
+    length = np.array([rng.integers(0, capacity + 1)], np.int32)
+    attributes = {"heads": heads, "kv_heads": kv_heads, "mul": int(rng.integers(1, 200))}
+    attributes["shift"] = int(rng.integers(1, 14))
+    q, k, v = (integers(rng, (1, n * size)) for n in (heads, kv_heads, kv_heads))
+    past_k, past_v = (integers(rng, (capacity, kv_heads * size)) for _ in range(2))
+    if part == "past_scores":
+        return Case(part, attributes, [q, past_k, length])
+    scores = PastScores.reference(attributes, [q, past_k, length])
+    operands = [q, k, scores, past_v, length, exponential_table(int(rng.integers(4, 64)))]
+    if part == "past_mix":
+        return Case(part, attributes, operands)
+    mix = PastMix.reference(attributes, operands)
+    return Case(part, {"heads": heads, "kv_heads": kv_heads, "keys": capacity + 1}, [mix, v])
+
+
+def past_scores(rng: Rng) -> Case:
+    return past_part(rng, "past_scores")
+
+
+def past_mix(rng: Rng) -> Case:
+    return past_part(rng, "past_mix")
+
+
+def past_mean(rng: Rng) -> Case:
+    return past_part(rng, "past_mean")
+
+
 def qdq_rope(rng: Rng) -> Case:
     outer, inner, size = int(rng.integers(1, 5)), int(rng.integers(1, 5)), 2 * int(pick(rng, (1, 3, 8)))
     axis, dtype = int(pick(rng, (1, 2))), str(pick(rng, ("int8", "uint8")))
@@ -147,4 +179,7 @@ CASES = {
     "qdq_rope": qdq_rope,
     "rotary": rotary,
     "past_attention": past_attention,
+    "past_scores": past_scores,
+    "past_mix": past_mix,
+    "past_mean": past_mean,
 }

@@ -1,28 +1,23 @@
-"""The `run` function for a cluster in C: step records and constants as tables, and the entry."""
+"""The `run` function for a cluster in C: step tables with their constants, and the entry."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from tvm_pulp.codegen import weights
+from tvm_pulp.codegen.bundle_source import BundleSource
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.run_function import members, signature
-from tvm_pulp.codegen.step_table import Record, TableBuilder, record_words
+from tvm_pulp.codegen.step_table import Record, TableBuilder
+from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.schedule.schedule import Bundle, Slot
+from tvm_pulp.tiling.schedule.schedule import Slot
 from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import Codegen
-from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, Pointer
-
-# Macros of the emitted file: the address of an offset.
-_L1, _L2 = "L1", "L2"
-_WORDS_PER_LINE = 12
+from tvm_pulp.uma.recipe import Call, Job, Kernel
 
 
 class ClusterSource:
@@ -52,83 +47,26 @@ class ClusterSource:
             if t.kind != "constant" and (t.name in tables.pointers or t.name in direct)
         ]
         self._bases = {t: i for i, t in enumerate(t for t in used if t not in self._plan.arena.offsets)}
-        self._table = TableBuilder(tables, self._address, self._base, self._submit).build(function)
-        self._page_at = {m.source: m.place.address for m in tables.moves if isinstance(m.source, Bundle)}
-        self._places = self._lay_records()
-        self._bundle_constants: list[str] = []
+        self._addresses = TableAddresses(tables, self._bases)
+        self._bundles = BundleSource(tables, self._addresses, engines)
+        self._table = TableBuilder(tables, self._addresses, self._submit, self._bundles.member).build(function)
 
     @property
     def bases(self) -> Mapping[Tensor, int]:
         """Numbers of the pointers that only the caller knows, by what they point to."""
         return self._bases
 
-    # --- expressions -----------------------------------------------------------------------------------------
-
-    def _address(self, place: Any) -> str:
-        kind, *values = place.args
-        if str(kind.value) != tir.AT:
-            return _at(_L1 if str(kind.value) == tir.L1 else _L2, int(values[0].value))
-        tensor, offset = self._tables.pointers[str(values[0].value)], int(values[1].value)
-        if tensor in self._bases:
-            return f"{offset}u"
-        return _at(f"(uint32_t){weights.symbol(self._name, tensor)}", offset)
-
-    def _base(self, place: Any) -> int:
-        """Number of the pointer that a place counts from, plus one; 0 for a fixed address."""
-        kind, *values = place.args
-        if str(kind.value) != tir.AT:
-            return 0
-        return self._bases.get(self._tables.pointers[str(values[0].value)], -1) + 1
-
     def _submit(self, made: Any) -> str:
         step = self._tables.slots[integer(made, 1)].step
         assert isinstance(step, Job)
-        return f"(uint32_t){self._engines[step.engine].submit}"
+        return self._engines[step.engine].submit
 
-    def _operand(self, slot: Slot, operand: Local | Tensor) -> str:
-        if isinstance(operand, Local):
-            return _at(_L1, slot.places[operand].address)
-        storage = operand.storage
-        if storage in self._plan.arena.offsets:
-            return _at(_L2, self._plan.arena.offsets[storage])
-        return "0u" if storage in self._bases else f"(uint32_t){weights.symbol(self._name, storage)}"
-
-    # --- records and bundles ---------------------------------------------------------------------------------
-
-    def _lay_records(self) -> list[int]:
-        """L1 offset of every record."""
-        filled: dict[Bundle, int] = {}
-        places = []
-        for record in self._table.records:
-            offset = filled.get(record.page, 0)
-            places.append(self._page_at[record.page] + offset)
-            filled[record.page] = offset + record.bytes
-            if filled[record.page] > record.page.record_bytes:
-                raise RuntimeError(f"records of {record.page.name} outgrow their {record.page.record_bytes} bytes")
-        return places
-
-    def _descriptor(self, slot: Slot) -> list[str]:
-        step = slot.step
-        if isinstance(step, Kernel):
-            return [self._operand(slot, o) for o in step.operands]
-        if isinstance(step, Call):
-            return [self._argument(slot, w) for w in step.arguments]
-        page = self._plan.schedule.pages[slot.index]
-        own = _at(_L1, self._page_at[page] + page.descriptors[slot.index])
-        return self._engines[step.engine].job(step.description, own, lambda o: self._operand(slot, o))
-
-    def _argument(self, slot: Slot, word: int | Pointer) -> str:
-        if isinstance(word, Pointer):
-            return self._operand(slot, word.operand) + (f" + {word.offset}u" if word.offset else "")
-        return f"{word % (1 << 32)}u"
-
-    def _function(self, record: Record) -> tuple[str, str]:
-        """Function and arguments of a record's call."""
+    def _function(self, record: Record) -> str:
+        """Function of a record's call; empty where it has none."""
         if record.call is None:
-            return "0u", "0u"
+            return ""
         slot = self._tables.slots[integer(record.call, 1)]
-        name = slot.step.function if isinstance(slot.step, Call) else self._thunk(slot)
-        return f"(uint32_t){name}", self._address(record.call.value.args[3])
+        return slot.step.function if isinstance(slot.step, Call) else self._thunk(slot)
 
     def _thunk(self, slot: Slot) -> str:
         """A generated kernel behind the executor's interface: its operands' addresses are the words of the argument."""
@@ -139,7 +77,8 @@ class ClusterSource:
         if name not in self._thunks:
             types = [p.rsplit("restrict", 1)[0].strip() for p in kernel.parameters[: len(operands)]]
             sources = [
-                f"bases[{self._bases[outside[i]]}]" if i in outside else f"words[{i}]" for i in range(len(types))
+                f"bases[{self._addresses.base_name(outside[i])}]" if i in outside else f"words[{i}]"
+                for i in range(len(types))
             ]
             values = [f"({kind})(uintptr_t){source}" for kind, source in zip(types, sources, strict=True)]
             reads = len(outside) < len(types)
@@ -152,71 +91,22 @@ class ClusterSource:
             ]
         return name
 
-    def _bundle_tables(self) -> list[str]:
-        records: dict[Bundle, list[str]] = {}
-        for number, record in enumerate(self._table.records):
-            after = _at(_L1, self._places[number + 1]) if number + 1 < len(self._places) else "0u"
-            records.setdefault(record.page, []).extend(record_words(record, *self._function(record), after))
-        declared: list[str] = []
-        lines: list[str] = []
-        for bundle in self._plan.schedule.bundles:
-            words = records.get(bundle, [])
-            words = [*words, *["0u"] * (bundle.record_bytes // 4 - len(words))]
-            for slot in bundle.descriptors:
-                words += self._descriptor(self._tables.slots[slot])
-            constants: list[str] = []
-            for piece in bundle.pieces:
-                constants += ["0u"] * (piece.offset // 4 - len(words) - len(constants))
-                constants += _data_words(piece.tensor, piece.box)
-            count = len(words) + len(constants)
-            if not count:
-                continue
-            assert 4 * count == bundle.bytes, (bundle, count)
-            lines.append(f"/* {safe(self._plan.layers[bundle.layer].layer.name)} */")
-            declared.append(f"static const uint32_t {bundle.name}[{count}];")
-            lines.append(f"__attribute__((aligned(16))) static const uint32_t {bundle.name}[{count}] = {{")
-            lines += [f"  {row}," for row in _rows(words)]
-            if constants:
-                macro = f"{bundle.name.upper()}_CONSTANTS"
-                lines.append(f"  {macro},")
-                self._bundle_constants.append(f"#define {macro} \\\n  " + ", \\\n  ".join(_rows(constants)))
-            lines += ["};", ""]
-        return [*declared, "", *lines]
-
     def bundle_weights_file(self) -> str:
-        """Constants inside the bundles; `run_file` has been called."""
-        guard = f"TVMGEN_{self._name.upper()}_BUNDLE_WEIGHTS_H"
-        parts = [f"/* Constants inside the bundles of {self._name}_run.c, as words. */"]
-        parts += [f"#ifndef {guard}", f"#define {guard}", "", *self._bundle_constants, "", f"#endif /* {guard} */", ""]
-        return "\n".join(parts)
+        """Constants inside the bundles."""
+        return self._bundles.weights_file()
 
     # --- run.c ------------------------------------------------------------------------------------------------
 
     def run_file(self) -> str:
-        name, arena = self._name, self._plan.arena
-        parts = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/executor.h"']
+        name = self._name
+        parts = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/steps.h"']
         parts += [f'#include "{codegen.header}"' for codegen in self._engines.values()]
         if any(isinstance(s.step, Call) for s in self._tables.slots):
             parts += ['#include "tvm_pulp/kernels.h"']
-        parts += [
-            f'#include "{name}_kernels.h"',
-            f'#include "{name}_weights.h"',
-            f'#include "{name}_bundle_weights.h"',
-            "",
-        ]
-        parts += ["#define L1(offset) ((uint32_t)tvm_pulp_l1_arena + (offset))"]
-        if arena.size:
-            parts += [
-                "#define L2(offset) ((uint32_t)arena + (offset))",
-                "",
-                f"/* Activations; the largest set alive at once is {arena.largest_live_set} bytes. */",
-                f"TVM_PULP_IN_L2 __attribute__((aligned(16))) static uint8_t arena[{arena.size}];",
-            ]
-        if self._bases:
-            parts += ["/* Where the caller keeps inputs and outputs. */"]
-            parts += [f"TVM_PULP_IN_L2 static uint32_t bases[{len(self._bases)}];"]
-        tables = self._bundle_tables()
-        parts += ["", *(line for thunk in self._thunks.values() for line in thunk)]
+        parts += [f'#include "{name}_{part}.h"' for part in ("kernels", "weights", "bundle_weights")]
+        tables = self._bundles.tables(self._table, self._function)
+        parts += ["", *self._addresses.definitions()]
+        parts += [line for thunk in self._thunks.values() for line in thunk]
         parts += [*self._layer_comment(), *tables, *self._job_wait()]
         parts += [f"{signature(self._plan.network)} {{", *self._entry(), "  return 0;", "}", ""]
         return "\n".join(parts)
@@ -281,12 +171,15 @@ class ClusterSource:
                 storage = tensor.storage
                 if storage in self._bases and storage not in known:
                     known.add(storage)
-                    lines.append(f"    bases[{self._bases[storage]}] = (uint32_t)(uintptr_t){role}->{member};")
+                    lines.append(
+                        f"    bases[{self._addresses.base_name(storage)}] = (uint32_t)(uintptr_t){role}->{member};"
+                    )
                     used = True
             if not used:
                 unused.append(f"  (void){role};")
         lines += [f"    {text}" for text in self._boot()]
-        first = f"(const struct tvm_pulp_step *)(const void *)(tvm_pulp_l1_arena + {self._places[0]})"
+        record = self._table.records[0]
+        first = f"(const struct tvm_pulp_step *)POINTER(IN_BUNDLE({record.page.name}, {record.name}))"
         bases, wait = "bases" if self._bases else "0", "wait_for_job" if self._engines else "0"
         run = f"  tvm_pulp_execute({first}, {bases}, {wait});"
         return [*unused, *lines, "  }", "  tvm_pulp_barrier();", run]
@@ -295,9 +188,9 @@ class ClusterSource:
         """What the first step needs: its records, constants and inputs."""
         lines = []
         for made in self._table.boot:
-            name, arguments = statement_name(made), made.value.args[4:]
+            name = statement_name(made)
             if name == tir.FETCH:
-                place = f"(void *)(uintptr_t)({self._address(made.value.args[2])})"
+                place = f"POINTER({self._addresses.fetched(made)})"
                 lines.append(f"tvm_pulp_l3_load({place}, {integer(made, 2)}u, {integer(made, 3)}u);")
             elif name == tir.WAIT_L3:
                 lines.append("tvm_pulp_l3_wait();")
@@ -305,39 +198,19 @@ class ClusterSource:
                 lines.append("const uint32_t group = tvm_pulp_dma_begin();")
             elif name == tir.WAIT_DMA:
                 lines.append("tvm_pulp_dma_wait(group);")
-            elif name == tir.BUNDLE:
-                local, number, offset, size = arguments
-                source = f"(const uint8_t *)bundle_{int(number.value)} + {int(offset.value)}"
-                lines.append(f"tvm_pulp_dma_load({self._pointer(local)}, {source}, {int(size.value)});")
             elif name.startswith("dma_"):
-                target, source, *sizes = arguments
-                more = ", ".join(str(int(s.value)) for s in sizes)
-                lines.append(f"tvm_pulp_{name}({self._pointer(target)}, {self._pointer(source)}, {more});")
+                lines.append(self._first_transfer(name, made))
         return lines
 
-    def _pointer(self, place: Any) -> str:
-        base = self._base(place)
-        text = f"bases[{base - 1}] + {self._address(place)}" if base else self._address(place)
-        return f"(void *)(uintptr_t)({text})"
-
-
-def _rows(words: list[str]) -> list[str]:
-    """Words in lines."""
-    return [", ".join(words[i : i + _WORDS_PER_LINE]) for i in range(0, len(words), _WORDS_PER_LINE)]
-
-
-def _at(base: str, offset: int) -> str:
-    if base in (_L1, _L2):
-        return f"{base}({offset}u)"
-    return f"{base} + {offset}u" if offset else base
-
-
-def _data_words(tensor: Tensor, box: Any) -> list[str]:
-    """A part of a constant as little-endian words, padded with zeros."""
-    data = tensor.data if tensor.data is not None else tensor.storage.data
-    assert data is not None
-    shaped = data.reshape(tensor.spec.shape)
-    part = shaped[tuple(slice(a, a + n) for a, n in zip(box.start, box.size, strict=True))]
-    raw = np.ascontiguousarray(part).tobytes()
-    raw += bytes(-len(raw) % 4)
-    return [f"{w}u" for w in np.frombuffer(raw, "<u4").tolist()]
+    def _first_transfer(self, name: str, made: Any) -> str:
+        move, arguments = self._tables.moves[integer(made, 2)], made.value.args[4:]
+        local = f"POINTER({self._addresses.local(move, arguments[0])})"
+        about = f" /* {safe(self._addresses.about(move))} */"
+        if name == tir.BUNDLE:
+            number, offset, size = (int(a.value) for a in arguments[1:])
+            source = f"(const uint8_t *)&bundle_{number} + {offset}" if offset else f"&bundle_{number}"
+            return f"tvm_pulp_dma_load({local}, {source}, {size});{about}"
+        place, *sizes = arguments[1:]
+        base, outside = self._addresses.base(place), self._addresses.outside(move, place)
+        source = f"POINTER(bases[{base}] + {outside})" if base else f"POINTER({outside})"
+        return f"tvm_pulp_{name}({local}, {source}, {', '.join(str(int(s.value)) for s in sizes)});{about}"

@@ -66,10 +66,10 @@ def whole_kernel(layer: Layer) -> Kernel:
     return Kernel(layer.operator, layer.attributes, *operands, parallel=layer.parallel)
 
 
-def runtime_files(with_math: bool) -> dict[str, str]:
-    """Parts of the C runtime that the emitted sources include."""
+def runtime_files(with_math: bool, more: tuple[str, ...] = ()) -> dict[str, str]:
+    """Parts of the C runtime that the emitted sources include. `more`: further headers."""
     root = resources.files("c_runtime")
-    headers = ("float.h", "float_functions.h", "integer.h", "real.h", "softmax_tflite.h")
+    headers = ("float.h", "float_functions.h", "integer.h", "real.h", "softmax_tflite.h", *more)
     wanted = [(f"include/tvm_pulp/{h}", f"include/tvm_pulp/{h}") for h in headers]
     if with_math:
         wanted += [

@@ -55,7 +55,7 @@ def emit_cluster(
         f"{HEADERS}/{name}_bundle_weights.h": source.bundle_weights_file(),
         f"{HEADERS}/tvmgen_{name}.h": run_function.interface_header(network, plan.arena),
         "src/main.tir.txt": function.script(),
-        **runtime_files(bool(kernels.math_used)),
+        **runtime_files(bool(kernels.math_used), ("steps.h",)),
         **{f"{RUNTIME}/{path}": text for path, text in platform.hal_files().items()},
     }
     for codegen in engines.values():
@@ -112,6 +112,9 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
     sizes = dict.fromkeys(("l2", *platform.constant_levels()), 0)
     for tensor in plan.constants():
         sizes[tensor.level] += tensor.spec.bytes
+    for bundle in plan.schedule.bundles:
+        moved_bytes = bundle.bytes if bundle.level != "l2" else 0
+        sizes["l2"], sizes[bundle.level] = sizes["l2"] - moved_bytes, sizes[bundle.level] + moved_bytes
     record["memory"]["constants_bytes"] = sum(sizes.values())
     record["memory"]["levels"] = {
         "l1": plan.l1_peak,

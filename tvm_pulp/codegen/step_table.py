@@ -1,4 +1,4 @@
-"""Step records: the synchronised TIR main as words for the executor (`tvm_pulp/executor.h`)."""
+"""Step records: the synchronised TIR main as tables for the executor, in the words of `tvm_pulp/steps.h`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
 from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle
 from tvm_pulp.tiling.schedule.step_records import page_at
@@ -13,31 +15,58 @@ from tvm_pulp.tir import statements as tir
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.tir.tables import Tables
 
-# Heads of transfers, which the runtime defines: what its DMA is told, without size and base.
-_LOAD, _STORE, _LINES = "TVM_PULP_LOAD", "TVM_PULP_STORE", "_LINES"
-_CODE_BEGIN, _CODE_SUBMIT, _CODE_END = 2 << 29, 3 << 29, 7 << 29
-_CODE_FETCH = 4 << 29
-_L3_GROUP = 7
-_BASE_SHIFT = 21
+# Words from a record to commands that its byte can tell.
 _FURTHEST_COMMANDS = 255
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of an agent: C text, the words that it makes, and what it is about."""
+
+    text: str
+    words: int
+    about: str = ""
+
+    @property
+    def line(self) -> str:
+        return f"{self.text}, /* {safe(self.about, 200)} */" if self.about else f"{self.text},"
 
 
 @dataclass
 class Record:
-    """One step: words of commands by agent as C expressions, the call, and what follows it."""
+    """One step: commands by agent, the call, and what follows it."""
 
+    number: int
     position: int
     page: Bundle
-    commands: dict[int, list[str]] = field(default_factory=dict)
+    commands: dict[int, list[Command]] = field(default_factory=dict)
     call: Any = None  # statement `call`
     waits: dict[int, int] = field(default_factory=dict)
-    tickets: int = 0  # bit t: the job with ticket t is waited for
+    wait_l3: bool = False
+    tickets: list[int] = field(default_factory=list)
     barrier: bool = False
     mark: int | None = None
 
     @property
+    def name(self) -> str:
+        return f"step_{self.number}"
+
+    @property
     def bytes(self) -> int:
-        return 4 * (RECORD_WORDS + sum(len(c) + 1 for c in self.commands.values()))
+        return 4 * (RECORD_WORDS + sum(sum(c.words for c in commands) + 1 for commands in self.commands.values()))
+
+    def lists(self) -> list[tuple[str, int, list[Command]]]:
+        """Member, agent and commands, as they lie behind the record.
+
+        The longest list is the last one: the place of its beginning counts, not that of its end.
+        """
+        start, found = RECORD_WORDS, []
+        for agent, commands in sorted(self.commands.items(), key=lambda entry: sum(c.words for c in entry[1])):
+            if start > _FURTHEST_COMMANDS or agent >= AGENTS:
+                raise RuntimeError(f"step {self.position}: commands of agent {agent} begin at word {start}")
+            start += sum(c.words for c in commands) + 1
+            found.append((f"{self.name}_core_{agent}", agent, commands))
+        return found
 
 
 @dataclass
@@ -49,12 +78,12 @@ class StepTable:
 
 
 class TableBuilder:
-    """Turns statements into records. `address(place)` is the C expression of a place, `base` its pointer's number."""
+    """Turns statements into records. `submit(statement)` names the driver's function, `member(slot)` its structure."""
 
     def __init__(
-        self, tables: Tables, address: Callable[[Any], str], base: Callable[[Any], int], submit: Callable[[Any], str]
+        self, tables: Tables, addresses: TableAddresses, submit: Callable[[Any], str], member: Callable[[int], str]
     ) -> None:
-        self._tables, self._address, self._base, self._submit = tables, address, base, submit
+        self._tables, self._addresses, self._submit, self._member = tables, addresses, submit, member
 
     def build(self, function: Any) -> StepTable:
         table = StepTable([], [])
@@ -66,7 +95,7 @@ class TableBuilder:
             if name == tir.STEP:
                 position = integer(made, 0)
                 if position != BOOT:
-                    table.records.append(Record(position, page_at(position, pages)))
+                    table.records.append(Record(len(table.records), position, page_at(position, pages)))
             elif not table.records:
                 table.boot.append(made)
             else:
@@ -80,54 +109,45 @@ class TableBuilder:
             agent, group = integer(made, 0), integer(made, 1)
             record.waits[agent] = record.waits.get(agent, 0) | 1 << group
         elif name == tir.WAIT_JOB:
-            record.tickets |= 1 << integer(made, 0)
+            record.tickets.append(integer(made, 0))
         elif name == tir.WAIT_L3:
-            record.waits[0] = record.waits.get(0, 0) | 1 << _L3_GROUP
-        elif name == tir.FETCH:
-            words = [self._address(made.value.args[2]), f"{integer(made, 2)}u", f"{integer(made, 3)}u"]
-            record.commands.setdefault(0, []).extend([f"{_CODE_FETCH}u", *words])
-        elif name == tir.BEGIN:
-            record.commands.setdefault(integer(made, 0), []).append(f"{_CODE_BEGIN | integer(made, 1)}u")
+            record.wait_l3 = True
         elif name == tir.LAYER:
             record.mark = integer(made, 1)
         elif name == tir.CALL:
             record.call = made
+        elif name == tir.FETCH:
+            place, offset, size = self._addresses.fetched(made), integer(made, 2), integer(made, 3)
+            self._issue(record, 0, Command(f"L3_LOAD({size}u, {place}, {offset}u)", 4))
+        elif name == tir.BEGIN:
+            self._issue(record, integer(made, 0), Command(f"TRANSFERS({integer(made, 1)})", 1))
         elif name == tir.SUBMIT:
-            words = [f"{_CODE_SUBMIT | integer(made, 3)}u", self._submit(made), self._address(made.value.args[3])]
-            record.commands.setdefault(0, []).extend(words)
+            slot = integer(made, 1)
+            page = self._tables.plan.schedule.pages[slot]
+            arguments = f"{integer(made, 3)}, {self._submit(made)}, {page.name}, {self._member(slot)}"
+            self._issue(record, 0, Command(f"SUBMIT({arguments})", 3))
         elif name.startswith("dma_"):
-            record.commands.setdefault(integer(made, 0), []).extend(self._transfer(name, made))
+            self._issue(record, integer(made, 0), self._transfer(name, made))
 
-    def _transfer(self, name: str, made: Any) -> list[str]:
-        arguments = made.value.args[4:]
+    def _issue(self, record: Record, agent: int, command: Command) -> None:
+        record.commands.setdefault(agent, []).append(command)
+
+    def _transfer(self, name: str, made: Any) -> Command:
+        """A command of the DMA: `local` is its side in L1."""
+        move, arguments = self._tables.moves[integer(made, 2)], made.value.args[4:]
+        about = self._addresses.about(move)
         if name == tir.BUNDLE:
             local, number, offset, size = arguments
-            external = f"(uint32_t)bundle_{int(number.value)}" + (
-                f" + {int(offset.value)}u" if int(offset.value) else ""
-            )
-            return [f"{_LOAD} + {int(size.value)}u", self._address(local), external]
+            source = f"&bundle_{int(number.value)}"
+            if int(offset.value):
+                source = f"(const uint8_t *){source} + {int(offset.value)}"
+            return Command(f"DMA_LOAD({int(size.value)}u, {self._addresses.local(move, local)}, {source})", 3, about)
         target, source, size, *lines = arguments
         outward = name.startswith(tir.STORE)
         local, place = (source, target) if outward else (target, source)
-        head = (_STORE if outward else _LOAD) + (_LINES if lines else "")
-        number = int(size.value) | self._base(place) << _BASE_SHIFT
-        words = [f"{head} + {number}u", self._address(local), self._address(place)]
-        return [*words, *(f"{int(n.value)}u" for n in lines)]
-
-
-def record_words(record: Record, function: str, arguments: str, next_address: str) -> list[str]:
-    """The words of a record, commands behind it."""
-    offsets = 0
-    body: list[str] = []
-    # The longest list last: the place of its beginning counts, not that of its end.
-    for agent, commands in sorted(record.commands.items(), key=lambda entry: len(entry[1])):
-        start = RECORD_WORDS + len(body)
-        if start > _FURTHEST_COMMANDS or agent >= AGENTS:
-            raise RuntimeError(f"step {record.position}: commands of agent {agent} begin at word {start}")
-        offsets |= start << 8 * agent
-        body += [*commands, f"{_CODE_END}u"]
-    waits = sum(mask << 8 * agent for agent, mask in record.waits.items())
-    control = int(record.barrier)
-    control |= record.tickets << 8
-    control |= (record.mark + 1) << 16 if record.mark is not None else 0
-    return [function, arguments, f"{offsets}u", f"{waits}u", f"{control}u", next_address, *body]
+        base = self._addresses.base(place)
+        macro = f"DMA_{'STORE' if outward else 'LOAD'}{'_LINES' if lines else ''}{'_OF' if base else ''}"
+        outside = self._addresses.outside(move, place)
+        values = [f"{int(size.value)}u", self._addresses.local(move, local), outside]
+        values = [*([base] if base else []), *values, *(f"{int(n.value)}u" for n in lines)]
+        return Command(f"{macro}({', '.join(values)})", 3 + len(lines), about)

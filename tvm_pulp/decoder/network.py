@@ -87,18 +87,26 @@ class _Module:
         return self._emit("mul", [a, b, *tensors], {"zero_point_a": 0, "zero_point_b": 0, **rule.attributes()})
 
     def _block(self, block: Block, x: Any, rotation: Any, length: Any, past: Sequence[Any]) -> tuple[Any, list[Any]]:
-        shape = self._weights.shape
         normal = self._norm(x, block.norm1)
         q, k = (self._emit("rotary", [self._linear(normal, linear), rotation]) for linear in (block.q, block.k))
         v = self._linear(normal, block.v)
-        mul, shift = block.score
-        attributes = {"heads": shape.heads, "kv_heads": shape.kv_heads, "mul": mul, "shift": shift}
-        mixed = self._emit("past_attention", [q, k, v, *past, length, self._table], attributes)
+        mixed = self._attention(block, (q, k, v), past, length)
         x = self._sum(x, self._linear(mixed, block.o), block.sum1)
         normal = self._norm(x, block.norm2)
         gate = self._emit("lookup", [self._linear(normal, block.gate), block.silu])
         both = self._product(gate, self._linear(normal, block.up), block.product)
         return self._sum(x, self._linear(both, block.down), block.sum2), [k, v]
+
+    def _attention(self, block: Block, new: Sequence[Any], past: Sequence[Any], length: Any) -> Any:
+        """Of one token in three parts: cores look at the cache while an accelerator makes its key and its value."""
+        shape, (mul, shift), (q, k, v) = self._weights.shape, block.score, new
+        heads = {"heads": shape.heads, "kv_heads": shape.kv_heads}
+        attributes = {**heads, "mul": mul, "shift": shift}
+        if self._rows > 1:
+            return self._emit("past_attention", [q, k, v, *past, length, self._table], attributes)
+        scores = self._emit("past_scores", [q, past[0], length], attributes)
+        mix = self._emit("past_mix", [q, k, scores, past[1], length, self._table], attributes)
+        return self._emit("past_mean", [mix, v], {**heads, "keys": self._capacity + 1})
 
 
 def _requant(scale: Scale, bound: int) -> tuple[Requant, list[np.ndarray]]:

@@ -13,6 +13,7 @@ from tvm_pulp import qnn
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.lowering.generated_macs import generated_macs
 from tvm_pulp.lowering.legalize_float import LoweredKernels, legalize_float
+from tvm_pulp.lowering.operand_roles import operand_role
 from tvm_pulp.qnn.network import Layer, Network, Origin, State, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -131,7 +132,7 @@ class _Builder:
         specs, out = [t.spec for t in inputs], spec_of(call)
         output = self._activation(variable.name, out)
         macs = operator.macs(attributes, specs, out)
-        self._name_constants(operator.name, inputs, output)
+        self._name_constants(operator.name, attributes, inputs, output)
         operands = (attributes, inputs, [output])
         self._layers.append(Layer(output.name, operator.name, *operands, macs=macs, variables=(variable,)))
         return output
@@ -177,12 +178,11 @@ class _Builder:
     def _activation(self, source: str, spec: TensorSpec) -> Tensor:
         return Tensor(self._names.pick(source), spec, "activation", source)
 
-    def _name_constants(self, operator: str, inputs: list[Tensor], output: Tensor) -> None:
-        """Constants are called after the first layer that uses them."""
-        roles = {"conv2d": ("x", "weight", "bias"), "dense": ("x", "weight", "bias")}.get(operator, ())
+    def _name_constants(self, operator: str, attributes: dict[str, Any], inputs: list[Tensor], output: Tensor) -> None:
+        """Constants are called after the first layer that uses them and what it uses them for."""
         for position, tensor in enumerate(inputs):
             if tensor.kind == "constant" and tensor.name.startswith("constant"):
-                role = roles[position] if position < len(roles) else f"operand{position}"
+                role = operand_role(operator, attributes, position, len(inputs))
                 tensor.name = self._names.pick(f"{output.name}_{role}")
 
     def _output(self, tensor: Tensor, source: str) -> Tensor:

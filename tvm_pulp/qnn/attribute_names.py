@@ -46,6 +46,15 @@ ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
         "no_norm": "levels mul shift",
         "pad": "after before value",
         "past_attention": "heads kv_heads mul shift",
+        "past_mean": "heads keys kv_heads",
+        "past_mix": "heads kv_heads mul shift",
+        "past_qdq_attention": (
+            "dtype gain group has_k_table has_mask has_q_table heads high k_head_stride k_offset k_stride keys "
+            "logit_high logit_low logit_scale low probability_high q_head_stride q_offset q_stride queries rows "
+            "size v_head_stride v_offset v_stride value_scale y_layout zero_point zero_point_k zero_point_q "
+            "zero_point_v"
+        ),
+        "past_scores": "heads kv_heads mul shift",
         "qdq_attention": (
             "dtype gain group has_k_table has_mask has_q_table heads high k_head_stride k_offset k_stride keys "
             "logit_high logit_low logit_scale low probability_high q_head_stride q_offset q_stride queries size "

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.sim.instruments import Instruments
 
 GROUP = "tvm_pulp.runners"
 
@@ -43,6 +44,8 @@ class Capabilities:
     """Instructions, accesses and accelerators' work: what energy is computed from."""
     trace: bool = False
     """A timeline of the run."""
+    instruments: bool = False
+    """Everything else of `tvm_pulp.sim.instruments`: debugger, call log, profile, checked reads."""
     cycle_limit: bool = False
     """Ends a run after a number of cycles."""
     toolchains: tuple[str, ...] = ()
@@ -75,6 +78,8 @@ class Runner(ABC):
     capabilities: ClassVar[Capabilities] = Capabilities()
     # Cycles after which a run is ended, where the runner has such a limit; None leaves it to the runner.
     max_cycles: int | None = None
+    # What a run that is loaded with `trace` shows of itself.
+    instruments: Instruments = Instruments()
 
     @abstractmethod
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
@@ -82,7 +87,10 @@ class Runner(ABC):
 
     @abstractmethod
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
-        """Bring program and inputs into the device, as after reset; with `trace`, the run is recorded."""
+        """Bring program and inputs into the device, as after reset; with `trace`, `instruments` watch the run.
+
+        A runner either writes the file that `instruments.trace` names or gives the trace in its statistics.
+        """
 
     @abstractmethod
     def run(self, inferences: int) -> None:
@@ -143,13 +151,21 @@ def runner_class(name: str) -> type[Runner]:
 
 
 def check_options(
-    name: str, capabilities: Capabilities, *, trace: bool, toolchain: str | None, max_cycles: int | None = None
+    name: str,
+    capabilities: Capabilities,
+    *,
+    instruments: Instruments,
+    toolchain: str | None,
+    max_cycles: int | None = None,
 ) -> None:
     """Options that a device would ignore are user errors."""
     if max_cycles is not None and not capabilities.cycle_limit:
         raise UserError(f"--max-cycles has no effect on --device {name}, which knows no limit: drop it")
-    if trace and not capabilities.trace:
+    if instruments.trace is not None and not capabilities.trace:
         raise UserError(f"--trace has no effect on --device {name}, which has no trace: drop it")
+    others = [option for option in instruments.wanted() if option != "--trace"]
+    if others and not capabilities.instruments:
+        raise UserError(f"{others[0]} has no effect on --device {name}: drop it, or use --device iss")
     if toolchain is not None and toolchain not in capabilities.toolchains:
         known = ", ".join(capabilities.toolchains)
         way_out = f"choose from {known}" if known else "drop it; $CC chooses the compiler of this machine"

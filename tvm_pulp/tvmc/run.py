@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.tvmc import instrument_options
 from tvm_pulp.tvmc.model_options import check_writable, read_arrays
 
 
@@ -20,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
     parser.add_argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names")
     parser.add_argument("--report", metavar="F.json", help="write the report")
-    parser.add_argument("--trace", metavar="F.json", help="write a Perfetto trace of the simulation")
+    instrument_options.add_arguments(parser)
     parser.add_argument(
         "--toolchain", metavar="NAME", help="cross compiler of the device: zig (default) or gcc for iss"
     )
@@ -36,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
     if args.max_cycles is not None and args.max_cycles < 1:
         raise UserError(f"--max-cycles {args.max_cycles}: must be at least 1")
     inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
-    for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.trace, "--trace")):
+    wanted = instrument_options.instruments(args)
+    for path, option in ((args.outputs, "--outputs"), (args.report, "--report")):
         if path:
             check_writable(path, option)
     from tvm_pulp.api import App
@@ -46,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         inputs,
         device=args.device,
         repeat=args.repeat,
-        trace=args.trace,
+        instruments=wanted,
         toolchain=args.toolchain,
         max_cycles=args.max_cycles,
     )

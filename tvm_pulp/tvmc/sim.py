@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.tvmc import instrument_options
 
 _LARGEST_EXIT, _FAULT = 125, 127
 
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--l3", metavar="FILE", help="contents of L3 at the start")
     parser.add_argument("--model", action="append", default=[], metavar="ENGINE=FILE", help="simulation model to use")
     parser.add_argument("--report", metavar="F.json", help="write counters as JSON")
-    parser.add_argument("--trace", metavar="F.json", help="write a timeline for Perfetto or chrome://tracing")
+    instrument_options.add_arguments(parser)
     parser.add_argument("--max-cycles", type=_positive, metavar="N", help="stop with a fault after N cluster cycles")
 
 
@@ -36,16 +37,18 @@ def run(args: argparse.Namespace) -> int:
     """Run the program; its exit value is ours."""
     import tvm_pulp.soc
     from tvm_pulp.sim.iss import Machine, RunFault
-    from tvm_pulp.sim.iss.trace import chrome_trace
+    from tvm_pulp.sim.iss.attach import Attached, needs_observation
 
+    wanted = instrument_options.instruments(args)
     soc = tvm_pulp.soc.load(args.soc or tvm_pulp.soc.DEFAULT).with_settings(
         dict(_pair(text, "--set") for text in args.settings)
     )
     models = {name: str(path) for name, path in (_pair(text, "--model") for text in args.model)}
-    machine = Machine(soc, models=models, trace=args.trace is not None)
+    machine = Machine(soc, models=models, observe=needs_observation(wanted, soc), check_reads=wanted.check_reads)
     machine.load_elf(args.elf)
     if args.l3:
         machine.load_l3(0, _read(args.l3))
+    attached = Attached(machine, wanted, _say, Path(args.elf).name)
     fault: RunFault | None = None
     try:
         result = machine.run(args.max_cycles)
@@ -56,8 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if args.report:
         report = {"soc": soc.name, "elf": str(args.elf), **result.report(), "fault": str(fault) if fault else None}
         _write(args.report, report)
-    if args.trace:
-        _write(args.trace, chrome_trace(soc, result.spans))
+    attached.finish(result)
     if result.races:
         _say(f"{result.races} race(s) with a running accelerator, first: {result.first_race}")
     if fault:

@@ -43,8 +43,9 @@ class TargetAttribute:
 class Codegen:
     """How jobs of the engine become C.
 
-    `job(description, slot, address)` returns the words of one job's structure as C expressions; `address(operand)` is
-    the expression of an operand's address and `slot` that of the structure itself. `submit(const void *)`, `wait(void)`
+    `job(description, slot, address)` returns the words of one job's structure as C expressions, or its members by name
+    where `job_structure` names the structure; `address(operand)` is the expression of an operand's address and `slot`
+    that of the structure itself. `submit(const void *)`, `wait(void)`
     and `init(void)` are functions of the driver, declared in `header`. `files` are all its C files. Where
     `wait_job(ticket)` waits for one job only, by what `submit` returned, the planner keeps the engine's queue filled.
     Jobs end in order; `submit` returns when all but as many as the engine holds (`Job.queue`) are over. Waiting for
@@ -53,12 +54,13 @@ class Codegen:
 
     files: tuple[Path, ...]
     header: str
-    job: Callable[[Any, str, Callable[[Any], str]], list[str]]
+    job: Callable[[Any, str, Callable[[Any], str]], list[str] | dict[str, str]]
     submit: str
     wait: str
     init: str
     defines: tuple[str, ...] = ()
     wait_job: str | None = None
+    job_structure: str = ""
 
 
 class UMABackend:

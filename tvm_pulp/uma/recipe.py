@@ -100,10 +100,14 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Call:
-    """Run a hand-written kernel on the cores: one function for all shapes, its arguments a structure of words in L1."""
+    """Run a hand-written kernel on the cores: one function for all shapes, its arguments a structure of words in L1.
+
+    `fields` names the words, those of a member that is a structure itself with a dot.
+    """
 
     function: str
     structure: str
+    fields: tuple[str, ...]
     arguments: tuple[int | Pointer, ...]
     reads: tuple[Local, ...]
     writes: tuple[Local, ...]

@@ -10,12 +10,12 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
 from uma_backends.neureka.neureka_form import ENGINE, WEIGHT_LEVELS, Context, Description
-from uma_backends.neureka.registers import Addresses, register_image
+from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, Addresses, register_image
 from uma_backends.neureka.strategy import conv2d_check, conv2d_strategy, dense_check, dense_strategy
 from uma_backends.neureka.timing import REVISIONS, Timing
 
 _FOLDER = Path(__file__).parent
-_POINTERS = 6
+_POINTERS = ("weights", "input", "output", "scale", "shift", "bias")
 
 
 class NeurekaBackend(UMABackend):
@@ -47,7 +47,8 @@ class NeurekaBackend(UMABackend):
                     for name in ("neureka.c", "neureka.h", "neureka_platform.h", "siracusa/neureka_custom_platform.h")
                 ),
                 header="neureka.h",
-                job=job_words,
+                job=job_members,
+                job_structure="struct neureka_tile",
                 submit="neureka_submit_once",
                 wait="neureka_wait_all",
                 wait_job="neureka_wait",
@@ -94,20 +95,23 @@ def _prepare(module: Any) -> Any:
     return module
 
 
-def job_words(description: Description, slot: str, address: Callable[[Any], str]) -> list[str]:
-    """The driver's job structure as words: six pointers, the shape's address, the shape."""
+def job_members(description: Description, slot: str, address: Callable[[Any], str]) -> dict[str, str]:
+    """The members of `struct neureka_tile`: the job's pointers, and the words of its shape by name."""
     d = description
     words = register_image(d.job, Addresses(0, 0, 0))
-    pointers = []
+    members = {}
     operands = (d.weights, d.input, d.output, d.scale, d.shift, d.bias)
-    for index, operand in enumerate(operands):
+    for index, (name, operand) in enumerate(zip(_POINTERS, operands, strict=True)):
         if operand is None:
-            pointers.append("0")
             continue
         # With all addresses zero the image holds what must be added to them: padding, the weight-memory base.
-        offset = words[index] + (d.weight_bytes if index == 0 else 0)
+        offset, place = words[index] + (d.weight_bytes if index == 0 else 0), address(operand)
+        if index == 0 and d.job.weight_memory:
+            offset, place = offset + WEIGHT_MEMORY_BASE, f"TVM_PULP_WEIGHT_OFFSET({place})"
         signed = (offset + (1 << 31)) % (1 << 32) - (1 << 31)
-        pointers.append(
-            f"{address(operand)} {'-' if signed < 0 else '+'} {abs(signed)}u" if signed else address(operand)
-        )
-    return [*pointers, f"{slot} + {4 * (_POINTERS + 1)}u", *(f"{w}u" for w in words[_POINTERS:])]
+        members[f"job.{name}"] = f"{place} {'-' if signed < 0 else '+'} {abs(signed)}u" if signed else place
+    members["job.shape"] = f"POINTER({slot} + sizeof(struct neureka_job))"
+    for name, word in zip(WORD_NAMES[len(_POINTERS) :], words[len(_POINTERS) :], strict=True):
+        if word:
+            members[f"shape.words[NEUREKA_{name}]"] = f"{word}u" if name[:-1].endswith("_D") else f"0x{word:x}u"
+    return members

@@ -216,6 +216,7 @@ __asm__(
 #define XP_LW(rd, imm, rs1) XP_LOAD(2, rd, imm, rs1)
 #define XP_LBU(rd, imm, rs1) XP_LOAD(4, rd, imm, rs1)
 #define XP_SB(rs2, imm, rs1) XP_STORE(0, rs2, imm, rs1)
+#define XP_SH(rs2, imm, rs1) XP_STORE(1, rs2, imm, rs1)
 #define XP_SW(rs2, imm, rs1) XP_STORE(2, rs2, imm, rs1)
 /* ... by a register. */
 #define XP_LWR(rd, step, rs1) XP_R(0x0b, 7, 0x10, rd, rs1, step)
@@ -261,6 +262,7 @@ __asm__(
 /* All ones where a >= b, unsigned. */
 #define XP_CMPGEU2(rd, a, b) XP_R(0x57, 0, 0x1e, rd, a, b)
 #define XP_SDOTUP2(rd, a, b) XP_R(0x57, 0, 0x50, rd, a, b)
+#define XP_DOTSP2(rd, a, b) XP_R(0x57, 0, 0x4c, rd, a, b)
 #define XP_SDOTSP2(rd, a, b) XP_R(0x57, 0, 0x5c, rd, a, b)
 #define XP_SDOTUSP2(rd, a, b) XP_R(0x57, 0, 0x54, rd, a, b)
 #define XP_MAX4(rd, a, b) XP_R(0x57, 1, 0x18, rd, a, b)

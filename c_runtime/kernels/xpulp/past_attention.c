@@ -1,190 +1,166 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One query of one head at a time: logits of all keys, exponentials as bytes, then four keys by eight elements of the
- * values at a time. Heads of 32 elements keep the query in registers. */
+ * Two queries of one head at a time. Logits of all keys that a query sees, exponentials as bytes, four keys in a word,
+ * words of both queries side by side; then four keys by four elements of the values are turned once and count for both
+ * queries. Keys that are no whole group of four have a word of their own each. */
+#include "past_logits.h"
 #include "reciprocal.h"
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
-#include "tvm_pulp/xpulp.h"
 
-enum { LARGEST_SIZE = 64, UNROLLED = 32 };
+enum { TOGETHER = 2 };
 
-struct keys {
-  const int8_t *rows;
+/* Rows of values in groups of four, and behind them one by one. */
+struct rows {
+  const int8_t *values;
   uint32_t stride;
-  uint32_t count;
+  uint32_t groups;
+  uint32_t single;
 };
 
-static inline int32_t logit_of(int32_t acc, int32_t mul, int32_t half, int32_t shift) {
-  return (acc * mul + half) >> shift;
+static inline uint8_t *byte_of(uint32_t *words, uint32_t groups, uint32_t key) {
+  uint8_t *first = (uint8_t *)words;
+  return key < 4u * groups ? first + 4u * TOGETHER * (key >> 2) + (key & 3u)
+                           : first + 4u * TOGETHER * (groups + key - 4u * groups);
 }
 
-/* Cores work on different heads of rows that lie a multiple of all banks apart: each begins with another pair of words,
- * `turn`, so that they meet in no bank. */
-static inline int32_t logits_of_32(const int32_t *query, uint32_t turn, struct keys k, int32_t mul, int32_t shift,
-                                   int32_t *logits, int32_t largest) {
-  const int32_t *const q = query;
-  const int32_t a0 = q[2u * turn], a1 = q[2u * turn + 1u], b0 = q[2u * (turn ^ 1u)], b1 = q[2u * (turn ^ 1u) + 1u];
-  const int32_t c0 = q[2u * (turn ^ 2u)], c1 = q[2u * (turn ^ 2u) + 1u], d0 = q[2u * (turn ^ 3u)];
-  const int32_t d1 = q[2u * (turn ^ 3u) + 1u], half = 1 << (shift - 1);
-  const int8_t *a = k.rows + 8u * turn, *b = k.rows + 8u * (turn ^ 1u), *c = k.rows + 8u * (turn ^ 2u);
-  const int8_t *d = k.rows + 8u * (turn ^ 3u);
-  for (const int32_t *end = logits + k.count; logits != end; ++logits) {
-    const int32_t w0 = ((const int32_t *)(const void *)a)[0], w1 = ((const int32_t *)(const void *)a)[1];
-    const int32_t w2 = ((const int32_t *)(const void *)b)[0], w3 = ((const int32_t *)(const void *)b)[1];
-    a += k.stride;
-    b += k.stride;
-    int32_t x = tvm_pulp_xp_dotsp4(a0, w0), y = tvm_pulp_xp_dotsp4(a1, w1);
-    const int32_t w4 = ((const int32_t *)(const void *)c)[0], w5 = ((const int32_t *)(const void *)c)[1];
-    const int32_t w6 = ((const int32_t *)(const void *)d)[0], w7 = ((const int32_t *)(const void *)d)[1];
-    c += k.stride;
-    d += k.stride;
-    x = tvm_pulp_xp_sdotsp4(x, b0, w2);
-    y = tvm_pulp_xp_sdotsp4(y, b1, w3);
-    x = tvm_pulp_xp_sdotsp4(x, c0, w4);
-    y = tvm_pulp_xp_sdotsp4(y, c1, w5);
-    x = tvm_pulp_xp_sdotsp4(x, d0, w6);
-    y = tvm_pulp_xp_sdotsp4(y, d1, w7);
-    const int32_t logit = logit_of(x + y, mul, half, shift);
-    *logits = logit;
-    largest = tvm_pulp_xp_max(largest, logit);
+/* Exponentials of a query's logits; what it does not see of `rows` has no weight. Returns their sum. */
+static __attribute__((noinline)) uint32_t exponentials(const int32_t *logits, uint32_t seen, const struct rows *rows,
+                                                       int32_t largest, const uint8_t *table, uint32_t *words) {
+  uint32_t *to = words, total = 0, n = seen >> 2;
+  int32_t x0, x1, x2, x3;
+  if (n > rows->groups) n = rows->groups;
+  const uint32_t whole = n;
+  if (n != 0u) {
+    __asm__ volatile(
+        XP_BEGIN XP_LOOP("%[n]") XP_LW("%[x0]", 4, "%[l]") XP_LW("%[x1]", 4, "%[l]") XP_LW("%[x2]", 4, "%[l]")
+            XP_LW("%[x3]", 4, "%[l]") "sub %[x0],%[b],%[x0]\nsub %[x1],%[b],%[x1]\nsub %[x2],%[b],%[x2]\n"
+        "sub %[x3],%[b],%[x3]\n" XP_MIN("%[x0]", "%[x0]", "%[c]") XP_MIN("%[x1]", "%[x1]", "%[c]")
+            XP_MIN("%[x2]", "%[x2]", "%[c]") XP_MIN("%[x3]", "%[x3]", "%[c]") XP_LBUX("%[x0]", "%[x0]", "%[t]")
+                XP_LBUX("%[x1]", "%[x1]", "%[t]") XP_LBUX("%[x2]", "%[x2]", "%[t]") XP_LBUX("%[x3]", "%[x3]", "%[t]")
+                    XP_PACKLO("%[x0]", "%[x1]", "%[x0]") XP_PACKHI("%[x0]", "%[x3]", "%[x2]")
+                        XP_SDOTUP("%[s]", "%[x0]", "%[o]") XP_LOOP_END XP_SW("%[x0]", 8, "%[e]") XP_END
+        : [l] "+r"(logits), [e] "+r"(to), [s] "+r"(total), [x0] "=&r"(x0), [x1] "=&r"(x1), [x2] "=&r"(x2),
+          [x3] "=&r"(x3)
+        : [n] "r"(n), [b] "r"(largest), [c] "r"(255), [t] "r"(table), [o] "r"(0x01010101)
+        : "memory");
   }
-  return largest;
-}
-
-static __attribute__((noinline)) int32_t logits_of_any(const int32_t *query, uint32_t words, struct keys k, int32_t mul,
-                                                       int32_t shift, int32_t *logits, int32_t largest) {
-  for (uint32_t key = 0; key < k.count; ++key, k.rows += k.stride) {
-    int32_t acc = 0;
-    for (uint32_t i = 0; i < words; ++i) acc = tvm_pulp_xp_sdotsp4(acc, query[i], tvm_pulp_xp_word(k.rows + 4u * i));
-    logits[key] = logit_of(acc, mul, 1 << (shift - 1), shift);
-    largest = tvm_pulp_xp_max(largest, logits[key]);
-  }
-  return largest;
-}
-
-/* Eight elements of a head: adds e * v of all keys. */
-static inline void add_values(struct keys v, const uint8_t *e, int32_t acc[8]) {
-  int32_t s0 = acc[0], s1 = acc[1], s2 = acc[2], s3 = acc[3], s4 = acc[4], s5 = acc[5], s6 = acc[6], s7 = acc[7];
-  const int8_t *row = v.rows;
-  for (const uint8_t *end = e + (v.count & ~3u); e != end; e += 4) {
-    const int32_t weights = *(const int32_t *)(const void *)e;
-    int32_t w[4], x[4];
-    for (uint32_t i = 0; i < 4u; ++i, row += v.stride) {
-      w[i] = ((const int32_t *)(const void *)row)[0];
-      x[i] = ((const int32_t *)(const void *)row)[1];
-    }
-    tvm_pulp_xp_transpose4(w);
-    s0 = tvm_pulp_xp_sdotusp4(s0, weights, w[0]);
-    s1 = tvm_pulp_xp_sdotusp4(s1, weights, w[1]);
-    s2 = tvm_pulp_xp_sdotusp4(s2, weights, w[2]);
-    s3 = tvm_pulp_xp_sdotusp4(s3, weights, w[3]);
-    tvm_pulp_xp_transpose4(x);
-    s4 = tvm_pulp_xp_sdotusp4(s4, weights, x[0]);
-    s5 = tvm_pulp_xp_sdotusp4(s5, weights, x[1]);
-    s6 = tvm_pulp_xp_sdotusp4(s6, weights, x[2]);
-    s7 = tvm_pulp_xp_sdotusp4(s7, weights, x[3]);
-  }
-  for (uint32_t left = v.count & 3u; left != 0u; --left, row += v.stride) {
-    const int32_t weight = *e++;
-    s0 = tvm_pulp_xp_mac(s0, weight, row[0]);
-    s1 = tvm_pulp_xp_mac(s1, weight, row[1]);
-    s2 = tvm_pulp_xp_mac(s2, weight, row[2]);
-    s3 = tvm_pulp_xp_mac(s3, weight, row[3]);
-    s4 = tvm_pulp_xp_mac(s4, weight, row[4]);
-    s5 = tvm_pulp_xp_mac(s5, weight, row[5]);
-    s6 = tvm_pulp_xp_mac(s6, weight, row[6]);
-    s7 = tvm_pulp_xp_mac(s7, weight, row[7]);
-  }
-  acc[0] = s0;
-  acc[1] = s1;
-  acc[2] = s2;
-  acc[3] = s3;
-  acc[4] = s4;
-  acc[5] = s5;
-  acc[6] = s6;
-  acc[7] = s7;
-}
-
-/* The same for the last four elements of a head. */
-static __attribute__((noinline)) void add_four_values(struct keys v, const uint8_t *e, int32_t acc[8]) {
-  for (uint32_t key = 0; key < v.count; ++key, v.rows += v.stride) {
-    for (uint32_t i = 0; i < 4u; ++i) acc[i] = tvm_pulp_xp_mac(acc[i], e[key], v.rows[i]);
-  }
-}
-
-/* Logits become bytes at `e`; returns their sum. */
-static inline uint32_t exponentials(const int32_t *logits, uint32_t count, int32_t largest, const uint8_t *table,
-                                    uint8_t *e) {
-  uint32_t total = 0;
-  for (uint32_t key = 0; key < count; ++key) {
-    const uint32_t value = table[tvm_pulp_xp_min(largest - logits[key], 255)];
-    e[key] = (uint8_t)value;
-    total += value;
+  for (uint32_t left = rows->groups + rows->single - whole; left != 0u; --left, to += TOGETHER) *to = 0;
+  for (uint32_t key = 4u * whole; key < seen; ++key) {
+    const uint32_t e = table[tvm_pulp_xp_min(largest - *logits++, 255)];
+    *byte_of(words, rows->groups, key) = (uint8_t)e;
+    total += e;
   }
   return total;
 }
 
-static inline void one_query(const struct tvm_pulp_past_attention_args *args, uint32_t query, uint32_t head,
-                             uint32_t length, int32_t *logits) {
-  const uint32_t column = (args->group == 1u ? head : head / args->group) * args->size, words = args->size >> 2;
-  const uint32_t seen = args->first + query + 1u, padded = (length + 3u) & ~3u;
-  const struct keys past_k = {args->past_k + column, args->past_stride, length};
-  const struct keys new_k = {args->k + column, args->k_stride, seen};
-  const struct keys past_v = {args->past_v + column, args->past_stride, length};
-  const struct keys new_v = {args->v + column, args->k_stride, seen};
-  const int8_t *q = args->q + query * args->q_stride + head * args->size;
-  int32_t row[LARGEST_SIZE / 4];
-  for (uint32_t i = 0; i < words; ++i) row[i] = tvm_pulp_xp_word(q + 4u * i);
-  int32_t largest = -(1 << 30);
-  if (args->size == UNROLLED) {
-    const uint32_t turn = column >> 6 & 3u;
-    largest = logits_of_32(row, turn, past_k, args->mul, args->shift, logits, largest);
-    largest = logits_of_32(row, turn, new_k, args->mul, args->shift, logits + length, largest);
-  } else {
-    largest = logits_of_any(row, words, past_k, args->mul, args->shift, logits, largest);
-    largest = logits_of_any(row, words, new_k, args->mul, args->shift, logits + length, largest);
-  }
-  /* Bytes follow the logits; those of new rows begin at a word. */
-  uint8_t *e = (uint8_t *)(logits + length + seen);
-  uint32_t total = exponentials(logits, length, largest, args->exponential, e);
-  total += exponentials(logits + length, seen, largest, args->exponential, e + padded);
-  const struct tvm_pulp_reciprocal inverse = tvm_pulp_short_reciprocal(2u * total);
-  int8_t *y = args->y + query * args->q_stride + head * args->size;
-  for (uint32_t step = 0; step < args->size; step += 8u) {
-    /* Heads whose size is a power of two begin at different places, too. */
-    const uint32_t at = args->size == UNROLLED ? (step + (column >> 3)) & 24u : step, left = args->size - at;
-    int32_t acc[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-    const struct keys past = {past_v.rows + at, past_v.stride, past_v.count};
-    const struct keys own = {new_v.rows + at, new_v.stride, new_v.count};
-    if (left >= 8u) {
-      add_values(past, e, acc);
-      add_values(own, e + padded, acc);
-    } else {
-      add_four_values(past, e, acc);
-      add_four_values(own, e + padded, acc);
+/* Adds e * v of four elements for two queries; rows of a group lie `inner` apart, a group `outer` behind the last row
+ * of the one before. */
+#define TURNED                                                                                            \
+  XP_PACK_H("%[u0]", "%[v1]", "%[v0]") XP_PACK_H("%[u1]", "%[v3]", "%[v2]")                               \
+  XP_SHUFFLE2_H("%[v0]", "%[v1]", "%[upper]") XP_SHUFFLE2_H("%[v2]", "%[v3]", "%[upper]")                 \
+  "mv %[v1],%[u0]\nmv %[v3],%[v0]\n" XP_SHUFFLE2_B("%[v1]", "%[u1]", "%[even]")                           \
+  XP_SHUFFLE2_B("%[u0]", "%[u1]", "%[odd]") XP_SHUFFLE2_B("%[v3]", "%[v2]", "%[even]")                    \
+  XP_SHUFFLE2_B("%[v0]", "%[v2]", "%[odd]")
+#define ADD_VALUES                                                                                        \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[v0]", "%[i]", "%[p]") XP_LWR("%[v1]", "%[i]", "%[p]") \
+                       XP_LWR("%[v2]", "%[i]", "%[p]") XP_LWR("%[v3]", "%[o]", "%[p]") TURNED             \
+                           XP_LW("%[u1]", 4, "%[e]") XP_LW("%[v2]", 4, "%[e]")                            \
+                               XP_SDOTUSP("%[a0]", "%[u1]", "%[v1]") XP_SDOTUSP("%[a1]", "%[u1]", "%[u0]") \
+                                   XP_SDOTUSP("%[a2]", "%[u1]", "%[v3]") XP_SDOTUSP("%[a3]", "%[u1]", "%[v0]") \
+                                       XP_SDOTUSP("%[b0]", "%[v2]", "%[v1]") XP_SDOTUSP("%[b1]", "%[v2]", "%[u0]") \
+                                           XP_SDOTUSP("%[b2]", "%[v2]", "%[v3]") XP_LOOP_END              \
+                                               XP_SDOTUSP("%[b3]", "%[v2]", "%[v0]") XP_END               \
+                   : [p] "+r"(p), [e] "+r"(e), [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), \
+                     [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [v0] "=&r"(v0), [v1] "=&r"(v1), \
+                     [v2] "=&r"(v2), [v3] "=&r"(v3), [u0] "=&r"(u0), [u1] "=&r"(u1)                       \
+                   : [n] "r"(n), [i] "r"(inner), [o] "r"(rows->stride), [upper] "r"(0x00030001),          \
+                     [even] "r"(0x06040200), [odd] "r"(0x07050301)                                        \
+                   : "memory")
+
+/* A mean from its sum; `raised` holds what the sum of the weights adds to twice the sum. */
+static inline int32_t mean_of(int32_t sum, uint32_t raised, struct tvm_pulp_reciprocal inverse) {
+  return (int32_t)((tvm_pulp_high_word(2u * (uint32_t)sum + raised, inverse.multiplier) >> inverse.shift) - 128u);
+}
+
+static inline void put_means(int8_t *y, uint32_t total, struct tvm_pulp_reciprocal inverse, int32_t s0, int32_t s1,
+                             int32_t s2, int32_t s3) {
+  /* Values above -128 make the numerator positive. */
+  const uint32_t raised = 257u * total + 1u;
+  s0 = mean_of(s0, raised, inverse);
+  s1 = mean_of(s1, raised, inverse);
+  s2 = mean_of(s2, raised, inverse);
+  s3 = mean_of(s3, raised, inverse);
+  tvm_pulp_xp_put_word(y, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(0, s1, s0), s3, s2));
+}
+
+static inline void add_all_values(const struct rows *all, const uint32_t *words, uint32_t size, const uint32_t *totals,
+                                  int8_t *const *results) {
+  struct tvm_pulp_reciprocal inverse[TOGETHER];
+  for (uint32_t i = 0; i < TOGETHER; ++i) inverse[i] = tvm_pulp_short_reciprocal(2u * totals[i]);
+  for (uint32_t at = 0; at < size; at += 4u) {
+    int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0, b0 = 0, b1 = 0, b2 = 0, b3 = 0, v0, v1, v2, v3, u0, u1;
+    const uint32_t *e = words;
+    for (const struct rows *rows = all; rows != all + 2; ++rows) {
+      const int8_t *p = rows->values + at;
+      uint32_t n = rows->groups, inner = rows->stride, single = rows->single;
+      for (;;) {
+        if (n != 0u) ADD_VALUES;
+        if (single == 0u) break;
+        n = single;
+        inner = single = 0;
+        /* One copy of the loop only. */
+        __asm__("" : "+r"(n), "+r"(single), "+r"(inner));
+      }
     }
-    for (uint32_t j = 0; j < 8u && j < left; ++j) {
-      const uint32_t raised = ((uint32_t)acc[j] + 128u * total) * 2u + total;
-      const uint32_t mean = tvm_pulp_high_word(raised + 1u, inverse.multiplier) >> inverse.shift;
-      y[at + j] = (int8_t)(mean - 128u);
-    }
+    put_means(results[0] + at, totals[0], inverse[0], a0, a1, a2, a3);
+    put_means(results[1] + at, totals[1], inverse[1], b0, b1, b2, b3);
   }
 }
 
+/* Queries `first` and, unless there is only one left, the next. */
+static inline void two_queries(const struct tvm_pulp_past_attention_args *args, uint32_t head, const uint32_t *queries,
+                               uint32_t length, int32_t *logits) {
+  const uint32_t size = args->size, column = (args->group == 1u ? head : head / args->group) * size;
+  const uint32_t new_rows = args->first + queries[1] + 1u;
+  const struct rows rows[2] = {{args->past_v + column, args->past_stride, length >> 2, length & 3u},
+                               {args->v + column, args->k_stride, new_rows >> 2, new_rows & 3u}};
+  /* Words of exponentials follow the logits. */
+  uint32_t *words = (uint32_t *)(void *)(logits + length + new_rows);
+  uint32_t *new_words = words + TOGETHER * (rows[0].groups + rows[0].single), totals[TOGETHER];
+  int8_t *results[TOGETHER];
+  for (uint32_t i = 0; i < TOGETHER; ++i) {
+    const uint32_t seen = args->first + queries[i] + 1u, offset = queries[i] * args->q_stride + head * size;
+    const struct tvm_pulp_keys past = {args->past_k + column, args->past_stride, length};
+    const struct tvm_pulp_keys own = {args->k + column, args->k_stride, seen};
+    const int8_t *q = args->q + offset;
+    int32_t largest = -(1 << 30);
+    for (uint32_t part = 0; part < 2u; ++part) {
+      const struct tvm_pulp_keys keys = part == 0u ? past : own;
+      int32_t *to = part == 0u ? logits : logits + length;
+      largest = size == 32u ? tvm_pulp_logits_of_32(q, keys, args->mul, args->shift, to, largest)
+                            : tvm_pulp_logits_of_any(q, size >> 2, keys, args->mul, args->shift, to, largest);
+    }
+    totals[i] = exponentials(logits, length, &rows[0], largest, args->exponential, words + i);
+    totals[i] += exponentials(logits + length, seen, &rows[1], largest, args->exponential, new_words + i);
+    results[i] = args->y + offset;
+  }
+  add_all_values(rows, words, size, totals, results);
+}
+
 TVM_PULP_KERNEL(past_attention) {
-  const uint32_t length = (uint32_t)*args->length;
-  struct tvm_pulp_range range = tvm_pulp_share(args->queries * args->heads, core, cores);
+  const uint32_t length = (uint32_t)*args->length, queries = args->queries;
+  const uint32_t pairs = (queries + TOGETHER - 1u) / TOGETHER;
+  struct tvm_pulp_range range = tvm_pulp_share(pairs * args->heads, core, cores);
   int32_t *logits = (int32_t *)(void *)(args->scratch + core * args->scratch_stride);
-  uint32_t query = args->queries == 1u ? 0u : range.begin / args->heads, head = range.begin - query * args->heads;
-  /* Where every core has whole queries, each begins with another head. */
-  const uint32_t turn = args->queries % cores == 0u ? core % args->heads : 0u;
+  uint32_t head = range.begin / pairs, pair = range.begin - head * pairs;
   for (uint32_t at = range.begin; at < range.end; ++at) {
-    const uint32_t turned = head + turn;
-    one_query(args, query, turned < args->heads ? turned : turned - args->heads, length, logits);
-    if (++head == args->heads) {
-      head = 0;
-      ++query;
+    const uint32_t first = TOGETHER * pair, next = first + 1u < queries ? first + 1u : first;
+    const uint32_t both[TOGETHER] = {first, next};
+    two_queries(args, head, both, length, logits);
+    if (++pair == pairs) {
+      pair = 0;
+      ++head;
     }
   }
 }

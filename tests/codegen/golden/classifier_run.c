@@ -20,13 +20,13 @@ int32_t tvmgen_classifier_run(const struct tvmgen_classifier_inputs *inputs, con
   tvmgen_classifier_transpose(image, image_2);
 
   /* conv2d: image_2 uint8[1, 6, 6, 4] -> hidden uint8[1, 6, 6, 4], 5184 MAC */
-  tvmgen_classifier_conv2d(image_2, tvmgen_classifier_hidden_weight, tvmgen_classifier_hidden_bias, tvmgen_classifier_hidden_operand3, hidden);
+  tvmgen_classifier_conv2d(image_2, tvmgen_classifier_hidden_weight, tvmgen_classifier_hidden_mul, tvmgen_classifier_hidden_add, hidden);
 
   /* conv2d: hidden uint8[1, 6, 6, 4] -> hidden2 uint8[1, 6, 6, 4], 5184 MAC */
-  tvmgen_classifier_conv2d(hidden, tvmgen_classifier_hidden2_weight, tvmgen_classifier_hidden2_bias, tvmgen_classifier_hidden_operand3, hidden2);
+  tvmgen_classifier_conv2d(hidden, tvmgen_classifier_hidden2_weight, tvmgen_classifier_hidden2_mul, tvmgen_classifier_hidden_add, hidden2);
 
   /* add: hidden uint8[1, 6, 6, 4], hidden2 uint8[1, 6, 6, 4] -> total uint8[1, 6, 6, 4] */
-  tvmgen_classifier_add(hidden, hidden2, tvmgen_classifier_total_operand2, tvmgen_classifier_total_operand2, total);
+  tvmgen_classifier_add(hidden, hidden2, tvmgen_classifier_total_mul, tvmgen_classifier_total_mul, total);
 
   /* max_pool: total uint8[1, 6, 6, 4] -> pool uint8[1, 3, 3, 4] */
   tvmgen_classifier_max_pool(total, pool);
@@ -35,6 +35,6 @@ int32_t tvmgen_classifier_run(const struct tvmgen_classifier_inputs *inputs, con
   tvmgen_classifier_reduce(pool, mean);
 
   /* dense: mean uint8[1, 4] -> classes int8[1, 3], 12 MAC */
-  tvmgen_classifier_dense(mean, tvmgen_classifier_classes_weight, tvmgen_classifier_classes_bias, tvmgen_classifier_classes_operand3, tvmgen_classifier_classes_operand4, classes);
+  tvmgen_classifier_dense(mean, tvmgen_classifier_classes_weight, tvmgen_classifier_classes_bias, tvmgen_classifier_classes_mul, tvmgen_classifier_classes_add, classes);
   return 0;
 }

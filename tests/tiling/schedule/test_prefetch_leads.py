@@ -18,7 +18,7 @@ def tiled_layer(cycles: int, constant_bytes: int) -> TiledLayer:
     spec = TensorSpec((constant_bytes,), "uint8")
     tensor, local = Tensor("c", spec, "constant"), Local("c", spec)
     result = Local("y", TensorSpec((1,), "int8"))
-    call = Call("f", "struct f", (), (local,), (result,), CoreCost(cycles))
+    call = Call("f", "struct f", (), (), (local,), (result,), CoreCost(cycles))
     return TiledLayer((Recipe((Load(tensor, Box.whole(spec.shape), local), call)),), overlap=False)
 
 

@@ -16,7 +16,7 @@ def recipe() -> Recipe:
     """A job whose result the cores finish."""
     x, raw, y = Local("x", SPEC), Local("raw", SPEC), Local("y", SPEC)
     weights = Tensor("w", SPEC, "constant")
-    return Recipe((Job("npu", None, 4, (x,), (raw,), weights), Call("finish", "finish", (), (raw,), (y,))))
+    return Recipe((Job("npu", None, 4, (x,), (raw,), weights), Call("finish", "finish", (), (), (raw,), (y,))))
 
 
 def kinds(order: StepOrder) -> list[tuple[int, str]]:

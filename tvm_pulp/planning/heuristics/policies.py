@@ -20,10 +20,10 @@ from tvm_pulp.tiling.schedule.decisions import Choice, Decisions, InL3, nothing_
 from tvm_pulp.tiling.schedule.prefetch_leads import prefetch_leads
 
 # Leads that mean: each layer's own, to have its operands so many cycles early.
-JUST_IN_TIME, IN_GOOD_TIME = 1000, 1001
-SLACK = {JUST_IN_TIME: 400, IN_GOOD_TIME: 2500}
+JUST_IN_TIME, IN_GOOD_TIME, BESIDE_JOBS = 1000, 1001, 1002
+SLACK = {JUST_IN_TIME: 400, IN_GOOD_TIME: 2500, BESIDE_JOBS: 2500}
 # Steps by which constants are fetched ahead, and parts of L1 that a tile may take: what is tried.
-LEADS = (1, 2, 4, JUST_IN_TIME, IN_GOOD_TIME)
+LEADS = (1, 2, 4, JUST_IN_TIME, IN_GOOD_TIME, BESIDE_JOBS)
 PARTS = (2, 4, 8)
 # Bytes by which an L1 that is too small grows at least while one is sought that is enough, and how far it may be off.
 _LEAST_MORE = 256
@@ -45,7 +45,7 @@ def policy_decisions(evaluator: PlanEvaluator, lead: int, limits: Sequence[TileL
     leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
     if lead in SLACK:
         tiled = [tiled_layer(c, in_l3) for c in choices]
-        leads = dict(enumerate(prefetch_leads(tiled, SLACK[lead], evaluator.costs)))
+        leads = dict(enumerate(prefetch_leads(tiled, SLACK[lead], evaluator.costs, beside_jobs=lead == BESIDE_JOBS)))
     return Decisions(choices, leads, lead > 0, in_l3=in_l3, commands=evaluator.commands)
 
 
@@ -119,7 +119,8 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
 
 
 def _name(lead: int) -> str:
-    return {JUST_IN_TIME: "just in time", IN_GOOD_TIME: "in good time"}.get(lead, f"{lead} ahead")
+    names = {JUST_IN_TIME: "just in time", IN_GOOD_TIME: "in good time", BESIDE_JOBS: "in good time beside jobs"}
+    return names.get(lead, f"{lead} ahead")
 
 
 def _best_limits(tried: Sequence[Attempt]) -> list[TileLimit]:

@@ -29,7 +29,6 @@ L3_CONTENTS = "parameters/l3.bin"
 
 # What the program reports in the exit register: enum tvm_pulp_exit of the runtime.
 _EXIT_REASONS = {3: "a core's stack overflowed into its guard", 4: "the program sets more marks than there is room for"}
-_UNDEFINED = b"\xa5"
 # Cycles after which a run counts as hung.
 _LEAST_LIMIT = 20_000_000
 _LIMIT_PER_ESTIMATE = 50
@@ -87,7 +86,7 @@ class IssDevice:
         self._facts = metadata["tvm_pulp"]
         self.debug_text: str | None = None
         self._profile, self._models = profile, models
-        self._soc = soc.recorded(self._facts)
+        self.soc = self._soc = soc.recorded(self._facts)
         self._l3 = files.get(L3_CONTENTS)
         cores = self._facts["cores"]
         if not 1 <= cores <= self._soc.cluster.cores:
@@ -118,16 +117,18 @@ class IssDevice:
             shutil.rmtree(folder, ignore_errors=True)
         self.build_seconds = time.perf_counter() - started
 
-    def run(self, inputs: list[np.ndarray], *, max_cycles: int | None = None, trace: bool = False) -> IssRun:
+    def run(self, inputs: list[np.ndarray], *, max_cycles: int | None = None) -> IssRun:
         """Two inferences of the same inputs; RunFault unless the program ends well."""
         started = time.perf_counter()
-        machine = self.load(inputs, trace=trace)
+        machine = self.load(inputs)
         statistics = self.execute(machine, max_cycles=max_cycles)
         return self.measure(machine, statistics, time.perf_counter() - started)
 
-    def load(self, inputs: list[np.ndarray], *, trace: bool = False) -> Machine:
+    def load(self, inputs: list[np.ndarray], *, observe: bool = False, check_reads: bool = False) -> Machine:
         """A machine at reset with program, L3 and inputs; everything else is undefined."""
-        machine = Machine(self._soc, models=self._models, trace=trace, timeline=self._profile)
+        machine = Machine(
+            self._soc, models=self._models, timeline=self._profile, observe=observe, check_reads=check_reads
+        )
         machine.load_elf(self.elf)
         if self._l3 is not None:
             machine.load_l3(0, self._l3)
@@ -204,9 +205,9 @@ class IssDevice:
 def _fill_undefined(machine: Machine) -> None:
     """Hardware provides no zeros: fill L1, the uninitialised part of L2, and the part that start code has to clear."""
     l1 = machine.soc.memory.l1
-    machine.write(l1.base, _UNDEFINED * l1.size)
+    machine.undefine(l1.base, l1.size)
     begin, end = machine.symbol("tvm_pulp_l2_undefined_begin"), machine.symbol("tvm_pulp_bss_end")
-    machine.write(begin, _UNDEFINED * (end - begin))
+    machine.undefine(begin, end - begin)
 
 
 def _bytes_of(tensor: dict[str, Any]) -> int:

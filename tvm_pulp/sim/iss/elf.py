@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tvm_pulp.errors import UserError
 
-_LOAD, _SYMTAB, _RISCV, _EXECUTABLE = 1, 2, 243, 2
+_LOAD, _SYMTAB, _RISCV, _EXECUTABLE, _EXECUTABLE_SECTION = 1, 2, 243, 2, 4
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Elf:
     segments: tuple[Segment, ...]
     symbols: dict[str, int] = field(repr=False)
     functions: tuple[tuple[int, str], ...] = field(repr=False)
+    code: tuple[tuple[int, str], ...] = field(repr=False)
+    """Starts of functions in executable sections, one per address, in ascending order."""
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -91,16 +93,16 @@ def _parse_sections(content: bytes, name: str) -> Elf:
         segments.append(Segment(address, _slice(content, offset, stored), size))
     if not segments:
         raise UserError(f"{name} has nothing to load: link it as an executable")
-    symbols, functions = _symbols(content, section, section_size, sections)
-    return Elf(entry, tuple(segments), symbols, functions)
+    return Elf(entry, tuple(segments), *_symbols(content, section, section_size, sections))
 
 
 def _symbols(
     content: bytes, section: int, section_size: int, sections: int
-) -> tuple[dict[str, int], tuple[tuple[int, str], ...]]:
+) -> tuple[dict[str, int], tuple[tuple[int, str], ...], tuple[tuple[int, str], ...]]:
     headers = [struct.unpack_from("<10I", content, section + index * section_size) for index in range(sections)]
     symbols: dict[str, int] = {}
     functions: list[tuple[int, str]] = []
+    code: dict[int, tuple[int, str]] = {}
     for header in headers:
         if header[1] != _SYMTAB:
             continue
@@ -113,4 +115,8 @@ def _symbols(
             symbols.setdefault(label, value)
             if info & 15 in (0, 2) and not label.startswith(("$", ".L")):
                 functions.append((value, label))
-    return symbols, tuple(sorted(functions))
+                if home < sections and headers[home][2] & _EXECUTABLE_SECTION:
+                    # A function's own name goes before that of a label.
+                    code[value] = max(code.get(value, (-1, "")), (info & 15, label), key=lambda known: known[0])
+    starts = tuple((address, label) for address, (_, label) in sorted(code.items()))
+    return symbols, tuple(sorted(functions)), starts

@@ -11,7 +11,7 @@ from pathlib import Path
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.iss.build import build_shared_object
 
-VERSION = 1
+VERSION = 2
 
 
 class Fault(ctypes.Structure):
@@ -37,6 +37,45 @@ class Span(ctypes.Structure):
         ("track", ctypes.c_uint32),
         ("amount", ctypes.c_uint64),
     ]
+
+
+class Stop(ctypes.Structure):
+    """`struct iss_stop`."""
+
+    _fields_ = [(name, ctypes.c_uint32) for name in ("reason", "core", "address")]
+
+
+CAUSES = 8
+
+
+class Record(ctypes.Structure):
+    """`struct trace_record` of c_runtime/iss/trace.h."""
+
+    _fields_ = [("span", Span), ("causes", ctypes.c_uint64 * CAUSES)]
+
+
+class CallNode(ctypes.Structure):
+    """`struct call_node` of c_runtime/iss/calls.h."""
+
+    _fields_ = [
+        *((name, ctypes.c_uint32) for name in ("parent", "function", "child", "sibling")),
+        ("cycles", ctypes.c_uint64 * CAUSES),
+    ]
+
+
+class UnwrittenRead(ctypes.Structure):
+    """`struct unwritten_read` of c_runtime/iss/written.h."""
+
+    _fields_ = [
+        ("cycle", ctypes.c_uint64),
+        ("agent", ctypes.c_int32),
+        ("address", ctypes.c_uint32),
+        ("bytes", ctypes.c_uint32),
+        ("pc", ctypes.c_uint32),
+    ]
+
+
+Sink = ctypes.CFUNCTYPE(None, ctypes.POINTER(Record), ctypes.c_uint32)
 
 
 class Statistics(ctypes.Structure):
@@ -81,6 +120,22 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "iss_peripheral": (_S, [_P, _U32, ctypes.POINTER(Statistics)]),
     "iss_first_race": (_S, [_P]),
     "iss_trace": (_U64, [_P, ctypes.POINTER(ctypes.POINTER(Span))]),
+    "iss_set_break": (_I, [_P, _U32, _I]),
+    "iss_watch": (_I, [_P, _U32, _U32, _U32]),
+    "iss_unwatch": (_I, [_P, _U32, _U32, _U32]),
+    "iss_step": (_I, [_P, _U32]),
+    "iss_interrupt": (None, [_P]),
+    "iss_stop": (None, [_P, ctypes.POINTER(Stop)]),
+    "iss_core_state": (_U32, [_P, _U32]),
+    "iss_core_cycle": (_U64, [_P, _U32]),
+    "iss_register_space": (_I, [_P, _U32, ctypes.POINTER(_U32), ctypes.POINTER(_U32)]),
+    "iss_last_written": (_I, [_P, _U32, ctypes.POINTER(_U32)]),
+    "iss_follow_calls": (_I, [_P, ctypes.POINTER(_U32), _U32, _U32, _I]),
+    "iss_call_nodes": (_U32, [_P, ctypes.POINTER(ctypes.POINTER(CallNode))]),
+    "iss_cause_name": (_S, [_U32]),
+    "iss_undefine": (_I, [_P, _U32, _U64]),
+    "iss_unwritten_reads": (_U64, [_P, ctypes.POINTER(ctypes.POINTER(UnwrittenRead))]),
+    "iss_stream": (_I, [_P, Sink]),
 }
 
 

@@ -20,6 +20,7 @@ from tvm_pulp.soc.catalog import DEFAULT
 from tvm_pulp.soc.description import Soc
 
 _KINDS = ("core active", "core asleep", "dma", "accelerator", "l3")
+_UNDEFINED = b"\xa5"
 # Faults that happen at no address, so that address 0 says nothing: illegal instruction, deadlock, cycle limit,
 # accelerator, environment call (enum fault_kind of c_runtime/iss/platform.h).
 _WITHOUT_ADDRESS = (3, 5, 6, 7, 8)
@@ -76,7 +77,12 @@ class Machine:
 
     Accelerators of the description are added when a model is found; `models` names one explicitly. `trace` puts the
     timeline into the result of a run; `timeline` only keeps it for the method of that name, which is much faster.
+    `observe` is for debuggers, profiles and streamed traces; `check_reads` reports reads of bytes that nobody wrote.
+    Cycles are the same with all of them.
     """
+
+    drive: Callable[[Machine, int], int] | None = None
+    """Runs the machine to its end, where that is not the simulator's own business: a debugger's server."""
 
     def __init__(
         self,
@@ -85,6 +91,8 @@ class Machine:
         models: Mapping[str, str | Path] | None = None,
         trace: bool = False,
         timeline: bool = False,
+        observe: bool = False,
+        check_reads: bool = False,
     ) -> None:
         if not soc.simulated:
             raise UserError(f"SoC '{soc.name}' is not simulated: choose another with --soc, {DEFAULT} for example")
@@ -93,7 +101,8 @@ class Machine:
         self._elf: Elf | None = None
         self._started = False
         self._trace = trace
-        names, values = _named_values(simulator_settings(soc, trace or timeline))
+        observed = {"observe": int(observe or check_reads), "check_reads": int(check_reads)}
+        names, values = _named_values(simulator_settings(soc, trace or timeline) | observed)
         error = ctypes.create_string_buffer(300)
         self.handle = library().iss_create(names, values, len(values), error, len(error))
         if not self.handle:
@@ -136,6 +145,11 @@ class Machine:
         if not 0 <= address < 1 << 32 or library().iss_write(self.handle, address, bytes(data), len(data)):
             raise UserError(f"{len(data)} bytes at 0x{address:08x} are not inside one memory of SoC '{self.soc.name}'")
 
+    def undefine(self, address: int, size: int) -> None:
+        """Fill memory with rubbish that nobody wrote."""
+        self.write(address, _UNDEFINED * size)
+        library().iss_undefine(self.handle, address, size)
+
     def read(self, address: int, size: int) -> bytes:
         """Read memory as the SoC sees it."""
         buffer = ctypes.create_string_buffer(max(size, 1))
@@ -154,6 +168,13 @@ class Machine:
         if size < 0 or not 0 <= offset < 1 << 32 or library().iss_l3(self.handle, offset, buffer, size, 0):
             raise UserError(f"{size} bytes at L3 offset 0x{offset:x} exceed its {self.soc.memory.l3.size} bytes")
         return buffer.raw[:size]
+
+    @property
+    def elf(self) -> Elf:
+        """The loaded program."""
+        if self._elf is None:
+            raise UserError("no program is loaded")
+        return self._elf
 
     def symbol(self, name: str) -> int:
         """Address of a symbol of the loaded program."""
@@ -183,7 +204,8 @@ class Machine:
             for core in range(0 if self.soc.cluster.dma_core else last, last + 1):
                 self.start_core(core, self._elf.entry)
         begin = time.perf_counter()
-        status = library().iss_run(self.handle, max_cycles or 0)
+        drive = self.drive or _run_alone
+        status = drive(self, max_cycles or 0)
         seconds = time.perf_counter() - begin
         if status:
             raise RunFault(self._describe_fault(), self._result(seconds))
@@ -253,6 +275,10 @@ class Machine:
         count = library().iss_trace(self.handle, ctypes.byref(spans))
         for span in spans[:count]:
             yield TraceSpan(_KINDS[span.kind], span.track, span.start, span.end, span.amount)
+
+
+def _run_alone(machine: Machine, max_cycles: int) -> int:
+    return int(library().iss_run(machine.handle, max_cycles))
 
 
 def _counter_names(name_of: Callable[[int], bytes | None]) -> Iterable[str]:

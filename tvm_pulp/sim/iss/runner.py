@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 
-from tvm_pulp import soc
 from tvm_pulp.errors import UserError
+from tvm_pulp.sim.instruments import Instruments
+from tvm_pulp.sim.iss.attach import Attached, needs_observation
 from tvm_pulp.sim.iss.device import IssDevice
+from tvm_pulp.sim.iss.gdb.tensor_symbols import l1_tensors, with_symbols
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
-from tvm_pulp.sim.iss.trace import chrome_trace
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc import DEFAULT
 from tvm_pulp.toolchain import RiscvToolchain
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"tvmc run: {text}\n")
+    sys.stderr.flush()
+
 
 TOOLCHAINS: tuple[str, ...] = get_args(RiscvToolchain)
 
@@ -25,7 +35,14 @@ class IssRunner(Runner):
     """The embedded simulator of a SoC: knows everything that a report can hold."""
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        cycles=True, layer_cycles=True, dma=True, counters=True, trace=True, cycle_limit=True, toolchains=TOOLCHAINS
+        cycles=True,
+        layer_cycles=True,
+        dma=True,
+        counters=True,
+        trace=True,
+        instruments=True,
+        cycle_limit=True,
+        toolchains=TOOLCHAINS,
     )
     _machine: Machine
     _result: RunResult
@@ -35,17 +52,36 @@ class IssRunner(Runner):
         if self._facts["soc"] == "host":
             raise UserError(f"--device iss runs archives compiled for a SoC: recompile with --soc={DEFAULT}")
         chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
+        self._name = metadata["model_name"]
+        self._plan = json.loads(files["plan.json"]) if "plan.json" in files else None
         self.device = IssDevice(files, metadata, toolchain=chosen)
 
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
-        self._started, self._trace = time.perf_counter(), trace
-        self._machine = self.device.load(list(inputs), trace=trace)
+        self._started = time.perf_counter()
+        wanted = self.instruments if trace else Instruments()
+        self._machine = self.device.load(
+            list(inputs), observe=needs_observation(wanted, self.device.soc), check_reads=wanted.check_reads
+        )
+        layers = [layer["name"] for layer in self._facts["layers"]]
+        if wanted.gdb is not None:
+            _say(f"program and tensors in L1 have symbols in {self._write_symbols()}")
+        self._attached = Attached(self._machine, wanted, _say, self._name, layers, self._plan)
+
+    def _write_symbols(self) -> Path:
+        """The executable for a debugger, beside the one that runs."""
+        elf = self.device.elf
+        arena = self._machine.symbol("tvm_pulp_l1_arena")
+        tensors = l1_tensors(self._plan, arena) if self._plan is not None else {}
+        target = elf.with_suffix(".debug.elf")
+        target.write_bytes(with_symbols(elf.read_bytes(), tensors))
+        return target
 
     def run(self, inferences: int) -> None:
         self._inferences = inferences
         try:
             self._result = self.device.execute(self._machine, inferences, max_cycles=self.max_cycles)
         except RunFault as fault:
+            self._attached.finish(fault.result)
             if not fault.exceeded_limit:
                 raise
             raise UserError(
@@ -53,6 +89,7 @@ class IssRunner(Runner):
                 "more with --max-cycles"
             ) from None
         self._seconds = time.perf_counter() - self._started
+        self._attached.finish(self._result)
 
     @property
     def debug_text(self) -> str | None:
@@ -73,5 +110,4 @@ class IssRunner(Runner):
             dma_times=run.dma_times,
             code_bytes=run.code_bytes,
             counters=run.statistics,
-            trace=chrome_trace(soc.recorded(self._facts), run.statistics.spans) if self._trace else None,
         )

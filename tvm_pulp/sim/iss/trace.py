@@ -1,58 +1,110 @@
-"""A run as a timeline in the Chrome trace format, which Perfetto reads."""
+"""A run as a timeline: one track per core, DMA direction, accelerator and L3 direction; layers, tiles and stalls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Sequence
 
-from tvm_pulp.sim.iss.result import TraceSpan
-from tvm_pulp.soc.description import Soc
+import numpy as np
 
+from tvm_pulp.sim.iss.calls import cause_names, core_name, function_name
+from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.trace_files import TraceFile
+
+# enum trace_kind of c_runtime/iss/trace.h
+_ACTIVE, _ASLEEP, _DMA, _PERIPHERAL, _L3, _TILE, _MARK = range(7)
 _WAITS = ("", "event", "event", "dispatch", "mutex", "interrupt", "barrier")
-_PROCESSES = {"core active": 1, "core asleep": 1, "dma": 2, "accelerator": 3, "l3": 4}
-_PROCESS_NAMES = {1: "cores", 2: "dma", 3: "accelerators", 4: "l3"}
+_ISSUE = 0
+_DMA_NAMES = ("L1 to outside", "outside to L1")
+_L3_NAMES = ("L3 to L2", "L2 to L3")
 
 
-def chrome_trace(soc: Soc, spans: Iterable[TraceSpan]) -> dict[str, Any]:
-    """One track per core, DMA direction, accelerator; a trace microsecond stands for one cluster cycle."""
-    events: list[dict[str, Any]] = []
-    seen: set[tuple[int, int]] = set()
-    for span in spans:
-        process = _PROCESSES[span.kind]
-        if (process, span.track) not in seen:
-            seen.add((process, span.track))
-            events += _names(soc, span, process)
-        name, arguments = _label(soc, span)
-        events.append(
-            {"ph": "X", "name": name, "cat": span.kind, "pid": process, "tid": span.track, "ts": span.start}
-            | {"dur": span.end - span.start, "args": arguments}
-        )
-    return {"traceEvents": events, "displayTimeUnit": "ns", "otherData": {"soc": soc.name, "unit": "cluster cycles"}}
+class TraceWriter:
+    """A consumer of the simulator's stream that draws it. `layers` are the names that the program's marks count."""
 
+    def __init__(self, machine: Machine, file: TraceFile, layers: Sequence[str] = ()) -> None:
+        self._machine, self._file, self._layers = machine, file, layers
+        self._groups: dict[str, int] = {}
+        self._tracks: dict[tuple[int, int], int] = {}
+        self._counters: dict[tuple[int, int], int] = {}
+        self._causes = cause_names()
+        self._counted: dict[int, list[int]] = {}
+        self._ends: dict[int, int] = {}
+        self._layer: tuple[int, int] | None = None
+        self._tile: dict[int, int] = {}
 
-def _track_name(soc: Soc, span: TraceSpan) -> str:
-    if span.kind.startswith("core"):
-        return soc.core_name(span.track)
-    if span.kind == "accelerator":
-        return list(soc.engines)[span.track]
-    if span.kind == "dma":
-        return ("L1 to outside", "outside to L1")[span.track]
-    return ("L3 to L2", "L2 to L3")[span.track]
+    def consume(self, records: np.ndarray) -> None:
+        """Draw a batch."""
+        spans, causes_of = records["span"].tolist(), records["causes"].tolist()
+        for (start, end, kind, track, amount), causes in zip(spans, causes_of, strict=True):
+            if kind <= _ASLEEP:
+                self._core(kind, track, start, end, amount, causes)
+            elif kind == _TILE:
+                self._draw_tile(track, start, end, amount)
+            elif kind == _MARK:
+                self._mark(amount, start)
+            elif kind <= _L3:
+                self._transfer(kind, track, start, end, amount)
 
+    def close(self, cycle: int) -> None:
+        """The run has ended."""
+        self._end_layer(cycle)
+        self._file.close()
 
-def _names(soc: Soc, span: TraceSpan, process: int) -> list[dict[str, Any]]:
-    common = {"ph": "M", "pid": process, "tid": span.track}
-    return [
-        common | {"name": "process_name", "args": {"name": _PROCESS_NAMES[process]}},
-        common | {"name": "thread_name", "args": {"name": _track_name(soc, span)}},
-    ]
+    def _group(self, name: str) -> int:
+        if name not in self._groups:
+            self._groups[name] = self._file.track(name)
+        return self._groups[name]
 
+    def _track(self, kind: int, number: int, group: str, name: str) -> int:
+        known = self._tracks.get((kind, number))
+        if known is None:
+            known = self._tracks[kind, number] = self._file.track(name, self._group(group))
+        return known
 
-def _label(soc: Soc, span: TraceSpan) -> tuple[str, dict[str, int]]:
-    if span.kind == "core active":
-        return "active", {}
-    if span.kind == "core asleep":
-        return f"waits for {_WAITS[span.amount]}" if span.amount else "waits", {}
-    if span.kind == "accelerator":
-        return f"{_track_name(soc, span)} job", {"macs": span.amount}
-    return f"{span.amount} bytes", {"bytes": span.amount}
+    def _core(self, kind: int, core: int, start: int, end: int, wait: int, causes: Sequence[int]) -> None:
+        track = self._track(_ACTIVE, core, "cores", core_name(self._machine, core))
+        name = "active" if kind == _ACTIVE else f"waits for {_WAITS[wait]}" if wait else "waits"
+        self._file.span(track, name, start, end)
+        before = self._counted.get(core)
+        for number, cycles in enumerate(causes):
+            if number == _ISSUE or cycles == (before[number] if before else 0):
+                continue
+            if (core, number) not in self._counters:
+                text = f"{core_name(self._machine, core)}: {self._causes[number]}"
+                self._counters[core, number] = self._file.track(text, self._group("stalls"), counter=True)
+            self._file.count(self._counters[core, number], end, cycles)
+        self._counted[core] = list(causes)
+
+    def _transfer(self, kind: int, number: int, start: int, end: int, amount: int) -> None:
+        if kind == _PERIPHERAL:
+            name = list(self._machine.soc.engines)[number]
+            track, text, argument = self._track(kind, number, "accelerators", name), f"{name} job", "macs"
+        else:
+            group, names = ("dma", _DMA_NAMES) if kind == _DMA else ("l3", _L3_NAMES)
+            track, text, argument = self._track(kind, number, group, names[number]), f"{amount} bytes", "bytes"
+        start = max(start, self._ends.get(track, 0))  # the next may begin in the cycle in which one ends
+        if start < end:
+            self._file.span(track, text, start, end, {argument: amount})
+            self._ends[track] = end
+
+    def _draw_tile(self, core: int, start: int, end: int, function: int) -> None:
+        number = self._tile[core] = self._tile.get(core, -1) + 1
+        track = self._track(_TILE, core, "tiles", core_name(self._machine, core))
+        kernel = function_name(self._machine, function)
+        layer = f"{self._layers[self._layer[0]]}: " if self._layer is not None else ""
+        self._file.span(track, f"{layer}{kernel}", start, end, {"tile": number})
+
+    def _mark(self, number: int, cycle: int) -> None:
+        self._end_layer(cycle)
+        self._tile.clear()
+        if number < len(self._layers):
+            self._layer = (number, cycle)
+
+    def _end_layer(self, cycle: int) -> None:
+        if self._layer is None:
+            return
+        number, start = self._layer
+        self._layer = None
+        if start < cycle:
+            track = self._track(_MARK, 0, "network", "layers")
+            self._file.span(track, self._layers[number], start, cycle, {"layer": number})

@@ -28,7 +28,7 @@ from tvm_pulp.tiling.schedule.step_records import reserve_records
 from tvm_pulp.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, transfers
 from tvm_pulp.uma.contiguous import contiguous_offset
-from tvm_pulp.uma.recipe import Load, Local, Recipe, Store, operands_of
+from tvm_pulp.uma.recipe import Call, Job, Load, Local, Recipe, Store, operands_of
 
 # Records and descriptors of a layer travel together unless they would take more than this part of L1.
 PAGE_SHARE = 12
@@ -293,6 +293,8 @@ class _Builder:
         if overlapped and self._steps.all[after].layer != index and self._steps.all[after].layer in readers:
             overlapped = False
         position = compute_position(after) if overlapped else store_position(after)
+        if not readers and storage in self.resident:
+            position = self._beside_reader(index, after, storage) or position
         itemsize = np.dtype(step.tensor.spec.dtype).itemsize
         moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize))
         place = places[step.local]
@@ -300,6 +302,19 @@ class _Builder:
         self.moves.append(Move(index, tile, True, position, step.tensor, moved, place))
         self._stored_at[storage] = max(position, self._stored_at.get(storage, position))
         self._in_l2(storage, position)
+
+    def _beside_reader(self, index: int, after: int, storage: Tensor) -> int | None:
+        """A result of the network that later layers read in L1 leaves beside the first of them that runs on the cores.
+
+        Right behind an accelerator's step it would make everybody wait for the job.
+        """
+        if not isinstance(self._steps.all[after - 1].step, Job) or not self._policy.overlap:
+            return None
+        for reader in sorted(self._policy.resident.get(storage, ())):
+            slot = self._steps.slots(reader, 0)[0]
+            if reader > index and isinstance(self._steps.all[slot].step, Call):
+                return compute_position(slot)
+        return None
 
     def _in_l2(self, storage: Tensor, position: int) -> None:
         first, last = self.l2_alive.get(storage, (position, position))

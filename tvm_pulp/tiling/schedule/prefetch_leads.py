@@ -12,12 +12,18 @@ from collections.abc import Sequence
 
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.cost.step_cost import step_cost
+from tvm_pulp.tiling.schedule.job_ends import expected_times
 from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.recipe import Load, Recipe
 
 
-def prefetch_leads(tiled_layers: Sequence[TiledLayer], slack: int, costs: CostModel) -> list[int]:
-    """Steps by which each layer's constants and network inputs are fetched ahead, to be there `slack` cycles early."""
+def prefetch_leads(
+    tiled_layers: Sequence[TiledLayer], slack: int, costs: CostModel, *, beside_jobs: bool = False
+) -> list[int]:
+    """Steps by which each layer's constants and network inputs are fetched ahead, to be there `slack` cycles early.
+
+    `beside_jobs`: cores are expected to work while jobs run, so that steps begin earlier than one after the other.
+    """
     starts: list[int] = []
     first: list[int] = []
     now = 0
@@ -26,6 +32,11 @@ def prefetch_leads(tiled_layers: Sequence[TiledLayer], slack: int, costs: CostMo
         for _, step in tiled.order:
             starts.append(now)
             now += costs.step_cycles + costs.barrier_cycles + step_cost(step).cycles
+    if beside_jobs:
+        steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
+        recipes = [tiled.recipes for tiled in tiled_layers]
+        starts, ends = expected_times(steps, recipes, costs.step_cycles + costs.barrier_cycles)
+        now = max([now if not ends else 0, *starts, *ends.values()])
     leads = [0] * len(tiled_layers)
     slower = 1.0 + costs.contention
     deadline = now

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tvm_pulp.tiling.schedule.job_ends import last_slots
 from tvm_pulp.tiling.schedule.schedule import compute_position
 from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, operands_of
@@ -29,6 +30,7 @@ class StepOrder:
             for tile, step in tiled.order:
                 self._slots.setdefault((index, tile), []).append(len(self.all))
                 self.all.append(ComputeStep(index, tile, step))
+        self._last_beside = last_slots(self.all, [tiled.recipes for tiled in tiled_layers]) if overlap else {}
 
     def slots(self, layer: int, tile: int) -> list[int]:
         """Slots of a tile."""
@@ -40,7 +42,8 @@ class StepOrder:
         return [s for s in slots if local in operands_of(self.all[s].step)] or slots[:1]
 
     def end_of_use(self, slot: int) -> int:
-        """Position until which a step may need its operands; a job runs on while the next step starts."""
+        """Position until which a step may need its operands; a job runs on while the next steps start."""
         layer, _, step = self.all[slot]
         runs_on = isinstance(step, Job) and self._overlap and not self._tiled_layers[layer].alone
-        return compute_position(slot + 1 if runs_on and slot + 1 < len(self.all) else slot)
+        last = max(slot + 1, self._last_beside[slot]) if runs_on else slot
+        return compute_position(min(last, len(self.all) - 1))

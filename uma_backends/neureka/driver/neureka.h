@@ -25,7 +25,12 @@ extern "C" {
 #endif
 
 /* Job registers 6 to 23; a shape must not change while jobs use it. */
-#define NEUREKA_SHAPE_WORDS 18
+enum neureka_shape_word {
+  NEUREKA_INFEAT_D0, NEUREKA_INFEAT_D1, NEUREKA_INFEAT_D2, NEUREKA_OUTFEAT_D0, NEUREKA_OUTFEAT_D1, NEUREKA_OUTFEAT_D2,
+  NEUREKA_WEIGHTS_D0, NEUREKA_WEIGHTS_D1, NEUREKA_WEIGHTS_D2, NEUREKA_SUBTILE_REM0, NEUREKA_SUBTILE_REM1,
+  NEUREKA_SUBTILE_REM2, NEUREKA_SUBTILE_NB0, NEUREKA_SUBTILE_NB1, NEUREKA_PADDING, NEUREKA_WEIGHT_OFFSET,
+  NEUREKA_FILTER_MASK, NEUREKA_CONFIG0, NEUREKA_SHAPE_WORDS
+};
 struct neureka_shape {
   uint32_t words[NEUREKA_SHAPE_WORDS];
 };
@@ -35,6 +40,12 @@ struct neureka_shape {
 struct neureka_job {
   uint32_t weights, input, output, scale, shift, bias;
   const struct neureka_shape *shape;
+};
+
+/* A job with a shape of its own, as the compiler writes it. */
+struct neureka_tile {
+  struct neureka_job job;
+  struct neureka_shape shape;
 };
 
 /* Counts submitted jobs. */

@@ -31,7 +31,7 @@ struct tvm_pulp_past_attention_args {
   const int32_t *length;
   const uint8_t *exponential; /* 256 entries, the first is 255 */
   int8_t *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= 5 * keys + 4, where keys are those of the longest query */
+  uint8_t *scratch; /* word aligned; scratch_stride >= 6 * keys + 48, where keys are those of the longest query */
   uint32_t scratch_stride;
   uint32_t queries;
   uint32_t first; /* row of the first query among the new rows */
@@ -43,6 +43,52 @@ struct tvm_pulp_past_attention_args {
   uint32_t past_stride; /* of both */
   int32_t mul;          /* |q . k * mul| stays below 2^30 */
   int32_t shift;        /* at least 1 */
+};
+
+/* The same attention of one new row, in three parts, so that each can run before the next operand is there. First what
+ * needs the query only: logits of `length` rows of the past, zeros up to `capacity`, then the largest logit, or -2^30. */
+struct tvm_pulp_past_scores_args {
+  const int8_t *q; /* all tensors word aligned, all strides multiples of 4 */
+  const int8_t *past_k;
+  const int32_t *length;
+  int32_t *y; /* [heads][capacity + 1] */
+  uint32_t heads;
+  uint32_t group;
+  uint32_t size; /* of a head: a multiple of 4, at most 64 */
+  uint32_t past_stride;
+  uint32_t capacity;
+  int32_t mul;
+  int32_t shift;
+};
+
+/* Then what needs the new key: sums of e * v over the past, e of the new row, the sum of all e. */
+struct tvm_pulp_past_mix_args {
+  const int8_t *q; /* all tensors word aligned, all strides multiples of 4 */
+  const int8_t *k;
+  const int32_t *scores; /* as above */
+  const int8_t *past_v;
+  const int32_t *length;
+  const uint8_t *exponential; /* 256 entries, the first is 255 */
+  int32_t *y;                 /* [heads][size + 2] */
+  uint8_t *scratch;           /* word aligned; scratch_stride >= 2 * capacity + 4 */
+  uint32_t scratch_stride;
+  uint32_t heads;
+  uint32_t group;
+  uint32_t size;
+  uint32_t past_stride;
+  uint32_t capacity;
+  int32_t mul;
+  int32_t shift;
+};
+
+/* Last what needs the new value: the mean. */
+struct tvm_pulp_past_mean_args {
+  const int32_t *mix; /* as above */
+  const int8_t *v;
+  int8_t *y; /* [heads][size] */
+  uint32_t heads;
+  uint32_t group;
+  uint32_t size;
 };
 
 #endif /* TVM_PULP_DECODER_KERNELS_H */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Exponentials of a head as halves in the scratch area, then eight elements of the values at a time, two keys in every
+ * step: a word of weights, e0 0 e1 0, picks the even elements of two rows whose halves were put together, and the same
+ * word a byte further up the odd ones. */
+#include "past_logits.h"
+#include "tvm_pulp/kernels.h"
+#include "tvm_pulp/work_share.h"
+
+/* Halves at `e`; returns their sum. Each step adds what the step before it has looked up. */
+static inline uint32_t exponentials(const int32_t *logits, uint32_t count, int32_t largest, const uint8_t *table,
+                                    uint16_t *e) {
+  uint32_t total = 0, v = 0;
+  int32_t x, d;
+  if (count == 0u) return 0;
+  __asm__ volatile(XP_LW("%[x]", 4, "%[l]") XP_BEGIN XP_LOOP("%[n]") "sub %[d],%[b],%[x]\n"
+                       XP_MIN("%[d]", "%[d]", "%[c]") "add %[t],%[t],%[v]\n" XP_LBUX("%[v]", "%[d]", "%[table]")
+                           XP_LW("%[x]", 4, "%[l]") XP_LOOP_END XP_SH("%[v]", 2, "%[e]") XP_END
+                   : [l] "+r"(logits), [e] "+r"(e), [t] "+r"(total), [v] "+r"(v), [x] "=&r"(x), [d] "=&r"(d)
+                   : [n] "r"(count), [b] "r"(largest), [c] "r"(255), [table] "r"(table)
+                   : "memory");
+  return total + v;
+}
+
+/* Elements 0 and 1 of two rows from their lower halves in u, elements 2 and 3 from the upper ones in v. */
+#define FOUR_DOTS(a0, a1, a2, a3, u, v)                                                                    \
+  XP_SDOTUSP(a0, "%[w]", u) XP_SDOTUSP(a1, "%[x]", u) XP_SDOTUSP(a2, "%[w]", v) XP_SDOTUSP(a3, "%[x]", v)
+
+/* Runs LOOP over pairs of rows, and over the last row, with a weight of 0 for its copy, where they are odd. */
+#define OVER_ROWS(LOOP)                                                   \
+  uint32_t n = count >> 1, odd = count & 1u, stride = 2u * past_stride;   \
+  const int8_t *p = rows, *r = rows + past_stride;                        \
+  for (;;) {                                                              \
+    if (n != 0u) LOOP;                                                    \
+    if (odd == 0u) break;                                                 \
+    n = 1;                                                                \
+    odd = 0;                                                              \
+    r = p;                                                                \
+    /* One copy of the loop only: code is cold. */                        \
+    __asm__("" : "+r"(n), "+r"(odd));                                     \
+  }
+
+static inline void sums_of_eight(const int8_t *rows, uint32_t past_stride, uint32_t count, const uint16_t *e,
+                                 int32_t *y) {
+  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0, w, x, u, v0, v1, v2, v3;
+  OVER_ROWS(__asm__ volatile(
+      XP_BEGIN XP_LOOP("%[n]") XP_LW("%[w]", 4, "%[e]") "lw %[v0],4(%[p])\nlw %[v1],4(%[r])\n"
+          XP_LWR("%[v2]", "%[s]", "%[p]") XP_LWR("%[v3]", "%[s]", "%[r]") "slli %[x],%[w],8\n"
+              XP_PACK_H("%[u]", "%[v1]", "%[v0]") XP_SHUFFLE2_H("%[v0]", "%[v1]", "%[upper]")
+                  FOUR_DOTS("%[s4]", "%[s5]", "%[s6]", "%[s7]", "%[u]", "%[v0]") XP_PACK_H("%[u]", "%[v3]", "%[v2]")
+                      XP_SHUFFLE2_H("%[v2]", "%[v3]", "%[upper]") XP_SDOTUSP("%[s0]", "%[w]", "%[u]")
+                          XP_SDOTUSP("%[s1]", "%[x]", "%[u]") XP_SDOTUSP("%[s2]", "%[w]", "%[v2]") XP_LOOP_END
+                              XP_SDOTUSP("%[s3]", "%[x]", "%[v2]") XP_END
+      : [e] "+r"(e), [p] "+r"(p), [r] "+r"(r), [s0] "+r"(s0), [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3),
+        [s4] "+r"(s4), [s5] "+r"(s5), [s6] "+r"(s6), [s7] "+r"(s7), [w] "=&r"(w), [x] "=&r"(x), [u] "=&r"(u),
+        [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+      : [n] "r"(n), [s] "r"(stride), [upper] "r"(0x00030001)
+      : "memory"))
+  y[0] = s0;
+  y[1] = s1;
+  y[2] = s2;
+  y[3] = s3;
+  y[4] = s4;
+  y[5] = s5;
+  y[6] = s6;
+  y[7] = s7;
+}
+
+/* The last elements of a head whose size is no multiple of eight. */
+static __attribute__((noinline)) void sums_of_four(const int8_t *rows, uint32_t past_stride, uint32_t count,
+                                                   const uint16_t *e, int32_t *y) {
+  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, w, x, u, v0, v1;
+  OVER_ROWS(__asm__ volatile(
+      XP_BEGIN XP_LOOP("%[n]") XP_LW("%[w]", 4, "%[e]") XP_LWR("%[v0]", "%[s]", "%[p]")
+          XP_LWR("%[v1]", "%[s]", "%[r]") "slli %[x],%[w],8\n" XP_PACK_H("%[u]", "%[v1]", "%[v0]")
+              XP_SHUFFLE2_H("%[v0]", "%[v1]", "%[upper]") XP_SDOTUSP("%[s0]", "%[w]", "%[u]")
+                  XP_SDOTUSP("%[s1]", "%[x]", "%[u]") XP_SDOTUSP("%[s2]", "%[w]", "%[v0]") XP_LOOP_END
+                      XP_SDOTUSP("%[s3]", "%[x]", "%[v0]") XP_END
+      : [e] "+r"(e), [p] "+r"(p), [r] "+r"(r), [s0] "+r"(s0), [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3),
+        [w] "=&r"(w), [x] "=&r"(x), [u] "=&r"(u), [v0] "=&r"(v0), [v1] "=&r"(v1)
+      : [n] "r"(n), [s] "r"(stride), [upper] "r"(0x00030001)
+      : "memory"))
+  y[0] = s0;
+  y[1] = s1;
+  y[2] = s2;
+  y[3] = s3;
+}
+
+TVM_PULP_KERNEL(past_mix) {
+  const uint32_t length = (uint32_t)*args->length, size = args->size;
+  struct tvm_pulp_range range = tvm_pulp_share(args->heads, core, cores);
+  uint16_t *e = (uint16_t *)(void *)(args->scratch + core * args->scratch_stride);
+  for (uint32_t head = range.begin; head < range.end; ++head) {
+    const uint32_t column = (args->group == 1u ? head : head / args->group) * size;
+    const int32_t *scores = args->scores + head * (args->capacity + 1u);
+    const int32_t fresh = tvm_pulp_logit(args->q + head * size, args->k + column, size >> 2, args->mul, args->shift);
+    const int32_t largest = tvm_pulp_xp_max(scores[args->capacity], fresh);
+    const uint32_t own = args->exponential[tvm_pulp_xp_min(largest - fresh, 255)];
+    int32_t *y = args->y + head * (size + 2u);
+    y[size] = (int32_t)own;
+    y[size + 1u] = (int32_t)(own + exponentials(scores, length, largest, args->exponential, e));
+    e[length] = 0;
+    const int8_t *rows = args->past_v + column;
+    uint32_t at = 0;
+    for (; at + 8u <= size; at += 8u) sums_of_eight(rows + at, args->past_stride, length, e, y + at);
+    if (at < size) sums_of_four(rows + at, args->past_stride, length, e, y + at);
+  }
+}

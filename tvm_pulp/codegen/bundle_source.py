@@ -1,0 +1,214 @@
+"""Bundles in C: one structure each, with step records, commands, arguments and constants as named members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.step_table import Record, StepTable
+from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
+from tvm_pulp.codegen.weights import section
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.tiling.schedule.constant_bundles import RECORD_WORDS
+from tvm_pulp.tiling.schedule.schedule import Bundle, Slot
+from tvm_pulp.tir.statements import integer
+from tvm_pulp.tir.tables import Tables
+from tvm_pulp.uma.backend import Codegen
+from tvm_pulp.uma.recipe import Call, Kernel, Pointer
+
+_WIDTH = 118
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a bundle: declaration without its name's brackets, words, and lines of its initialiser."""
+
+    kind: str
+    name: str
+    words: int
+    value: list[str]
+    is_array: bool = True
+
+    @property
+    def declaration(self) -> str:
+        return f"{self.kind} {self.name}{f'[{self.words}]' if self.is_array else ''};"
+
+
+class BundleSource:
+    """Prints the bundles of a plan."""
+
+    def __init__(self, tables: Tables, addresses: TableAddresses, engines: Mapping[str, Codegen]) -> None:
+        self._tables, self._plan, self._addresses, self._engines = tables, tables.plan, addresses, engines
+        self._constants: list[str] = []
+
+    def member(self, slot: int) -> str:
+        """Name of the member that holds what a step's kernel or job is told."""
+        step = self._tables.slots[slot].step
+        role = "operands" if isinstance(step, Kernel) else "arguments" if isinstance(step, Call) else "job"
+        return f"{role}_{slot}"
+
+    def tables(self, table: StepTable, function: Callable[[Record], str]) -> list[str]:
+        """Declarations and definitions of all bundles. `function` names what a record calls."""
+        records: dict[Bundle, list[Record]] = {}
+        for record in table.records:
+            records.setdefault(record.page, []).append(record)
+        kinds: list[str] = []
+        objects: list[str] = []
+        declared: list[str] = []
+        for bundle in self._plan.schedule.bundles:
+            layout = self._members(bundle, records.get(bundle, []), table.records, function)
+            if not layout:
+                continue
+            name, about = bundle.name, safe(self._plan.layers[bundle.layer].layer.name)
+            kinds += [f"struct {name} {{ /* {about} */", *(f"  {m.declaration}" for m in layout), "};"]
+            kinds += [f'_Static_assert(sizeof(struct {name}) == {bundle.bytes}, "as planned");', ""]
+            place = section(bundle.level)
+            declared.append(f"{place}static const struct {name} {name};")
+            aligned = f"{place}__attribute__((aligned(16)))"
+            objects += [f"/* --- {about} */", f"{aligned} static const struct {name} {name} = {{"]
+            objects += [line for m in layout for line in m.value]
+            objects += ["};", ""]
+        return [*kinds, *declared, "", *objects]
+
+    # --- members ----------------------------------------------------------------------------------------------
+
+    def _members(
+        self, bundle: Bundle, records: list[Record], order: list[Record], function: Callable[[Record], str]
+    ) -> list[Member]:
+        members: list[Member] = []
+
+        def fill(to: int) -> None:
+            """Bytes that nobody uses."""
+            gap = to // 4 - sum(m.words for m in members)
+            if gap < 0:
+                raise RuntimeError(f"records of {bundle.name} outgrow their {bundle.record_bytes} bytes")
+            if gap:
+                members.append(Member("uint32_t", f"unused_{len(members)}", gap, []))
+
+        for record in records:
+            after = order[record.number + 1] if record.number + 1 < len(order) else None
+            members.append(self._record(record, after, function(record)))
+            members += [self._commands(*entry) for entry in record.lists()]
+        fill(bundle.record_bytes)
+        for slot in bundle.descriptors:
+            members.append(self._descriptor(self._tables.slots[slot]))
+        for number, piece in enumerate(bundle.pieces):
+            fill(piece.offset)
+            members.append(self._piece(bundle, number, piece.tensor, piece.box))
+        return members
+
+    def _record(self, record: Record, after: Record | None, function: str) -> Member:
+        page = record.page.name
+        lines = [f"  /* Step {record.number}: {safe(self._about(record), 300)} */", f"  .{record.name} = {{"]
+        if function:
+            lines.append(f"    KERNEL({function}, {page}, {self.member(integer(record.call, 1))}),")
+        if record.commands:
+            lists = " | ".join(f"COMMANDS({page}, {record.number}, {agent})" for _, agent, _ in record.lists())
+            lines.append(f"    .commands = {lists},")
+        waits = [
+            f"WAIT_TRANSFERS({agent}, {group})"
+            for agent, mask in sorted(record.waits.items())
+            for group in range(mask.bit_length())
+            if mask >> group & 1
+        ]
+        waits += ["WAIT_L3"] if record.wait_l3 else []
+        if waits:
+            lines.append(f"    .waits = {' | '.join(waits)},")
+        control = ["BARRIER"] if record.barrier else []
+        control += [f"WAIT_JOB({ticket})" for ticket in record.tickets]
+        control += [f"LAYER({record.mark})"] if record.mark is not None else []
+        if control:
+            lines.append(f"    .control = {' | '.join(control)},")
+        if after is not None:
+            lines.append(f"    NEXT({after.page.name}, {after.name}),")
+        return Member("struct tvm_pulp_step", record.name, RECORD_WORDS, [*lines, "  },"], is_array=False)
+
+    def _about(self, record: Record) -> str:
+        """Which part of which layer a step computes."""
+        slot, part = divmod(record.position, 3)
+        if slot >= len(self._tables.slots):
+            return "the end"
+        if part != 2:
+            return "transfers that nothing overlaps"
+        found = self._tables.slots[slot]
+        layer = self._plan.layers[found.layer]
+        text = f"{layer.layer.operator} {layer.layer.name}, {layer.engine}, {layer.tiling.form.name}"
+        return text + (f", tile {found.tile + 1} of {len(layer.recipes)}" if len(layer.recipes) > 1 else "")
+
+    def _commands(self, name: str, _agent: int, commands: list[Any]) -> Member:
+        lines = [f"  .{name} = {{", *(f"    {c.line}" for c in commands), "    END,", "  },"]
+        return Member("uint32_t", name, sum(c.words for c in commands) + 1, lines)
+
+    def _descriptor(self, slot: Slot) -> Member:
+        """What a step's kernel or job is told."""
+        step, name = slot.step, self.member(slot.index)
+        if isinstance(step, Kernel):
+            words = [f"    {self._addresses.operand(slot, o)}, /* {safe(o.name)} */" for o in step.operands]
+            return Member("uint32_t", name, len(words), [f"  .{name} = {{", *words, "  },"])
+        if isinstance(step, Call):
+            pairs = zip(step.fields, step.arguments, strict=True)
+            lines = _filled([f".{field} = {self._argument(slot, value)}" for field, value in pairs])
+            return Member(step.structure, name, step.words, [f"  .{name} = {{", *lines, "  },"], is_array=False)
+        codegen = self._engines[step.engine]
+        page = self._plan.schedule.pages[slot.index]
+        made = codegen.job(
+            step.description, f"IN_BUNDLE({page.name}, {name})", lambda o: self._addresses.operand(slot, o)
+        )
+        if isinstance(made, Mapping):
+            lines = _filled([f".{field} = {text}" for field, text in made.items()])
+            value = [f"  .{name} = {{", *lines, "  },"]
+            return Member(codegen.job_structure, name, step.words, value, is_array=False)
+        return Member("uint32_t", name, len(made), [f"  .{name} = {{", *_filled(made), "  },"])
+
+    def _argument(self, slot: Slot, value: int | Pointer) -> str:
+        if isinstance(value, Pointer):
+            return f"POINTER({self._addresses.at(slot.places[value.operand], value.offset)})"
+        return f"{value}u" if value >= 1 << 31 else str(value)
+
+    def _piece(self, bundle: Bundle, number: int, tensor: Tensor, box: Any) -> Member:
+        """Part of a constant; its values stand in a file of their own."""
+        name = piece_member(bundle, number)
+        macro = f"{bundle.name}_{name}".upper()
+        words = _data_words(tensor, box)
+        self._constants.append(f"#define {macro} \\\n" + " \\\n".join(_filled(words, "  "))[:-1])
+        about = f"{tensor.spec}" if box.size == tuple(tensor.spec.shape) else f"{_part(box)} of {tensor.spec}"
+        return Member("uint32_t", name, len(words), [f"  .{name} = {{{macro}}}, /* {safe(about)} */"])
+
+    def weights_file(self) -> str:
+        """Constants inside the bundles; `tables` has been called."""
+        module = self._plan.network.name
+        guard = f"TVMGEN_{module.upper()}_BUNDLE_WEIGHTS_H"
+        parts = [f"/* Constants inside the bundles of {module}_run.c, as words. */"]
+        parts += [f"#ifndef {guard}", f"#define {guard}", "", *self._constants, "", f"#endif /* {guard} */", ""]
+        return "\n".join(parts)
+
+
+def _filled(texts: list[str], indent: str = "    ") -> list[str]:
+    """Initialisers in lines, each with a comma behind it."""
+    lines: list[str] = []
+    for text in texts:
+        if lines and len(lines[-1]) + len(text) + 2 <= _WIDTH:
+            lines[-1] += f" {text},"
+        else:
+            lines.append(f"{indent}{text},")
+    return lines
+
+
+def _part(box: Any) -> str:
+    """A box as Python writes it."""
+    return "[" + ", ".join(f"{a}:{a + n}" for a, n in zip(box.start, box.size, strict=True)) + "]"
+
+
+def _data_words(tensor: Tensor, box: Any) -> list[str]:
+    """A part of a constant as little-endian words, padded with zeros."""
+    data = tensor.data if tensor.data is not None else tensor.storage.data
+    assert data is not None
+    shaped = data.reshape(tensor.spec.shape)
+    part = shaped[tuple(slice(a, a + n) for a, n in zip(box.start, box.size, strict=True))]
+    raw = np.ascontiguousarray(part).tobytes()
+    raw += bytes(-len(raw) % 4)
+    return [f"{w}u" for w in np.frombuffer(raw, "<u4").tolist()]

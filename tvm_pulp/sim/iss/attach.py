@@ -1,0 +1,117 @@
+"""Attach instruments to a loaded machine, and collect what they show when it has run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.sim.instruments import Instruments
+from tvm_pulp.sim.iss.calls import call_log, follow_calls, speedscope
+from tvm_pulp.sim.iss.gdb import GdbServer
+from tvm_pulp.sim.iss.library import library
+from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.result import RunResult
+from tvm_pulp.sim.iss.stream import Stream
+from tvm_pulp.sim.iss.trace import TraceWriter
+from tvm_pulp.sim.iss.trace_files import open_trace
+from tvm_pulp.sim.iss.unwritten import UnwrittenReads
+from tvm_pulp.soc.description import Soc
+
+_SHOWN = 10
+# Kinds of cores whose interpreter has no hooks: their traces have no tiles.
+_UNOBSERVED = ("snitch",)
+_MARKS, _WATCH_MARK = "tvm_pulp_marks", 4
+
+
+class Attached:
+    """Instruments on one machine, for one run.
+
+    `layers` are the names that the program's marks count, `plan` is its plan.json.
+    """
+
+    unwritten_reads: tuple[str, ...] = ()
+    """What the check of reads found."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        instruments: Instruments,
+        say: Callable[[str], None],
+        name: str,
+        layers: Sequence[str] = (),
+        plan: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._machine, self._instruments, self._name, self._say = machine, instruments, name, say
+        self._trace = self._open_trace(layers)
+        consumers: list[Callable[[np.ndarray], None]] = [self._trace.consume] if self._trace else []
+        self._reads = UnwrittenReads(machine, layers, plan) if instruments.check_reads else None
+        if self._reads is not None:
+            consumers.append(self._reads.consume)
+        if layers and (instruments.trace or instruments.check_reads) and _MARKS in machine.elf.symbols:
+            size = 4 * (len(layers) + 1)
+            library().iss_watch(machine.handle, machine.symbol(_MARKS), size, _WATCH_MARK)
+        if instruments.log_calls:
+            consumers.append(call_log(machine, sys.stderr.write))
+        followed = instruments.log_calls or instruments.profile or instruments.trace
+        if followed and machine.soc.cluster.core not in _UNOBSERVED:
+            follow_calls(machine, logged=instruments.log_calls)
+        self._stream = Stream(machine, consumers) if consumers else None
+        if instruments.gdb is not None:
+            machine.drive = GdbServer(instruments.gdb, say).drive
+
+    def _open_trace(self, layers: Sequence[str]) -> TraceWriter | None:
+        path = self._instruments.trace
+        if path is None:
+            return None
+        try:
+            file = open_trace(path, f"cluster cycles of {self._machine.soc.name}")
+        except OSError as error:
+            raise UserError(f"cannot write {path}: {error.strerror}") from None
+        return TraceWriter(self._machine, file, layers)
+
+    def finish(self, result: RunResult) -> None:
+        """Write what was collected."""
+        try:
+            if self._stream is not None:
+                self._stream.check()
+            if self._trace is not None:
+                self._trace.close(result.cycles)
+        except OSError as error:
+            raise UserError(f"cannot write {self._instruments.trace}: {error.strerror}") from None
+        if self._reads is not None:
+            self._tell_reads(self._reads.sentences())
+        if self._instruments.profile is not None:
+            _write_json(self._instruments.profile, speedscope(self._machine, self._name))
+
+    def _tell_reads(self, sentences: Sequence[str]) -> None:
+        self.unwritten_reads = tuple(sentences)
+        for sentence in sentences[:_SHOWN]:
+            self._say(sentence)
+        if len(sentences) > _SHOWN:
+            self._say(f"and {len(sentences) - _SHOWN} or more such reads")
+        if not sentences:
+            self._say("every byte of L1 and L2 was written before it was read")
+
+
+def needs_observation(instruments: Instruments, soc: Soc) -> bool:
+    """Whether the machine has to be created with `observe`; a user error where it cannot."""
+    wanted = instruments.wanted()
+    if soc.cluster.core not in _UNOBSERVED:
+        return bool(wanted)
+    others = [option for option in wanted if option != "--trace"]
+    if others:
+        raise UserError(f"{others[0]} has no effect on SoC '{soc.name}', whose cores cannot be watched: drop it")
+    return False
+
+
+def _write_json(path: Path, content: Any) -> None:
+    try:
+        path.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None

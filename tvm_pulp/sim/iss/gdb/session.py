@@ -1,0 +1,254 @@
+"""Answers to a debugger's packets; what it wants of the run comes out as an action."""
+
+from __future__ import annotations
+
+import enum
+import struct
+
+from tvm_pulp.sim.iss.gdb import description
+from tvm_pulp.sim.iss.gdb.control import ENDED, FAULTED, READ, WRITE, Control
+from tvm_pulp.sim.iss.gdb.packets import LARGEST
+from tvm_pulp.soc.description import Soc
+
+_FEATURES = (
+    f"PacketSize={LARGEST:x};qXfer:features:read+;qXfer:threads:read+;qXfer:memory-map:read+;vContSupported+;"
+    "swbreak+;hwbreak+;QStartNoAckMode+"
+)
+_WATCHES = {"2": WRITE, "3": READ, "4": READ | WRITE}
+_TRAP, _INTERRUPT, _SEGMENT = 5, 2, 11
+_OK, _ERROR, _UNKNOWN = b"OK", b"E01", b""
+
+
+class Action(enum.Enum):
+    """What becomes of the run."""
+
+    NONE = enum.auto()
+    RUN = enum.auto()
+    DETACH = enum.auto()
+    KILL = enum.auto()
+
+
+class Session:
+    """One debugger's view of the machine. Threads are cores plus one: number 0 means any."""
+
+    def __init__(self, control: Control, soc: Soc) -> None:
+        self._control, self._soc = control, soc
+        self._registers = description.registers(soc)
+        self._breaks: set[int] = set()
+        self._lifted: set[int] = set()
+        self._watches: list[tuple[int, int, int]] = []
+        self._thread = self._stopped_thread = control.cores
+        self._stop_reply = b"T%02xthread:%x;" % (_TRAP, control.cores)
+        self._faults = 0
+
+    @property
+    def faulted_twice(self) -> bool:
+        """Whether the debugger went on after a fault, which ends the run."""
+        return self._faults > 1
+
+    def forget(self) -> None:
+        """Nothing stops the run any more."""
+        self._control.set_breaks(set())
+        for watch in self._watches:
+            self._control.unwatch(*watch)
+        self._watches = []
+
+    def answer(self, packet: bytes) -> tuple[bytes, Action]:
+        """The reply, and what becomes of the run; a run's reply comes from `stopped`."""
+        text = packet.decode("latin-1")
+        try:
+            return self._answer(text, packet)
+        except (ValueError, IndexError, TypeError, struct.error):
+            return _ERROR, Action.NONE
+
+    def _answer(self, text: str, packet: bytes) -> tuple[bytes, Action]:
+        kind = text[:1]
+        if not kind:
+            return _UNKNOWN, Action.NONE
+        if kind in "csCS":
+            return self._resume([("s" if kind in "sS" else "c", None)])
+        if text.startswith("vCont;"):
+            return self._resume([_action(part) for part in text[6:].split(";")])
+        if kind == "k" or text.startswith("vKill"):
+            return _OK, Action.KILL
+        if kind == "D":
+            return _OK, Action.DETACH
+        return self._look(kind, text, packet), Action.NONE
+
+    def _look(self, kind: str, text: str, packet: bytes) -> bytes:
+        if kind == "?":
+            return self._stop_reply
+        if kind == "g":
+            return b"".join(self._get(number) for number in range(len(self._registers)))
+        if kind == "G":
+            return self._set_all(bytes.fromhex(text[1:]))
+        if kind == "p":
+            return self._get(int(text[1:], 16))
+        if kind == "P":
+            number, value = text[1:].split("=")
+            return _OK if self._set(int(number, 16), *struct.unpack("<I", bytes.fromhex(value))) else _ERROR
+        if kind in "mMX":
+            return self._memory(kind, text, packet)
+        if kind in "zZ":
+            return self._stop_points(kind == "Z", *text[1:].split(";")[0].split(","))
+        if kind == "H":
+            return self._select(text[1], _thread(text[2:]))
+        if kind == "T":
+            return _OK if 1 <= _thread(text[1:]) <= self._control.cores else _ERROR
+        if kind in "qQ":
+            return self._query(text)
+        return b"vCont;c;C;s;S" if text == "vCont?" else _UNKNOWN
+
+    # Registers and memory.
+
+    def _get(self, number: int) -> bytes:
+        if number >= len(self._registers):
+            return _ERROR
+        return (
+            struct.pack("<I", self._control.register(self._thread - 1, self._registers[number].number)).hex().encode()
+        )
+
+    def _set(self, number: int, value: int) -> bool:
+        return self._control.set_register(self._thread - 1, self._registers[number].number, value)
+
+    def _set_all(self, data: bytes) -> bytes:
+        for number, (value,) in enumerate(struct.iter_unpack("<I", data)):
+            if self._get(number) != struct.pack("<I", value).hex().encode():
+                self._set(number, value)
+        return _OK
+
+    def _memory(self, kind: str, text: str, packet: bytes) -> bytes:
+        head, _, rest = text[1:].partition(":")
+        address, size = (int(part, 16) for part in head.split(","))
+        if kind == "m":
+            data = self._control.read(address, min(size, LARGEST // 2 - 16))
+            return data.hex().encode() if data is not None else _ERROR
+        data = bytes.fromhex(rest) if kind == "M" else packet[packet.index(b":") + 1 :]
+        if len(data) != size:
+            return _ERROR
+        return _OK if not size or self._control.write(address, data) else _ERROR
+
+    # Stopping.
+
+    def _stop_points(self, insert: bool, kind: str, where: str, size: str) -> bytes:
+        address = int(where, 16)
+        if kind in ("0", "1"):
+            if insert and not self._control.is_code(address):
+                return _ERROR
+            if not insert:
+                self._lifted.add(address)
+            (self._breaks.add if insert else self._breaks.discard)(address)
+            return _OK
+        if kind not in _WATCHES:
+            return _UNKNOWN
+        watch = (address, max(1, int(size, 16)), _WATCHES[kind])
+        if not (self._control.watch if insert else self._control.unwatch)(*watch):
+            return _ERROR
+        (self._watches.append if insert else self._watches.remove)(watch)
+        return _OK
+
+    def _resume(self, actions: list[tuple[str, int | None]]) -> tuple[bytes, Action]:
+        """The first action that names a thread is for it; one without is for all others."""
+        steps = [thread for kind, thread in actions if kind == "s"]
+        breaks = set(self._breaks)
+        if steps:
+            chosen = steps[0] if steps[0] is not None and steps[0] > 0 else self._thread
+            self._control.step(chosen - 1)
+            # To step over a breakpoint, debuggers take all away for a moment. Other cores, which time moves on with
+            # that one, would miss them.
+            if all(kind == "s" for kind, _ in actions):
+                breaks |= self._lifted
+        self._lifted = set()
+        self._control.set_breaks(breaks)
+        return _OK, Action.RUN
+
+    def stopped(self, status: int) -> bytes:
+        """What to tell after a run."""
+        if status == ENDED:
+            return b"W%02x" % min(self._control.exit_code, 255)
+        stop = self._control.stopped(status)
+        self._thread = self._stopped_thread = stop.core + 1
+        if status == FAULTED:
+            self._faults += 1
+            if self.faulted_twice:
+                return b"X%02x" % _SEGMENT
+        signal = _SEGMENT if status == FAULTED else _INTERRUPT if stop.reason == "interrupt" else _TRAP
+        extra = {"breakpoint": b"swbreak:;", "write": b"watch:%x;", "read": b"rwatch:%x;"}.get(stop.reason, b"")
+        if b"%x" in extra:
+            extra = self._name_watch(extra, stop.address, READ if stop.reason == "read" else WRITE)
+        self._stop_reply = b"T%02xthread:%x;" % (signal, self._thread) + extra
+        return self._stop_reply
+
+    def _name_watch(self, extra: bytes, address: int, kind: int) -> bytes:
+        """A watch of both kinds of accesses has a name of its own."""
+        for at, size, kinds in self._watches:
+            if at <= address < at + size and kinds & kind:
+                return b"awatch:%x;" % address if kinds == READ | WRITE else extra % address
+        return extra % address
+
+    # Questions.
+
+    def _select(self, kind: str, thread: int) -> bytes:
+        if thread > self._control.cores:
+            return _ERROR
+        if kind == "g" or thread > 0:
+            self._thread = thread if thread > 0 else self._stopped_thread
+        return _OK
+
+    def _query(self, text: str) -> bytes:
+        if text.startswith("qXfer:"):
+            return self._transfer(text)
+        if text.startswith("qThreadExtraInfo,"):
+            return self._describe(_thread(text[17:])).encode().hex().encode()
+        if text.startswith("qRcmd,"):
+            return self._monitor(bytes.fromhex(text[6:]).decode("latin-1"))
+        answers = {
+            "qSupported": _FEATURES.encode(),
+            "qC": b"QC%x" % self._thread,
+            "qAttached": b"1",
+            "qfThreadInfo": b"m" + b",".join(b"%x" % (core + 1) for core in range(self._control.cores)),
+            "qsThreadInfo": b"l",
+            "QStartNoAckMode": _OK,
+            "qSymbol": _OK,
+        }
+        return answers.get(text.split(":")[0], _UNKNOWN)
+
+    def _describe(self, thread: int) -> str:
+        core = thread - 1
+        return f"{self._control.state(core)}, cycle {self._control.cycle(core)}"
+
+    def _name(self, core: int) -> str:
+        return self._soc.core_name(core)
+
+    def _monitor(self, command: str) -> bytes:
+        if command.strip() != "cycles":
+            return b"monitor cycles: the time of every core\n".hex().encode()
+        rows = (f"{self._name(core)}: {self._describe(core + 1)}\n" for core in range(self._control.cores))
+        return "".join(rows).encode().hex().encode()
+
+    def _transfer(self, text: str) -> bytes:
+        _, kind, operation, annex, window = text.split(":")
+        if operation != "read":
+            return _UNKNOWN
+        if kind == "features" and annex == "target.xml":
+            document = description.target_xml(self._registers)
+        elif kind == "memory-map":
+            document = description.memory_map_xml(self._soc, self._control.register_spaces())
+        elif kind == "threads":
+            rows = ((core + 1, self._name(core), self._describe(core + 1)) for core in range(self._control.cores))
+            document = description.threads_xml(rows)
+        else:
+            return b"E00"
+        offset, size = (int(part, 16) for part in window.split(","))
+        piece = document.encode()[offset : offset + min(size, LARGEST - 16)]
+        return (b"m" if offset + len(piece) < len(document) else b"l") + piece
+
+
+def _thread(text: str) -> int:
+    """A thread's number; 0 for any and -1 for all."""
+    return int(text, 16) if text not in ("-1", "") else -1
+
+
+def _action(part: str) -> tuple[str, int | None]:
+    kind, _, thread = part.partition(":")
+    return kind[:1].lower(), _thread(thread) if thread else None
