@@ -53,6 +53,9 @@ def float_layers() -> dict[str, Layer]:
         "quantize with one scale": make_layer(
             "quantize", {"axis": 0, "dtype": "uint8"}, rows, np.float32(0.25).reshape(()), floats(1), zero[:1]
         ),
+        "quantize_channels_last": make_layer(
+            "quantize_channels_last", {"dtype": "int8"}, image, scale[:1], (1 / scale[:1]).astype(np.float32), zero[:1]
+        ),
         "dequantize": make_layer("dequantize", {"axis": 1}, TensorSpec(image.shape, "int8"), scale, zero),
         "float_map": make_layer(
             "float_map", {"expression": expression, "shape": list(rows.shape)}, rows, floats(5, 1), floats(7)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file registers it)
     add,
     add_accumulators,
+    append_quantized,
     attention,
     avg_pool,
     concat,
@@ -47,6 +48,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     qdq_norm,
     qdq_rope,
     quantize,
+    quantize_channels_last,
     reduce,
     requantize,
     resize,
@@ -56,6 +58,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     softmax,
     space_to_depth,
     sub,
+    take,
     transpose,
 )
 from tvm_pulp.qnn.operator import OPERATORS, Operator, attributes, emit, is_qnn

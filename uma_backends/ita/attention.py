@@ -26,7 +26,7 @@ from uma_backends.ita.timing import attention_cycles, product_cycles
 
 
 def attention_check(match: Any) -> bool | Refusal:
-    """The engine's softmax, whole tiles of keys, exact requantizations."""
+    """Softmax of form `octave`, up to 960 keys in whole tiles of 64, multipliers of up to 8 bits, no mask."""
     found = rules_of(match.layer)
     return Refusal(ENGINE, found) if isinstance(found, str) else True
 

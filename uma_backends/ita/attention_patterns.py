@@ -37,9 +37,9 @@ def attention_pattern(*, are_moved: bool, is_moved_back: bool, has_values: bool)
 
 # Name of a pattern, and what is inside.
 PATTERNS: dict[str, dict[str, bool]] = {
-    "attention": {"are_moved": False, "is_moved_back": False, "has_values": False},
-    "attention_heads": {"are_moved": True, "is_moved_back": True, "has_values": False},
-    "attention_heads_in": {"are_moved": True, "is_moved_back": False, "has_values": False},
-    "value_attention": {"are_moved": False, "is_moved_back": False, "has_values": True},
-    "value_attention_heads": {"are_moved": True, "is_moved_back": True, "has_values": True},
+    "octave_attention": {"are_moved": False, "is_moved_back": False, "has_values": False},
+    "octave_attention_heads": {"are_moved": True, "is_moved_back": True, "has_values": False},
+    "octave_attention_heads_in": {"are_moved": True, "is_moved_back": False, "has_values": False},
+    "octave_value_attention": {"are_moved": False, "is_moved_back": False, "has_values": True},
+    "octave_value_attention_heads": {"are_moved": True, "is_moved_back": True, "has_values": True},
 }
