@@ -14,6 +14,7 @@ ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
     for operator, names in {
         "add": "exponents form multipliers shift subtract zero_point_a zero_point_b requant* requant_a* requant_b*",
         "add_accumulators": "axis fraction left_a left_b zero_point_a zero_point_b requant*",
+        "append_quantized": "appended axis dtype first has_table",
         "attention": (
             "a b c has_logit_table has_mask has_probability k_layout levels log2 q_layout v_layout y_layout "
             "logit* requant*"
@@ -71,6 +72,7 @@ ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
             "zero_point_x"
         ),
         "quantize": "axis dtype",
+        "quantize_channels_last": "dtype",
         "reduce": "axes keepdims kind",
         "requantize": "axis zero_point requant*",
         "resize": "bits layout middle slack taps ties zero_point requant*",
@@ -82,6 +84,7 @@ ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
         ),
         "space_to_depth": "layout unsigned",
         "sub": "zero_point_a zero_point_b requant*",
+        "take": "axis from_end",
         "transpose": "axes",
     }.items()
 }
