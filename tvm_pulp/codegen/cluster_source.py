@@ -158,7 +158,7 @@ class ClusterSource:
         network = self._plan.network
         if not self._table.records:
             return ["  (void)inputs;", "  (void)outputs;"]
-        unused, lines = [], ["  if (tvm_pulp_core_id() == 0u) {"]
+        unused, lines = [], ["  if (tvm_pulp_is_agent()) {"]
         known: set[Tensor] = set()
         for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
             used = False

@@ -69,7 +69,7 @@ def whole_kernel(layer: Layer) -> Kernel:
 def runtime_files(with_math: bool, more: tuple[str, ...] = ()) -> dict[str, str]:
     """Parts of the C runtime that the emitted sources include. `more`: further headers."""
     root = resources.files("c_runtime")
-    headers = ("float.h", "float_functions.h", "integer.h", "real.h", "softmax_tflite.h", *more)
+    headers = ("fixed_point16.h", "float.h", "float_functions.h", "integer.h", "real.h", "softmax_tflite.h", *more)
     wanted = [(f"include/tvm_pulp/{h}", f"include/tvm_pulp/{h}") for h in headers]
     if with_math:
         wanted += [

@@ -18,6 +18,7 @@ from uma_backends.ita.dense_activation import (
 )
 from uma_backends.ita.ita_form import ENGINE, Context
 from uma_backends.ita.matmul import matmul_check, matmul_pattern, matmul_strategy
+from uma_backends.ita.refused_attention import REASONS, refused_check, refused_pattern, refused_strategy
 
 _FOLDER = Path(__file__).parent
 
@@ -42,6 +43,9 @@ class ItaBackend(UMABackend):
         for name, inside in PATTERNS.items():
             self._register_pattern(name, lambda inside=inside: attention_pattern(**inside), attention_check)
             self._register_operator_strategy(name, attention_strategy)
+        for operator in REASONS:
+            self._register_pattern(operator, lambda operator=operator: refused_pattern(operator), refused_check)
+            self._register_operator_strategy(operator, refused_strategy)
         self._register_codegen(
             Codegen(
                 files=tuple(_FOLDER / "driver" / name for name in ("ita.c", "ita.h", "ita_platform.h")),
@@ -69,5 +73,6 @@ class ItaBackend(UMABackend):
 def _prepare(module: Any) -> Any:
     """What the engine wants of a network; passes need TVM, so they are loaded on demand."""
     from uma_backends.ita.negated_tables import NegatedTables
+    from uma_backends.ita.signed_probabilities import SignedProbabilities
 
-    return NegatedTables().run(module)
+    return SignedProbabilities().run(NegatedTables().run(module))

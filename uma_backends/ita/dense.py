@@ -28,7 +28,7 @@ def dense_pattern() -> Any:
 
 
 def dense_check(match: Any) -> bool | Refusal:
-    """Constant int8 weights, an exact requantization per tensor, sums of 26 bits."""
+    """int8 inputs, constant int8 weights, inner length up to 960, one multiplier of up to 8 bits, int8 results."""
     found = arithmetic_of(match.layer)
     return Refusal(ENGINE, found) if isinstance(found, str) else True
 

@@ -23,7 +23,7 @@ def dense_activation_pattern() -> Any:
 
 
 def dense_activation_check(match: Any) -> bool | Refusal:
-    """The table is the unit's GELU or ReLU for some constants."""
+    """As dense layers alone, and the table is the engine's GELU or ReLU for some constants."""
     found = _arithmetic(match.layer)
     return Refusal(ENGINE, found) if isinstance(found, str) else True
 

@@ -5,17 +5,21 @@ The engine multiplies rows by rows. A right operand that is not transposed yet i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Recipe
+from tvm_pulp.uma.recipe import Derived, Load, Local, Recipe, Step
 from tvm_pulp.uma.strategy import Form, Refusal, TileAxis
 from uma_backends.ita.command import PRODUCT, Command
-from uma_backends.ita.geometry import ACCUMULATOR_BITS, LONGEST_INNER, TILE, tiles
+from uma_backends.ita.geometry import ACCUMULATOR_BITS, BIAS_BYTES, BIAS_OVERREAD, LONGEST_INNER, TILE, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, arranged, flattened
+from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
+from uma_backends.ita.packing import pack_biases
 from uma_backends.ita.panels import load_exact_panels, load_turned, store_panels
 from uma_backends.ita.registers import Constants, Slot
 from uma_backends.ita.requantization import Rule, rule_of
@@ -30,7 +34,7 @@ def matmul_pattern() -> Any:
 
 
 def matmul_check(match: Any) -> bool | Refusal:
-    """int8 by int8 without zero points, an exact requantization per tensor."""
+    """int8 by int8 without zero points, inner length up to 960, one multiplier of up to 8 bits, int8 results."""
     found = matmul_rule(match.layer)
     return Refusal(ENGINE, found) if isinstance(found, str) else True
 
@@ -53,9 +57,9 @@ def matmul_rule(layer: Layer) -> Rule | str:
     found = rule_of(Requant.of(layer.attributes), layer.inputs[2:4])
     if isinstance(found, str):
         return found
-    if found.summand or found.negated:
-        return "its requantization needs a summand before the multiplier, which products of activations have none of"
-    if a.shape[-1] << 14 >= 1 << (ACCUMULATOR_BITS - 1):
+    if found.negated:
+        return "its multiplier is negative, which only constant weights can absorb"
+    if (a.shape[-1] << 14) + abs(found.summand) >= 1 << (ACCUMULATOR_BITS - 1):
         return f"its accumulator may exceed {ACCUMULATOR_BITS} bits"
     return found
 
@@ -69,6 +73,7 @@ class MatmulForm:
     context: Context
     name: str = "product"
     engine: str = ENGINE
+    derived: Derived = field(default_factory=Derived)
 
     def axes(self) -> tuple[TileAxis, ...]:
         rank = len(self.layer.outputs[0].spec.shape)
@@ -96,10 +101,29 @@ class MatmulForm:
         result, after = store_panels("y", flattened(out), _part(out, lead, row, column, rows, columns), self.context)
         sizes = (tiles(rows), tiles(columns), tiles(depth))
         constants = Constants((sizes[0], sizes[2], sizes[1], 1), {Slot.Q: self.rule.rule}, self.rule.activation)
-        command = Command(PRODUCT, constants, *sizes, (*left, *right, *result), self.context.l1_base)
-        cycles = product_cycles(*sizes, has_bias=False)
+        bias_loads, bias = self._bias(sizes[1])
+        command = Command(
+            PRODUCT,
+            constants,
+            *sizes,
+            (*left, *right, *result),
+            self.context.l1_base,
+            bias=bias,
+            bias_kind=NO_BIAS if bias is None else BIAS_BY_COLUMN,
+        )
+        cycles = product_cycles(*sizes, has_bias=bias is not None)
         job = self.context.job(command, tuple(p.local for p in result), rows * depth * columns, cycles)
-        return Recipe(arranged([*before, *more, job, *after]))
+        return Recipe(arranged([*before, *more, *bias_loads, job, *after]))
+
+    def _bias(self, count: int) -> tuple[list[Step], Local | None]:
+        """The summand before the multiplier, for as many tiles of columns."""
+        if not self.rule.summand:
+            return [], None
+        name = f"{self.layer.name}_ita_summand{count}"
+        data = pack_biases(np.full(count * TILE, self.rule.summand)).reshape(count, BIAS_BYTES)
+        constant = self.derived.constant(name, data)
+        local = Local("bias", constant.spec, BIAS_OVERREAD)
+        return [Load(constant, Box.whole(constant.spec.shape), local)], local
 
 
 def _part(tensor: Tensor, lead: tuple[int, ...], row: int, column: int, rows: int, columns: int) -> Box:

@@ -474,7 +474,7 @@ __attribute__((aligned(16))) static const struct bundle_6 bundle_6 = {
 };
 
 int32_t tvmgen_classifier_run(const struct tvmgen_classifier_inputs *inputs, const struct tvmgen_classifier_outputs *outputs) {
-  if (tvm_pulp_core_id() == 0u) {
+  if (tvm_pulp_is_agent()) {
     bases[BASE_image] = (uint32_t)(uintptr_t)inputs->image;
     bases[BASE_classes] = (uint32_t)(uintptr_t)outputs->classes;
     const uint32_t group = tvm_pulp_dma_begin();

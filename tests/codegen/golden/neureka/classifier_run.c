@@ -497,7 +497,7 @@ static void wait_for_job(uint32_t submitted, uint32_t number) {
 }
 
 int32_t tvmgen_classifier_run(const struct tvmgen_classifier_inputs *inputs, const struct tvmgen_classifier_outputs *outputs) {
-  if (tvm_pulp_core_id() == 0u) {
+  if (tvm_pulp_is_agent()) {
     bases[BASE_image] = (uint32_t)(uintptr_t)inputs->image;
     bases[BASE_classes] = (uint32_t)(uintptr_t)outputs->classes;
     const uint32_t group = tvm_pulp_dma_begin();
