@@ -32,11 +32,14 @@ from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
     add_case,
+    dequantize_case,
     gelu_case,
     hardswish_case,
     lookup_case,
     mul_case,
     qdq_mul_case,
+    quantize_case,
+    requantize_add_case,
     requantize_case,
     thinned_case,
 )
@@ -163,6 +166,15 @@ def qdq_mul(s: Shapes) -> Case:
     return qdq_mul_case(s.rng, rows, columns, broadcast=rows > 1 and s.flag())
 
 
+def quantize(s: Shapes) -> Case:
+    rows, apart = s.pick(1, s.size(1, 16)), s.rng.random() < 0.3
+    return quantize_case(s.rng, rows, s.size(64, 4000), apart=apart and rows > 1, sure=True)
+
+
+def dequantize(s: Shapes) -> Case:
+    return dequantize_case(s.rng, s.size(8, 8000))
+
+
 def requantize(s: Shapes) -> Case:
     kind, columns = s.pick("pulp", "tflite", "shift", *KINDS), s.pick(s.size(2, 7), *[s.size(8, 400)] * 4)
     if kind == "shift" or (kind == "half_up" and s.flag()):
@@ -181,6 +193,10 @@ def hardswish(s: Shapes) -> Case:
 
 def gelu(s: Shapes) -> Case:
     return gelu_case(s.rng, s.size(1, 64), s.size(8, 400), s.kind())
+
+
+def requantize_add(s: Shapes) -> Case:
+    return requantize_add_case(s.rng, s.pick(1, s.size(1, 64)), 4 * s.size(1, 64))
 
 
 def lookup(s: Shapes) -> Case:
@@ -306,8 +322,11 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "add": (add, 300),
     "add_accumulators": (add_accumulators, 80),
     "mul": (mul, 120),
+    "quantize": (quantize, 80),
+    "dequantize": (dequantize, 40),
     "qdq_mul": (qdq_mul, 80),
     "requantize": (requantize, 360),
+    "requantize_add": (requantize_add, 80),
     "hardswish": (hardswish, 90),
     "gelu": (gelu, 90),
     "lookup": (lookup, 40),
