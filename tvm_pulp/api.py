@@ -236,6 +236,7 @@ def check_option_names(options: Mapping[str, Any]) -> None:
 def compile_with(model: str | Path, options: CompileOptions, progress: Progress = _silent) -> App:
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
+    from tvm_pulp.project.project_files import project_files
     from tvm_pulp.target import resolve_target
 
     target, name = resolve_target(options), module_name(options)
@@ -251,7 +252,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
                 files = compile_decoder(decoder, target, stated, progress)
             else:
                 files = compile_exported(decoder, target, stated, progress)
-        return App(files, time.perf_counter() - started)
+        return App(files | project_files(files), time.perf_counter() - started)
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.lowering import build_network
 
@@ -285,7 +286,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     assert network.origin is not None
     files["src/main.relax.txt"] = module.script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
-    return App(files, time.perf_counter() - started, stages, solver_seconds)
+    return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds)
 
 
 def _debug_inputs(network: Any, options: CompileOptions) -> list[np.ndarray]:

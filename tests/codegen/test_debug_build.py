@@ -16,7 +16,7 @@ from tests.tvmc.command_line import check_refused, tvmc
 from tvm_pulp import api
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.codegen.debug_source import GUARD_BYTES, checksum, watched_executor
-from tvm_pulp.errors import WrongLayer
+from tvm_pulp.errors import UserError, WrongLayer
 from tvm_pulp.lowering import build_network
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.report.inputs import prepare_inputs
@@ -189,7 +189,7 @@ def test_other_builds_are_untouched() -> None:
 
 
 def test_an_executor_without_its_steps_is_refused() -> None:
-    with pytest.raises(RuntimeError, match="no single place"):
+    with pytest.raises(UserError, match="--debug cannot watch the steps"):
         watched_executor("int main(void) { return 0; }")
 
 

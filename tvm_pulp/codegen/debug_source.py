@@ -17,6 +17,7 @@ import numpy as np
 
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.reference_values import Values, reference_values, value_of
+from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.tiling.plan import Plan
@@ -191,6 +192,6 @@ def watched_executor(text: str) -> str:
     )
     for old, new in places:
         if text.count(old) != 1:
-            raise RuntimeError(f"the executor has no single place '{old.strip()}' for a debug build to watch its steps")
+            raise UserError("--debug cannot watch the steps of this SoC's executor: drop it, or choose another --soc")
         text = text.replace(old, new)
     return text

@@ -41,6 +41,8 @@ ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
         "integer_div": "denominator eps eta numerator operands requant*",
         "layer_norm": "levels shift wide",
         "lookup": "",
+        "lstm_cell": "bits clip coupled input_scales state_scales",
+        "lstm_hidden": "bits coupled input_scales state_scales requant*",
         "matmul": "sum_bits transpose_b zero_point_a zero_point_b requant*",
         "max_pool": "dilation kernel layout pads strides",
         "mul": "zero_point_a zero_point_b requant*",
