@@ -19,7 +19,7 @@ from tvm_pulp.sim.host import unpack
 from tvm_pulp.sim.iss.dma_overlap import DmaTime, dma_times
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
-from tvm_pulp.toolchain import RiscvToolchain, build_riscv_elf
+from tvm_pulp.toolchain import RiscvToolchain, ToolchainError, build_riscv_elf
 
 # Against -O2, gcc's -O3 saves 4 to 17 % of the cycles of dscnn and resnet8 for 3 to 26 % more code; zig makes the same
 # code of both.
@@ -111,6 +111,11 @@ class IssDevice:
                 defines=defines,
                 extra_flags=[*FLAGS, *self._facts.get("flags", [])],
             )
+        except ToolchainError as error:
+            raise UserError(
+                f"the archive's C does not build: {error.reason}; compile the model again, and report it if that does "
+                "not help"
+            ) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         self.build_seconds = time.perf_counter() - started
