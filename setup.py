@@ -117,7 +117,10 @@ setup(
     extras_require=EXTRA_REQUIREMENTS,
     entry_points={
         "console_scripts": ["tvmc=tvm_pulp.tvmc.main:main"],
-        "tvm_pulp.uma_backends": ["neureka=uma_backends.neureka:NeurekaBackend"],
+        "tvm_pulp.uma_backends": [
+            "ita=uma_backends.ita:ItaBackend",
+            "neureka=uma_backends.neureka:NeurekaBackend",
+        ],
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
         "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],
         "tvm_pulp.runners": ["host=tvm_pulp.sim.host:HostRunner", "iss=tvm_pulp.sim.iss.runner:IssRunner"],

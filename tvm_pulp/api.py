@@ -58,6 +58,8 @@ class CompileOptions:
     state: bool = False
     # Tokens that the cache of a language model holds.
     capacity: int | None = None
+    # The tokenizer of a language model in a file, in the format of the `tokenizers` library.
+    tokenizer: str | Path | None = None
     pins: Mapping[str, str] = field(default_factory=dict)
     # "int8" or "uint8": take and return the integers that float inputs and outputs are quantized to.
     io: str | None = None
@@ -231,6 +233,7 @@ def check_option_names(options: Mapping[str, Any]) -> None:
 def compile_with(model: str | Path, options: CompileOptions, progress: Progress = _silent) -> App:
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
+    from tvm_pulp.project.project_files import project_files
     from tvm_pulp.target import resolve_target
 
     target, name = resolve_target(options), module_name(options)
@@ -246,7 +249,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
                 files = compile_decoder(decoder, target, stated, progress)
             else:
                 files = compile_exported(decoder, target, stated, progress)
-        return App(files, time.perf_counter() - started)
+        return App(files | project_files(files), time.perf_counter() - started)
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.lowering import build_network
 
@@ -279,7 +282,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     assert network.origin is not None
     files["src/main.relax.txt"] = module.script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
-    return App(files, time.perf_counter() - started, stages, solver_seconds)
+    return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds)
 
 
 def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progress: Progress) -> None:
@@ -311,8 +314,9 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
     name = str(model).removeprefix("zoo:")
     if not str(model).startswith("zoo:") or name not in decoders.MODELS:
         made = None if str(model).startswith("zoo:") else exported_request(Path(model), options, module_name(options))
-        if made is None and options.capacity is not None:
-            raise UserError(f"--capacity has no effect on '{model}', which has no recognised cache: drop it")
+        for option, given in (("--capacity", options.capacity), ("--tokenizer", options.tokenizer)):
+            if made is None and given is not None:
+                raise UserError(f"{option} has no effect on '{model}', which has no recognised cache: drop it")
         return made
     from tvm_pulp.generation.compile_decoder import DecoderRequest
 
@@ -323,6 +327,7 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
         "--model-format": options.model_format,
         "--plan": options.plan,
         "--state": options.state,
+        "--tokenizer": options.tokenizer,
     }
     for option, value in ineffective.items():
         if value:

@@ -46,7 +46,7 @@ class Target:
     def l1_bytes(self, layers: int) -> int:
         """L1 that tiles may use."""
         # A stack per core and time stamps are not for tiles.
-        stacks = self.soc.cluster.cores * self.soc.software.stack_bytes
+        stacks = self.soc.harts * self.soc.software.stack_bytes
         available = self.soc.memory.l1.size - stacks - 4 * self.marks(layers)
         if self.l1_limit is None:
             return int(available)

@@ -44,6 +44,8 @@ const char *config_check(const struct config *config) {
   if (config->l2_size < 4096 || config->l2_size > 0x2000000 || config->l2_size % 64) return "L2 has 4 KiB to 32 MiB";
   if (config->core_is_snitch && (config->isa_xpulp || config->isa_float_cluster || config->cores > 15))
     return "Snitch cores execute RV32IMA, and a cluster has 1 to 15 workers";
+  if (config->core_is_snitch && config->observe)
+    return "Snitch cores cannot be observed: run without debugger, list of calls and checks of reads";
   if (config->core_is_snitch && (config->memory_operations < 1 || config->memory_operations > 8))
     return "a Snitch core has 1 to 8 memory operations under way";
   if (config->core_is_snitch && (config->load_distance < 1 || config->multiply_distance < 1 ||

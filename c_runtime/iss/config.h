@@ -32,7 +32,7 @@
   X(l3_write_setup, 54) X(ordering_slack_cycles, 0) X(trace, 0) X(observe, 0) X(check_reads, 0)                      \
   /* Snitch cores: distances are cycles from an instruction to the first that reads its result. */                   \
   X(core_is_snitch, 0) X(load_distance, 4) X(multiply_distance, 4) X(offload_distance, 4) X(engine_load_distance, 13) \
-  X(engine_store_interval, 6) X(memory_operations, 4) X(barrier_exit_cycles, 2) X(atomic_cycles, 2)                  \
+  X(engine_store_interval, 6) X(engine_store_delay, 8) X(memory_operations, 4) X(barrier_exit_cycles, 2) X(atomic_cycles, 2)                  \
   X(fetch_next_cycles, 4) X(fetch_jump_cycles, 8) X(dma_next_cycles, 6) X(dma_row_cycles, 1) X(boot_cycles, 174)
 
 struct config {

@@ -130,7 +130,7 @@ void raise_soc_event(struct platform *platform, uint32_t event) {
 }
 
 void update_device_cycle(struct platform *platform) {
-  uint64_t first = platform->dma.cycle, other;
+  uint64_t first = platform->snitch ? snitch_next(platform) : platform->dma.cycle, other;
   if ((other = peripherals_next(platform)) < first) first = other;
   if ((other = hyperbus_next(platform)) < first) first = other;
   for (uint32_t i = 0; i < 3; i++)
@@ -142,7 +142,7 @@ void update_device_cycle(struct platform *platform) {
 void run_devices(struct platform *platform, uint64_t until) {
   if (platform->snitch) {
     peripherals_advance(platform, until);
-    snitch_dma_advance(platform, until);
+    snitch_advance(platform, until);
     update_device_cycle(platform);
     return;
   }

@@ -16,6 +16,18 @@ int snitch_create(struct platform *platform) {
   return 0;
 }
 
+uint64_t snitch_next(const struct platform *platform) {
+  const struct snitch *snitch = platform->snitch;
+  uint64_t transfer = snitch_dma_next(platform), arrival = NEVER;
+  if (snitch->writes) arrival = snitch->write[snitch->first_write].cycle;
+  return transfer < arrival ? transfer : arrival;
+}
+
+void snitch_advance(struct platform *platform, uint64_t cycle) {
+  snitch_dma_advance(platform, cycle);
+  snitch_deliver(platform, cycle);
+}
+
 /* The first access stops the core; once all have made one, it is answered. All go on in the same cycle. */
 int snitch_arrive(struct hart *hart) {
   struct platform *platform = hart->platform;

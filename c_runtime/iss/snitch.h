@@ -13,7 +13,8 @@
 
 enum { SNITCH_CORES = MAX_CORES + 1, SNITCH_RESULTS = 8, SNITCH_OPERATIONS = 8, SNITCH_LINE_SLOTS = 16,
        SNITCH_LINE_BYTES = 32, SNITCH_BORDER_LINES = 16, SNITCH_TRANSFERS = 16, SNITCH_COUNTERS = 16,
-       SNITCH_SUPERBANKS = 4, SNITCH_BARRIER = 0x7c2 };
+       SNITCH_SUPERBANKS = 4, SNITCH_BARRIER = 0x7c2,
+       SNITCH_WRITES = 128 };
 
 /* Operations beside those of ops.h. */
 #define SNITCH_OPS(X)                                                                                     \
@@ -46,7 +47,6 @@ struct snitch_core {
   uint64_t operation[SNITCH_OPERATIONS]; /* when those under way are answered, a ring */
   uint32_t oldest;
   uint64_t offload_free;  /* when the register of offloaded instructions is free */
-  uint64_t engine_free;   /* when the way to an accelerator can take another store */
   uint32_t interrupts;    /* pending, by cause */
   uint32_t reserved;      /* L1 or external address of a load-reserved, 0: none */
   uint64_t congested, multiplications, l0_hits, l0_misses, l1_misses;
@@ -77,6 +77,12 @@ struct snitch_counter {
   uint64_t value, base; /* what was counted, and the metric when counting began */
 };
 
+/* A store on its way to an accelerator. */
+struct snitch_write {
+  uint64_t cycle; /* of its arrival */
+  uint32_t address, value, hart;
+};
+
 struct snitch {
   struct snitch_core core[SNITCH_CORES];
   uint64_t bank_free[64];
@@ -86,6 +92,9 @@ struct snitch {
   uint32_t arrived; /* at the barrier, by core */
   uint32_t tohost, fromhost;
   uint32_t software_interrupts, cluster_interrupts;
+  struct snitch_write write[SNITCH_WRITES]; /* a ring */
+  uint32_t first_write, writes;
+  uint64_t last_arrival;
   uint32_t l1_turn; /* way that is replaced next */
 };
 
@@ -98,6 +107,10 @@ int snitch_arrive(struct hart *hart); /* at the barrier; the hart sleeps afterwa
 void snitch_interrupt(struct platform *platform, uint32_t hart, uint32_t cause, int level, uint64_t cycle);
 int snitch_wait_for_interrupt(struct hart *hart);
 int snitch_csr(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t *old, int writes, uint32_t value);
+
+/* What happens by itself: transfers end, stores arrive at accelerators. */
+uint64_t snitch_next(const struct platform *platform);
+void snitch_advance(struct platform *platform, uint64_t cycle);
 
 /* snitch_scoreboard.c */
 uint64_t snitch_wait(struct snitch_core *core, uint32_t registers, uint64_t cycle);
@@ -115,6 +128,9 @@ uint64_t snitch_fetch(struct hart *hart, uint32_t line, uint32_t count, uint64_t
 
 /* snitch_memory.c: accesses that the fast path does not take, as memory_load and memory_store. */
 int snitch_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value, uint64_t *answer);
+/* When the newest store to an accelerator arrives, and bring those that have arrived to it. */
+uint64_t snitch_engine_arrival(const struct platform *platform);
+void snitch_deliver(struct platform *platform, uint64_t cycle);
 int snitch_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value, uint64_t *answer);
 int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t operand, uint32_t *value, uint64_t *answer);
 uint8_t *snitch_memory(struct platform *platform, uint32_t address, uint64_t bytes, int is_write);
@@ -130,6 +146,7 @@ void snitch_dma_create(struct platform *platform);
 uint64_t snitch_dma_start(struct hart *hart, uint32_t bytes, uint32_t configuration, uint64_t cycle, uint32_t *id);
 uint32_t snitch_dma_status(const struct platform *platform, uint32_t number, uint64_t cycle);
 void snitch_dma_advance(struct platform *platform, uint64_t cycle);
+uint64_t snitch_dma_next(const struct platform *platform);
 /* First cycle from `cycle` on in which no beat has the superbank. */
 uint64_t snitch_dma_avoid(const struct platform *platform, uint32_t superbank, uint64_t cycle);
 

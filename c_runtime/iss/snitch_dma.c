@@ -13,7 +13,6 @@ void snitch_dma_create(struct platform *platform) {
   dma->next_id = FIRST_ID;
   dma->completed = FIRST_ID - 1;
   dma->rows = 1;
-  platform->dma.cycle = NEVER;
 }
 
 static struct snitch_transfer *at(const struct snitch_dma *dma, uint32_t number) {
@@ -97,7 +96,6 @@ uint64_t snitch_dma_start(struct hart *hart, uint32_t bytes, uint32_t configurat
   dma->count++;
   if (++dma->next_id == 0) dma->next_id = 1;
   *id = made->id;
-  platform->dma.cycle = at(dma, 0)->end;
   return cycle;
 }
 
@@ -138,7 +136,11 @@ void snitch_dma_advance(struct platform *platform, uint64_t cycle) {
     dma->first = (dma->first + 1) % SNITCH_TRANSFERS;
     dma->count--;
   }
-  platform->dma.cycle = dma->count ? at(dma, 0)->end : NEVER;
+}
+
+uint64_t snitch_dma_next(const struct platform *platform) {
+  const struct snitch_dma *dma = &platform->snitch->dma;
+  return dma->count ? at(dma, 0)->end : NEVER;
 }
 
 /* Whether a side of a transfer has a beat on the superbank in a cycle. */

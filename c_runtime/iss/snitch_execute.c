@@ -126,4 +126,5 @@ op_wrapped: /* the first instruction behind a border: lines are asked for one st
   goto *(void *)((char *)&&op_decode + ip->inner);
 
 #include "snitch_handlers.h"
+#include "snitch_handlers_memory.h"
 }

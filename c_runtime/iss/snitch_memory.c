@@ -5,15 +5,13 @@
 
 #include "memory.h"
 #include "scheduler.h"
-#include "snitch.h"
+#include "snitch_access.h"
 
 enum { CLUSTER_WINDOW = 0x50000, PERIPHERALS_AT = 0x20000, ZERO_AT = 0x30000, ENGINES_AT = 0x40000,
        ALIAS_DISTANCE = 0x08000000, HTIF_WRITE = 64, HTIF_LONGEST = 0x10000 };
 #define CLINT 0xffff0000u
 
-enum place { PLACE_NOWHERE, PLACE_L1, PLACE_REGISTER, PLACE_ZERO, PLACE_ENGINE, PLACE_OUTSIDE, PLACE_CLINT };
-
-static enum place resolve(const struct platform *platform, uint32_t address, uint32_t *offset) {
+enum snitch_place snitch_resolve(const struct platform *platform, uint32_t address, uint32_t *offset) {
   const struct config *config = &platform->config;
   uint32_t inside = address - (uint32_t)config->l1_base;
   if (inside - ALIAS_DISTANCE < CLUSTER_WINDOW) inside -= ALIAS_DISTANCE;
@@ -36,7 +34,7 @@ static uint8_t zeros[0x10000];
 uint8_t *snitch_memory(struct platform *platform, uint32_t address, uint64_t bytes, int is_write) {
   const struct config *config = &platform->config;
   uint32_t offset;
-  switch (resolve(platform, address, &offset)) {
+  switch (snitch_resolve(platform, address, &offset)) {
     case PLACE_L1: return offset + bytes <= (uint64_t)config->l1_size ? platform->l1 + offset : NULL;
     case PLACE_OUTSIDE: return offset + bytes <= (uint64_t)config->l2_size ? platform->l2 + offset : NULL;
     case PLACE_ZERO: return !is_write && offset - ZERO_AT + bytes <= sizeof zeros ? zeros + (offset - ZERO_AT) : NULL;
@@ -64,29 +62,29 @@ uint64_t snitch_take_banks(struct platform *platform, uint32_t address, uint32_t
   }
 }
 
-static int nowhere(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
+int snitch_nowhere(struct hart *hart, uint32_t address, uint32_t size, int is_write) {
   platform_fault(hart->platform, FAULT_ACCESS, hart, address, "%s of %u byte(s) at an address where nothing is mapped",
                  is_write ? "store" : "load", (unsigned)size);
   return ACCESS_STOP;
 }
 
-static int refuse(struct hart *hart, uint32_t address, uint32_t size, int is_write, const char *reason) {
+int snitch_misaligned(struct hart *hart, uint32_t address, uint32_t size, int is_write, const char *reason) {
   platform_fault(hart->platform, FAULT_MISALIGNED, hart, address, "%s of %u byte(s)%s", is_write ? "store" : "load",
                  (unsigned)size, reason);
   return ACCESS_STOP;
 }
 
-static int check(struct hart *hart, enum place place, uint32_t address, uint32_t size, int is_write) {
-  if (place == PLACE_NOWHERE) return nowhere(hart, address, size, is_write);
+static int check(struct hart *hart, enum snitch_place place, uint32_t address, uint32_t size, int is_write) {
+  if (place == PLACE_NOWHERE) return snitch_nowhere(hart, address, size, is_write);
   if (address % size)
-    return refuse(hart, address, size, is_write, " at an address that is no multiple of it: these cores trap");
+    return snitch_misaligned(hart, address, size, is_write, " at an address that is no multiple of it: these cores trap");
   if (size != 4 && (place == PLACE_REGISTER || place == PLACE_ENGINE || place == PLACE_CLINT))
-    return refuse(hart, address, size, is_write, " to a register, which takes aligned 32-bit accesses only");
+    return snitch_misaligned(hart, address, size, is_write, " to a register, which takes aligned 32-bit accesses only");
   return ACCESS_OK;
 }
 
 /* When an access of L1 is answered. */
-static uint64_t ask_l1(struct hart *hart, uint32_t offset, uint32_t size, int is_write) {
+uint64_t snitch_ask_l1(struct hart *hart, uint32_t offset, uint32_t size, int is_write) {
   struct platform *platform = hart->platform;
   struct snitch_core *core = &platform->snitch->core[hart->index];
   uint64_t asked = core->port_free > hart->now ? core->port_free : hart->now;
@@ -98,7 +96,7 @@ static uint64_t ask_l1(struct hart *hart, uint32_t offset, uint32_t size, int is
   return served + (uint64_t)platform->config.load_distance;
 }
 
-static int settle(struct hart *hart, int status) {
+int snitch_settle(struct hart *hart, int status) {
   struct platform *platform = hart->platform;
   if (platform->state != RUN_GOING) status = ACCESS_STOP;
   update_device_cycle(platform);
@@ -117,7 +115,7 @@ static int load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *va
   struct platform *platform = hart->platform;
   const struct config *config = &platform->config;
   uint32_t offset, inside;
-  enum place place = resolve(platform, address, &offset);
+  enum snitch_place place = snitch_resolve(platform, address, &offset);
   struct peripheral *engine;
   int status = check(hart, place, address, size, 0);
   *value = 0;
@@ -126,21 +124,26 @@ static int load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *va
   switch (place) {
     case PLACE_L1:
       memcpy(value, platform->l1 + offset, size);
-      *answer = ask_l1(hart, offset, size, 0);
+      *answer = snitch_ask_l1(hart, offset, size, 0);
       return ACCESS_OK;
     case PLACE_REGISTER:
       *answer = hart->now + (uint64_t)config->core_peripheral_cycles;
       status = snitch_register_read(hart, offset, hart->now, value);
-      return status == ACCESS_NOWHERE ? nowhere(hart, address, size, 0) : status;
+      return status == ACCESS_NOWHERE ? snitch_nowhere(hart, address, size, 0) : status;
     case PLACE_ENGINE:
       engine = engine_at(platform, offset, &inside);
-      if (!engine) return nowhere(hart, address, size, 0);
+      if (!engine) return snitch_nowhere(hart, address, size, 0);
+      if (platform->snitch->writes) { /* what was stored before is there before it is looked at */
+        hart->count.external_loads--;
+        return ACCESS_BLOCKED;
+      }
+      if (peripherals_next(platform) <= hart->now) peripherals_advance(platform, hart->now);
       *answer = hart->now + (uint64_t)config->engine_load_distance;
       *value = engine->model->read(engine->self, inside, hart->index, hart->now);
       return ACCESS_OK;
     case PLACE_CLINT: *value = platform->snitch->software_interrupts; break;
     case PLACE_OUTSIDE:
-      if (offset + size > config->l2_size) return nowhere(hart, address, size, 0);
+      if (offset + size > config->l2_size) return snitch_nowhere(hart, address, size, 0);
       memcpy(value, platform->l2 + offset, size);
       break;
     default: break;
@@ -180,37 +183,75 @@ static void set_software_interrupts(struct hart *hart, uint32_t value) {
     snitch_interrupt(platform, i, 3, (int)(value >> i & 1), hart->now);
 }
 
+int snitch_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value, uint64_t *answer) {
+  int status;
+  hart->platform->running = hart;
+  status = snitch_settle(hart, load(hart, address, size, value, answer));
+  if (status != ACCESS_BLOCKED) return status;
+  hart_block(hart);
+  hart_wake(hart, snitch_engine_arrival(hart->platform) + 1);
+  return status;
+}
+
+uint64_t snitch_engine_arrival(const struct platform *platform) {
+  const struct snitch *snitch = platform->snitch;
+  return snitch->write[(snitch->first_write + snitch->writes - 1) % SNITCH_WRITES].cycle;
+}
+
+void snitch_deliver(struct platform *platform, uint64_t cycle) {
+  struct snitch *snitch = platform->snitch;
+  while (snitch->writes && snitch->write[snitch->first_write].cycle <= cycle) {
+    const struct snitch_write *made = &snitch->write[snitch->first_write];
+    struct peripheral *engine = peripheral_at(platform, made->address);
+    snitch->first_write = (snitch->first_write + 1) % SNITCH_WRITES;
+    snitch->writes--;
+    engine->model->write(engine->self, made->address - engine->base, made->value, made->hart, made->cycle);
+  }
+}
+
+/* One after the other through the one way to accelerators; returns when it is answered. */
+static uint64_t send(struct hart *hart, uint32_t address, uint32_t value) {
+  struct platform *platform = hart->platform;
+  struct snitch *snitch = platform->snitch;
+  const struct config *config = &platform->config;
+  uint64_t arrival = hart->now + (uint64_t)config->engine_store_delay;
+  uint64_t earliest = snitch->last_arrival + (uint64_t)config->engine_store_interval;
+  struct snitch_write *made = &snitch->write[(snitch->first_write + snitch->writes++) % SNITCH_WRITES];
+  if (snitch->last_arrival && arrival < earliest) arrival = earliest;
+  snitch->last_arrival = arrival;
+  made->cycle = arrival;
+  made->address = address;
+  made->value = value;
+  made->hart = hart->index;
+  /* Without others before it, after an interval. */
+  return arrival - (uint64_t)config->engine_store_delay + (uint64_t)config->engine_store_interval;
+}
+
 static int store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value, uint64_t *answer) {
   struct platform *platform = hart->platform;
   const struct config *config = &platform->config;
-  struct snitch_core *core = &platform->snitch->core[hart->index];
   uint32_t offset, inside;
-  enum place place = resolve(platform, address, &offset);
-  struct peripheral *engine;
-  uint64_t interval = (uint64_t)config->engine_store_interval;
+  enum snitch_place place = snitch_resolve(platform, address, &offset);
   int status = check(hart, place, address, size, 1);
   if (status != ACCESS_OK) return status;
   if (place != PLACE_L1) hart->count.external_stores++;
   *answer = hart->now + (uint64_t)config->core_l2_cycles;
   switch (place) {
     case PLACE_L1:
-      *answer = ask_l1(hart, offset, size, 1);
+      *answer = snitch_ask_l1(hart, offset, size, 1);
       memcpy(platform->l1 + offset, &value, size);
       return ACCESS_OK;
     case PLACE_REGISTER:
       *answer = hart->now + (uint64_t)config->core_peripheral_cycles;
       status = snitch_register_write(hart, offset, hart->now, value);
-      return status == ACCESS_NOWHERE ? nowhere(hart, address, size, 1) : status;
-    case PLACE_ENGINE: /* one after the other */
-      engine = engine_at(platform, offset, &inside);
-      if (!engine) return nowhere(hart, address, size, 1);
-      core->engine_free = (core->engine_free > hart->now ? core->engine_free : hart->now) + interval;
-      *answer = core->engine_free;
-      engine->model->write(engine->self, inside, value, hart->index, hart->now);
+      return status == ACCESS_NOWHERE ? snitch_nowhere(hart, address, size, 1) : status;
+    case PLACE_ENGINE:
+      if (!engine_at(platform, offset, &inside)) return snitch_nowhere(hart, address, size, 1);
+      *answer = send(hart, (uint32_t)config->l1_base + offset, value);
       return ACCESS_OK;
     case PLACE_CLINT: set_software_interrupts(hart, value); return ACCESS_OK;
     case PLACE_OUTSIDE:
-      if (offset + size > config->l2_size) return nowhere(hart, address, size, 1);
+      if (offset + size > config->l2_size) return snitch_nowhere(hart, address, size, 1);
       memcpy(platform->l2 + offset, &value, size);
       if (address == platform->snitch->tohost && address) tell_host(hart, value);
       return ACCESS_OK;
@@ -218,62 +259,7 @@ static int store(struct hart *hart, uint32_t address, uint32_t size, uint32_t va
   }
 }
 
-int snitch_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value, uint64_t *answer) {
-  hart->platform->running = hart;
-  return settle(hart, load(hart, address, size, value, answer));
-}
-
 int snitch_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value, uint64_t *answer) {
   hart->platform->running = hart;
-  return settle(hart, store(hart, address, size, value, answer));
-}
-
-static uint32_t combine(uint32_t op, uint32_t old, uint32_t operand) {
-  switch (op) {
-    case SNITCH_OP_amoadd_w: return old + operand;
-    case SNITCH_OP_amoxor_w: return old ^ operand;
-    case SNITCH_OP_amoand_w: return old & operand;
-    case SNITCH_OP_amoor_w: return old | operand;
-    case SNITCH_OP_amomin_w: return (int32_t)old < (int32_t)operand ? old : operand;
-    case SNITCH_OP_amomax_w: return (int32_t)old > (int32_t)operand ? old : operand;
-    case SNITCH_OP_amominu_w: return old < operand ? old : operand;
-    case SNITCH_OP_amomaxu_w: return old > operand ? old : operand;
-    default: return operand;
-  }
-}
-
-/* A reservation is lost when anyone's atomic changes the word. */
-static void drop_reservations(struct platform *platform, uint32_t address) {
-  for (uint32_t i = 0; i < platform->hart_count; i++)
-    if (platform->snitch->core[i].reserved == address) platform->snitch->core[i].reserved = 0;
-}
-
-int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t operand, uint32_t *value,
-                  uint64_t *answer) {
-  struct platform *platform = hart->platform;
-  struct snitch_core *core = &platform->snitch->core[hart->index];
-  uint8_t *memory = address % 4 ? NULL : snitch_memory(platform, address, 4, 1);
-  uint32_t offset, result;
-  int is_store = op != SNITCH_OP_lr_w, succeeds = op != SNITCH_OP_sc_w || core->reserved == address;
-  platform->running = hart;
-  if (!memory) return settle(hart, address % 4 ? refuse(hart, address, 4, 1, " that is atomic and not aligned")
-                                               : nowhere(hart, address, 4, 1));
-  if (resolve(platform, address, &offset) == PLACE_L1) {
-    *answer = ask_l1(hart, offset, 4, is_store) + (uint64_t)platform->config.atomic_cycles;
-    platform->snitch->bank_free[offset >> 3 & ((uint32_t)platform->config.l1_banks - 1)] +=
-        (uint64_t)platform->config.atomic_cycles;
-  } else {
-    *answer = hart->now + (uint64_t)(platform->config.core_l2_cycles + platform->config.atomic_cycles);
-  }
-  memcpy(value, memory, 4);
-  result = combine(op, *value, operand);
-  if (op == SNITCH_OP_sc_w) *value = !succeeds;
-  if (op == SNITCH_OP_lr_w) {
-    core->reserved = address;
-  } else if (succeeds) {
-    drop_reservations(platform, address);
-    memcpy(memory, &result, 4);
-  }
-  if (op == SNITCH_OP_sc_w) core->reserved = 0;
-  return settle(hart, ACCESS_OK);
+  return snitch_settle(hart, store(hart, address, size, value, answer));
 }

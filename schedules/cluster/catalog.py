@@ -8,6 +8,7 @@ from itertools import islice
 from schedules.cluster import (
     add,
     add_accumulators,
+    append_quantized,
     attention,
     concat,
     conv2d,
@@ -22,6 +23,7 @@ from schedules.cluster import (
     qdq_mul,
     qdq_norm,
     qdq_rope,
+    quantize,
     resize,
     rows,
     space_to_depth,
@@ -47,6 +49,14 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
         ("dense", unfolded.applies_int16, unfolded.UnfoldedConv2d),
     ],
     "matmul": [("rope", matmul.applies_rope, matmul.RopeKernel), ("matmul", matmul.applies, matmul.MatmulKernel)],
+    "quantize": [("quantize", quantize.applies, quantize.QuantizeKernel)],
+    "quantize_channels_last": [
+        ("quantize", quantize.applies_channels_last, quantize.QuantizeChannelsLastKernel),
+    ],
+    "append_quantized": [
+        ("quantize", append_quantized.applies_append, append_quantized.AppendQuantizedKernel),
+    ],
+    "dequantize": [("dequantize", quantize.applies_dequantize, quantize.DequantizeKernel)],
     "concat": [("copy_rows", concat.applies, concat.ConcatKernel)],
     "qdq_attention": [("qdq_attention", qdq_attention.applies, qdq_attention.QdqAttentionKernel)],
     "past_qdq_attention": [

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedules.cluster.available import lays_out_rows
 from schedules.cluster.base import (
     SLACK,
     TYPES,
@@ -108,8 +109,8 @@ class DenseKernel(KernelForm):
             bias = self.derived.constant(f"{layer.name}_folded_bias", folded)
             bias_at = arguments.load("bias", bias, Box((first,), (columns,)))
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
-        unaligned = row_bytes % 4 != 0 and rows > 1
-        scratch, stride = self.scratch(4 * padded(row_bytes) + 4 if unaligned else 4)
+        copies = (row_bytes % 4 != 0 and rows > 1) or lays_out_rows(self.costs.soc.software.kernels)
+        scratch, stride = self.scratch(4 * padded(row_bytes) + 4 if copies else 4)
         requant = arguments.requant(layer, slice(first, first + columns), promised=self.promised)
         itemsize = out.spec.bytes // out.spec.elements
         fields = {

@@ -17,7 +17,7 @@ from tvm_pulp.uma.recipe import Load, Local, Pointer, Recipe
 
 
 def applies(layer: Layer) -> bool:
-    """New rows lie side by side, as those of the past do."""
+    """Heads of whole words, new rows that lie side by side as those of the past do."""
     a = layer.attributes
     width = a["heads"] // a["group"] * a["size"]
     together = all(

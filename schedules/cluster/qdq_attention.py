@@ -14,7 +14,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.qdq_attention import operands
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Local, Pointer, Recipe
+from tvm_pulp.uma.recipe import Load, Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 
 
@@ -46,8 +46,13 @@ class QdqAttentionKernel(KernelForm):
             return ()
         return (TileAxis(2 if a["y_layout"] == "hsd" else 1),)
 
-    def operand(self, arguments: Arguments, name: str, tensor: Tensor, positions: tuple[int, int]) -> dict[str, Any]:
-        """Pointer and strides of q, k or v: no more of the tensor is loaded than positions and columns ask for."""
+    def operand(
+        self, arguments: Arguments, name: str, tensor: Tensor, positions: tuple[int, int], packed: bool = False
+    ) -> dict[str, Any]:
+        """Pointer and strides of q, k or v: no more of the tensor is loaded than positions and columns ask for.
+
+        `packed`: operands that lie in one tensor share all of it, which can then stay in L1.
+        """
         a, shape = self.layer.attributes, tensor.spec.shape
         offset, head_stride, stride = (a[f"{name}_{n}"] for n in ("offset", "head_stride", "stride"))
         start, size = [0] * len(shape), list(shape)
@@ -55,7 +60,8 @@ class QdqAttentionKernel(KernelForm):
         every = a["queries" if name == "q" else "keys"]
         # All heads side by side in rows of the last axis: only their columns.
         width = head_stride * (heads - 1) + a["size"]
-        if stride == shape[-1] > width and offset < stride and offset + width <= stride:
+        whole = packed and sum(t is tensor for t in self.layer.inputs[:3]) > 1
+        if not whole and stride == shape[-1] > width and offset < stride and offset + width <= stride:
             start[-1], size[-1] = offset, width
             offset, stride = 0, width
         axis = axis_of(tensor.spec, a[f"{name}_stride"], every)
@@ -64,7 +70,9 @@ class QdqAttentionKernel(KernelForm):
             if head_stride > a[f"{name}_stride"]:
                 head_stride = head_stride // every * positions[1]
         box = Box(tuple(start), tuple(size))
-        local = arguments.load(name, tensor, box).operand
+        loaded = (step.local for step in arguments.steps if isinstance(step, Load) and step.tensor is tensor)
+        shared = next(loaded, None) if whole else None
+        local = shared or arguments.load(name, tensor, box).operand
         strides = {f"{name}_head_stride": head_stride, f"{name}_stride": stride}
         table = self.named(self.layer.inputs).get(f"{name}_table")
         types: dict[str, Any] = {
@@ -117,7 +125,7 @@ class QdqAttentionKernel(KernelForm):
         arguments = Arguments()
         fields: dict[str, Any] = {}
         for name, positions in (("q", queries), ("k", (0, a["keys"])), ("v", (0, a["keys"]))):
-            fields |= self.operand(arguments, name, of[name], positions)
+            fields |= self.operand(arguments, name, of[name], positions, queries == (0, a["queries"]))
         fields |= self.mask(arguments, of.get("mask"), queries)
         y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
         fields |= self.rest(arguments, of, y, queries)

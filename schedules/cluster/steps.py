@@ -25,6 +25,8 @@ def step_call(kernel: Kernel, costs: CostModel) -> Call | None:
     there = available(costs.soc.software.kernels)
     if kernel.operator == "requantize" and "requantize" in there:
         return _requantize(kernel, costs)
+    if kernel.operator == "requantize_add" and "requantize_add" in there:
+        return _requantize_add(kernel, costs)
     if kernel.operator == "slice" and "transpose" in there:
         return _slice(kernel, costs)
     if kernel.operator == "im2col" and "im2col" in there:
@@ -74,6 +76,21 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
         "requant.zero_point": rule.zero_point, "requant.low": rule.low, "requant.high": rule.high,
     }  # fmt: skip
     return _call(kernel, "requantize", fields, costs)
+
+
+def _requantize_add(kernel: Kernel, costs: CostModel) -> Call | None:
+    """Two roundings at once, of channels in fours; without operands the question is only whether there is a kernel."""
+    x = kernel.inputs[0]
+    columns = x.spec.shape[-1]
+    if columns % 4:
+        return None
+    fields = {"rows": x.spec.elements // columns, "columns": columns, **kernel.attributes}
+    if not kernel.outputs:
+        return Call("tvm_pulp_kernel_requantize_add", "", (), (), (), (), call_cost("requantize_add", fields, costs))
+    (_, stages), (y,) = kernel.inputs, kernel.outputs
+    assert isinstance(x, Local) and isinstance(stages, Local) and isinstance(y, Local)
+    fields |= {"x": Pointer(x), "y": Pointer(y), "stages": Pointer(stages), "y_type": TYPES[y.spec.dtype]}
+    return _call(kernel, "requantize_add", fields, costs)
 
 
 def _taken(spec: TensorSpec, steps: list[int]) -> tuple[int, int, int, int]:

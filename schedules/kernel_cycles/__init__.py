@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from schedules.kernel_cycles import attention, elementwise, matrix, movement, rows
+from schedules.kernel_cycles import attention, elementwise, matrix, movement, pairs, rows
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Fields, Work
 from tvm_pulp.errors import UserError
@@ -25,8 +25,11 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
     "add": elementwise.add,
     "add_accumulators": elementwise.add_accumulators,
     "mul": elementwise.mul,
+    "quantize": elementwise.quantize,
+    "dequantize": elementwise.dequantize,
     "qdq_mul": elementwise.qdq_mul,
     "requantize": elementwise.requantize,
+    "requantize_add": elementwise.requantize_add,
     "hardswish": elementwise.unary,
     "gelu": elementwise.unary,
     "lookup": elementwise.lookup,
@@ -57,6 +60,15 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
 }
 
 
+# Kernels of other families that do their work in another way, by family.
+_OTHER_WORKS: dict[str, dict[str, Callable[[Fields, int], Work]]] = {"rv32im": {"dense": pairs.dense}}
+
+
+def work_of(kernel: str, fields: Fields, cores: int, family: str) -> Work:
+    """What the slowest core does in a call of a family's kernel."""
+    return _OTHER_WORKS.get(family, WORKS).get(kernel, WORKS[kernel])(fields, cores)
+
+
 def _common(a: str, b: str) -> int:
     """Characters with which both begin."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
@@ -83,10 +95,10 @@ def _fit(kernel: str, costs: CostModel) -> Fit:
 
 def call_cost(kernel: str, fields: Fields, costs: CostModel) -> CoreCost:
     """Cost of a call of `tvm_pulp_kernel_<kernel>`."""
-    work, fit = WORKS[kernel](fields, costs.cores), _fit(kernel, costs)
+    work, fit = work_of(kernel, fields, costs.cores, costs.soc.software.kernels), _fit(kernel, costs)
     cycles = sum(_coefficient(fit.cycles, name) * count for name, count in work.items() if count)
     cold = sum(_coefficient(fit.cold_cycles, name) for name, count in work.items() if count)
     return CoreCost(max(1, round(costs.core_slowdown * cycles)), round(cold), kernel)
 
 
-__all__ = ["WORKS", "call_cost"]
+__all__ = ["WORKS", "call_cost", "work_of"]

@@ -39,17 +39,26 @@ def _queries_together(f: Fields) -> int:
 def qdq_attention(f: Fields, cores: int) -> Work:
     """Values are turned once for every head that a core has rows of."""
     heads, queries, keys, size = (f[n] for n in ("heads", "queries", "keys", "size"))
+    elements = size
     if cores % heads == 0:
         mine, touched = share(queries, cores // heads), 1
+        # Of one query the cores of a head share the elements of the values.
+        elements = 4 * share(words(size), cores // heads) if queries == 1 else size
     else:
         mine = share(heads * queries, cores)
         touched = max(1, -(-mine // queries)) + (1 if queries > 1 and mine % queries else 0)
     fours, logits = words(keys), mine * words(keys)
-    work: Work = {"call": 1, "row": mine, "key": mine * keys, "dot": logits * words(size), "result": mine * words(size)}
-    work |= {"value_word": touched * fours * words(size), "product": mine * words(size) * fours, "four": logits}
+    work: Work = {
+        "call": 1,
+        "row": mine,
+        "key": mine * keys,
+        "dot": logits * words(size),
+        "result": mine * words(elements),
+    }
+    work |= {"value_word": touched * fours * words(elements), "product": mine * words(elements) * fours, "four": logits}
     if f["zero_point_q"] != (128 if f["q_type"] == 1 else 0):
-        work["correction"] = touched * keys
-        work["correction_word"] = touched * keys * words(size)
+        work["correction"] = touched * fours
+        work["correction_word"] = touched * fours * words(size)
     translated = mine * size * given(f["q_table"]) + touched * keys * size * given(f["k_table"])
     return work | ({"translated": translated} if translated else {})
 
@@ -110,6 +119,11 @@ def past_mean(f: Fields, cores: int) -> Work:
 
 
 def qdq_rope(f: Fields, cores: int) -> Work:
+    """Signed bytes by rows, few of them by halves."""
     mine = share(f["rows"], cores)
-    kind = "" if f["x_type"] == f["cosine_type"] == f["sine_type"] == f["partner_type"] == 0 else "plain_"
-    return {f"{kind}call": 1, f"{kind}row": mine, f"{kind}element": mine * f["size"]}
+    if f["x_type"] == f["cosine_type"] == f["sine_type"] == f["partner_type"] == 0:
+        if f["rows"] >= cores:
+            return {"call": 1, "row": mine, "element": mine * f["size"]}
+        halves = share(2 * f["rows"], cores)
+        return {"call": 1, "half": halves, "element": halves * f["size"] // 2}
+    return {"plain_call": 1, "plain_row": mine, "plain_element": mine * f["size"]}

@@ -1,4 +1,4 @@
-"""Work of add, mul, requantize, hardswish, gelu, lookup."""
+"""Work of quantize, dequantize, add, mul, requantize, requantize_add, hardswish, gelu, lookup."""
 
 from __future__ import annotations
 
@@ -42,6 +42,17 @@ def mul(f: Fields, cores: int) -> Work:
     return _work(f, "element", cores, dense=dense)
 
 
+def quantize(f: Fields, cores: int) -> Work:
+    elements = share(f["rows"] * f["columns"], cores)
+    pieces = 1 if f["rows"] == 1 else -(-elements // f["columns"]) + 1
+    name = "together" if f["y_step"] == 1 else "apart"
+    return {"call": 1, "piece": pieces, name: 4 * -(-elements // 4)}
+
+
+def dequantize(f: Fields, cores: int) -> Work:
+    return {"call": 1, "element": 4 * share(-(-f["count"] // 4), cores)}
+
+
 def qdq_mul(f: Fields, cores: int) -> Work:
     return _work(f, "element", cores, dense=f["rows"] == 1)
 
@@ -71,6 +82,13 @@ def requantize(f: Fields, cores: int) -> Work:
     dense = dense and not f["requant.per_channel"]
     channels = "_channels" if f["requant.per_channel"] else ""
     return _work(f, f"{'int32' if wide else 'byte'}_{kind}{channels}", cores, dense=dense)
+
+
+def requantize_add(f: Fields, cores: int) -> Work:
+    """Groups of four channels, or rows where there are few groups."""
+    groups, rows = f["columns"] // 4, f["rows"]
+    groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
+    return {"call": 1, "group": groups, "element": 4 * groups * rows}
 
 
 def unary(f: Fields, cores: int) -> Work:

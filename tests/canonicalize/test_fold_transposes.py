@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from tvm import relax
 
 from tests.canonicalize.small_modules import build, matmul, operators
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
@@ -48,3 +49,31 @@ def test_matmul_reads_the_other_way() -> None:
     values = [random(2, 3, 4), random(2, 5, 4)]
     assert operators(done) == ["matmul"]
     np.testing.assert_array_equal(interpret(done, values)[0], interpret(module, values)[0])
+
+
+def test_pixels_as_rows_are_a_view() -> None:
+    """Channels first, pixels as one axis, channels last again: what lay in memory before."""
+
+    def body(emit, x):  # type: ignore[no-untyped-def]
+        planes = emit("transpose", [x], {"axes": [0, 3, 1, 2]})
+        return [emit("transpose", [relax.op.reshape(planes, (1, 5, 6))], {"axes": [0, 2, 1]})]
+
+    module = build({"x": ((1, 2, 3, 5), "int8")}, body)
+    done = FoldTransposes().run(module)
+    x = random(1, 2, 3, 5)
+    assert operators(done) == ["relax.reshape"]
+    np.testing.assert_array_equal(interpret(done, [x])[0], interpret(module, [x])[0])
+
+
+def test_divided_axes_stay() -> None:
+    """A reshape that cuts through axes is no permutation."""
+
+    def body(emit, x):  # type: ignore[no-untyped-def]
+        turned = emit("transpose", [x], {"axes": [1, 0, 2]})
+        return [emit("transpose", [relax.op.reshape(turned, (2, 3, 10))], {"axes": [0, 2, 1]})]
+
+    module = build({"x": ((4, 3, 5), "int8")}, body)
+    done = FoldTransposes().run(module)
+    x = random(4, 3, 5)
+    assert operators(done) == ["transpose", "relax.reshape", "transpose"]
+    np.testing.assert_array_equal(interpret(done, [x])[0], interpret(module, [x])[0])

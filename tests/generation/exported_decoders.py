@@ -33,6 +33,8 @@ class Style:
     inputs: bool = True
     # Positions of the cache before its heads.
     rows_first: bool = False
+    # Queries, keys and values of one matrix.
+    fused: bool = False
     longest: int = 512
 
     @property
@@ -44,6 +46,7 @@ STYLES = {
     "llama": Style(),
     "gpt": Style(24, 3, 3, 1, 32, 33, norm="layer", positions="learned", mlp="gelu", inputs=False),
     "shared_heads": Style(48, 6, 1, 2, 40, 50, inputs=False),
+    "fused": Style(24, 2, 2, 1, 40, 30, norm="layer", positions="learned", mlp="gelu", fused=True, longest=24),
     "rows_first": Style(32, 2, 2, 2, 64, 64, norm="layer", mlp="gelu", rows_first=True),
 }
 
@@ -78,6 +81,11 @@ class _Graph:
 
     def linear(self, x: str, inputs: int, outputs: int) -> str:
         return self.node("MatMul", x, self.random(inputs, outputs))
+
+    def split(self, x: str, sizes: list[int]) -> list[str]:
+        names = [f"part_{len(self.nodes)}_{place}" for place in range(len(sizes))]
+        self.nodes.append(helper.make_node("Split", [x, self.constant(sizes, np.int64)], names, axis=2))
+        return names
 
     def norm(self, x: str) -> str:
         weight = self.constant(self.rng.uniform(0.7, 1.3, self.style.width))
@@ -154,8 +162,14 @@ def build(style: Style, seed: int = 0) -> Any:
     for layer in range(style.layers):
         y = graph.norm(x)
         kv_width = style.kv_heads * style.size
-        q = graph.heads(graph.linear(y, style.width, style.width), style.heads)
-        k, v = (graph.heads(graph.linear(y, style.width, kv_width), style.kv_heads) for _ in range(2))
+        if style.fused:
+            sizes = [style.width, kv_width, kv_width]
+            projected = graph.split(graph.linear(y, style.width, sum(sizes)), sizes)
+        else:
+            projected = [graph.linear(y, style.width, n) for n in (style.width, kv_width, kv_width)]
+        q, k, v = (
+            graph.heads(p, n) for p, n in zip(projected, (style.heads, style.kv_heads, style.kv_heads), strict=True)
+        )
         if style.positions == "rope":
             q, k = graph.rotated(q, cosine, sine), graph.rotated(k, cosine, sine)
         k, v = (
@@ -265,16 +279,17 @@ class _Samples(quantization.CalibrationDataReader):
 
 
 def quantized(model: Any, vocabulary: int, how: str, folder: Path) -> bytes:
-    """What the ordinary tool makes of a float model: `static`, `unsigned` or `dynamic`."""
+    """What the ordinary tool makes of a float model: `static`, `unsigned`, `dynamic`, or `products`, those only."""
     source, target = folder / "float.onnx", folder / f"{how}.onnx"
     onnx.save(model, source)
     if how == "dynamic":
         quantization.quantize_dynamic(source, target, weight_type=quantization.QuantType.QInt8)
     else:
         kind = quantization.QuantType.QUInt8 if how == "unsigned" else quantization.QuantType.QInt8
+        products = {"op_types_to_quantize": ["MatMul", "Gemm"], "per_channel": True} if how == "products" else {}
         quantization.quantize_static(
             source, target, _Samples(model, vocabulary), quant_format=quantization.QuantFormat.QDQ,
-            activation_type=kind, weight_type=quantization.QuantType.QInt8,
+            activation_type=kind, weight_type=quantization.QuantType.QInt8, **products,
         )  # fmt: skip
     return target.read_bytes()
 

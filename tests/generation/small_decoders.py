@@ -13,6 +13,8 @@ from tvm_pulp.zoo import decoders
 
 SHAPES = {
     "shared_heads": DecoderShape(width=32, layers=2, heads=4, kv_heads=2, hidden=40, vocabulary=24),
+    # Products that the cores share with an accelerator when there is one token.
+    "wide": DecoderShape(width=256, layers=1, heads=8, kv_heads=8, hidden=344, vocabulary=40),
     "odd": DecoderShape(width=24, layers=1, heads=2, kv_heads=2, hidden=20, vocabulary=17),
 }
 CAPACITY, CHUNK = 21, 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from tests.generation.small_decoders import CAPACITY, CHUNK, compiled, weights
 from tvm_pulp.errors import UserError
 from tvm_pulp.generation.session import Sampling, Wish
 
-CASES = [("shared_heads", "uma-neureka"), ("shared_heads", "c"), ("odd", "uma-neureka")]
+CASES = [("shared_heads", "uma-neureka"), ("shared_heads", "c"), ("odd", "uma-neureka"), ("wide", "uma-neureka")]
 
 
 def tokens_for(name: str, count: int) -> list[int]:
@@ -70,6 +72,15 @@ def test_weights_exist_once_for_both_entry_points() -> None:
     header = files["codegen/host/include/small_prefill_weights.h"].decode()
     # Every packed matrix of the second program is one of the first.
     assert header.count("#define tvmgen_small_prefill_") >= 7 * 2
+    assert b"_packed" not in files["codegen/host/src/small_prefill_weights.c"]
+
+
+def test_columns_of_large_products_are_the_cores_and_lie_in_the_weight_memory() -> None:
+    files = compiled("wide", "uma-neureka").files
+    shared = [f for f in json.loads(files["decode/plan.json"])["layers"] if "beside" in f["form"]]
+    assert {layer["op"] for layer in shared} == {"dense"}
+    assert b"TVM_PULP_IN_WEIGHT_" in files["codegen/host/src/small_decode_run.c"]
+    # The second program has no weights of its own all the same.
     assert b"_packed" not in files["codegen/host/src/small_prefill_weights.c"]
 
 

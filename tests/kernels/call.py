@@ -146,21 +146,30 @@ def kernel_names(folder: str) -> list[str]:
     return list(dict.fromkeys(name for path in paths for name in _DEFINITION.findall(path.read_text(encoding="utf-8"))))
 
 
+# The SoC that a family of kernels is measured on; the default one for all others.
+MACHINES = {"rv32im": "snitch-ita"}
+
+
+def machine_of(folder: str) -> str:
+    return MACHINES.get(folder, "siracusa")
+
+
 @functools.cache
 def cluster_program(toolchain: RiscvToolchain, folder: str = "xpulp") -> Path:
     """An ELF with all kernels of a folder and the driver."""
-    hal = RUNTIME / "hal/siracusa"
+    platform = Platform(soc.load(machine_of(folder)))
+    hal = RUNTIME / "hal" / platform.soc.software.hal
     sources = [*sorted(hal.glob("*.c")), hal / "start.S", Path(__file__).parent / "driver.c", INTRINSICS]
     sources += [*sorted((RUNTIME / f"kernels/{folder}").glob("*.c")), RUNTIME / "libc/memory.c"]
     includes = [RUNTIME / "include", RUNTIME / "kernels/include", hal / "include", hal, RUNTIME / "libc"]
     defines = ["KERNELS=" + " ".join(f"X({name})" for name in kernel_names(folder))]
     script = Path(tempfile.mkdtemp(prefix="tvm_pulp_")) / "link.ld"
-    script.write_text(Platform(soc.load("siracusa")).linker_script(), encoding="utf-8")
+    script.write_text(platform.linker_script(), encoding="utf-8")
     return build_riscv_elf(
         sources,
         includes,
         script,
-        march="rv32imfc",
+        march=platform.march(uses_float=True),
         toolchain=toolchain,
         defines=defines,
         extra_flags=WARNINGS,
@@ -171,7 +180,7 @@ def run_on_cluster(
     call: Call, cores: int = 8, *, toolchain: RiscvToolchain = "zig", folder: str = "xpulp", offset: int = 0
 ) -> Measured:
     """Result and counters of the kernel on the simulated cluster; `offset` moves all data by so many bytes."""
-    machine = Machine(soc.load("siracusa"))
+    machine = Machine(soc.load(machine_of(folder)))
     machine.load_elf(cluster_program(toolchain, folder))
     cursor = machine.symbol("tvm_pulp_l1_arena") + offset
     outputs: list[tuple[int, Out]] = []

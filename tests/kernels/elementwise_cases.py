@@ -15,10 +15,12 @@ from tests.kernels.random_requant import Rule, random_rule
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import LEFT_SHIFT, Add
 from tvm_pulp.qnn.add_accumulators import AddAccumulators
+from tvm_pulp.qnn.dequantize import Dequantize
 from tvm_pulp.qnn.gelu import Gelu
 from tvm_pulp.qnn.hardswish import Hardswish
 from tvm_pulp.qnn.mul import Mul
 from tvm_pulp.qnn.qdq_mul import QdqMul
+from tvm_pulp.qnn.quantize import Quantize
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.requantize import Requantize
 
@@ -159,6 +161,44 @@ def mul_case(
     return Case(Call("mul", fields, misalign={"b": misalign}), expected, rows * columns)
 
 
+def quantize_case(
+    rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", apart: bool = False, ties: bool = False,
+    strange: bool = False, sure: bool = False,
+) -> Case:  # fmt: skip
+    """Rows side by side, or as planes of an image whose channels come last; `ties`: values halfway between two steps.
+
+    `strange`: what is not a number, infinite, far out of range or hardly different from zero. `sure`: nothing that is
+    near the middle of two steps and has to be computed again.
+    """
+    scale = np.float32(rng.choice([1 / 128, 0.75, float(rng.uniform(0.001, 3.0))]))
+    zero = int(rng.integers(*{"int8": (-128, 128), "uint8": (0, 256)}[dtype]))
+    whole, reach = rng.integers(-300, 300, (rows, columns)), 0.49 if sure else 0.5
+    x = ((whole + (0.5 if ties else rng.uniform(-reach, reach, (rows, columns)))) * scale).astype(np.float32)
+    if strange:
+        special = np.array([np.nan, np.inf, -np.inf, 3e38, -3e38, 1e-40, -0.0, 1e6 * scale, -1e6 * scale], np.float32)
+        x = np.where(rng.random(x.shape) < 0.2, rng.choice(special, x.shape), x)
+    reals = np.array([scale, np.float32(1) / scale], np.float32)
+    operands = [x, reals[:1], reals[1:], np.array([zero], dtype)]
+    expected = Quantize.reference({"axis": 0, "dtype": dtype}, operands)
+    fields = {
+        "x": x, "y": Out((columns, rows) if apart else (rows, columns), dtype), "reals": reals, "rows": rows,
+        "columns": columns, "y_stride": 1 if apart else columns, "y_step": rows if apart else 1,
+        "y_type": TYPE_CODES[dtype], "zero_point": zero,
+    }  # fmt: skip
+    return Case(Call("quantize", fields), np.ascontiguousarray(expected.T) if apart else expected, rows * columns)
+
+
+def dequantize_case(rng: np.random.Generator, count: int, dtype: str = "int8", *, misalign: int = 0) -> Case:
+    x, scale = random_bytes(rng, (count,), dtype), np.array([rng.uniform(0.001, 3.0)], np.float32)
+    zero = int(rng.integers(*{"int8": (-128, 128), "uint8": (0, 256)}[dtype]))
+    fields = {
+        "x": x, "y": Out((count,), "float32"), "scale": scale, "count": count, "x_type": TYPE_CODES[dtype],
+        "zero_point": zero,
+    }  # fmt: skip
+    expected = Dequantize.reference({"axis": 0}, [x, scale, np.array([zero], dtype)])
+    return Case(Call("dequantize", fields, misalign={"x": misalign}), expected, count)
+
+
 def qdq_mul_case(
     rng: np.random.Generator, rows: int, columns: int, *, types: tuple[str, str] = ("int8", "int8"),
     broadcast: bool = False, misalign: int = 0,
@@ -240,6 +280,24 @@ def gelu_case(
     expected = Gelu.reference({**attributes, **rule.requant.attributes()}, [x, *rule.operands])
     fields = {**shape_fields(rows, columns, rule, x=x), **attributes}
     return Case(Call("gelu", fields, misalign={"x": misalign}), expected, rows * columns)
+
+
+def requantize_add_case(rng: np.random.Generator, rows: int, columns: int, dtype: str = "int8") -> Case:
+    """Results of both signs, some of them clipped in either step."""
+    x = rng.integers(-(1 << 28), 1 << 28, (rows, columns)).astype(np.int32)
+    shift0 = rng.integers(19, 22, columns)
+    add0 = rng.integers(-(1 << 27), 1 << 27, columns)
+    mul, shift = int(rng.integers(-(1 << 21), 1 << 21)), 20
+    add1 = rng.integers(-(1 << 26), 1 << 26, columns)
+    first = np.clip((x.astype(np.int64) + add0) >> shift0, -128, 127)
+    second = np.clip((first * mul + add1) >> shift, -128, 127)
+    stages = np.stack([shift0, add0, add1]).reshape(3, -1, 4).transpose(1, 0, 2).astype(np.int32)
+    fields = {
+        "x": x, "y": Out(x.shape, dtype), "stages": stages, "rows": rows, "columns": columns,
+        "y_type": TYPE_CODES[dtype], "mul": mul, "shift": shift,
+    }  # fmt: skip
+    expected = (second + (128 if dtype == "uint8" else 0)).astype(dtype)
+    return Case(Call("requantize_add", fields), expected, rows * columns)
 
 
 def lookup_case(rng: np.random.Generator, count: int, *, misalign: int = 0) -> Case:

@@ -1,6 +1,6 @@
 """Fit the cost models of the kernels to the simulator and write `schedules/kernel_cycles/coefficients.yaml`.
 
-    scripts/fit_kernel_cycles [--keep] [KERNEL...]
+    scripts/fit_kernel_cycles [--keep] [--soc NAME] [KERNEL...]
 
 Calls of random sizes are measured twice: the first call finds no code in the instruction caches, the second all of it.
 Two thirds make the fit; the error is that on the others. Kernels that are not named keep their coefficients, and with
@@ -9,6 +9,7 @@ Two thirds make the fit; the error is that on the others. Kernels that are not n
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from schedules.kernel_cycles import WORKS
+from schedules.cluster.available import available
+from schedules.kernel_cycles import work_of
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Work
 from tests.kernels.attention_cases import (
@@ -30,11 +32,14 @@ from tests.kernels.call import REPOSITORY, run_on_cluster
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
     add_case,
+    dequantize_case,
     gelu_case,
     hardswish_case,
     lookup_case,
     mul_case,
     qdq_mul_case,
+    quantize_case,
+    requantize_add_case,
     requantize_case,
     thinned_case,
 )
@@ -58,12 +63,11 @@ from tests.kernels.row_cases import (
     softmax_ita_case,
     softmax_tflite_case,
 )
-from tvm_pulp.soc import load
+from tvm_pulp.soc import Soc, load
 from tvm_pulp.soc.cost_model import MEASURED_BANKS, MEASURED_CORES, MEASURED_REFILL
 
 # The machine that is measured.
 SOC = load("siracusa")
-CORE_TYPE = SOC.software.core_type
 TARGET = REPOSITORY / "schedules/kernel_cycles/coefficients.yaml"
 HEAD = "# Coefficients of the cost models of the cluster kernels; made by scripts/fit_kernel_cycles.\n"
 
@@ -162,6 +166,15 @@ def qdq_mul(s: Shapes) -> Case:
     return qdq_mul_case(s.rng, rows, columns, broadcast=rows > 1 and s.flag())
 
 
+def quantize(s: Shapes) -> Case:
+    rows, apart = s.pick(1, s.size(1, 16)), s.rng.random() < 0.3
+    return quantize_case(s.rng, rows, s.size(64, 4000), apart=apart and rows > 1, sure=True)
+
+
+def dequantize(s: Shapes) -> Case:
+    return dequantize_case(s.rng, s.size(8, 8000))
+
+
 def requantize(s: Shapes) -> Case:
     kind, columns = s.pick("pulp", "tflite", "shift", *KINDS), s.pick(s.size(2, 7), *[s.size(8, 400)] * 4)
     if kind == "shift" or (kind == "half_up" and s.flag()):
@@ -180,6 +193,10 @@ def hardswish(s: Shapes) -> Case:
 
 def gelu(s: Shapes) -> Case:
     return gelu_case(s.rng, s.size(1, 64), s.size(8, 400), s.kind())
+
+
+def requantize_add(s: Shapes) -> Case:
+    return requantize_add_case(s.rng, s.pick(1, s.size(1, 64)), 4 * s.size(1, 64))
 
 
 def lookup(s: Shapes) -> Case:
@@ -305,8 +322,11 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "add": (add, 300),
     "add_accumulators": (add_accumulators, 80),
     "mul": (mul, 120),
+    "quantize": (quantize, 80),
+    "dequantize": (dequantize, 40),
     "qdq_mul": (qdq_mul, 80),
     "requantize": (requantize, 360),
+    "requantize_add": (requantize_add, 80),
     "hardswish": (hardswish, 90),
     "gelu": (gelu, 90),
     "lookup": (lookup, 40),
@@ -354,7 +374,7 @@ def flat(arguments: Any, prefix: str = "") -> dict[str, Any]:
     return found
 
 
-def samples(kernel: str, seed: int, count: int) -> Iterator[Sample]:
+def samples(kernel: str, seed: int, count: int, soc: Soc = SOC) -> Iterator[Sample]:
     """Random calls, measured."""
     make, shapes, made = MODELS[kernel][0], Shapes(seed), 0
     while made < count:
@@ -364,9 +384,10 @@ def samples(kernel: str, seed: int, count: int) -> Iterator[Sample]:
         if used > 120_000 or (kernel == "attention" and not typical(case)):
             continue
         made += 1
-        measured = run_on_cluster(case.call, cores)
+        measured = run_on_cluster(case.call, cores, folder=soc.software.kernels)
         warm = max(core["own_cycles"] for core in measured.cores)
-        yield Sample(WORKS[kernel](flat(case.call.arguments), cores), warm, max(measured.first_cycles) - warm)
+        work = work_of(kernel, flat(case.call.arguments), cores, soc.software.kernels)
+        yield Sample(work, warm, max(measured.first_cycles) - warm)
 
 
 def errors(cycles: dict[str, float], data: list[Sample]) -> np.ndarray:
@@ -395,10 +416,10 @@ def least_squares(rows: list[dict[str, float]], goals: list[float], kept: dict[s
     return kept | values
 
 
-def fit(kernel: str, count: int, *, keep: bool = False) -> Fit:
+def fit(kernel: str, count: int, *, keep: bool = False, soc: Soc = SOC) -> Fit:
     """Measure and fit one kernel."""
-    kept = COEFFICIENTS[CORE_TYPE][kernel] if keep else Fit({}, {}, 0, 0)
-    data = list(samples(kernel, 1, count))
+    kept = COEFFICIENTS[soc.software.core_type][kernel] if keep else Fit({}, {}, 0, 0)
+    data = list(samples(kernel, 1, count, soc))
     seen, unseen = data[: 2 * count // 3], data[2 * count // 3 :]
     wrong = np.abs(errors(least_squares([s.work for s in seen], [s.cycles for s in seen], kept.cycles), unseen))
     cycles = least_squares([s.work for s in data], [s.cycles for s in data], kept.cycles)
@@ -427,22 +448,27 @@ def text_of(tables: dict[str, dict[str, Fit]]) -> str:
 
 
 def main() -> int:
-    keep = "--keep" in sys.argv[1:]
-    chosen = [name for name in sys.argv[1:] if name != "--keep"] or list(MODELS)
-    unknown = [name for name in chosen if name not in MODELS]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--soc", default=SOC.name)
+    parser.add_argument("kernels", nargs="*")
+    options = parser.parse_args()
+    soc = load(options.soc)
+    known = [name for name in MODELS if name in available(soc.software.kernels) or soc == SOC]
+    unknown = [name for name in options.kernels if name not in known]
     if unknown:
-        sys.stderr.write(f"there is no kernel '{unknown[0]}' to fit: {', '.join(MODELS)}, or generated\n")
+        sys.stderr.write(f"there is no kernel '{unknown[0]}' to fit: {', '.join(known)}, or generated\n")
         return 2
-    table = dict(COEFFICIENTS[CORE_TYPE])
+    table = dict(COEFFICIENTS.get(soc.software.core_type, {}))
     measured = (SOC.cluster.cores, SOC.memory.l1.banks, SOC.icache.refill)
     if measured != (MEASURED_CORES, MEASURED_BANKS, MEASURED_REFILL):
         sys.stderr.write(f"tvm_pulp/soc/cost_model.py says that another machine is measured than {measured}\n")
         return 2
-    for kernel in chosen:
-        table[kernel] = fit(kernel, MODELS[kernel][1], keep=keep)
+    for kernel in options.kernels or known:
+        table[kernel] = fit(kernel, MODELS[kernel][1], keep=options.keep, soc=soc)
         stated = f"median error {table[kernel].median_error:.1%}, largest {table[kernel].largest_error:.1%}"
         sys.stderr.write(f"{kernel:16} {stated}\n")
-    TARGET.write_text(text_of({**COEFFICIENTS, CORE_TYPE: table}), encoding="utf-8")
+    TARGET.write_text(text_of({**COEFFICIENTS, soc.software.core_type: table}), encoding="utf-8")
     return 0
 
 

@@ -1,9 +1,11 @@
 """Fit the cycles of operations in generated kernels to the simulator.
 
-Writes `tvm_pulp/tiling/cost/operation_cycles.py`.
+Writes `tvm_pulp/tiling/cost/operation_cycles.yaml`.
 
-    scripts/fit_kernel_cycles generated            all of them
-    scripts/fit_kernel_cycles generated --floats   what only float layers do; everything else stays
+    scripts/fit_kernel_cycles generated              all of them
+    scripts/fit_kernel_cycles generated --floats     what only float layers do; everything else stays
+    scripts/fit_kernel_cycles generated --soc NAME   on another SoC than the default; integer networks only where its
+                                                     cores have no float unit
 
 Networks are compiled without hand-written kernels. A layer of one tile costs what it was measured with, less what the
 estimate says about steps and transfers. Few layers tell operations apart that always come together, so the fit is
@@ -12,6 +14,7 @@ drawn a little towards the instructions that an operation needs at least.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Iterator
@@ -23,6 +26,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from tests.golden.deeploy_cases import BIT_EXACT
 from tests.kernels import float_graphs
 from tests.kernels.call import REPOSITORY
 from tests.simulated.golden_cases import DATA, deeploy_cases
@@ -30,13 +34,14 @@ from tvm_pulp.api import App, CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.estimate.estimate_plan import estimate_plan
 from tvm_pulp.lowering.build_network import build_network
-from tvm_pulp.soc import CostModel
+from tvm_pulp.soc import CostModel, load
+from tvm_pulp.soc.catalog import DEFAULT
 from tvm_pulp.target import resolve_target
 from tvm_pulp.tiling.cost.loop_cost import count_layer_operations
-from tvm_pulp.tiling.cost.operation_cycles import CALL_CYCLES, FUNCTION_CYCLES, OPERATION_CYCLES
+from tvm_pulp.tiling.cost.operation_cycles import FILE, OperationCycles, all_operation_cycles
 from tvm_pulp.tiling.forms import engine_choice
 
-TARGET = REPOSITORY / "tvm_pulp/tiling/cost/operation_cycles.py"
+TARGET = REPOSITORY / "tvm_pulp/tiling/cost" / FILE
 # What an operation needs at least; how much a deviation from it counts beside the measurements.
 LEAST = {
     "call": 60.0, "iteration": 3.0, "short_iteration": 0.5, "load": 1.5, "store": 1.0, "index": 0.5, "integer": 1.0,
@@ -48,10 +53,11 @@ WEIGHT = 0.05
 # Fetching the code of an operation, about half a line.
 CODE_CYCLES = 8.0
 ZOO = ("dscnn", "mobilenetv1", "resnet8", "autoencoder", "vit_block", "tinyllama", "qdq_encoder", "qdq_llama")
-HEAD = '''"""Cycles of operations of generated kernels on one core; made by `scripts/fit_kernel_cycles generated`."""
-
-from __future__ import annotations
-'''
+HEAD = (
+    "# Cycles of operations of generated kernels on one core, by core type; made by\n"
+    "# scripts/fit_kernel_cycles generated.\n"
+    "# call: entering a kernel, loading its arguments, dividing the work. code: fetching the code of one operation.\n"
+)
 
 
 @dataclass(frozen=True)
@@ -63,11 +69,13 @@ class Sample:
     layer_cycles: int
 
 
-def networks() -> Iterator[tuple[str, dict[str, Any], Any]]:
+def networks(with_floats: bool) -> Iterator[tuple[str, dict[str, Any], Any]]:
     """Model, options and inputs: the zoo, and golden networks where they are at hand."""
     for name in ZOO:
         yield f"zoo:{name}", {}, None
     for case in deeploy_cases():
+        if not with_floats and case not in BIT_EXACT:
+            continue
         folder = DATA / "deeploy" / case
         inputs = dict(np.load(folder / "inputs.npz"))
         yield str(folder / "network.onnx"), {"sample_inputs": list(inputs.items())}, inputs
@@ -92,14 +100,14 @@ def float_networks(folder: Path) -> Iterator[tuple[str, dict[str, Any], Any]]:
         yield str(path), {}, None
 
 
-def samples(model: str, options: dict[str, Any], inputs: Any) -> Iterator[Sample]:
+def samples(soc: str, model: str, options: dict[str, Any], inputs: Any) -> Iterator[Sample]:
     """Layers of one tile."""
-    chosen = CompileOptions(target="c", soc="siracusa", planner="greedy", **options)
+    chosen = CompileOptions(target="c", soc=soc, planner="greedy", **options)
     target, imported = resolve_target(chosen), import_model(model, chosen)
     network = build_network(target.prepare(canonicalize(imported)), imported, "default")
     lowered = target.plan(network)
     plan = lowered.plan
-    facts = {"target": "c", "soc": "siracusa", "inferred_inputs": list(imported.inferred_inputs)}
+    facts = {"target": "c", "soc": soc, "inferred_inputs": list(imported.inferred_inputs)}
     app = App(target.emit(lowered, facts))
     report, described = app.run(inputs).report, json.loads(app.files["plan.json"])
     expected, kernels = estimate_plan(described, CostModel(target.soc, target.cores)), [0] * len(plan.layers)
@@ -142,37 +150,41 @@ def fit(data: list[Sample], kept: dict[str, float]) -> dict[str, float]:
     return kept | values
 
 
-def table(name: str, values: dict[str, float]) -> str:
-    lines = [f'    "{key}": {value},' for key, value in sorted(values.items())]
-    return "\n".join([f"{name} = {{", *lines, "}", ""])
+def text_of(tables: dict[str, OperationCycles]) -> str:
+    """The file: core types with what their operations take."""
+
+    def table(name: str, values: dict[str, float]) -> list[str]:
+        return [f"  {name}:", *(f"    {key}: {value}" for key, value in sorted(values.items()))]
+
+    lines = []
+    for core_type, found in tables.items():
+        lines += [f"{core_type}:", f"  call: {found.call}", f"  code: {found.code}"]
+        lines += [*table("operations", found.operations), *table("functions", found.functions)]
+    return HEAD + "\n".join(lines) + "\n"
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--floats", action="store_true")
+    parser.add_argument("--soc", default=DEFAULT)
+    options = parser.parse_args()
     engine_choice.core_schedules = lambda: ()  # type: ignore[attr-defined]
-    data: list[Sample] = []
-    floats, kept = "--floats" in sys.argv[1:], {}
-    if floats:
-        calls = {f"call_{n}": v for n, v in FUNCTION_CYCLES.items() if n != "other"}
-        kept = {n: v for n, v in {**OPERATION_CYCLES, **calls, "call": CALL_CYCLES}.items() if n not in FLOATS}
+    soc, data, tables = load(options.soc), [], dict(all_operation_cycles())
+    kept: dict[str, float] = {}
+    if options.floats:
+        before = tables[soc.software.core_type]
+        calls = {f"call_{n}": v for n, v in before.functions.items() if n != "other"}
+        kept = {n: v for n, v in {**before.operations, **calls, "call": before.call}.items() if n not in FLOATS}
     with TemporaryDirectory() as folder:
-        for model, options, inputs in float_networks(Path(folder)) if floats else networks():
-            data += samples(model, options, inputs)
+        chosen = float_networks(Path(folder)) if options.floats else networks(soc.cluster.isa.single_float)
+        for model, more, inputs in chosen:
+            data += samples(options.soc, model, more, inputs)
             sys.stderr.write(f"{model}: {len(data)} layers\n")
     values = fit(data, kept)
     functions = {n.removeprefix("call_"): v for n, v in values.items() if n.startswith("call_")}
     operations = {n: v for n, v in values.items() if n in LEAST and n != "call"}
-    parts = [
-        HEAD,
-        "# Entering a kernel: loading its arguments, dividing the work.",
-        f"CALL_CYCLES = {values['call']}",
-        "# Fetching the code of one operation.",
-        f"CODE_CYCLES = {CODE_CYCLES}",
-        "",
-        table("OPERATION_CYCLES", operations),
-        "# Functions of the runtime.",
-        table("FUNCTION_CYCLES", {**functions, "other": LEAST_CALL}),
-    ]
-    TARGET.write_text("\n".join(parts).rstrip() + "\n", encoding="utf-8")
+    made = OperationCycles(values["call"], CODE_CYCLES, operations, {**functions, "other": LEAST_CALL})
+    TARGET.write_text(text_of({**tables, soc.software.core_type: made}), encoding="utf-8")
     return 0
 
 

@@ -11,12 +11,15 @@ from tests.kernels.check import TOOLCHAINS, check
 from tests.kernels.elementwise_cases import (
     add_accumulators_case,
     add_case,
+    dequantize_case,
     gelu_case,
     hardswish_case,
     linear_sum_case,
     lookup_case,
     mul_case,
     qdq_mul_case,
+    quantize_case,
+    requantize_add_case,
     requantize_case,
     thinned_case,
 )
@@ -138,3 +141,22 @@ def test_add_accumulators(seed, rows, columns, dtype, out, misalign, cores, tool
 def test_qdq_mul(seed, rows, columns, first, second, broadcast, misalign, cores):  # type: ignore[no-untyped-def]
     rng = np.random.default_rng(seed)
     check(qdq_mul_case(rng, rows, columns, types=(first, second), broadcast=broadcast, misalign=misalign), cores)
+
+
+@settings(max_examples=60)
+@given(SEEDS, ROWS, COLUMNS, BYTES, st.booleans(), st.booleans(), st.booleans(), CORES, TOOLS)
+def test_quantize(seed, rows, columns, dtype, apart, ties, strange, cores, tool):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    check(quantize_case(rng, rows, columns, dtype=dtype, apart=apart, ties=ties, strange=strange), cores, tool)
+
+
+@settings(max_examples=20)
+@given(SEEDS, st.integers(1, 300), BYTES, MISALIGN, CORES, TOOLS)
+def test_dequantize(seed, count, dtype, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    check(dequantize_case(np.random.default_rng(seed), count, dtype, misalign=misalign), cores, tool)
+
+
+@settings(max_examples=20)
+@given(SEEDS, st.integers(1, 20), st.integers(1, 20), BYTES, CORES, TOOLS)
+def test_requantize_add(seed, rows, fours, dtype, cores, tool):  # type: ignore[no-untyped-def]
+    check(requantize_add_case(np.random.default_rng(seed), rows, 4 * fours, dtype), cores, tool)

@@ -19,11 +19,14 @@ from tests.kernels.attention_cases import (
 from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch
 from tests.kernels.elementwise_cases import (
     add_case,
+    dequantize_case,
     gelu_case,
     hardswish_case,
     lookup_case,
     mul_case,
     qdq_mul_case,
+    quantize_case,
+    requantize_add_case,
     requantize_case,
 )
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
@@ -143,6 +146,9 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     yield past_qdq_attention_case(rng, 2, 2, (5, 9, 3), 6, types="sus", classes=2, tables="qk")
     yield past_qdq_attention_case(rng, 1, 1, (0, 4, 1), 4)
     yield qdq_rope_case(rng, 3, 2, 6, axis=2)
+    yield requantize_add_case(rng, 3, 8, "uint8")
+    yield quantize_case(rng, 3, 7, apart=True, strange=True)
+    yield dequantize_case(rng, 37, "uint8")
     yield qdq_mul_case(rng, 3, 7, types=("uint8", "int8"), broadcast=True)
     yield pool_case(rng, (5, 6, 5), Window((2, 3), pads=(1, 1, 1, 1)), average=True)
     yield pool_case(rng, (5, 6, 5), Window((2, 3), pads=(1, 1, 1, 1)), average=False)

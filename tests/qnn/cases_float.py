@@ -55,6 +55,28 @@ def quantized(rng: Rng) -> Case:
     return Case("quantize", {"axis": axis, "dtype": dtype}, [x, scale, np.asarray(reciprocal), zero])
 
 
+def quantized_channels_last(rng: Rng) -> Case:
+    dims, dtype = (int(rng.integers(1, 3)), *shape(rng, 2, 3)), str(pick(rng, quantize.TYPES))
+    scale, zero = _parameters(rng, 1, dtype)
+    x = floats(rng, dims, 60.0)
+    return Case("quantize_channels_last", {"dtype": dtype}, [x, scale, np.asarray(np.float32(1) / scale), zero])
+
+
+def append_quantized(rng: Rng) -> Case:
+    dims, dtype = shape(rng), str(pick(rng, ("int8", "uint8")))
+    scale, zero = _parameters(rng, 1, dtype)
+    x, axis = floats(rng, dims, 60.0), int(rng.integers(len(dims)))
+    appended = [*dims[:axis], int(rng.integers(1, 4)), *dims[axis + 1 :]]
+    first, has_table = int(rng.integers(0, 9)), int(rng.random() < 0.5)
+    low, high = TensorSpec((), dtype).range
+    count = first + int(np.prod(appended)) + int(rng.integers(0, 9))
+    more = rng.integers(low, high + 1, count).astype(dtype)
+    table = [rng.integers(low, high + 1, 256).astype(dtype)] if has_table else []
+    attributes = {"axis": axis, "dtype": dtype, "first": first, "appended": appended, "has_table": has_table}
+    operands = [x, scale, np.asarray(np.float32(1) / scale), zero, more, *table]
+    return Case("append_quantized", attributes, operands)
+
+
 def dequantized(rng: Rng) -> Case:
     dims, dtype = shape(rng), str(pick(rng, dequantize.TYPES))
     axis, size = _axis_of(rng, dims)
@@ -173,6 +195,7 @@ def float_reduce(rng: Rng) -> Case:
 
 
 CASES = {
+    "append_quantized": append_quantized,
     "dequantize": dequantized,
     "float_conv2d": float_conv2d,
     "float_map": float_map,
@@ -182,4 +205,5 @@ CASES = {
     "float_reduce": float_reduce,
     "float_softmax": float_softmax,
     "quantize": quantized,
+    "quantize_channels_last": quantized_channels_last,
 }

@@ -55,6 +55,14 @@ def gather(rng: Rng) -> Case:
     return Case("gather", {"axis": axis}, [x, np.asarray(indices)])
 
 
+def take(rng: Rng) -> Case:
+    x = any_tensor(rng)
+    axis, from_end = int(rng.integers(x.ndim)), int(rng.random() < 0.5)
+    reach = 2 * x.shape[axis]
+    indices = rng.integers(-reach, reach, shape(rng, 0, 2)).astype(str(pick(rng, ("int32", "int64"))))
+    return Case("take", {"axis": axis, "from_end": from_end}, [x, np.asarray(indices)])
+
+
 def transpose(rng: Rng) -> Case:
     x = any_tensor(rng)
     return Case("transpose", {"axes": [int(a) for a in rng.permutation(x.ndim)]}, [x])
@@ -95,6 +103,7 @@ CASES = {
     "pad": pad,
     "slice": slice_,
     "gather": gather,
+    "take": take,
     "transpose": transpose,
     "dilate": dilate,
 }

@@ -54,6 +54,8 @@ def test_errors(archive: Path, options: list[str], message: str, capsys: pytest.
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["zoo:autoencoder", "--tokenizer", "x.json"], "--tokenizer has no effect on 'zoo:autoencoder'"),
+        (["zoo:llama_0.5m", "--tokenizer", "x.json"], "--tokenizer has no effect on a language model of the zoo"),
         (["zoo:autoencoder", "--capacity", "8"], "--capacity has no effect on 'zoo:autoencoder'"),
         (["zoo:llama_0.5m", "--capacity", "0"], "--capacity 0: at least one token is needed"),
         (["zoo:llama_0.5m", "--input-types", "x:int8"], "--input-types has no effect on a language model"),
@@ -107,6 +109,8 @@ def test_an_exported_decoder_is_compiled_and_generates(
         (["--capacity", "1"], "--capacity 1: an exported decoder needs room for two tokens"),
         (["--capacity", "0"], "--capacity 0: at least one token is needed"),
         (["--capacity", "8", "--state"], "--state has no effect on a decoder whose cache is state"),
+        (["--capacity", "8", "--tokenizer", "nowhere.json"], "--tokenizer: 'nowhere.json' cannot be read"),
+        (["--capacity", "8", "--tokenizer", __file__], "not a file of the tokenizers library"),
         (["--capacity", "8", "--soc", "host"], "a language model needs a SoC with a cluster"),
     ],
 )

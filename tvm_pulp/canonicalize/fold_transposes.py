@@ -3,6 +3,7 @@
 A transpose of a transpose is one transpose, and a matrix product reads its right operand either way:
 
     transpose(transpose(x))                    becomes   transpose(x)
+    transpose(reshape(transpose(x)))           becomes   reshape(transpose(x)), where axes are only put together
     matmul(a, transpose(b) of the last two axes)  becomes   matmul(a, b, transpose_b)
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.canonicalize.rewriter import Rewriter, is_op
 from tvm_pulp.qnn.operator import spec_of
 
 
@@ -25,6 +26,9 @@ class FoldTransposes(Rewriter):
                 before, after = qnn.attributes(inner)["axes"], qnn.attributes(value)["axes"]
                 axes = [before[a] for a in after]
                 return _transposed(inner.args[0], axes)
+            moved = self._moved_behind(value, inner)
+            if moved is not None:
+                return moved
         if qnn.is_qnn(value, "matmul"):
             inner = self.definition(value.args[1])
             if inner is not None and qnn.is_qnn(inner, "transpose"):
@@ -38,6 +42,37 @@ class FoldTransposes(Rewriter):
                     source = source if isinstance(source, relax.Var) else self.emit(source)
                     return qnn.emit("matmul", [value.args[0], source, *value.args[2:]], attributes)
         return value
+
+    def _moved_behind(self, value: Any, inner: Any) -> Any:
+        """A transpose of a reshape of a transpose as one transpose of the separate axes, if there is one less then."""
+        first = self.definition(inner.args[0]) if inner is not None and is_op(inner, "relax.reshape") else None
+        if first is None or not qnn.is_qnn(first, "transpose"):
+            return None
+        merged, after = spec_of(value.args[0]).shape, qnn.attributes(value)["axes"]
+        groups = _merged_axes(spec_of(inner.args[0]).shape, merged)
+        if groups is None:
+            return None
+        before = qnn.attributes(first)["axes"]
+        axes = [before[a] for group in after for a in groups[group]]
+        moved = _transposed(first.args[0], axes)
+        moved = moved if isinstance(moved, relax.Var) else self.emit(moved)
+        return relax.op.reshape(moved, tuple(merged[a] for a in after))
+
+
+def _merged_axes(shape: tuple[int, ...], merged: tuple[int, ...]) -> list[list[int]] | None:
+    """Axes that each axis of a reshaped tensor consists of; None where one was divided."""
+    groups: list[list[int]] = []
+    axis = 0
+    for size in merged:
+        group, product = [], 1
+        while axis < len(shape) and (product < size or shape[axis] == 1):
+            group.append(axis)
+            product *= shape[axis]
+            axis += 1
+        if product != size:
+            return None
+        groups.append(group)
+    return groups if axis == len(shape) else None
 
 
 def _transposed(source: Any, axes: list[int]) -> Any:

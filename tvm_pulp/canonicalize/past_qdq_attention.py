@@ -59,13 +59,10 @@ def _readers(function: Any) -> dict[Any, list[Any]]:
 
 @dataclass(frozen=True)
 class _Joined:
-    """A cache, the new rows behind it, and how to read those."""
+    """A cache and the new rows behind it, rows of all heads side by side."""
 
     past: Any
     new: Any
-    offset: int
-    head_stride: int
-    stride: int
 
 
 class _PastQdqAttention(Rewriter):
@@ -90,9 +87,9 @@ class _PastQdqAttention(Rewriter):
         if k is None or v is None or not _is_uniform(of.get("mask"), attributes["keys"] - rows):
             return value
         attributes["rows"] = rows
-        for name, joined in (("k", k), ("v", v)):
-            attributes |= {f"{name}_offset": joined.offset, f"{name}_head_stride": joined.head_stride}
-            attributes[f"{name}_stride"] = joined.stride
+        size, heads = attributes["size"], attributes["heads"] // attributes["group"]
+        for name in ("k", "v"):
+            attributes |= {f"{name}_offset": 0, f"{name}_head_stride": size, f"{name}_stride": heads * size}
         rest = [operand for name, operand in of.items() if name not in ("q", "k", "v")]
         arguments = [of["q"], k.new, v.new, k.past, v.past, self._length, *rest]
         return qnn.emit("past_qdq_attention", arguments, attributes)
@@ -111,16 +108,26 @@ class _PastQdqAttention(Rewriter):
         expected = (1, rows, heads, size) if axis == 1 else (1, heads, rows, size)
         if past is None or shape != expected or not self._reads_all(name, axis, attributes):
             return None
-        turned = parts[1] if axis == 2 else self.emit(qnn.emit("transpose", [parts[1]], {"axes": _SWAP}))
-        view = strided_view(self, turned)
-        if view is None or view.group != (heads if heads == 1 else 1):
-            return None
-        new = view.source
-        if view.table is not None:
-            new = self.emit(qnn.emit("lookup", [new, relax.const(view.table)]))
+        new = self._new_rows(parts[1], axis, rows * heads * size)
         if 1 in tables:
             new = self.emit(qnn.emit("lookup", [new, tables[1]]))
-        return _Joined(past, new, view.offset, view.head_stride, view.stride)
+        return _Joined(past, new)
+
+    def _new_rows(self, expression: Any, axis: int, elements: int) -> Any:
+        """[1, rows, heads, size] of what is joined to a cache: where it comes from, or turned."""
+        turned = expression if axis == 2 else self.emit(qnn.emit("transpose", [expression], {"axes": _SWAP}))
+        _, heads, rows, size = spec_of(turned).shape
+        view = strided_view(self, turned)
+        if view is None or view.offset or spec_of(view.source).elements != elements:
+            found = None
+        elif (heads == 1 or (view.group, view.head_stride) == (1, size)) and (rows == 1 or view.stride == heads * size):
+            found = view.source
+        else:
+            found = None
+        if found is None:
+            return expression if axis == 1 else self.emit(qnn.emit("transpose", [expression], {"axes": _SWAP}))
+        assert view is not None
+        return found if view.table is None else self.emit(qnn.emit("lookup", [found, relax.const(view.table)]))
 
     def _past(self, expression: Any, axis: int) -> Any:
         """The cache behind the first part of a join."""

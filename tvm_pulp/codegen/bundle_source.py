@@ -11,6 +11,7 @@ import numpy as np
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.step_table import Record, StepTable
 from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
+from tvm_pulp.codegen.weights import section
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.schedule.constant_bundles import RECORD_WORDS
 from tvm_pulp.tiling.schedule.schedule import Bundle, Slot
@@ -65,8 +66,10 @@ class BundleSource:
             name, about = bundle.name, safe(self._plan.layers[bundle.layer].layer.name)
             kinds += [f"struct {name} {{ /* {about} */", *(f"  {m.declaration}" for m in layout), "};"]
             kinds += [f'_Static_assert(sizeof(struct {name}) == {bundle.bytes}, "as planned");', ""]
-            declared.append(f"static const struct {name} {name};")
-            objects += [f"/* --- {about} */", f"__attribute__((aligned(16))) static const struct {name} {name} = {{"]
+            place = section(bundle.level)
+            declared.append(f"{place}static const struct {name} {name};")
+            aligned = f"{place}__attribute__((aligned(16)))"
+            objects += [f"/* --- {about} */", f"{aligned} static const struct {name} {name} = {{"]
             objects += [line for m in layout for line in m.value]
             objects += ["};", ""]
         return [*kinds, *declared, "", *objects]

@@ -70,6 +70,6 @@ def program_file(plan: Plan, engines: Mapping[str, Codegen]) -> str:
         lines.append(f"  const struct tvmgen_{name}_{role} {role} = {{{values}}};")
     if engines:
         inits = " ".join(f"{c.init}();" for c in engines.values())
-        lines.append(f"  if (tvm_pulp_core_id() == 0u) {{ {inits} }}")
+        lines.append(f"  if (tvm_pulp_is_agent()) {{ {inits} }}")
     lines += [f"  (void)tvmgen_{name}_run(&inputs, &outputs);", "}", ""]
     return "\n".join(lines)

@@ -45,6 +45,7 @@ class Conformance:
     options: Mapping[str, Any] = field(default_factory=dict)
     kinds: Sequence[str] = OPERATOR_KINDS
     requantizations: Sequence[str] = REQUANTIZATIONS
+    types: Sequence[str] = ("int8", "uint8")
     layers: int = 12
     seed: int = 0
 
@@ -70,7 +71,7 @@ class Conformance:
 
     def _random_layers(self) -> tuple[list[RandomLayer], list[np.ndarray]]:
         source = np.random.default_rng(self.seed)
-        made = [random_layer(source, self.kinds, self.requantizations) for _ in range(self.layers)]
+        made = [random_layer(source, self.kinds, self.requantizations, self.types) for _ in range(self.layers)]
         return made, [random_input(source, layer.x) for layer in made]
 
     def check_limits(self) -> None:

@@ -108,9 +108,11 @@ def tight_plan(
         target = target_for(soc, backend, options, budget)
         try:
             target = target if backend is None else pinned(target, network)
-            return target, target.plan(network)
+            if target.pins or backend is None or budget >= soc.memory.l1.size:
+                return target, target.plan(network)
         except UserError:
-            budget += budget // 2
+            pass
+        budget += budget // 2
 
 
 def _fits(form: Any, layer: Any, budget: int, costs: CostModel) -> bool:

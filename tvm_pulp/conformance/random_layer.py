@@ -20,6 +20,8 @@ _ROWS = (1, 2, 5, 6, 7, 16, 35, 36, 37, 50)
 _DEPTHS = (1, 3, 16, 31, 32, 33, 64, 100, 129, 300)
 _KERNELS = ((1, 1), (1, 1), (3, 3), (3, 3), (3, 3), (5, 5), (10, 4), (1, 3), (3, 1), (2, 2), (7, 1))
 REQUANTIZATIONS = ("none", "pulp", "pulp_negative", "pulp_wide", "tflite", "half_up", "half_even")
+# For engines with one multiplier per tensor and signed results, which hardly any of the above has.
+PER_TENSOR = ("pulp_tensor", "pulp_tensor_negative", "half_up_tensor")
 OPERATOR_KINDS = ("conv2d", "depthwise", "grouped", "dense")
 # Kinds of several operators, for engines with patterns of several.
 REGION_KINDS = ("dense+lookup",)
@@ -58,7 +60,7 @@ def check_kinds(kinds: Sequence[str], requantizations: Sequence[str]) -> None:
     """Layers that cannot be made are not replaced by others."""
     for field, asked, known in (
         ("kinds", kinds, (*OPERATOR_KINDS, *REGION_KINDS)),
-        ("requantizations", requantizations, REQUANTIZATIONS),
+        ("requantizations", requantizations, (*REQUANTIZATIONS, *PER_TENSOR)),
     ):
         unknown = [name for name in asked if name not in known]
         if unknown or not asked:
@@ -73,11 +75,12 @@ def random_layer(
     source: np.random.Generator,
     kinds: Sequence[str] = OPERATOR_KINDS,
     requantizations: Sequence[str] = REQUANTIZATIONS,
+    types: Sequence[str] = ("int8", "uint8"),
 ) -> RandomLayer:
     """One layer of a random kind."""
     check_kinds(kinds, requantizations)
     kind = str(source.choice(list(kinds)))
-    dtype = str(source.choice(["int8", "uint8"]))
+    dtype = str(source.choice(list(types)))
     if kind == "dense+lookup":
         bytes_only = [r for r in requantizations if r != "none"]
         made = _dense(source, dtype, str(source.choice(bytes_only)))
@@ -201,15 +204,18 @@ def _requantization(
 ) -> tuple[Requant, tuple[np.ndarray, ...]]:
     if kind == "none":
         return Requant(), ()
+    per_tensor = kind in PER_TENSOR
     ranges = ((-128, 127), (-128, 127), (0, 255), (0, 255), (0, 127), (-100, 90))
+    if per_tensor:
+        ranges = ((-128, 127), (-128, 127), (-128, 127), (0, 127), (0, 127), (-128, 127))
     low, high = ranges[source.integers(len(ranges))]
-    count = channels if source.random() < 0.6 else 1
+    count = channels if source.random() < 0.6 and not per_tensor else 1
     factors = factor * source.uniform(0.5, 2.0, count)
     if kind.startswith("pulp"):
         wide_bits = int(source.integers(12, 18)) if kind == "pulp_wide" else int(source.integers(2, 8))
         shift = int(np.clip(round(wide_bits - np.log2(factor)), 1, 36))
         mul = np.maximum(1, np.round(factors * 2.0**shift)).astype(np.int64)
-        if kind == "pulp_negative":
+        if kind.endswith("_negative"):
             mul = mul * np.where(source.random(count) < 0.5, -1, 1)
         largest = min(1 << 30, 1 << (shift + 6))
         add = source.integers(-largest, largest, count, endpoint=True)
@@ -217,6 +223,10 @@ def _requantization(
         wide = not narrow_enough(reach, mul, add)
         return Requant("pulp", shift, 0, low, high, wide), (mul, add)
     zero_point = int(source.integers(low, high, endpoint=True))
+    if kind == "half_up_tensor":
+        shift = int(np.clip(round(7 - np.log2(factor)), 1, 30))
+        mul = np.clip(np.round(factors * 2.0**shift), 1, 255).astype(np.int32)
+        return Requant("half_up", 0, zero_point, low, high, True), (mul, np.full(1, shift, np.int32))
     mantissa = np.round((0.5 + factors / factors.max() / 2) * (2.0**31 - 1)).astype(np.int64)
     exponent = np.round(np.log2(factors)).astype(np.int64)
     mul = np.minimum(mantissa, (1 << 31) - 1).astype(np.int32)

@@ -111,12 +111,29 @@ def source(facts: ExportedFacts) -> str:
     more = {
         "STATE": "\n".join(state),
         "ROOMS": "\n".join(rooms),
+        "CLEAR": _clear(facts),
         "LOOK_UP": "\n".join(looked),
         "OUTPUTS": ", ".join(["(float *)(void *)logits", *new]),
         "PREFILL_INPUTS": ", ".join(_input(facts, name, "chunk") for name in facts.prefill_inputs),
         "DECODE_INPUTS": ", ".join(_input(facts, name, "one") for name in facts.decode_inputs),
     }
     return _filled("exported.c.in", facts, more)
+
+
+def _clear(facts: ExportedFacts) -> str:
+    """Memory that holds anything may hold what is no number, and not even a weight of 0 makes that vanish."""
+    lines = []
+    for state in facts.states:
+        if facts.hides and state.dtype == "float32":
+            count, symbol = f"{facts.capacity}u * {state.width}u", f"tvmgen_{facts.name}_{state.symbol}"
+            lines.append(
+                f"  for (uint32_t i = tvm_pulp_core_id(); i < {count}; i += TVM_PULP_CORES) {symbol}[i] = 0.0f;"
+            )
+    return (
+        "\n".join(["  /* Rows without a token are multiplied by 0: they must be numbers. */", *lines, ""])
+        if lines
+        else ""
+    )
 
 
 def _input(facts: ExportedFacts, symbol: str, entry: str) -> str:

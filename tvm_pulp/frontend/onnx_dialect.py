@@ -33,6 +33,7 @@ PRIVATE = frozenset(
         "iSoftmax",
         "ITAMax",
         "ITAPartialMax",
+        "OctaveSoftmax",
         "iLayerNorm",
         "iRMSNorm",
         "iNoNorm",

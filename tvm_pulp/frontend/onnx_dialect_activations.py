@@ -90,6 +90,20 @@ def convert_ita_partial_max(values: Values, node: Node) -> None:
     values.emit("softmax", [values.expression(node.inputs[0])], attributes, node.outputs[0])
 
 
+def convert_octave_softmax(values: Values, node: Node) -> None:
+    """Logits that step in octaves; with 128 levels the result is int8, with 256 uint8."""
+    levels = node.integer("n_levels", default=256)
+    if levels not in (128, 256) or values.spec(node.inputs[0]).dtype != "int8":
+        raise UserError(f"node '{node.name}' ({node.op_type}): it needs int8 logits and 128 or 256 levels")
+    attributes = {
+        "form": "octave",
+        "largest": levels - 1,
+        "group": node.integer("group_width", default=16),
+        "dtype": "uint8" if levels == 256 else "int8",
+    }
+    values.emit("softmax", [values.expression(node.inputs[0])], attributes, node.outputs[0])
+
+
 def convert_rms_norm(values: Values, node: Node) -> None:
     weight = values.constant(node.inputs[1]).reshape(-1)
     _check_squares(values, node, values.spec(node.inputs[0]).magnitude)
@@ -140,6 +154,7 @@ CONVERTERS: dict[str, Callable[[Values, Node], None]] = {
     "iSoftmax": convert_i_softmax,
     "ITAMax": convert_ita_max,
     "ITAPartialMax": convert_ita_partial_max,
+    "OctaveSoftmax": convert_octave_softmax,
     "iRMSNorm": convert_rms_norm,
     "iLayerNorm": convert_layer_norm,
     "iNoNorm": convert_no_norm,

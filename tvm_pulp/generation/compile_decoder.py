@@ -19,8 +19,9 @@ from tvm_pulp.decoder.network import decoder_module, input_names, output_names
 from tvm_pulp.decoder.weights import DecoderWeights
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.generation.spread_bundles import spread_bundles
 from tvm_pulp.lowering import build_network
-from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.qnn.rotary import rotation_table
 from tvm_pulp.soc import DEFAULT
 from tvm_pulp.target import Target
@@ -28,6 +29,8 @@ from tvm_pulp.tir import LoweredPlan
 
 # Entry points in the order in which they are planned: the first decides where shared weights lie.
 DECODE, PREFILL = "decode", "prefill"
+# Bytes of weights from which on cores may share a product.
+_LARGE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -84,16 +87,29 @@ def plan_entry(request: DecoderRequest, entry: str, rows: int, target: Target) -
     module = decoder_module(request.weights, rows, request.capacity)
     imported = Imported(module, input_names(layers), output_names(layers), "pulp")
     network = build_network(target.prepare(module), imported, f"{request.name}_{entry}")
-    # Weights that cores and accelerator share would lie in L2 as well, where the cache is.
+    lowered = None
+    if entry == DECODE:
+        # Of one token an accelerator computes one pixel of many: beside large products the cores take columns.
+        lowered = _pinned(target, network, _LARGE).plan(network)
+        if lowered.plan.l3_offsets() or not spread_bundles(lowered.plan, target.soc):
+            lowered = None
+    lowered = lowered or _pinned(target, network, None).plan(network)
+    check_on_chip(lowered, request.capacity, entry)
+    return lowered
+
+
+def _pinned(target: Target, network: Network, largest: int | None) -> Target:
+    """Products with weights, or only those of fewer than `largest` bytes, on the accelerator alone.
+
+    Weights that the cores have a share of exist twice.
+    """
     pins = {
         layer.name: backend.target_name
         for backend, _ in target.engines[:1]
         for layer in network.layers
-        if layer.operator == "dense"
+        if layer.operator == "dense" and (largest is None or layer.inputs[1].spec.bytes < largest)
     }
-    lowered = replace(target, pins={**pins, **target.pins}).plan(network)
-    check_on_chip(lowered, request.capacity, entry)
-    return lowered
+    return replace(target, pins={**pins, **target.pins})
 
 
 def check_on_chip(lowered: LoweredPlan, capacity: int, entry: str) -> None:

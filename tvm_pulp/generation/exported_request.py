@@ -7,9 +7,10 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.frontend.exported_decoder import find_roles
+from tvm_pulp.frontend.exported_decoder import find_roles, may_have_caches
 from tvm_pulp.frontend.load import printable_messages
 from tvm_pulp.generation.compile_exported import ExportedRequest
+from tvm_pulp.generation.tokenizer import read_tokenizer
 
 
 @printable_messages()
@@ -21,6 +22,8 @@ def exported_request(path: Path, options: Any, name: str) -> ExportedRequest | N
         return None
     # With stated shapes it is a network as any other.
     if options.input_shapes and options.capacity is None:
+        return None
+    if not may_have_caches(path):
         return None
     graph = onnx_file.read(path)
     roles = find_roles(graph.model)
@@ -41,4 +44,16 @@ def exported_request(path: Path, options: Any, name: str) -> ExportedRequest | N
     for option, value in ineffective.items():
         if value:
             raise UserError(f"{option} has no effect on a decoder whose cache is state: drop it")
-    return ExportedRequest(name, graph, roles, options.capacity)
+    return ExportedRequest(name, graph, roles, options.capacity, _tokenizer(options.tokenizer))
+
+
+def _tokenizer(path: str | Path | None) -> bytes | None:
+    """The file, if it is one that can be used."""
+    if path is None:
+        return None
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise UserError(f"--tokenizer: '{path}' cannot be read ({error.strerror or error}): check the path") from None
+    read_tokenizer(content)
+    return content

@@ -16,6 +16,8 @@ from tvm import relax, s_tir, tirx
 from tvm_pulp.errors import UserError
 from tvm_pulp.lowering.float_layers import FloatLayers
 from tvm_pulp.lowering.float_operators import LOWERINGS
+from tvm_pulp.lowering.join_quantize import JoinQuantize
+from tvm_pulp.lowering.join_takes import JoinTakes
 from tvm_pulp.lowering.share_loops import share_loops
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -37,7 +39,8 @@ class LoweredFunction:
 
 def legalize_float(module: Any) -> Any:
     """Everything outside the dialect as its float layers, and what they do not know as `call_tir`."""
-    module = FloatLayers().run(module)
+    for step in (FloatLayers(), JoinQuantize(), JoinTakes()):
+        module = step.run(module)
     skip = [PREFIX + name for name in OPERATORS] + _VIEWS
     try:
         with tvm.target.Target("c"):

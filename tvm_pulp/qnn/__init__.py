@@ -9,6 +9,7 @@ from __future__ import annotations
 from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file registers it)
     add,
     add_accumulators,
+    append_quantized,
     attention,
     avg_pool,
     concat,
@@ -32,6 +33,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     integer_div,
     layer_norm,
     lookup,
+    lstm_cell,
     matmul,
     max_pool,
     mul,
@@ -47,6 +49,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     qdq_norm,
     qdq_rope,
     quantize,
+    quantize_channels_last,
     reduce,
     requantize,
     resize,
@@ -56,6 +59,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     softmax,
     space_to_depth,
     sub,
+    take,
     transpose,
 )
 from tvm_pulp.qnn.operator import OPERATORS, Operator, attributes, emit, is_qnn

@@ -6,7 +6,7 @@ becomes the smallest integer, as it does in onnxruntime. The reciprocal is an op
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,19 +37,28 @@ class Quantize(Operator):
 
     @staticmethod
     def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, (low, high) = Loops(), output.range
-        sure_part = tirx.const(sure_share(output.dtype), "float32")
+        loops = Loops()
 
         def prepare(values: Sequence[Any]) -> list[Any]:
-            scale, reciprocal, zero = values
-            sure = loops.bind("sure", scale * sure_part)
-            return [scale, reciprocal, sure, loops.bind("zero_point", i32(zero))]
+            return [quantizing(loops, values, output)]
 
-        def element(x: Any, scale: Any, reciprocal: Any, sure: Any, zero: Any) -> Any:
-            return call("quantize", x, scale, reciprocal, sure, zero, low, high).astype(output.dtype)
+        def element(x: Any, quantize: Any) -> Any:
+            return quantize(x)
 
         over_axis(loops, attributes["axis"], ("x", "scale", "reciprocal", "zero"), inputs, output, prepare, element)
         return loops.finish("quantize")
+
+
+def quantizing(loops: Loops, parameters: Sequence[Any], output: TensorSpec) -> Callable[[Any], Any]:
+    """What makes an integer of a float, by scale, reciprocal and zero point."""
+    (low, high), (scale, reciprocal, zero) = output.range, parameters
+    sure = loops.bind("sure", scale * tirx.const(sure_share(output.dtype), "float32"))
+    zero_point = loops.bind("zero_point", i32(zero))
+
+    def element(x: Any) -> Any:
+        return call("quantize", x, scale, reciprocal, sure, zero_point, low, high).astype(output.dtype)
+
+    return element
 
 
 def quantized(x: np.ndarray, scale: np.ndarray, zero_point: np.ndarray, dtype: str) -> np.ndarray:

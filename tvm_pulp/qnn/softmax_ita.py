@@ -33,7 +33,7 @@ def reference_partial_max(attributes: dict[str, Any], x: np.ndarray) -> np.ndarr
         terms = 256 >> ((largest - block + HALF_UNIT) >> UNIT_BITS)
         denominator = (denominator >> shrink) + terms.sum(-1, keepdims=True)
     inverse = ((attributes["levels"] // 2 - 1) * 256) // denominator
-    return (inverse >> ((largest - x + HALF_UNIT) >> UNIT_BITS)).astype(np.uint8)
+    return (inverse >> ((largest - x + HALF_UNIT) >> UNIT_BITS)).astype(attributes.get("dtype", "uint8"))
 
 
 def distance(largest: Any, value: Any) -> Any:
@@ -44,7 +44,7 @@ def distance(largest: Any, value: Any) -> Any:
 def write_row(loops: Loops, x: Any, y: Any, row: Any, length: int, inverse: Any, largest: Any) -> None:
     with loops.loop("i", length) as i:
         shifted = inverse >> distance(largest, i32(x[row, i]))
-        loops.store(y, [row, i], shifted.astype("uint8"))
+        loops.store(y, [row, i], shifted.astype(y.dtype))
 
 
 def row_loops_max(loops: Loops, attributes: dict[str, Any], x: Any, y: Any, row: Any, length: int) -> None:

@@ -39,7 +39,7 @@ def dialect_operators(backends: Sequence[UMABackend], family: str) -> list[Diale
     engines: dict[str, list[Runs]] = {}
     for backend in backends:
         for pattern in backend.patterns:
-            for operator in _operators_in(pattern.expression):
+            for operator in dict.fromkeys(_operators_in(pattern.expression)):
                 engines.setdefault(operator, []).append(Runs(backend.target_name, pattern.name, _limits(pattern.check)))
     kernels = registry.core_kernels(family)
     found = []

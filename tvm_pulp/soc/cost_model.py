@@ -16,6 +16,13 @@ from tvm_pulp.soc.description import Soc
 _L1_ACCESSES_PER_CYCLE = 0.316
 # The machine on which the coefficients of kernels are measured: its cores, banks and cycles until a cache line arrives.
 MEASURED_CORES, MEASURED_BANKS, MEASURED_REFILL = 8, 16, 18
+# The same of machines with other kinds of cores, where these differ: banks.
+_MEASURED_BANKS = {"ri5cy": MEASURED_BANKS, "snitch": 32}
+# Instructions and accesses of the executor, by kind of core: a step, waiting for what is over, waking up, finding
+# commands, beginning a group, writing a command.
+_EXECUTOR = {"ri5cy": (42, 18, 17, 16, 16, 30), "snitch": (70, 20, 10, 20, 6, 45)}
+# Bytes of code that count as a line here, whatever the lines of a machine.
+_CODE_LINE = 16
 # Bytes of an access of an engine.
 _WIDE_ACCESS = 32
 # Lines of code of the executor and drivers.
@@ -79,7 +86,8 @@ class CostModel:
     @cached_property
     def contention(self) -> float:
         """By how much the DMA is slower while the cores work: a word waits for the access that is in its bank."""
-        return self._bank_share(self.cores)
+        # Where another core commands it, the DMA wins over all.
+        return 0.0 if self.soc.cluster.dma_core else self._bank_share(self.cores)
 
     def _bank_share(self, cores: int) -> float:
         """Probability that cores use a certain bank of L1 in a cycle."""
@@ -89,9 +97,13 @@ class CostModel:
     # --- the executor: instructions of its code, and accesses ---------------------------------------------------
 
     @property
+    def _executor(self) -> tuple[int, int, int, int, int, int]:
+        return _EXECUTOR[self.soc.cluster.core]
+
+    @property
     def step_cycles(self) -> int:
         """A step besides its function: reading the record, the call, the loop."""
-        return 42
+        return self._executor[0]
 
     @property
     def barrier_cycles(self) -> int:
@@ -100,27 +112,27 @@ class CostModel:
     @property
     def wait_cycles(self) -> int:
         """Waiting for transfers that are over already."""
-        return 18
+        return self._executor[1]
 
     @property
     def wake_cycles(self) -> int:
         """Waking up from the event of transfers."""
-        return 17 + self.soc.events.wake
+        return self._executor[2] + self.soc.events.wake
 
     @property
     def issue_cycles(self) -> int:
         """An agent finds that it has commands."""
-        return 16
+        return self._executor[3]
 
     @property
     def begin_cycles(self) -> int:
         """Taking a counter for a group of transfers."""
-        return 16
+        return self._executor[4]
 
     @property
     def command_cycles(self) -> int:
         """Writing one command."""
-        return 30
+        return self._executor[5]
 
     @property
     def entry_cycles(self) -> int:
@@ -192,17 +204,22 @@ class CostModel:
     @cached_property
     def shared_lines(self) -> float:
         """Lines of code that the cache of all cores holds."""
-        return self.soc.icache.shared_sets * self.soc.icache.shared_ways * _USABLE_LINES
+        lines = self.soc.icache.shared_sets * self.soc.icache.shared_ways * _USABLE_LINES
+        return lines * self.soc.code_line_bytes / _CODE_LINE
 
     @cached_property
     def own_lines(self) -> int:
         """Lines of code that a core's own cache holds."""
-        return self.soc.icache.private_sets * self.soc.icache.private_ways
+        return self.soc.icache.private_sets * self.soc.icache.private_ways * self.soc.code_line_bytes // _CODE_LINE
 
     @property
     def refill_cycles(self) -> int:
         """Until a line arrives from L2."""
-        return 0 if self.soc.icache.ideal else self.soc.icache.refill
+        if self.soc.icache.ideal:
+            return 0
+        # A longer line brings more, and with Snitch cores the next one comes along.
+        together = self.soc.code_line_bytes // _CODE_LINE * (2 if self.soc.cluster.core == "snitch" else 1)
+        return -(-self.soc.icache.refill // together)
 
     @property
     def shared_hit_cycles(self) -> int:
@@ -222,7 +239,8 @@ class CostModel:
     @cached_property
     def core_slowdown(self) -> float:
         """Cycles of a core's work here, by those on the machine where kernels are measured: others are in its way."""
-        measured = _wait_for_banks((MEASURED_CORES - 1) * _L1_ACCESSES_PER_CYCLE / MEASURED_BANKS)
+        banks = _MEASURED_BANKS[self.soc.cluster.core]
+        measured = _wait_for_banks((MEASURED_CORES - 1) * _L1_ACCESSES_PER_CYCLE / banks)
         return (1.0 + _wait_for_banks(self._bank_share(self.cores - 1))) / (1.0 + measured)
 
 

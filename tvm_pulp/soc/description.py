@@ -119,6 +119,7 @@ class Scoreboard(_Section):
     offload: int = Field(default=4, ge=1)
     engine_load: int = Field(default=13, ge=1)
     engine_store_interval: int = Field(default=6, ge=1)
+    engine_store_delay: int = Field(default=8, ge=1)
     memory_operations: int = Field(default=4, ge=1, le=8)
     atomic_extra: int = Field(default=2, ge=0)
     barrier_exit: int = Field(default=2, ge=2)

@@ -36,13 +36,20 @@ class Platform:
             raise UserError(
                 f"SoC {self.soc.name}: software.kernels 'xpulp' needs cluster.isa.xpulp: leave it empty for generated C"
             )
-        if self.soc.memory.l2.private_bytes == 0:
+        if (self.soc.software.hal == "snitch") != (self.soc.cluster.core == "snitch"):
+            raise UserError(
+                f"SoC {self.soc.name}: software.hal '{self.soc.software.hal}' is not for cores of the kind "
+                f"'{self.soc.cluster.core}': change one of them"
+            )
+        if self.soc.memory.l2.private_bytes == 0 and not self.soc.cluster.dma_core:
             raise UserError(
                 f"SoC {self.soc.name}: memory.l2.private_bytes is 0, but the controller's stack lies there: set it"
             )
 
-    def march(self, *, uses_float: bool) -> Literal["rv32imc", "rv32imfc"]:
+    def march(self, *, uses_float: bool) -> Literal["rv32imc", "rv32imfc", "rv32ima"]:
         """What programs are compiled for, and with it the ABI of all their code."""
+        if self.soc.cluster.core == "snitch":
+            return "rv32ima"
         return "rv32imfc" if uses_float and self.soc.cluster.isa.single_float else "rv32imc"
 
     def constant_levels(self) -> dict[str, int]:
@@ -73,7 +80,8 @@ class Platform:
         for name, size in software.weight_parts.items():
             regions.append((f"{name.upper()} (r)", base, size))
             base += size
-        regions.append(("L2_PRIVATE (rw)", memory.l2.base, private))
+        if private:
+            regions.append(("L2_PRIVATE (rw)", memory.l2.base, private))
         regions.append(("L2 (rwx)", memory.l2.base + private, memory.l2.size - private))
         lines = [f"  {name:17} : ORIGIN = {base:#010x}, LENGTH = {size:#x}" for name, base, size in regions]
         weights = [f"  .{n} : ALIGN(32) {{ *(.{n} .{n}.*) }} > {n.upper()}" for n in software.weight_parts]
@@ -81,7 +89,7 @@ class Platform:
         for mark, value in {
             "@MEMORIES@": "\n".join(lines),
             "@WEIGHT_SECTIONS@": "\n".join(weights),
-            "@STACKS@": f"{self.soc.cluster.cores} * {software.stack_bytes}",
+            "@STACKS@": f"{self.soc.harts} * {software.stack_bytes}",
         }.items():
             text = text.replace(mark, value)
         return text

@@ -10,12 +10,19 @@ from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.tir.double_buffer import double_buffer
 from tvm_pulp.tir.insert_barriers import insert_barriers
 from tvm_pulp.tir.insert_tiled_dma import insert_tiled_dma
+from tvm_pulp.tir.kv_cache import kv_cache
 from tvm_pulp.tir.layer_main import layer_main
 from tvm_pulp.tir.place_buffers import place_buffers
 from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import UMABackend
 
-PASSES: tuple[Callable[[Any, Tables], Any], ...] = (insert_tiled_dma, double_buffer, place_buffers, insert_barriers)
+PASSES: tuple[Callable[[Any, Tables], Any], ...] = (
+    insert_tiled_dma,
+    double_buffer,
+    kv_cache,
+    place_buffers,
+    insert_barriers,
+)
 
 
 @dataclass(frozen=True)

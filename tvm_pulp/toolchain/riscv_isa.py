@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Architecture = Literal["rv32imc", "rv32imfc"]
+Architecture = Literal["rv32imc", "rv32imfc", "rv32ima"]
 
 # -ffp-contract=off: float results must not depend on whether the core has fused multiply-add.
 FREESTANDING_FLAGS = (
@@ -34,6 +34,7 @@ _ISAS = {
     "rv32imc": RiscvIsa("rv32imc", "ilp32", ("m", "c")),
     # ilp32f, not ilp32: gcc has no 32-bit libraries for F instructions with soft-float calls.
     "rv32imfc": RiscvIsa("rv32imfc", "ilp32f", ("m", "f", "c")),
+    "rv32ima": RiscvIsa("rv32ima", "ilp32", ("m", "a")),
 }
 assert set(_ISAS) == set(get_args(Architecture))
 

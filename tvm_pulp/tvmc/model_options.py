@@ -57,6 +57,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--state", action="store_true", help="caches that go in and come out stay in the device, appended in place"
     )
     parser.add_argument("--capacity", type=int, metavar="N", help="tokens that the cache of a language model holds")
+    parser.add_argument(
+        "--tokenizer", metavar="FILE", help="tokenizer.json of a language model; travels in the archive"
+    )
     parser.add_argument("--cores", type=int, metavar="N", help="cluster cores that take part; default: all")
     parser.add_argument(
         "--pin",
@@ -154,6 +157,7 @@ def options_of(args: argparse.Namespace) -> Any:
         plan=args.plan,
         cores=args.cores,
         capacity=args.capacity,
+        tokenizer=args.tokenizer,
         state=args.state,
         pins=parse_pins(args.pin),
         io=args.io,

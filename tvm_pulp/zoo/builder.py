@@ -82,15 +82,17 @@ class Builder:
         largest = np.abs(real).max(axis=tuple(range(1, len(shape))), keepdims=True)
         return np.rint(real * (self._weight_limit / largest)).astype(np.int64)
 
-    def requantize(self, name: str, acc: Tensor, rule: Requantization, axis: int = -1, step: float = 1.0) -> Tensor:
-        """RequantShift; per-channel constants run along `axis` of the data."""
+    def requantize(
+        self, name: str, acc: Tensor, rule: Requantization, axis: int = -1, step: float = 1.0, levels: int = 256
+    ) -> Tensor:
+        """RequantShift; per-channel constants run along `axis` of the data. Without a sign there may be 128 levels."""
         rank = acc.values.ndim
         shape = () if rule.mul.size == 1 else (-1, *[1] * (rank - 1 - axis % rank))
         mul, add = rule.mul.reshape(shape), rule.add.reshape(shape)
         operands = [acc.name, self.graph.constant(f"{name}_mul", mul), self.graph.constant(f"{name}_add", add)]
-        levels = {"n_levels_out": number(256, 1), "signed": number(rule.signed, 1), "div": number(1 << rule.shift)}
-        self.graph.node("RequantShift", operands, name, private=True, **levels)
-        values = integer_math.requantize(acc.values, mul, add, rule.shift, rule.signed)
+        stated = {"n_levels_out": number(levels, 1), "signed": number(rule.signed, 1), "div": number(1 << rule.shift)}
+        self.graph.node("RequantShift", operands, name, private=True, **stated)
+        values = np.minimum(integer_math.requantize(acc.values, mul, add, rule.shift, rule.signed), levels - 1)
         return Tensor(name, values, 128 if rule.signed else 255, step, rule.signed)
 
     def rescale(self, name: str, acc: Tensor, signed: bool = True, headroom: float = 1.0) -> Tensor:

@@ -25,6 +25,8 @@ _MODULES = {
     "qdq_encoder": "qdq_encoder",
     "qdq_llama": "qdq_llama",
 }
+# Of sizes that are compiled on demand only: encoders for accelerators with one multiplier per tensor.
+_ENCODERS = ("octave_attention", "mobilebert", "mobilebert_layer", "mobilebert_narrow", "dinov2_layer", "whisper_layer")
 
 
 def names() -> list[str]:
@@ -33,14 +35,15 @@ def names() -> list[str]:
 
 
 def _find(name: str) -> ZooModel:
-    if name not in _MODULES:
+    module_name = "tensor_wise_encoders" if name in _ENCODERS else _MODULES.get(name)
+    if module_name is None:
         from tvm_pulp.zoo.decoders import MODELS
 
-        known = [*_MODULES, *MODELS]
+        known = [*_MODULES, *_ENCODERS, *MODELS]
         close = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
         advice = f"did you mean {' or '.join(close)}" if close else f"the networks are {', '.join(known)}"
         raise UserError(f"the zoo has no network '{name}': {advice}")
-    module: Any = importlib.import_module(f"tvm_pulp.zoo.{_MODULES[name]}")
+    module: Any = importlib.import_module(f"tvm_pulp.zoo.{module_name}")
     return next(network for network in module.NETWORKS if network.name == name)
 
 

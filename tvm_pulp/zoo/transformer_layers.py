@@ -92,12 +92,26 @@ def layer_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
 
 def gelu(builder: Builder, name: str, x: Tensor, reach: float = 4.0) -> Tensor:
     """iGELU and its RequantShift; an input of 127 stands for `reach`."""
+    return builder.rescale(name, gelu_accumulator(builder, name, x, reach))
+
+
+def gelu_accumulator(builder: Builder, name: str, x: Tensor, reach: float) -> Tensor:
+    """iGELU; an input of 127 stands for `reach`."""
     # erf(v) as sign(v) (1 - 0.2888 (min(|v|, 1.769) - 1.769)^2) with v = x / sqrt(2).
     step = reach / 127 / 2**0.5
     b, one = -round(1.769 / step), round(1 / 0.2888 / step**2)
     builder.graph.node("iGELU", [x.name], f"{name}_acc", private=True, b=b, one=one)
-    acc = Tensor(f"{name}_acc", integer_math.gelu(x.values, b, one), x.bound * (one + 1))
-    return builder.rescale(name, acc)
+    return Tensor(f"{name}_acc", integer_math.gelu(x.values, b, one), x.bound * (one + 1))
+
+
+def no_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
+    """The iNoNorm operator: a weight and a bias per column in place of a normalization."""
+    columns = x.values.shape[-1]
+    weight = np.rint(builder.random(f"{name}_weight").uniform(0.8, 1.2, columns) * 64).astype(np.int64)
+    bias = np.rint(builder.random(f"{name}_bias").normal(columns) * 64 * 2).astype(np.int64)
+    operands = [x.name, builder.graph.constant(f"{name}_weight", weight), builder.graph.constant(f"{name}_bias", bias)]
+    builder.graph.node("iNoNorm", operands, name, private=True, D=1 << 6, n_levels=256, mul=1)
+    return Tensor(name, np.clip((x.values * weight + bias) >> 6, -128, 127), 128, x.step)
 
 
 def hardswish(builder: Builder, name: str, x: Tensor, reach: float = 4.0) -> Tensor:

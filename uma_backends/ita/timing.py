@@ -36,9 +36,9 @@ def product_cycles(rows: int, columns: int, inner: int, *, has_bias: bool) -> in
     return _chain_cycles(_step_cycles(rows * columns, inner, has_bias), inner == 1, has_bias)
 
 
-def attention_cycles(s: int, p: int) -> int:
-    """Logits, softmax and products with values of one head."""
-    steps = _step_cycles(s * s, p, False) + _step_cycles(s * p, s, False)
+def attention_cycles(rows: int, s: int, p: int) -> int:
+    """Logits, softmax and products with values of some tiles of queries, with s of keys."""
+    steps = _step_cycles(rows * s, p, False) + _step_cycles(rows * p, s, False)
     return _chain_cycles(steps, p == 1, False)
 
 

@@ -9,6 +9,12 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
+from uma_backends.neureka.dense_add import (
+    add_dense_pattern,
+    dense_add_check,
+    dense_add_pattern,
+    dense_add_strategy,
+)
 from uma_backends.neureka.neureka_form import ENGINE, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, Addresses, register_image
 from uma_backends.neureka.strategy import conv2d_check, conv2d_strategy, dense_check, dense_strategy
@@ -40,6 +46,9 @@ class NeurekaBackend(UMABackend):
         self._register_operator_strategy("conv2d", conv2d_strategy)
         self._register_pattern("dense", lambda: _operator("dense"), dense_check)
         self._register_operator_strategy("dense", dense_strategy)
+        for name, pattern in (("dense_add", dense_add_pattern), ("add_dense", add_dense_pattern)):
+            self._register_pattern(name, pattern, dense_add_check)
+            self._register_operator_strategy(name, dense_add_strategy)
         self._register_codegen(
             Codegen(
                 files=tuple(

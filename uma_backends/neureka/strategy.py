@@ -16,7 +16,8 @@ from uma_backends.neureka.neureka_form import ENGINE, Context
 _KNOWN: WeakKeyDictionary[Layer, dict[bool, Arithmetic | str]] = WeakKeyDictionary()
 
 
-def _arithmetic(layer: Layer, context: Context) -> Arithmetic | str:
+def known_arithmetic(layer: Layer, context: Context) -> Arithmetic | str:
+    """Arithmetic of a layer, or why the array cannot do it."""
     known = _KNOWN.setdefault(layer, {})
     if context.native_tflite not in known:
         known[context.native_tflite] = arithmetic_of(layer, native_rounding=context.native_tflite)
@@ -25,7 +26,7 @@ def _arithmetic(layer: Layer, context: Context) -> Arithmetic | str:
 
 def dense_check(match: Any) -> bool | Refusal:
     """Constant weights of up to 8 bits, 8-bit inputs, accumulators of 32 bits."""
-    arithmetic = _arithmetic(match.layer, match.context)
+    arithmetic = known_arithmetic(match.layer, match.context)
     return Refusal(ENGINE, arithmetic) if isinstance(arithmetic, str) else True
 
 
@@ -47,7 +48,7 @@ def conv2d_check(match: Any) -> bool | Refusal:
 
 def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
     """Fully connected layers and matrix products with constant weights."""
-    arithmetic = _arithmetic(layer, context)
+    arithmetic = known_arithmetic(layer, context)
     if isinstance(arithmetic, str):
         return Refusal(ENGINE, arithmetic)
     return [DenseForm(layer, arithmetic, context, Mode.POINTWISE, "1x1 over rows")]
@@ -55,7 +56,7 @@ def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
 
 def conv2d_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
     """Convolutions: directly where the array has the kernel, by im2col otherwise."""
-    arithmetic = _arithmetic(layer, context)
+    arithmetic = known_arithmetic(layer, context)
     if isinstance(arithmetic, str):
         return Refusal(ENGINE, arithmetic)
     a = layer.attributes

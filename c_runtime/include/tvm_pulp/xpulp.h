@@ -258,6 +258,7 @@ __asm__(
 #define XP_DOTUSP(rd, a, b) XP_R(0x57, 1, 0x44, rd, a, b)
 #define XP_DOTUP(rd, a, b) XP_R(0x57, 1, 0x40, rd, a, b)
 /* Two halves. */
+#define XP_MINU2(rd, a, b) XP_R(0x57, 0, 0x14, rd, a, b)
 #define XP_MAXU2(rd, a, b) XP_R(0x57, 0, 0x1c, rd, a, b)
 /* All ones where a >= b, unsigned. */
 #define XP_CMPGEU2(rd, a, b) XP_R(0x57, 0, 0x1e, rd, a, b)

@@ -19,6 +19,7 @@ struct head {
   uint8_t *row;          /* a query through its table */
   uint8_t *keys;         /* the keys of a head through theirs */
   uint32_t padded, k_stride;
+  struct tvm_pulp_range mine; /* elements of the values that are this core's, in whole words */
   int32_t flip_q, flip_k, flip_v, zero_q, zero_k, zero_v;
 };
 
@@ -54,7 +55,7 @@ static NOINLINE void turn_values(const struct head *h, const uint8_t *v) {
   const int32_t flip = h->flip_v;
   uint8_t *column = h->values;
   for (uint32_t left = args->keys; left > 0u; column += 4) {
-    const uint8_t *r0 = v, *end = v + args->size, *r1 = left > 1u ? r0 + stride : r0, *r2 = left > 2u ? r1 + stride : r0;
+    const uint8_t *r0 = v + h->mine.begin, *end = v + h->mine.end, *r1 = left > 1u ? r0 + stride : r0, *r2 = left > 2u ? r1 + stride : r0;
     const uint8_t *r3 = left > 3u ? r2 + stride : r0;
     uint8_t *to = column;
     for (; r0 < end; r0 += 4, r1 += 4, r2 += 4, r3 += 4) {
@@ -71,12 +72,43 @@ static NOINLINE void turn_values(const struct head *h, const uint8_t *v) {
   }
 }
 
+/* What the zero point of q adds to the scores of four keys at a time; the last four reach back. */
+static void correct_keys(const struct head *h) {
+  const struct tvm_pulp_qdq_attention_args *args = h->args;
+  const int32_t flip = h->flip_k, factor = -h->zero_q;
+  const uint32_t stride = h->k_stride, words = args->size >> 2, last = args->keys - 4u;
+  for (uint32_t key = 0;; key = key + 4u < last ? key + 4u : last) {
+    const uint8_t *b0 = h->k + key * stride, *b1 = b0 + stride, *b2 = b1 + stride, *b3 = b2 + stride;
+    int32_t *to = h->corrections + key, s0 = 0, s1 = 0, s2 = 0, s3 = 0, w0, w1, w2, w3;
+    if (factor != 0) {
+      __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[w0]", 4, "%[b0]") XP_LW("%[w1]", 4, "%[b1]")
+                           XP_LW("%[w2]", 4, "%[b2]") XP_LW("%[w3]", 4, "%[b3]") "xor %[w0],%[w0],%[f]\n"
+                       "xor %[w1],%[w1],%[f]\nxor %[w2],%[w2],%[f]\nxor %[w3],%[w3],%[f]\n"
+                       XP_SDOTSP("%[s0]", "%[w0]", "%[o]") XP_SDOTSP("%[s1]", "%[w1]", "%[o]")
+                           XP_SDOTSP("%[s2]", "%[w2]", "%[o]") XP_LOOP_END XP_SDOTSP("%[s3]", "%[w3]", "%[o]") XP_END
+                       : [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [s0] "+r"(s0), [s1] "+r"(s1),
+                         [s2] "+r"(s2), [s3] "+r"(s3), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)
+                       : [n] "r"(words), [f] "r"(flip), [o] "r"(0x01010101)
+                       : "memory");
+    }
+    to[0] = factor * s0;
+    to[1] = factor * s1;
+    to[2] = factor * s2;
+    to[3] = factor * s3;
+    if (key == last) return;
+  }
+}
+
+/* A whole number of words. */
 static void translate(const uint8_t *x, uint8_t *y, const uint8_t *table, uint32_t count) {
-  int32_t v;
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[v]", 1, "%[x]") XP_LBUX("%[v]", "%[v]", "%[t]")
-                       XP_LOOP_END XP_SB("%[v]", 1, "%[y]") XP_END
-                   : [x] "+r"(x), [y] "+r"(y), [v] "=&r"(v)
-                   : [n] "r"(count), [t] "r"(table)
+  int32_t v0, v1, v2, v3;
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[v0]", 1, "%[x]") XP_LBU("%[v1]", 1, "%[x]")
+                       XP_LBU("%[v2]", 1, "%[x]") XP_LBU("%[v3]", 1, "%[x]") XP_LBUX("%[v0]", "%[v0]", "%[t]")
+                           XP_LBUX("%[v1]", "%[v1]", "%[t]") XP_LBUX("%[v2]", "%[v2]", "%[t]")
+                               XP_LBUX("%[v3]", "%[v3]", "%[t]") XP_PACKLO("%[v0]", "%[v1]", "%[v0]")
+                                   XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END
+                   : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+                   : [n] "r"(count >> 2), [t] "r"(table)
                    : "memory");
 }
 
@@ -93,10 +125,7 @@ static NOINLINE void prepare_head(struct head *h, uint32_t head) {
     }
     h->k = h->keys;
   }
-  const uint8_t *k = h->k;
-  for (uint32_t key = 0; key < args->keys; ++key, k += h->k_stride) {
-    h->corrections[key] = h->zero_q ? -h->zero_q * sum_of_bytes(k, args->size, h->flip_k) : 0;
-  }
+  correct_keys(h);
 }
 
 /* Four dot products of `words` words: a row with four others, whose words are changed by `flip`. */
@@ -113,6 +142,34 @@ static NOINLINE void prepare_head(struct head *h, uint32_t head) {
 #define FLIPPED                                                                                            \
   "xor %[x],%[x],%[g]\nxor %[w0],%[w0],%[f]\nxor %[w1],%[w1],%[f]\nxor %[w2],%[w2],%[f]\nxor %[w3],%[w3],%[f]\n"
 
+#if defined(__riscv_flen)
+/* Four dot products as four bytes of s0: what the zero point adds, scaled, rounded, clipped, looked up. */
+#define EACH(OP)                                                                                              \
+  OP("%[s0]", "%[w0]", "%[f0]", "0") OP("%[s1]", "%[w1]", "%[f1]", "1") OP("%[s2]", "%[w2]", "%[f2]", "2") \
+  OP("%[s3]", "%[w3]", "%[f3]", "3")
+#define CORRECTION(s, w, f, i) "lw " w ",4*" i "(%[a])\n"
+#define CORRECT(s, w, f, i) "add " s "," s "," w "\n"
+#define REAL(s, w, f, i) "fcvt.s.w " f "," s "\n"
+#define SCALE(s, w, f, i) "fmul.s " f "," f ",%[k]\n"
+#define ROUND(s, w, f, i) "fcvt.w.s " s "," f ",rne\n" XP_MAX(s, s, "%[l]") XP_MIN(s, s, "%[h]")
+#define CLASS(s, w, f, i) "lbu " w "," i "(%[c])\nslli " w "," w ",8\nadd " s "," s "," w "\n"
+#define LOOK_UP(s, w, f, i) XP_LBUX(s, s, "%[t]")
+#define LARGEST(s, w, f, i) XP_MAX("%[b]", "%[b]", s)
+#define SCORES(CLASSES)                                                                                       \
+  __asm__ volatile(XP_BEGIN EACH(CORRECTION) EACH(CORRECT) EACH(REAL) EACH(SCALE) EACH(ROUND) CLASSES EACH(LOOK_UP) \
+                       EACH(LARGEST) XP_PACKLO("%[s0]", "%[s1]", "%[s0]") XP_PACKHI("%[s0]", "%[s3]", "%[s2]") XP_END \
+                   : [s0] "+r"(s0), [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3), [b] "+r"(best), [w0] "=&r"(w0), \
+                     [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [f0] "=&f"(f0), [f1] "=&f"(f1),          \
+                     [f2] "=&f"(f2), [f3] "=&f"(f3)                                                           \
+                   : [a] "r"(add), [k] "f"(scale), [l] "r"(low), [h] "r"(high), [t] "r"(table), [c] "r"(classes) \
+                   : "memory")
+#else
+#define SCORE(s, i)                                                                        \
+  s = nearest((float)(s + add[i]) * scale, low, high);                                      \
+  s = table[masked ? s + 256 * mask[key + i] : s];                                          \
+  best = tvm_pulp_xp_max(best, s)
+#endif
+
 /* Scores of a query through their table, in `weights`; returns the largest. There are four keys or more. */
 static inline __attribute__((always_inline)) int32_t scores_of_row(const struct head *h, const uint8_t *q,
                                                                    const uint8_t *mask, uint32_t masked) {
@@ -126,10 +183,6 @@ static inline __attribute__((always_inline)) int32_t scores_of_row(const struct 
   uint8_t *to = h->weights;
   int32_t best = 0, constant = (int32_t)args->size * h->zero_q * h->zero_k;
   if (h->zero_k) constant -= h->zero_k * sum_of_bytes(q, args->size, row_flip);
-#define SCORE(s, i)                                                                        \
-  s = nearest((float)(s + add[i]) * scale, low, high);                                      \
-  s = table[masked ? s + 256 * mask[key + i] : s];                                          \
-  best = tvm_pulp_xp_max(best, s)
   uint32_t key = 0, last = args->keys - 4u;
   for (;;) {
     const uint8_t *a = q, *b0 = k + key * stride, *b1 = b0 + stride, *b2 = b1 + stride, *b3 = b2 + stride;
@@ -140,11 +193,22 @@ static inline __attribute__((always_inline)) int32_t scores_of_row(const struct 
     } else {
       DOTS(XP_SDOTSP, "");
     }
+#if defined(__riscv_flen)
+    const uint8_t *classes = mask + key;
+    float f0, f1, f2, f3;
+    if (masked) {
+      SCORES(EACH(CLASS));
+    } else {
+      SCORES("");
+    }
+    tvm_pulp_xp_put_word(to + key, s0);
+#else
     SCORE(s0, 0);
     SCORE(s1, 1);
     SCORE(s2, 2);
     SCORE(s3, 3);
     tvm_pulp_xp_put_word(to + key, tvm_pulp_xp_packhi(tvm_pulp_xp_packlo(s0, s1, s0), s3, s2));
+#endif
     if (key == last) break;
     /* The last four reach back. */
     key = key + 4u < last ? key + 4u : last;
@@ -163,9 +227,12 @@ static NOINLINE void row_weights(const struct head *h, int32_t best) {
   const int32_t *exponential = args->exponential;
   uint8_t *w = h->weights;
   int32_t total = 0, *e = h->exponentials, v, n = (int32_t)args->keys;
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[v]", 1, "%[w]") "sub %[v],%[b],%[v]\nslli %[v],%[v],2\n"
-                       XP_LWX("%[v]", "%[v]", "%[t]") "add %[s],%[s],%[v]\n" XP_LOOP_END XP_SW("%[v]", 4, "%[e]") XP_END
-                   : [w] "+r"(w), [e] "+r"(e), [s] "+r"(total), [v] "=&r"(v)
+  /* The next value is loaded while this one is waited for: one more than there are is read, inside the scratch area. */
+  int32_t next;
+  __asm__ volatile(XP_BEGIN XP_LBU("%[x]", 1, "%[w]") XP_LOOP("%[n]") "sub %[v],%[b],%[x]\nslli %[v],%[v],2\n"
+                       XP_LWX("%[v]", "%[v]", "%[t]") XP_LBU("%[x]", 1, "%[w]") "add %[s],%[s],%[v]\n" XP_LOOP_END
+                           XP_SW("%[v]", 4, "%[e]") XP_END
+                   : [w] "+r"(w), [e] "+r"(e), [s] "+r"(total), [v] "=&r"(v), [x] "=&r"(next)
                    : [n] "r"(n), [b] "r"(best), [t] "r"(exponential)
                    : "memory");
   const float factor = args->reals[1] / (float)total;
@@ -173,9 +240,10 @@ static NOINLINE void row_weights(const struct head *h, int32_t best) {
   w = h->weights;
 #if defined(__riscv_flen)
   float f;
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LW("%[v]", 4, "%[e]") "fcvt.s.w %[f],%[v]\nfmul.s %[f],%[f],%[k]\n"
-                   "fcvt.w.s %[v],%[f],rne\n" XP_MIN("%[v]", "%[v]", "%[h]") XP_LOOP_END XP_SB("%[v]", 1, "%[w]") XP_END
-                   : [w] "+r"(w), [e] "+r"(e), [v] "=&r"(v), [f] "=&f"(f)
+  __asm__ volatile(XP_BEGIN XP_LW("%[x]", 4, "%[e]") XP_LOOP("%[n]") "fcvt.s.w %[f],%[x]\n" XP_LW("%[x]", 4, "%[e]")
+                   "fmul.s %[f],%[f],%[k]\nfcvt.w.s %[v],%[f],rne\n" XP_MIN("%[v]", "%[v]", "%[h]") XP_LOOP_END
+                       XP_SB("%[v]", 1, "%[w]") XP_END
+                   : [w] "+r"(w), [e] "+r"(e), [v] "=&r"(v), [f] "=&f"(f), [x] "=&r"(next)
                    : [n] "r"(n), [k] "f"(factor), [h] "r"(args->probability_high)
                    : "memory");
 #else
@@ -197,7 +265,8 @@ static NOINLINE void row_result(const struct head *h, uint8_t *y) {
     constant *= -h->zero_v;
   }
   const uint8_t *b0 = h->values;
-  for (uint8_t *end = y + args->size; y < end; y += 4) {
+  uint8_t *end = y + h->mine.end;
+  for (y += h->mine.begin; y < end; y += 4) {
     int32_t s0 = constant, s1 = constant, s2 = constant, s3 = constant, x, w0, w1, w2, w3, flip = 0, row_flip = 0;
     const uint8_t *a = h->weights, *b1 = b0 + padded, *b2 = b1 + padded, *b3 = b2 + padded, *next = b3 + padded;
     DOTS(XP_SDOTUSP, "");
@@ -223,6 +292,8 @@ static void prepare(struct head *h, const struct tvm_pulp_qdq_attention_args *ar
   h->keys = args->q_table ? h->row + args->size : h->row;
   h->k_stride = args->k_table ? args->size : args->k_stride;
   for (uint32_t i = args->keys; i < h->padded; ++i) h->weights[i] = 0;
+  h->mine.begin = 0;
+  h->mine.end = args->size;
   h->flip_q = flip_of(args->q_type);
   h->flip_k = flip_of(args->k_type);
   h->flip_v = flip_of(args->v_type);
@@ -250,7 +321,8 @@ static void queries_of_head(struct head *h, uint32_t head, uint32_t begin, uint3
   }
 }
 
-/* Fewer heads than cores: a few cores share a head where that comes out even. Else rows as they come. */
+/* Fewer heads than cores: a few cores share a head where that comes out even, its queries or, of one query, the elements
+ * of its values. Else rows as they come. */
 static void whole_words(const struct tvm_pulp_qdq_attention_args *args, uint32_t core, uint32_t cores) {
   struct head h;
   prepare(&h, args, core);
@@ -258,6 +330,13 @@ static void whole_words(const struct tvm_pulp_qdq_attention_args *args, uint32_t
   if (together * heads == cores) {
     uint32_t head = together == 1u ? core : core / together;
     struct tvm_pulp_range range = tvm_pulp_share(queries, core - head * together, together);
+    if (queries == 1u) {
+      range = tvm_pulp_share(args->size >> 2, core - head * together, together);
+      h.mine.begin = 4u * range.begin;
+      h.mine.end = 4u * range.end;
+      range.begin = 0;
+      range.end = h.mine.begin < h.mine.end;
+    }
     queries_of_head(&h, head, range.begin, range.end);
     return;
   }

@@ -97,21 +97,32 @@ static struct tvm_pulp_row_walk walk(uint32_t rows, uint32_t columns, uint32_t c
   return w;
 }
 
+/* `count` elements of a row from a column on. */
+static __attribute__((noinline)) void piece_of_row(const struct tvm_pulp_qdq_norm_args *args, uint32_t row,
+                                                   uint32_t column, uint32_t count) {
+  const uint32_t columns = args->columns, at = row * columns;
+  const uint8_t *x = args->x + at;
+  struct piece p = {x + column, args->y + at + column, column, count, args->centred ? (int32_t)columns : 1, 0, 0.0f};
+  int32_t total;
+  uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, &total)
+                                                   : tvm_pulp_sums_unsigned(x, columns, &total);
+  p.factor = tvm_pulp_qdq_norm_factor(args, total, squares);
+  p.offset = args->centred ? -total : -args->zero_point_x;
+  scale_piece(args, &p);
+}
+
+static __attribute__((noinline)) void some_rows(const struct tvm_pulp_qdq_norm_args *args, uint32_t core,
+                                                uint32_t cores) {
+  struct tvm_pulp_row_walk w = walk(args->rows, args->columns, core, cores);
+  for (; tvm_pulp_next_piece(&w); tvm_pulp_walk_on(&w)) piece_of_row(args, w.row, w.column, w.count);
+}
+
+/* One row needs little code, and fetching code is most of what it takes. */
 TVM_PULP_KERNEL(qdq_norm) {
-  uint32_t columns = args->columns;
-  struct piece p = {0, 0, 0, 0, args->centred ? (int32_t)columns : 1, 0, 0.0f};
-  struct tvm_pulp_row_walk w = walk(args->rows, columns, core, cores);
-  for (; tvm_pulp_next_piece(&w); tvm_pulp_walk_on(&w)) {
-    const uint8_t *x = args->x + w.row * columns;
-    int32_t total;
-    uint32_t squares = args->x_type == TVM_PULP_INT8 ? tvm_pulp_sums_signed((const int8_t *)x, columns, &total)
-                                                     : tvm_pulp_sums_unsigned(x, columns, &total);
-    p.factor = tvm_pulp_qdq_norm_factor(args, total, squares);
-    p.offset = args->centred ? -total : -args->zero_point_x;
-    p.x = x + w.column;
-    p.y = args->y + w.row * columns + w.column;
-    p.column = w.column;
-    p.count = w.count;
-    scale_piece(args, &p);
+  if (args->rows != 1u) {
+    some_rows(args, core, cores);
+    return;
   }
+  struct tvm_pulp_range range = tvm_pulp_share_words(args->columns, core, cores);
+  if (range.begin < range.end) piece_of_row(args, 0, range.begin, range.end - range.begin);
 }

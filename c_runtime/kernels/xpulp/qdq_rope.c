@@ -36,13 +36,14 @@ TVM_PULP_KERNEL(qdq_rope) {
     tvm_pulp_plain_qdq_rope(args, core, cores);
     return;
   }
-  struct tvm_pulp_range range = tvm_pulp_share(args->rows, core, cores);
-  uint32_t size = args->size, half = size >> 1;
-  for (uint32_t row = range.begin; row < range.end; ++row) {
-    uint32_t at = tvm_pulp_qdq_rope_position(args, row) * size;
+  uint32_t size = args->size, half = size >> 1, few = args->rows < cores;
+  /* Of few rows, as a token has them, halves. */
+  struct tvm_pulp_range range = tvm_pulp_share(few ? 2u * args->rows : args->rows, core, cores);
+  for (uint32_t item = range.begin; item < range.end; ++item) {
+    uint32_t row = few ? item >> 1 : item, at = tvm_pulp_qdq_rope_position(args, row) * size;
     const uint8_t *x = args->x + row * size;
     uint8_t *y = args->y + row * size;
-    half_row(args, x, x + half, args->first, at, y);
-    half_row(args, x + half, x, args->second, at + half, y + half);
+    if (!few || (item & 1u) == 0u) half_row(args, x, x + half, args->first, at, y);
+    if (!few || (item & 1u) != 0u) half_row(args, x + half, x, args->second, at + half, y + half);
   }
 }

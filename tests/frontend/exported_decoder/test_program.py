@@ -66,7 +66,7 @@ class Device:
         return np.asarray(made["logits"]).reshape(rows, -1)[: len(tokens)]
 
 
-@pytest.mark.parametrize("how", ["float", "static", "unsigned", "dynamic"])
+@pytest.mark.parametrize("how", ["float", "static", "unsigned", "products", "dynamic"])
 @pytest.mark.parametrize("name", STYLES)
 def test_chunks_and_single_tokens_give_what_the_file_gives(name: str, how: str) -> None:
     content = exported(name, how)

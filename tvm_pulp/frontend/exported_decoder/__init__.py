@@ -12,6 +12,6 @@ hide_unwritten  rows of a cache that hold nothing yet get no weight
 from __future__ import annotations
 
 from tvm_pulp.frontend.exported_decoder.program import DecoderGraph, Source, decoder_graph
-from tvm_pulp.frontend.exported_decoder.roles import Roles, find_roles
+from tvm_pulp.frontend.exported_decoder.roles import Roles, find_roles, may_have_caches
 
-__all__ = ["DecoderGraph", "Roles", "Source", "decoder_graph", "find_roles"]
+__all__ = ["DecoderGraph", "Roles", "Source", "decoder_graph", "find_roles", "may_have_caches"]

@@ -10,6 +10,7 @@ Inputs beside caches are integers and told apart by the names that exporters giv
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import onnx
@@ -39,6 +40,16 @@ class Roles:
     masks: tuple[str, ...]
     caches: tuple[CacheRole, ...]
     logits: str
+
+
+def may_have_caches(path: Path) -> bool:
+    """Whether the inputs of a file are such that a closer look is worth while; False for a file that is no model."""
+    try:
+        inputs = onnx.load(path, load_external_data=False).graph.input
+    except Exception:  # whoever reads the model says what is wrong with it
+        return False
+    integers = any(i.type.tensor_type.elem_type in _INTEGERS for i in inputs)
+    return integers and any(_is_symbolic(i, axis) for i in inputs for axis in (1, 2))
 
 
 def find_roles(model: Any) -> Roles | None:

@@ -92,6 +92,7 @@ def simulator_settings(soc: Soc, trace: bool) -> dict[str, int]:
         "offload_distance": board.offload,
         "engine_load_distance": board.engine_load,
         "engine_store_interval": board.engine_store_interval,
+        "engine_store_delay": board.engine_store_delay,
         "memory_operations": board.memory_operations,
         "barrier_exit_cycles": board.barrier_exit,
         "atomic_cycles": board.atomic_extra,

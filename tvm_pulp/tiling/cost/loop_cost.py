@@ -15,11 +15,13 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.tiling.cost.operation_cycles import CALL_CYCLES, CODE_CYCLES, FUNCTION_CYCLES, OPERATION_CYCLES
+from tvm_pulp.tiling.cost.operation_cycles import OperationCycles, operation_cycles
 from tvm_pulp.uma.recipe import CoreCost, Kernel
 
 # Loops of so few iterations are written out by the C compiler.
 _UNROLLED = 8
+# 64-bit operations around an access whose place is read from memory.
+_INDIRECT_OPERATIONS = 3
 _BITWISE = frozenset({"shift_right", "shift_left", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"})
 _DIVISIONS = frozenset({"Div", "Mod", "FloorDiv", "FloorMod"})
 _COMPARES = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "And", "Or", "Not"})
@@ -34,28 +36,20 @@ class OperationCount:
     shared_iterations: int  # of the loop that the cores share; 1: nothing is shared
     code: str  # the same for functions with the same text
 
-    @property
-    def cycles(self) -> float:
+    def cycles(self, known: OperationCycles) -> float:
         """On one core."""
-        return sum(_cycles_of(name) * count for name, count in self.executed.items())
+        return sum(known.of(name) * count for name, count in self.executed.items())
 
-    @property
-    def code_cycles(self) -> float:
+    def code_cycles(self, known: OperationCycles) -> float:
         """Fetching all of the code."""
-        return CALL_CYCLES / 4 + CODE_CYCLES * sum(self.written.values())
+        return known.call / 4 + known.code * sum(self.written.values())
 
     def cost(self, costs: CostModel, part: float = 1.0, code: str = "", *, parallel: bool = True) -> CoreCost:
         """Cost of the slowest core for a part of the iterations, whose code is another than that of the whole."""
-        cores = costs.cores if parallel else 1
+        cores, known = costs.cores if parallel else 1, operation_cycles(costs.soc.software.core_type)
         iterations = max(1, round(self.shared_iterations * part))
-        cycles = CALL_CYCLES + self.cycles * part * -(-iterations // cores) / iterations
-        return CoreCost(round(costs.core_slowdown * cycles), round(self.code_cycles), self.code + code)
-
-
-def _cycles_of(name: str) -> float:
-    if name.startswith("call_"):
-        return FUNCTION_CYCLES.get(name.removeprefix("call_"), FUNCTION_CYCLES["other"])
-    return OPERATION_CYCLES[name]
+        cycles = known.call + self.cycles(known) * part * -(-iterations // cores) / iterations
+        return CoreCost(round(costs.core_slowdown * cycles), round(self.code_cycles(known)), self.code + code)
 
 
 def generated_cost(kernel: Kernel, costs: CostModel) -> CoreCost:
@@ -196,6 +190,10 @@ class _Counter:
             if type(index).__name__ not in ("Var", "IntImm"):
                 self._note("index", depth)
                 self._computed(index)
+        if any("64" in _dtype(index) and _is_indirect(index) for index in indices):
+            # No pointer steps along: every address is computed, in 64 bits.
+            for _ in range(_INDIRECT_OPERATIONS):
+                self._note("wide", depth)
         return depth
 
     def _computed(self, index: Any) -> None:
@@ -242,6 +240,14 @@ class _Counter:
         if name == "if_then_else":
             return self._note("branch", depth)
         return self._note(f"call_{name.removeprefix('tvm_pulp_')}", depth)
+
+
+def _is_indirect(index: Any) -> bool:
+    """Whether an index is read from memory."""
+    if type(index).__name__ == "TensorLoad":
+        return True
+    parts = [getattr(index, name, None) for name in ("a", "b", "value")]
+    return any(_is_indirect(p) for p in parts if p is not None and not isinstance(p, int | float))
 
 
 def _is_register(buffer: Any) -> bool:

@@ -225,6 +225,11 @@ def _transpose_part(layer: Layer, box: Box) -> Part:
     return Part((Box(tuple(start), tuple(size)),), layer.attributes)
 
 
+def _channels_last_part(layer: Layer, box: Box) -> Part:
+    start, size = ((of[0], of[-1], *of[1:-1]) for of in (box.start, box.size))
+    return Part((Box(start, size), *_constants(layer, 1, None)), layer.attributes)
+
+
 def _pad_axes(layer: Layer) -> tuple[TileAxis, ...]:
     """All axes; every part needs something of the input, so those of a padded axis are longer than its padding."""
     shape, a = layer.outputs[0].spec.shape, layer.attributes
@@ -266,6 +271,7 @@ RULES: dict[str, TileRule] = {
     "float_norm": TileRule(_row_axes, _rows_part),
     "requantize": _elementwise(lambda _: 1),
     "quantize": _elementwise(lambda _: 1),
+    "quantize_channels_last": TileRule(_all_axes, _channels_last_part),
     "dequantize": _elementwise(lambda _: 1),
     "hardswish": _elementwise(lambda _: 1),
     "gelu": _elementwise(lambda _: 1),

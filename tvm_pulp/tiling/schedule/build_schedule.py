@@ -289,7 +289,10 @@ class _Builder:
         if not (readers or storage in self._outputs or storage.kind == "output") or not step.box.elements:
             return
         after = self._steps.uses(index, tile, step.local)[-1] + 1
-        overlapped = tiled.overlap and self._policy.overlap and after < len(self._steps.all)
+        # An output of the network is read by nobody here, so that it may always leave during the next step.
+        leaves = storage in self._outputs or storage.kind == "output"
+        streams = tiled.overlap or (leaves and not tiled.alone)
+        overlapped = streams and self._policy.overlap and after < len(self._steps.all)
         if overlapped and self._steps.all[after].layer != index and self._steps.all[after].layer in readers:
             overlapped = False
         position = compute_position(after) if overlapped else store_position(after)

@@ -79,6 +79,7 @@ class Bundle:
     record_bytes: int = 0  # room for the records at offset 0
     bytes: int = 0
     slack: int = 0  # bytes behind it that engines may touch
+    level: str = "l2"  # where it lies
 
     @property
     def name(self) -> str:

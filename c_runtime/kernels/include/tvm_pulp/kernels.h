@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels of the cluster cores. `xpulp/` and `generic/` hold the same functions: the first for XpulpV2 cores, the
- * second in plain C for every other machine. Both give the same bits.
+ * second in plain C for every other machine; `rv32im/` some of them for cores that share a multiplier. All give the same
+ * bits.
  *
  *   void tvm_pulp_kernel_<op>(const struct tvm_pulp_<op>_args *args, uint32_t core, uint32_t cores);
  *
@@ -69,8 +70,8 @@ struct tvm_pulp_dense_args {
   const int32_t *bias;  /* one per column; null for zeros, allowed for one row of a multiple of four columns with narrow
                            requantization to bytes */
   void *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * depth_stride + 4; unused where x is word aligned and either
-                       its rows are depth_stride apart or there is one row */
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * depth_stride + 4; unused, but by rv32im/, where x is word
+                       aligned and either its rows are depth_stride apart or there is one row */
   uint32_t scratch_stride;
   uint32_t rows;
   uint32_t columns;
@@ -403,8 +404,11 @@ TVM_PULP_KERNEL(conv2d);
 TVM_PULP_KERNEL(depthwise_conv2d);
 TVM_PULP_KERNEL(add);
 TVM_PULP_KERNEL(mul);
+TVM_PULP_KERNEL(quantize);
+TVM_PULP_KERNEL(dequantize);
 TVM_PULP_KERNEL(qdq_mul);
 TVM_PULP_KERNEL(requantize);
+TVM_PULP_KERNEL(requantize_add);
 TVM_PULP_KERNEL(lookup);
 TVM_PULP_KERNEL(hardswish);
 TVM_PULP_KERNEL(gelu);

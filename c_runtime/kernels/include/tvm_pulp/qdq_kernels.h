@@ -6,6 +6,44 @@
 
 #include <stdint.h>
 
+/* y = round(x / scale) plus zero_point, within the bytes of y: the quotient rounded to a float as a division is, then half
+ * to even; what is not a number is the smallest byte. Rows of x without a gap; rows of y begin y_stride bytes from each
+ * other, their elements y_step bytes: a row may be a plane of an image whose channels come last. */
+struct tvm_pulp_quantize_args {
+  const float *x;
+  uint8_t *y;
+  const float *reals; /* scale, from 2^-80 to 2^80, and 1 / scale */
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t y_stride;
+  uint32_t y_step;
+  uint32_t y_type; /* int8 or uint8 */
+  int32_t zero_point;
+};
+
+/* y = (x - zero_point) * scale: `count` bytes without a gap. */
+struct tvm_pulp_dequantize_args {
+  const uint8_t *x;
+  float *y;
+  const float *scale; /* one */
+  uint32_t count;
+  uint32_t x_type; /* int8 or uint8 */
+  int32_t zero_point;
+};
+
+/* Two roundings of what an engine multiplied: v = (x + add0) >> shift0, clipped to a signed byte, then
+ * y = (v * mul + add1) >> shift, clipped to a signed byte, plus 128 where y is unsigned. Nothing leaves 32 bits. */
+struct tvm_pulp_requantize_add_args {
+  const int32_t *x;
+  uint8_t *y;
+  const int32_t *stages; /* for every four columns: four of shift0, four of add0, four of add1 */
+  uint32_t rows;
+  uint32_t columns; /* a multiple of 4 */
+  uint32_t y_type;  /* int8 or uint8 */
+  int32_t mul;
+  int32_t shift;
+};
+
 /* y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point: bytes, rounded in single
  * precision. Rows of a and y without a gap. */
 struct tvm_pulp_qdq_mul_args {

@@ -19,6 +19,6 @@ const uint32_t tvm_pulp_mark_count = 8;
 void tvm_pulp_network(void) {
   const struct tvmgen_classifier_inputs inputs = {tvmgen_classifier_inputs_image};
   const struct tvmgen_classifier_outputs outputs = {tvmgen_classifier_outputs_classes};
-  if (tvm_pulp_core_id() == 0u) { neureka_init(); }
+  if (tvm_pulp_is_agent()) { neureka_init(); }
   (void)tvmgen_classifier_run(&inputs, &outputs);
 }

@@ -39,6 +39,9 @@ static inline uint32_t tvm_pulp_core_id(void) {
   return hart & SIRACUSA_HART_CORE_MASK;
 }
 
+/* Whether this core issues jobs, and transfers where no other core does. */
+static inline int tvm_pulp_is_agent(void) { return tvm_pulp_core_id() == 0u; }
+
 /* Return on all cores when all cores have arrived. Memory is coherent afterwards. */
 static inline void tvm_pulp_barrier(void) {
 #if TVM_PULP_CORES == 1

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What accesses of all kinds have in common. */
+#ifndef ISS_SNITCH_ACCESS_H
+#define ISS_SNITCH_ACCESS_H
+
+#include "snitch.h"
+
+enum snitch_place { PLACE_NOWHERE, PLACE_L1, PLACE_REGISTER, PLACE_ZERO, PLACE_ENGINE, PLACE_OUTSIDE, PLACE_CLINT };
+
+/* What lies at an address, and the offset inside it. */
+enum snitch_place snitch_resolve(const struct platform *platform, uint32_t address, uint32_t *offset);
+/* Take a bank for an access; when it is answered. */
+uint64_t snitch_ask_l1(struct hart *hart, uint32_t offset, uint32_t size, int is_write);
+int snitch_nowhere(struct hart *hart, uint32_t address, uint32_t size, int is_write);
+int snitch_misaligned(struct hart *hart, uint32_t address, uint32_t size, int is_write, const char *reason);
+/* After an access that may have changed the state of the system. */
+int snitch_settle(struct hart *hart, int status);
+
+#endif /* ISS_SNITCH_ACCESS_H */

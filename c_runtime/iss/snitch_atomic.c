@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Atomic memory operations, done where the word lies. */
+#include <string.h>
+
+#include "memory.h"
+#include "snitch_access.h"
+
+static uint32_t combine(uint32_t op, uint32_t old, uint32_t operand) {
+  switch (op) {
+    case SNITCH_OP_amoadd_w: return old + operand;
+    case SNITCH_OP_amoxor_w: return old ^ operand;
+    case SNITCH_OP_amoand_w: return old & operand;
+    case SNITCH_OP_amoor_w: return old | operand;
+    case SNITCH_OP_amomin_w: return (int32_t)old < (int32_t)operand ? old : operand;
+    case SNITCH_OP_amomax_w: return (int32_t)old > (int32_t)operand ? old : operand;
+    case SNITCH_OP_amominu_w: return old < operand ? old : operand;
+    case SNITCH_OP_amomaxu_w: return old > operand ? old : operand;
+    default: return operand;
+  }
+}
+
+/* A reservation is lost when anyone's atomic changes the word. */
+static void drop_reservations(struct platform *platform, uint32_t address) {
+  for (uint32_t i = 0; i < platform->hart_count; i++)
+    if (platform->snitch->core[i].reserved == address) platform->snitch->core[i].reserved = 0;
+}
+
+int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t operand, uint32_t *value,
+                  uint64_t *answer) {
+  struct platform *platform = hart->platform;
+  struct snitch_core *core = &platform->snitch->core[hart->index];
+  uint8_t *memory = address % 4 ? NULL : snitch_memory(platform, address, 4, 1);
+  uint32_t offset, result;
+  int is_store = op != SNITCH_OP_lr_w, succeeds = op != SNITCH_OP_sc_w || core->reserved == address;
+  platform->running = hart;
+  if (!memory) return snitch_settle(hart, address % 4 ? snitch_misaligned(hart, address, 4, 1, " that is atomic and not aligned")
+                                               : snitch_nowhere(hart, address, 4, 1));
+  if (snitch_resolve(platform, address, &offset) == PLACE_L1) {
+    *answer = snitch_ask_l1(hart, offset, 4, is_store) + (uint64_t)platform->config.atomic_cycles;
+    platform->snitch->bank_free[offset >> 3 & ((uint32_t)platform->config.l1_banks - 1)] +=
+        (uint64_t)platform->config.atomic_cycles;
+  } else {
+    *answer = hart->now + (uint64_t)(platform->config.core_l2_cycles + platform->config.atomic_cycles);
+  }
+  memcpy(value, memory, 4);
+  result = combine(op, *value, operand);
+  if (op == SNITCH_OP_sc_w) *value = !succeeds;
+  if (op == SNITCH_OP_lr_w) {
+    core->reserved = address;
+  } else if (succeeds) {
+    drop_reservations(platform, address);
+    memcpy(memory, &result, 4);
+  }
+  if (op == SNITCH_OP_sc_w) core->reserved = 0;
+  return snitch_settle(hart, ACCESS_OK);
+}

@@ -1,0 +1,30 @@
+"""Work of kernels that multiply pairs of bytes, on cores that share a multiplier."""
+
+from __future__ import annotations
+
+from schedules.kernel_cycles.model import Fields, Work, kind_of, share, words
+
+# enum tvm_pulp_type: types of 16 bits come behind.
+_UINT8, _INT32 = 1, 2
+# From so many cores on the multiplier is what they wait for.
+_CROWD = 6
+
+
+def dense(f: Fields, cores: int) -> Work:
+    """Tiles of two rows by two columns; what has no tiles is multiplied element by element."""
+    rows, columns, depth, kind = f["rows"], f["columns"], f["depth"], kind_of(f)
+    crowded = "crowded_" if cores >= _CROWD else ""
+    if f["x_type"] > _INT32 or columns < 4:
+        outputs = share(rows * columns, cores)
+        return {"plain_call": 1, f"plain_output_{kind}": outputs, f"{crowded}plain_element": outputs * depth}
+    across, down = -(-columns // 2), -(-rows // 2)
+    tiles = share(across * down, cores)
+    laid_out = -(-tiles // across) + (1 if tiles % across and down > 1 else 0)
+    work: Work = {"call": 1, "laid_out": laid_out, "tile": tiles, f"{crowded}word": tiles * words(depth)}
+    work["unaligned_word" if depth % 4 and rows > 1 else "laid_out_word"] = 2 * laid_out * words(depth)
+    work[f"output_{kind}"] = tiles * min(4, 2 * rows)
+    if f["x_type"] == _UINT8:
+        work["column_word"] = 2 * tiles * words(depth)
+    if f["weight_offset"]:
+        work["summed_element"] = 2 * laid_out * depth
+    return work

@@ -1,0 +1,50 @@
+"""Entries of one axis by numbers that are known at run time only. Operands: x, indices.
+
+Numbers below zero count from the end where `from_end` says so; then all are brought into range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tvm import tirx
+
+from tvm_pulp.qnn.elementwise import over
+from tvm_pulp.qnn.loops import Loops, i32
+from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+INDEX_TYPES = ("int32", "int64")
+
+
+@register
+class Take(Operator):
+    name = "take"
+
+    @staticmethod
+    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+        shape, axis = inputs[0].shape, attributes["axis"]
+        return TensorSpec((*shape[:axis], *inputs[1].shape, *shape[axis + 1 :]), inputs[0].dtype)
+
+    @staticmethod
+    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+        x, indices, axis = *inputs, attributes["axis"]
+        if attributes["from_end"]:
+            indices = np.where(indices < 0, indices + x.shape[axis], indices)
+        return np.ascontiguousarray(np.take(x, np.clip(indices, 0, x.shape[axis] - 1), axis=axis))
+
+    @staticmethod
+    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+        loops, axis, rank = Loops(), attributes["axis"], len(inputs[1].shape)
+        x, indices, y = (loops.buffer(n, s) for n, s in (("x", inputs[0]), ("indices", inputs[1]), ("y", output)))
+        dtype, extent = inputs[1].dtype, inputs[0].shape[axis]
+        zero, last, every = (tirx.const(n, dtype) for n in (0, extent - 1, extent))
+        with over(loops, output.shape) as place:
+            given = loops.bind("given", indices[tuple(place[axis : axis + rank]) or (i32(0),)])
+            if attributes["from_end"]:
+                given = loops.bind("counted", tirx.Select(given < zero, given + every, given))
+            entry = loops.bind("entry", i32(tirx.max(zero, tirx.min(given, last))))
+            loops.store(y, place, x[(*place[:axis], entry, *place[axis + rank :])])
+        return loops.finish("take")

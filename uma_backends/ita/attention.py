@@ -1,0 +1,211 @@
+"""Attention on ITA: logits, softmax and values of a head as one command; with projections before it.
+
+The softmax never leaves the engine: a row of tiles of logits is written to L1 and normalized when it is read again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Local, Recipe, Step
+from tvm_pulp.uma.strategy import Form, Refusal, TileAxis
+from uma_backends.ita.attention_parts import Attention, AttentionRules, Heads, attention_of, rules_of
+from uma_backends.ita.command import ATTENTION, PRODUCT, Command, Panel, panels_of
+from uma_backends.ita.geometry import TILE, TILE_BYTES, padded, tiles
+from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged
+from uma_backends.ita.jobs import BIAS_BY_COLUMN, BIAS_BY_ROW, NO_BIAS
+from uma_backends.ita.panels import load_exact_panels, load_panels, load_turned, panel_local, store_panels
+from uma_backends.ita.registers import Constants, Slot
+from uma_backends.ita.requantization import silent_bias
+from uma_backends.ita.timing import attention_cycles, product_cycles
+
+
+def attention_check(match: Any) -> bool | Refusal:
+    """Softmax of form `octave`, up to 960 keys in whole tiles of 64, multipliers of up to 8 bits, no mask."""
+    found = rules_of(match.layer)
+    return Refusal(ENGINE, found) if isinstance(found, str) else True
+
+
+def attention_strategy(region: Layer, context: Context) -> list[Form] | Refusal:
+    """Head by head."""
+    found = rules_of(region)
+    if isinstance(found, str):
+        return Refusal(ENGINE, found)
+    parts = attention_of(region)
+    name = "attention"
+    if parts.projections:
+        name += f" with projections of {', '.join(parts.projections)}"
+    return [AttentionForm(region, parts, found, context, name)]
+
+
+@dataclass(frozen=True)
+class AttentionForm:
+    """One head per tile."""
+
+    layer: Layer
+    parts: Attention
+    rules: AttentionRules
+    context: Context
+    name: str
+    engine: str = ENGINE
+    packed: dict[str, PackedWeights] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "packed", {name: self._packed(name) for name in self.rules.projections})
+
+    def _packed(self, name: str) -> PackedWeights:
+        """Weights of a projection, every head from a tile of its own on."""
+        heads, _, _, depth, width = self.parts.sizes
+        size, made = (width if name == "v" else depth), self.rules.projections[name]
+        more = padded(size) - size
+        weights = np.pad(made.weights.reshape(heads, size, -1), ((0, 0), (0, more), (0, 0)))
+        # Padding of queries and keys has to be zero; that of values does not matter.
+        silent = silent_bias(made.rule) or 0
+        bias = np.pad(made.bias.reshape(heads, size), ((0, 0), (0, more)), constant_values=silent)
+        biases = bias.reshape(-1)
+        return PackedWeights(
+            f"{self.layer.name}_{name}", weights.reshape(heads * padded(size), -1), biases if biases.any() else None
+        )
+
+    @property
+    def _axes(self) -> tuple[int, int]:
+        """Where the result has heads and queries."""
+        return (2, 1) if self.parts.out.beside else (1, 2)
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        head, query = self._axes
+        _, queries, keys, _, _ = self.parts.sizes
+        # The engine counts as many rows of tiles as there are tiles of keys; whose they are it does not know.
+        # Projections of all positions are made once per head.
+        cut = (TileAxis(query, TILE),) if tiles(queries) == tiles(keys) and not self.packed else ()
+        return (TileAxis(head, limit=1), *cut)
+
+    def bound_cycles(self) -> int:
+        heads, _, keys, depth, _ = self.parts.sizes
+        cycles = attention_cycles(tiles(keys), tiles(keys), tiles(depth))
+        return heads * (cycles + sum(self._projection_cycles(name) for name in self.packed))
+
+    def _projection_cycles(self, name: str) -> int:
+        _, _, keys, depth, _ = self.parts.sizes
+        packed = self.packed[name]
+        return product_cycles(tiles(keys), tiles(depth), packed.inner, has_bias=packed.bias is not None)
+
+    def recipe(self, box: Box) -> Recipe:
+        p, context = self.parts, self.context
+        heads, queries, keys, depth, width = p.sizes
+        head, first, rows = box.start[self._axes[0]], box.start[self._axes[1]], box.size[self._axes[1]]
+        s, size = tiles(keys), tiles(depth)
+        # Queries of a whole layer are padded to the tiles of keys.
+        room = keys if rows == queries else 0
+        o_view, o_box = _head(p.out, heads, head, queries, width)
+        inputs: dict[Tensor, tuple[Panel, ...]] = {}
+        q_steps, q = self._rows("q", p.q, head, queries, depth, first, rows, room, inputs)
+        k_steps, k = self._rows("k", p.k, head, keys, depth, 0, keys, 0, inputs)
+        value_steps, values = self._values(head, inputs)
+        out, after = store_panels("o", o_view, _rows(o_box, first, rows), context, room)
+        logits = Local("logits", TensorSpec((s, TILE, TILE), "int8"))
+        rules = {Slot.QK: self.rules.logits, Slot.AV: self.rules.mix}
+        panels = (*q, *k, *values, *panels_of(logits, s, TILE_BYTES), *out)
+        count = tiles(max(rows, room))
+        command = Command(ATTENTION, Constants((s, 1, size, 1), rules), count, s, size, panels, context.l1_base)
+        writes = (logits, *(panel.local for panel in out))
+        macs = rows * keys * (depth + width)
+        job = context.job(command, writes, macs, attention_cycles(count, s, size))
+        return Recipe(arranged([*q_steps, *k_steps, *value_steps, job, *after]))
+
+    def _rows(
+        self,
+        name: str,
+        operand: Heads,
+        head: int,
+        count: int,
+        depth: int,
+        first: int,
+        rows: int,
+        room: int,
+        inputs: dict[Tensor, tuple[Panel, ...]],
+    ) -> tuple[list[Step], tuple[Panel, ...]]:
+        """Panels of queries or keys, loaded or projected."""
+        if name not in self.packed:
+            view, box = _head(operand, self.parts.sizes[0], head, count, depth)
+            return load_exact_panels(name, view, _rows(box, first, rows), self.context, room)
+        loads, left = self._inputs(name, inputs, room)
+        packed, size = self.packed[name], tiles(depth)
+        more, weights, bias = packed.load(head * size, size)
+        result = tuple(Panel(panel_local(f"{name}_made{i}", rows, room)) for i in range(size))
+        count = tiles(max(rows, room))
+        command = Command(
+            PRODUCT,
+            Constants((count, packed.inner, size, 1), {Slot.Q: self.rules.projections[name].rule}),
+            count,
+            size,
+            packed.inner,
+            (*left, *panels_of(weights, packed.inner, TILE_BYTES), *result),
+            self.context.l1_base,
+            right_stride=packed.inner * TILE_BYTES,
+            bias=bias,
+            bias_kind=NO_BIAS if bias is None else BIAS_BY_COLUMN,
+        )
+        macs = rows * self.parts.projections[name].inputs[0].spec.shape[-1] * depth
+        writes = tuple(panel.local for panel in result)
+        job = self.context.job(command, writes, macs, self._projection_cycles(name))
+        return [*loads, *more, job], result
+
+    def _inputs(
+        self, name: str, inputs: dict[Tensor, tuple[Panel, ...]], room: int = 0
+    ) -> tuple[list[Step], tuple[Panel, ...]]:
+        """Panels of what a projection reads, loaded once for all that read it."""
+        x = self.parts.projections[name].inputs[0]
+        if x.storage in inputs:
+            return [], inputs[x.storage]
+        shape = (x.spec.elements // x.spec.shape[-1], x.spec.shape[-1])
+        matrix = Tensor(f"{x.name}_rows", TensorSpec(shape, "int8"), x.kind, view_of=x)
+        loads, panels = load_panels(f"{name}_x", matrix, Box.whole(shape), self.context, room)
+        inputs[x.storage] = panels
+        return loads, panels
+
+    def _values(self, head: int, inputs: dict[Tensor, tuple[Panel, ...]]) -> tuple[list[Step], tuple[Panel, ...]]:
+        """One panel of [head][64] per tile of keys: turned by the cores, or projected so by the engine."""
+        heads, _, keys, _, width = self.parts.sizes
+        if "v" not in self.packed:
+            return load_turned("v", *_head(self.parts.v, heads, head, keys, width), self.context)
+        loads, right = self._inputs("v", inputs)
+        packed, p, s = self.packed["v"], tiles(width), tiles(keys)
+        more, weights, bias = packed.load(head * p, p)
+        turned = Local("v_turned", TensorSpec((s, p * TILE, TILE), "int8"))
+        result = panels_of(turned, s, p * TILE_BYTES)
+        command = Command(
+            PRODUCT,
+            Constants((p, packed.inner, s, 1), {Slot.Q: self.rules.projections["v"].rule}),
+            p,
+            s,
+            packed.inner,
+            (*panels_of(weights, packed.inner, TILE_BYTES), *right, *result),
+            self.context.l1_base,
+            left_stride=packed.inner * TILE_BYTES,
+            bias=bias,
+            bias_kind=NO_BIAS if bias is None else BIAS_BY_ROW,
+        )
+        macs = keys * self.parts.projections["v"].inputs[0].spec.shape[-1] * width
+        job = self.context.job(command, (turned,), macs, self._projection_cycles("v"))
+        return [*loads, *more, job], result
+
+
+def _head(operand: Heads, heads: int, head: int, rows: int, columns: int) -> tuple[Tensor, Box]:
+    """A head as part of a matrix."""
+    t = operand.tensor
+    shape = (rows, heads * columns) if operand.beside else (heads * rows, columns)
+    start = (0, head * columns) if operand.beside else (head * rows, 0)
+    view = Tensor(f"{t.name}_rows", TensorSpec(shape, t.spec.dtype), t.kind, view_of=t)
+    return view, Box(start, (rows, columns))
+
+
+def _rows(box: Box, first: int, count: int) -> Box:
+    """Some rows of a part."""
+    return Box((box.start[0] + first, box.start[1]), (count, box.size[1]))

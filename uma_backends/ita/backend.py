@@ -1,0 +1,78 @@
+"""The ITA backend: patterns, strategies, code generation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.backend import Codegen, UMABackend
+from uma_backends.ita.attention import attention_check, attention_strategy
+from uma_backends.ita.attention_patterns import PATTERNS, attention_pattern
+from uma_backends.ita.command import command_words
+from uma_backends.ita.dense import dense_check, dense_pattern, dense_strategy
+from uma_backends.ita.dense_activation import (
+    dense_activation_check,
+    dense_activation_pattern,
+    dense_activation_strategy,
+)
+from uma_backends.ita.ita_form import ENGINE, Context
+from uma_backends.ita.matmul import matmul_check, matmul_pattern, matmul_strategy
+from uma_backends.ita.refused_attention import REASONS, refused_check, refused_pattern, refused_strategy
+
+_FOLDER = Path(__file__).parent
+
+
+class ItaBackend(UMABackend):
+    """ITA, the integer transformer accelerator.
+
+    Hardware: 16 dot products of 64 bytes, tiles of 64x64x64, streaming softmax, GELU and ReLU behind products.
+    Memories: everything in L1, matrices as panels of 64 columns.
+    Simulated: arithmetic exactly, time beat by beat, with others that want the banks of L1.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._register_relax_pass("pre_partition", _prepare)
+        self._register_pattern("dense", dense_pattern, dense_check)
+        self._register_operator_strategy("dense", dense_strategy)
+        self._register_pattern("dense_activation", dense_activation_pattern, dense_activation_check)
+        self._register_operator_strategy("dense_activation", dense_activation_strategy)
+        self._register_pattern("matmul", matmul_pattern, matmul_check)
+        self._register_operator_strategy("matmul", matmul_strategy)
+        for name, inside in PATTERNS.items():
+            self._register_pattern(name, lambda inside=inside: attention_pattern(**inside), attention_check)
+            self._register_operator_strategy(name, attention_strategy)
+        for operator in REASONS:
+            self._register_pattern(operator, lambda operator=operator: refused_pattern(operator), refused_check)
+            self._register_operator_strategy(operator, refused_strategy)
+        self._register_codegen(
+            Codegen(
+                files=tuple(_FOLDER / "driver" / name for name in ("ita.c", "ita.h", "ita_platform.h")),
+                header="ita.h",
+                job=command_words,
+                submit="ita_submit",
+                wait="ita_wait_all",
+                wait_job="ita_wait",
+                init="ita_init",
+            )
+        )
+
+    @property
+    def target_name(self) -> str:
+        return ENGINE
+
+    @property
+    def default_soc(self) -> str:
+        return str(_FOLDER / "soc.yaml")
+
+    def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
+        return Context(CostModel(soc, cores))
+
+
+def _prepare(module: Any) -> Any:
+    """What the engine wants of a network; passes need TVM, so they are loaded on demand."""
+    from uma_backends.ita.negated_tables import NegatedTables
+    from uma_backends.ita.signed_probabilities import SignedProbabilities
+
+    return SignedProbabilities().run(NegatedTables().run(module))

@@ -1,0 +1,70 @@
+"""Commands of the driver: what a job of the plan says besides addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tvm_pulp.uma.recipe import Local
+from uma_backends.ita.geometry import TILE_BYTES
+from uma_backends.ita.jobs import NO_BIAS
+from uma_backends.ita.registers import Constants, LayerKind, activation_code
+
+# Words of `struct ita_command` before the panels.
+HEADER_WORDS = 16
+PRODUCT, ATTENTION = 0, 1
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A column of tiles: a buffer, and bytes from its start."""
+
+    local: Local
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Command:
+    """One `struct ita_command`; sizes in tiles."""
+
+    kind: int
+    constants: Constants
+    rows: int
+    columns: int
+    inner: int
+    panels: tuple[Panel, ...]
+    l1_base: int
+    left_stride: int = TILE_BYTES
+    right_stride: int = TILE_BYTES
+    bias: Local | None = None
+    bias_kind: int = NO_BIAS
+
+    @property
+    def words(self) -> int:
+        return HEADER_WORDS + len(self.panels)
+
+
+def panels_of(local: Local, count: int, distance: int) -> tuple[Panel, ...]:
+    """Panels that lie in one buffer at equal distances."""
+    return tuple(Panel(local, i * distance) for i in range(count))
+
+
+def command_words(command: Command, _slot: str, address: Callable[[Any], str]) -> list[str]:
+    """The words of a command as C expressions."""
+    c = command
+    layer = LayerKind.SINGLE_ATTENTION if c.kind == ATTENTION else LayerKind.LINEAR
+    engine = int(layer) | activation_code(c.constants.activation) << 2
+    sizes = (c.kind | engine << 8 | c.bias_kind << 16, c.rows, c.columns, c.inner, c.left_stride, c.right_stride)
+    bias = "0u" if c.bias is None else _offset(address(c.bias), -c.l1_base)
+    pointers = [_offset(address(p.local), p.offset - c.l1_base) for p in c.panels]
+    return [*(f"{n}u" for n in sizes), bias, *(f"{n}u" for n in c.constants.words()), *pointers]
+
+
+def _offset(text: str, offset: int) -> str:
+    return f"{text} {'-' if offset < 0 else '+'} {abs(offset)}u" if offset else text
+
+
+def reads_of(panels: Sequence[Panel], *more: Local | None) -> tuple[Local, ...]:
+    """Buffers behind panels, each once, and those beside them."""
+    return tuple(dict.fromkeys([p.local for p in panels] + [m for m in more if m is not None]))

@@ -1,0 +1,124 @@
+"""Products with constant weights on ITA: patterns, checks, and what a tile loads, starts and stores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Recipe, Step
+from tvm_pulp.uma.strategy import Form, Refusal, TileAxis
+from uma_backends.ita.command import PRODUCT, Command, Panel, panels_of
+from uma_backends.ita.geometry import LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, tiles
+from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
+from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
+from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
+from uma_backends.ita.panels import load_panels, store_panels
+from uma_backends.ita.registers import Constants, Slot
+from uma_backends.ita.timing import product_cycles
+
+
+def dense_pattern() -> Any:
+    """One operator; patterns need TVM, so they are made on demand."""
+    from tvm.relax.dpl import is_op
+
+    return is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True)
+
+
+def dense_check(match: Any) -> bool | Refusal:
+    """int8 inputs, constant int8 weights, inner length up to 960, one multiplier of up to 8 bits, int8 results."""
+    found = arithmetic_of(match.layer)
+    return Refusal(ENGINE, found) if isinstance(found, str) else True
+
+
+def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
+    """One form."""
+    found = arithmetic_of(layer)
+    if isinstance(found, str):
+        return Refusal(ENGINE, found)
+    return [DenseForm(layer, found, context)]
+
+
+@dataclass(frozen=True)
+class DenseForm:
+    """Rows of panels times packed weights; `first` is the operator that multiplies, `layer` may hold more."""
+
+    layer: Layer
+    arithmetic: LinearArithmetic
+    context: Context
+    name: str = "linear"
+    engine: str = ENGINE
+    first: Layer | None = None
+    # Kept per form: names of packed constants are those of the layer.
+    packed: PackedWeights = field(init=False)
+
+    def __post_init__(self) -> None:
+        a = self.arithmetic
+        object.__setattr__(self, "packed", PackedWeights(self.layer.name, a.weights, a.bias if a.has_bias else None))
+
+    @cached_property
+    def _row_axis(self) -> int:
+        """The first axis of rows that is longer than one: parts of it are runs of rows."""
+        shape = self.layer.outputs[0].spec.shape[:-1]
+        return next((i for i, extent in enumerate(shape) if extent > 1), 0)
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        shape = self.layer.outputs[0].spec.shape
+        columns = TileAxis(len(shape) - 1, TILE, LONGEST_INNER)
+        if len(shape) == 1:
+            return (columns,)
+        plain = all(extent == 1 for extent in shape[self._row_axis + 1 : -1])
+        return (columns, TileAxis(self._row_axis, TILE if plain else 1, least=1))
+
+    def bound_cycles(self) -> int:
+        rows, columns = self._matrix()
+        return product_cycles(tiles(rows), tiles(columns), self.packed.inner, has_bias=self.arithmetic.has_bias)
+
+    def _matrix(self) -> tuple[int, int]:
+        spec = self.layer.outputs[0].spec
+        return spec.elements // spec.shape[-1], spec.shape[-1]
+
+    def recipe(self, box: Box) -> Recipe:
+        x = flattened((self.first or self.layer).inputs[0])
+        y = flattened(self.layer.outputs[0])
+        columns = box.size[-1]
+        rows, depth = box.elements // columns, x.spec.shape[1]
+        row = _first_row(box, self.layer.outputs[0].spec.shape)
+        before, left = load_panels("x", x, Box((row, 0), (rows, depth)), self.context)
+        result, after = store_panels("y", y, Box((row, box.start[-1]), (rows, columns)), self.context)
+        weight_loads, weights, bias = self.packed.load(box.start[-1] // TILE, tiles(columns))
+        right = panels_of(weights, self.packed.inner, TILE_BYTES)
+        jobs: list[Step] = []
+        for first in range(0, tiles(rows), MOST_TILES):
+            count = min(MOST_TILES, tiles(rows) - first)
+            shift = first * TILE_BYTES
+            moved = [tuple(Panel(p.local, p.offset + shift) for p in panels) for panels in (left, result)]
+            command = Command(
+                PRODUCT,
+                Constants(
+                    (count, self.packed.inner, tiles(columns), 1),
+                    {Slot.Q: self.arithmetic.rule},
+                    self.arithmetic.activation,
+                ),
+                count,
+                tiles(columns),
+                self.packed.inner,
+                (*moved[0], *right, *moved[1]),
+                self.context.l1_base,
+                right_stride=self.packed.inner * TILE_BYTES,
+                bias=bias,
+                bias_kind=NO_BIAS if bias is None else BIAS_BY_COLUMN,
+            )
+            cycles = product_cycles(count, tiles(columns), self.packed.inner, has_bias=bias is not None)
+            done = min(rows, (first + count) * TILE) - first * TILE
+            jobs.append(self.context.job(command, tuple(p.local for p in result), done * depth * columns, cycles))
+        return Recipe(arranged([*before, *weight_loads, *jobs, *after]))
+
+
+def _first_row(box: Box, shape: tuple[int, ...]) -> int:
+    row = 0
+    for start, extent in zip(box.start[:-1], shape[:-1], strict=True):
+        row = row * extent + start
+    return row

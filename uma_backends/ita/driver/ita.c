@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ita.h"
+
+#include "ita_platform.h"
+
+enum { TRIGGER = 0x00, ACQUIRE = 0x04, STATUS = 0x0C, RUNNING = 0x10, SOFT_CLEAR = 0x14 };
+enum { INPUT_PTR = 0x20, WEIGHT_PTR0 = 0x24, WEIGHT_PTR1 = 0x28, BIAS_PTR = 0x2C, OUTPUT_PTR = 0x30 };
+enum { TILES = 0x38, CTRL_ENGINE = 0x54, CTRL_STREAM = 0x58, GELU_B_C = 0x5C, ACT_REQUANT = 0x60 };
+enum { PRELOAD = 1, NEXTLOAD = 2, BIAS_OFF = 4, BIAS_BY_ROW = 8, OUTPUT_OFF = 16 };
+enum { NO_BIAS = 0, BY_ROW = 2 };
+enum { TILE_BYTES = 4096, BIAS_BYTES = 192 };
+
+/* Contexts take turns from context 0 on, and each keeps its registers: constants are written once per context. */
+enum { MOST_CONTEXTS = 4 };
+
+static ita_ticket next_ticket;
+static uint32_t is_cleared;
+
+void ita_init(void) {
+  if (is_cleared != 0u) return;
+  is_cleared = 1;
+  ita_write(SOFT_CLEAR, 0);
+  /* The engine needs ten cycles; a register access takes three. */
+  for (int i = 0; i < 4; i++) (void)ita_read(STATUS);
+}
+
+struct job {
+  uint32_t input, weights, bias, output, stream;
+};
+
+/* One step of a command: its jobs are inner tiles fastest, then columns, then rows. */
+struct step {
+  const uint32_t *left, *right, *result; /* panels */
+  uint32_t rows, columns, inner;
+  uint32_t left_stride, right_stride, left_offset, result_offset; /* bytes between tiles of a panel; where rows begin */
+  uint32_t bias, bias_kind;
+  uint32_t row, column, k;
+};
+
+static inline struct job job_at(const struct step *s) {
+  struct job job;
+  job.input = s->left[s->k] + s->left_offset + s->row * s->left_stride;
+  job.weights = s->right[s->k] + s->column * s->right_stride;
+  job.output = s->result[s->column] + s->result_offset + s->row * TILE_BYTES;
+  job.bias = s->bias + BIAS_BYTES * (s->bias_kind == BY_ROW ? s->row : s->column);
+  job.stream = (s->bias_kind == NO_BIAS ? BIAS_OFF : 0u) | (s->bias_kind == BY_ROW ? BIAS_BY_ROW : 0u) |
+               (s->k + 1u < s->inner ? OUTPUT_OFF : 0u);
+  return job;
+}
+
+/* False behind the last job of a step. */
+static inline int next_job(struct step *s) {
+  if (++s->k < s->inner) return 1;
+  s->k = 0;
+  if (++s->column < s->columns) return 1;
+  s->column = 0;
+  return ++s->row < s->rows;
+}
+
+static inline struct step product_step(const struct ita_command *c) {
+  const uint32_t *panels = c->panels;
+  return (struct step){.left = panels,
+                       .right = panels + c->inner,
+                       .result = panels + 2u * c->inner,
+                       .rows = c->rows,
+                       .columns = c->columns,
+                       .inner = c->inner,
+                       .left_stride = c->left_stride,
+                       .right_stride = c->right_stride,
+                       .bias = c->bias,
+                       .bias_kind = c->control >> ITA_BIAS_SHIFT & 0xFFu};
+}
+
+/* Steps of attention come in pairs per row of tiles: logits from queries and keys, then results from logits and values. */
+static inline struct step attention_step(const struct ita_command *c, uint32_t number) {
+  const uint32_t *queries = c->panels, *keys = queries + c->inner, *values = keys + c->inner;
+  const uint32_t *logits = values + c->columns, *result = logits + c->columns;
+  if (number % 2u == 0u) {
+    return (struct step){.left = queries,
+                         .right = keys,
+                         .result = logits,
+                         .rows = 1,
+                         .columns = c->columns,
+                         .inner = c->inner,
+                         .right_stride = TILE_BYTES,
+                         .left_offset = number / 2u * TILE_BYTES};
+  }
+  return (struct step){.left = logits,
+                       .right = values,
+                       .result = result,
+                       .rows = 1,
+                       .columns = c->inner,
+                       .inner = c->columns,
+                       .right_stride = c->right_stride,
+                       .result_offset = number / 2u * TILE_BYTES};
+}
+
+/* ACQUIRE answers below 256 on success. */
+static inline void acquire(void) {
+  while (ita_read(ACQUIRE) > 0xFFu) ita_sleep();
+}
+
+static inline void write_constants(const struct ita_command *command) {
+  const uint32_t *c = command->constants;
+  for (uint32_t i = 0; i < 7u; i++) ita_write(TILES + 4u * i, c[i]);
+  ita_write(CTRL_ENGINE, command->control >> ITA_ENGINE_SHIFT & 0xFFu);
+  ita_write(GELU_B_C, c[7]);
+  ita_write(ACT_REQUANT, c[8]);
+}
+
+/* Each job fetches the first weights of the one behind it; the first of a command fetches its own. */
+static void queue_job(const struct ita_command *command, ita_ticket first, const struct job *job, uint32_t stream,
+                      uint32_t next_weights) {
+  const ita_ticket ticket = next_ticket;
+  acquire();
+  if (ticket - first < MOST_CONTEXTS) write_constants(command);
+  ita_write(INPUT_PTR, job->input);
+  ita_write(WEIGHT_PTR0, job->weights);
+  ita_write(WEIGHT_PTR1, next_weights);
+  ita_write(BIAS_PTR, job->bias);
+  ita_write(OUTPUT_PTR, job->output);
+  ita_write(CTRL_STREAM, job->stream | stream | (ticket == first ? PRELOAD : 0u));
+  /* Operands written by this core must be in memory before the engine reads them. */
+  __asm__ volatile("" ::: "memory");
+  ita_write(TRIGGER, 0);
+  next_ticket = ticket + 1u;
+}
+
+ita_ticket ita_submit(const struct ita_command *command) {
+  const int is_attention = (command->control & 0xFFu) == ITA_ATTENTION;
+  const uint32_t steps = is_attention ? 2u * command->rows : 1u;
+  const ita_ticket first = next_ticket;
+  struct job held;
+  int is_held = 0;
+  for (uint32_t number = 0; number < steps; number++) {
+    struct step step = is_attention ? attention_step(command, number) : product_step(command);
+    do {
+      const struct job job = job_at(&step);
+      if (is_held) queue_job(command, first, &held, NEXTLOAD, job.weights);
+      held = job;
+      is_held = 1;
+    } while (next_job(&step));
+  }
+  queue_job(command, first, &held, 0, 0);
+  return next_ticket - 1u;
+}
+
+/* RUNNING counts finished jobs modulo 256; of those that the queue may still hold it tells which are over. */
+int ita_is_done(ita_ticket ticket) {
+  if (next_ticket - 1u - ticket >= MOST_CONTEXTS) return 1;
+  return ((ita_read(RUNNING) - ticket - 1u) & 0xFFu) < 0x80u;
+}
+
+void ita_wait(ita_ticket ticket) {
+  while (!ita_is_done(ticket)) ita_sleep();
+  __asm__ volatile("" ::: "memory");
+}
+
+void ita_wait_all(void) {
+  while (ita_read(STATUS) != 0u) ita_sleep();
+  __asm__ volatile("" ::: "memory");
+}

@@ -1,0 +1,112 @@
+"""What all forms of ITA have in common: panels of activations, packed weights, steps of the cores around a job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.tiling.cost.loop_cost import generated_cost
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Step, Store
+from tvm_pulp.uma.registry import step_call
+from uma_backends.ita.command import Command, reads_of
+from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, TILE, TILE_BYTES, tiles
+from uma_backends.ita.packing import pack_biases, pad_matrix, tile_matrix
+
+ENGINE = "ita"
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a form knows of the compilation."""
+
+    costs: CostModel
+
+    @property
+    def l1_base(self) -> int:
+        return self.costs.soc.memory.l1.base
+
+    def on_cores(self, kernel: Kernel) -> Kernel | Call:
+        """A step that the cores take over, with its cost."""
+        found = step_call(kernel, self.costs)
+        if isinstance(found, Kernel):
+            return replace(found, cost=generated_cost(found, self.costs))
+        return found
+
+    def job(self, command: Command, writes: tuple[Local, ...], macs: int, cycles: int) -> Job:
+        """A command as a step; its weights are among what it reads."""
+        reads = reads_of([p for p in command.panels if p.local not in writes], command.bias)
+        queue = self.costs.job_queue(ENGINE)
+        return Job(ENGINE, command, command.words, reads, writes, reads[0], macs, cycles, queue)
+
+
+def flattened(tensor: Tensor) -> Tensor:
+    """A view of a tensor as rows."""
+    shape = tensor.spec.shape
+    view = TensorSpec((tensor.spec.elements // shape[-1], shape[-1]), tensor.spec.dtype)
+    return Tensor(f"{tensor.name}_rows", view, tensor.kind, view_of=tensor)
+
+
+@dataclass(frozen=True)
+class PackedWeights:
+    """Constant weights and biases as the engine reads them: [column tile][inner tile][64][64], 192 bytes per 64."""
+
+    name: str
+    weights: np.ndarray  # int8 [out][in]
+    bias: np.ndarray | None
+    derived: Derived = field(default_factory=Derived)
+
+    @property
+    def inner(self) -> int:
+        return tiles(self.weights.shape[1])
+
+    def tensor(self) -> Tensor:
+        """All tiles, a row per 64 outputs."""
+        name = f"{self.name}_ita_weights"
+        if name not in self.derived.tensors:
+            tiled = tile_matrix(pad_matrix(_spread(self.weights)))
+            self.derived.constant(name, tiled.reshape(tiled.shape[0], -1))
+        return self.derived.tensors[name]
+
+    def bias_tensor(self) -> Tensor:
+        """All biases, a row per 64 outputs."""
+        name = f"{self.name}_ita_bias"
+        if name not in self.derived.tensors:
+            assert self.bias is not None
+            filled = np.pad(self.bias, (0, -len(self.bias) % TILE))
+            self.derived.constant(name, pack_biases(filled).reshape(-1, BIAS_BYTES))
+        return self.derived.tensors[name]
+
+    def load(self, first: int, count: int) -> tuple[list[Step], Local, Local | None]:
+        """Loads of some of the column tiles, with the buffers."""
+        width = self.inner * TILE_BYTES
+        local = Local(f"weights{first}", TensorSpec((count, width), "int8"))
+        steps: list[Step] = [Load(self.tensor(), Box((first, 0), (count, width)), local)]
+        if self.bias is None:
+            return steps, local, None
+        bias = Local(f"bias{first}", TensorSpec((count, BIAS_BYTES), "uint8"), BIAS_OVERREAD)
+        steps.append(Load(self.bias_tensor(), Box((first, 0), (count, BIAS_BYTES)), bias))
+        return steps, local, bias
+
+
+def _spread(weights: np.ndarray) -> np.ndarray:
+    """Columns where the panels of the input have them: an overlapping last panel finds zeros where it overlaps."""
+    depth = weights.shape[1]
+    if depth < TILE or depth % TILE == 0:
+        return weights
+    whole = depth // TILE * TILE
+    last = np.zeros((weights.shape[0], TILE), weights.dtype)
+    last[:, TILE - (depth - whole) :] = weights[:, whole:]
+    return np.concatenate([weights[:, :whole], last], axis=1)
+
+
+def arranged(steps: list[Any]) -> tuple[Step, ...]:
+    """Loads first, stores last: one wait and one barrier serve them all."""
+    loads = [s for s in steps if isinstance(s, Load)]
+    stores = [s for s in steps if isinstance(s, Store)]
+    return (*loads, *(s for s in steps if not isinstance(s, Load | Store)), *stores)

@@ -1,0 +1,110 @@
+"""Matrices as panels: columns of 64 bytes that come by DMA, rows that follow each other, whole tiles of them."""
+
+from __future__ import annotations
+
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Kernel, Load, Local, Step, Store
+from uma_backends.ita.command import Panel, panels_of
+from uma_backends.ita.geometry import TILE, padded, tiles
+from uma_backends.ita.ita_form import Context
+
+
+def panel_local(name: str, rows: int, room: int = 0) -> Local:
+    """Rows of 64 bytes, up to whole tiles and to as many as there is to be room for."""
+    return Local(name, TensorSpec((rows, TILE), "int8"), (padded(max(rows, room)) - rows) * TILE)
+
+
+def panel_starts(extent: int) -> list[int]:
+    """Where panels of an extent begin; the last one overlaps the one before rather than reach over the end."""
+    return [min(start, extent - TILE) for start in range(0, extent, TILE)]
+
+
+def load_panels(
+    name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
+) -> tuple[list[Step], tuple[Panel, ...]]:
+    """Rows and all columns of a box of a matrix as panels. Overlap of the last one is up to the weights' zeros.
+
+    Where there are less than 64 columns the cores append zeros.
+    """
+    (row, _), (rows, columns) = box.start, box.size
+    if columns < TILE:
+        return load_exact_panels(name, tensor, box, context, room)
+    steps: list[Step] = []
+    panels = []
+    for number, start in enumerate(panel_starts(columns)):
+        local = panel_local(f"{name}{number}", rows, room)
+        steps.append(Load(tensor, Box((row, box.start[1] + start), (rows, TILE)), local))
+        panels.append(Panel(local))
+    return steps, tuple(panels)
+
+
+def store_panels(
+    name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
+) -> tuple[tuple[Panel, ...], list[Step]]:
+    """Panels for a box of a matrix, and the steps that store them; the cores cut a last one that is narrower."""
+    (row, column), (rows, columns) = box.start, box.size
+    panels: list[Panel] = []
+    steps: list[Step] = []
+    for number in range(tiles(columns)):
+        local = panel_local(f"{name}{number}", rows, room)
+        panels.append(Panel(local))
+        width = min(TILE, columns - number * TILE)
+        part = Box((row, column + number * TILE), (rows, width))
+        if width == TILE:
+            steps.append(Store(local, tensor, part))
+            continue
+        narrow = Local(f"{name}_narrow", TensorSpec((rows, width), "int8"))
+        attributes = {"begin": [0, 0], "stride": [1, 1], "size": [rows, width]}
+        steps.append(context.on_cores(Kernel("slice", attributes, (local,), (narrow,))))
+        steps.append(Store(narrow, tensor, part))
+    return tuple(panels), steps
+
+
+def load_exact_panels(
+    name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
+) -> tuple[list[Step], tuple[Panel, ...]]:
+    """Rows and columns of a box of a matrix as panels; zeros behind the last column."""
+    (row, column), (rows, columns) = box.start, box.size
+    steps: list[Step] = []
+    panels = []
+    for number in range(tiles(columns)):
+        local = panel_local(f"{name}{number}", rows, room)
+        panels.append(Panel(local))
+        width = min(TILE, columns - number * TILE)
+        part = Box((row, column + number * TILE), (rows, width))
+        if width == TILE:
+            steps.append(Load(tensor, part, local))
+            continue
+        narrow = Local(f"{name}_narrow", TensorSpec((rows, width), "int8"))
+        attributes = {"before": [0, 0], "after": [0, TILE - width], "value": 0}
+        steps.append(Load(tensor, part, narrow))
+        steps.append(context.on_cores(Kernel("pad", attributes, (narrow,), (local,))))
+    return steps, tuple(panels)
+
+
+def load_turned(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[list[Step], tuple[Panel, ...]]:
+    """A box of [inner][columns] as one panel of [columns][64] per 64 of the inner length: the cores turn tiles."""
+    (row, column), (depth, columns) = box.start, box.size
+    whole, rest = divmod(depth, TILE)
+    beyond = (padded(columns) - columns) * TILE  # what a last tile of columns has more
+    steps: list[Step] = []
+    panels: tuple[Panel, ...] = ()
+    if whole:
+        source = Local(f"{name}_rows", TensorSpec((whole, TILE, columns), "int8"))
+        turned = Local(f"{name}_turned", TensorSpec((whole, columns, TILE), "int8"), beyond)
+        steps.append(Load(tensor, Box((row, column), (whole * TILE, columns)), source))
+        steps.append(context.on_cores(Kernel("transpose", {"axes": [0, 2, 1]}, (source,), (turned,))))
+        panels = panels_of(turned, whole, columns * TILE)
+    if rest:
+        source = Local(f"{name}_last_rows", TensorSpec((rest, columns), "int8"))
+        grown = Local(f"{name}_grown", TensorSpec((TILE, columns), "int8"))
+        turned = Local(f"{name}_last_turned", TensorSpec((columns, TILE), "int8"), beyond)
+        steps.append(Load(tensor, Box((row + whole * TILE, column), (rest, columns)), source))
+        # What stands there meets zeros of the left operand, but it has to be something.
+        attributes = {"before": [0, 0], "after": [TILE - rest, 0], "value": 0}
+        steps.append(context.on_cores(Kernel("pad", attributes, (source,), (grown,))))
+        steps.append(context.on_cores(Kernel("transpose", {"axes": [1, 0]}, (grown,), (turned,))))
+        panels = (*panels, Panel(turned))
+    return steps, panels

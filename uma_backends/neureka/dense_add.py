@@ -1,0 +1,135 @@
+"""A matrix product and the constant row added to it, as one region.
+
+Exporters write a linear layer as a product and a sum, and quantizers round between them. The cores do both roundings in
+one pass over the array's 32-bit results, which saves them a layer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Kernel, Load, Local, Step, Store
+from tvm_pulp.uma.registry import step_call
+from tvm_pulp.uma.strategy import Form, Refusal
+from uma_backends.neureka.added_row import BYTES, AddedRow, find_added_row
+from uma_backends.neureka.exact_rounding import ARRAY_SHIFT
+from uma_backends.neureka.forms import DenseForm
+from uma_backends.neureka.geometry import Mode
+from uma_backends.neureka.layer_arithmetic import Arithmetic
+from uma_backends.neureka.neureka_form import ENGINE, Context
+from uma_backends.neureka.strategy import known_arithmetic
+
+_RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
+_INT32 = 1 << 31
+# What checks found out, for the strategies.
+_KNOWN: WeakKeyDictionary[Layer, AddedRow | None] = WeakKeyDictionary()
+
+
+def dense_add_pattern() -> Any:
+    """The sum of a fully connected layer's result and something."""
+    from tvm.relax.dpl import is_op, wildcard
+
+    return is_op("tvm_pulp.qnn.add")(is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True), wildcard())
+
+
+def add_dense_pattern() -> Any:
+    """The same with the product as the second operand."""
+    from tvm.relax.dpl import is_op, wildcard
+
+    return is_op("tvm_pulp.qnn.add")(wildcard(), is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True))
+
+
+def dense_add_check(match: Any) -> bool | Refusal:
+    """A product that the cores requantize, plus a constant for every channel."""
+    context: Context = match.context
+    found = _stages(match.layer, context)
+    if isinstance(found, str):
+        return Refusal(ENGINE, found)
+    kernel = Kernel("requantize_add", {}, (Local("x", TensorSpec((1, 4), "int32")),), ())
+    if isinstance(step_call(kernel, context.costs), Kernel):
+        return Refusal(ENGINE, "the cores have no kernel for two roundings at once")
+    return True
+
+
+def dense_add_strategy(region: Layer, context: Context) -> list[Form] | Refusal:
+    found = _stages(region, context)
+    if isinstance(found, str):
+        return Refusal(ENGINE, found)
+    arithmetic, row = found
+    dense = region.parts[0]
+    whole = replace(dense, name=region.name, outputs=region.outputs)
+    return [DenseAddForm(whole, arithmetic, context, Mode.POINTWISE, "1x1 over rows, added", row=row)]
+
+
+def _stages(region: Layer, context: Context) -> tuple[Arithmetic, AddedRow] | str:
+    """Both roundings as the cores' kernel does them, or why it cannot."""
+    dense, add = region.parts
+    arithmetic = known_arithmetic(dense, context)
+    if isinstance(arithmetic, str):
+        return arithmetic
+    if arithmetic.rest is None:
+        return "the array delivers bytes" if arithmetic.native else "the first rounding is not an addition and a shift"
+    rules = [Requant.of(layer.attributes) for layer in (dense, add)]
+    if any((rule.low, rule.high) != _RANGES.get(rule.out_dtype) for rule in rules):
+        return "a result does not have the range of a byte"
+    reach = (arithmetic.reach * arithmetic.rest.scale >> ARRAY_SHIFT) + np.abs(_signed_add(arithmetic, rules[0]))
+    if (reach >= _INT32).any():
+        return "the first rounding needs more than 32 bits"
+    if region not in _KNOWN:
+        _KNOWN[region] = _added_row(dense, add)
+    row = _KNOWN[region]
+    return (arithmetic, row) if row is not None else "the sum is no product, summand and shift"
+
+
+def _signed_add(arithmetic: Arithmetic, rule: Requant) -> np.ndarray:
+    """The summand of the first rounding, whose result shall be a signed byte."""
+    assert arithmetic.rest is not None
+    return np.asarray(arithmetic.rest.add - ((rule.low + 128) << arithmetic.rest.shift))
+
+
+def _added_row(dense: Layer, add: Layer) -> AddedRow | None:
+    from tvm_pulp.qnn.operator import OPERATORS
+
+    product, result = dense.outputs[0], add.outputs[0]
+    place = next(i for i, t in enumerate(add.inputs[:2]) if t.storage is product.storage)
+    other = add.inputs[1 - place]
+    channels = product.spec.shape[-1]
+    if other.data is None or other.spec.elements not in (1, channels) or add.attributes["form"] != "half_even":
+        return None
+    if result.spec.shape != product.spec.shape or (other.spec.elements > 1 and other.spec.shape[-1] != channels):
+        return None
+    low = Requant.of(dense.attributes).low
+    every = (BYTES + 128 + low).astype(product.spec.dtype)[None, :]
+    row = np.broadcast_to(other.data.reshape(-1, 1), (channels, 1))
+    operands = [np.broadcast_to(every, (channels, 256)), row]
+    values = OPERATORS["add"].reference(add.attributes, operands if place == 0 else operands[::-1])
+    slope = add.attributes["multipliers"][place] / 2.0 ** add.attributes["shift"]
+    return find_added_row(values.astype(np.int64) - Requant.of(add.attributes).low - 128, slope)
+
+
+@dataclass(frozen=True)
+class DenseAddForm(DenseForm):
+    """As DenseForm; what the cores do after a job is longer."""
+
+    row: AddedRow | None = None
+
+    def finish(self, raw: Local, box: Box, taken: Any = ()) -> list[Step]:
+        rest, row, out = self.arithmetic.rest, self.row, self.layer.outputs[0]
+        assert rest is not None and row is not None
+        first, channels = box.start[-1], box.size[-1]
+        stages = np.stack([rest.shift, _signed_add(self.arithmetic, Requant.of(self.layer.attributes)), row.add])
+        # The kernel takes four channels at a time.
+        fours = stages.reshape(3, -1, 4).transpose(1, 0, 2).reshape(-1).astype(np.int32)
+        constants = self.derived.constant(f"{self.layer.name}_stages", fours)
+        local = Local("stages", TensorSpec((3 * channels,), "int32"))
+        y = Local("y", TensorSpec(box.size, out.spec.dtype))
+        kernel = Kernel("requantize_add", {"mul": row.mul, "shift": row.shift}, (raw, local), (y,))
+        return [Load(constants, Box((3 * first,), (3 * channels,)), local), kernel, Store(y, out, box)]
