@@ -114,6 +114,18 @@ def test_quantized_constants_stay_integers() -> None:
     np.testing.assert_array_equal(dialect_run(module, g.feeds)[0], onnxruntime_run(model, g.feeds)[0])
 
 
+def test_pad_value_stored_as_an_integer() -> None:
+    # A quantizer stores the constant that is padded with as it stores weights.
+    g = Builder(np.random.default_rng(0))
+    scale, zero = g.constant(np.float32(0.004)), g.constant(np.int8(2))
+    value = g.node("DequantizeLinear", [g.constant(np.int8(127)), scale, zero])
+    widths = g.constant(np.array([0, 0, 1, 2, 0, 0, 0, 1]))
+    model = g.typed_model([g.quantized(g.node("Pad", [g.activation([1, 3, 4, 5], "int8"), widths, value]))])
+    module = canonical(model)
+    assert "pad" in operators(module)
+    np.testing.assert_array_equal(dialect_run(module, g.feeds)[0], onnxruntime_run(model, g.feeds)[0])
+
+
 def test_no_warning_of_the_framework(capfd: pytest.CaptureFixture[str]) -> None:
     from tvm_pulp.frontend.imported import ImportOptions
     from tvm_pulp.frontend.onnx_file import from_model

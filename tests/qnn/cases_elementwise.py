@@ -180,7 +180,30 @@ def curve_case(rng: Rng) -> Case:
     return Case("curve", {"function": function, **curve.parameters(scale)}, operands)
 
 
+def _lstm(rng: Rng) -> tuple[dict[str, Any], list[np.ndarray]]:
+    batch, cells, coupled = int(rng.integers(1, 4)), int(rng.integers(1, 12)), int(rng.integers(2))
+    columns = (4 - coupled) * cells
+    sums = [rng.integers(-(1 << 21), 1 << 21, (batch, columns)).astype(np.int32) for _ in range(2)]
+    scales = [[v for _ in range(4) for v in quantize_multiplier(2.0 ** rng.uniform(-8, -4))] for _ in range(2)]
+    attributes: dict[str, Any] = {"coupled": coupled, "bits": int(rng.integers(0, 7))}
+    attributes |= {"input_scales": scales[0], "state_scales": scales[1]}
+    return attributes, [*sums, integers(rng, (batch, cells), "int16")]
+
+
+def lstm_cell(rng: Rng) -> Case:
+    attributes, operands = _lstm(rng)
+    return Case("lstm_cell", {**attributes, "clip": int(pick(rng, (0, 9000)))}, operands)
+
+
+def lstm_hidden(rng: Rng) -> Case:
+    attributes, operands = _lstm(rng)
+    rule, tensors = requant(rng, 1 << 30, 1, "tflite")
+    return Case("lstm_hidden", {**attributes, **rule.attributes()}, [*operands, *tensors])
+
+
 CASES = {
+    "lstm_cell": lstm_cell,
+    "lstm_hidden": lstm_hidden,
     "curve": curve_case,
     "qdq_mul": qdq_mul,
     "add_accumulators": add_accumulators,

@@ -25,6 +25,14 @@ def random_axis(rng: Rng, size: int, result: int, taps: int, bits: int) -> tuple
     return index, weights
 
 
+def doubled_axis(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and weights of an axis twice as long: quarters, and halves where both taps are one place."""
+    first = (np.arange(2 * size) - 1) // 2
+    index = np.stack([np.maximum(first, 0), np.minimum(first + 1, size - 1)], axis=1).astype(np.int32)
+    second = np.where(index[:, 0] == index[:, 1], 2, np.where(np.arange(2 * size) % 2, 1, 3)).astype(np.int32)
+    return index, np.stack([4 - second, second], axis=1)
+
+
 def random_resize(
     rng: Rng, size: tuple[int, int, int], result: tuple[int, int], taps: tuple[int, int], bits: tuple[int, int],
     *, middle: int = 0, ties: bool = False, slack: int = 0, dtype: str = "int8", out: str = "int8",
@@ -36,9 +44,14 @@ def random_resize(
     shape = (batch, *size) if layout == "NHWC" else (batch, channels, height, width)
     limits, outs = np.iinfo(dtype), np.iinfo(out)
     x = rng.integers(limits.min, limits.max + 1, shape).astype(dtype)
+    if alike and rng.random() < 0.5:
+        # Flat parts of an image have no ties.
+        x = np.broadcast_to(x[:, :1, :1] if layout == "NHWC" else x[:, :, :1, :1], shape).copy()
     (rows, down), (columns, across) = (
         random_axis(rng, *each) for each in zip((height, width), result, taps, bits, strict=True)
     )
+    if alike and (taps, bits, result) == ((2, 2), (2, 2), (2 * height, 2 * width)):
+        (rows, down), (columns, across) = doubled_axis(height), doubled_axis(width)
     if taps == (1, 1):
         return {"layout": layout, "taps": [1, 1]}, [x, rows, columns]
     fraction = sum(bits) - middle

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.qnn import curve
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
@@ -113,6 +114,12 @@ def layers() -> dict[str, Layer]:
             TensorSpec((2, 9, 11, 1), "uint8"),
         ),
         "lookup": make_layer("lookup", {}, x, vector(source, 256, -128, 127, "int8")),
+        "curve": make_layer(
+            "curve",
+            {"function": "tanh", **curve.parameters(1 / 5000)},
+            TensorSpec((1, 9, 11, 6), "int16"),
+            curve.sigmoid_points(),
+        ),
         "softmax": make_layer("softmax", {"form": "ita_max", "levels": 256}, rows),
         "rms_norm": make_layer("rms_norm", {"shift": 4, "levels": 256, "wide": 1}, rows, weight),
         "layer_norm": make_layer(

@@ -120,6 +120,8 @@ def source_file(kernels: Kernels) -> str:
         includes.append('#include "tvm_pulp/float_functions.h"')
     if "tvm_pulp_softmax_" in body_text:
         includes.append('#include "tvm_pulp/softmax_tflite.h"')
+    if any(f"tvm_pulp_{name}16(" in body_text for name in ("sigmoid", "tanh")):
+        includes.append('#include "tvm_pulp/fixed_point16.h"')
     if any(f"tvm_pulp_{name}(" in body_text for name in _REAL):
         includes.append('#include "tvm_pulp/real.h"')
     if kernels.math_used:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import tvm
 from tvm import relax
 
 from tvm_pulp.errors import UserError
@@ -29,7 +30,7 @@ def pad(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset:
     mode = mode.decode("ascii", "replace") if isinstance(mode, bytes) else mode
     given = [*inputs[1:], None, None, None][:3]
     pads = np.array(attrs.get("pads", [])) if given[0] is None else constant(given[0])
-    value = np.array([attrs.get("value", 0.0)]) if given[1] is None else constant(given[1])
+    value = np.array([attrs.get("value", 0.0)]) if given[1] is None else _known(importer, given[1])
     axes = np.arange(len(shape)) if given[2] is None else constant(given[2])
     if pads is None or value is None or axes is None or (mode != "constant" and mode not in _PAD_MODES):
         return importer.stock("Pad", inputs, attrs, opset)
@@ -53,6 +54,19 @@ def pad(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset:
             kind: Any = _PAD_MODES[mode]
             x = _take(importer, x, np.pad(places, (int(before), int(after)), mode=kind), axis)
     return x
+
+
+def _known(importer: Importer, value: Any) -> np.ndarray | None:
+    """A constant; quantizers store those of floats as integers, too."""
+    held = constant(value)
+    made = importer.bb.lookup_binding(value) if held is None and isinstance(value, relax.Var) else None
+    if not isinstance(made, relax.Call) or made.op != tvm.ir.Op.get("relax.dequantize"):
+        return held
+    integers, scale, zero_point = (constant(a) for a in made.args)
+    if integers is None or scale is None or zero_point is None or scale.size != 1:
+        return None
+    centred = integers.astype(np.int64) - zero_point.astype(np.int64)
+    return np.asarray(centred.astype(np.float32) * scale.astype(np.float32))
 
 
 def _cut(importer: Importer, x: Any, shape: list[int], width: np.ndarray) -> Any:

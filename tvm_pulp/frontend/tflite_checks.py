@@ -110,7 +110,8 @@ def _check_operators(model: Any, graph: Any, constants: set[int]) -> None:
     inputs = {int(graph.Inputs(i)) for i in range(graph.InputsLength())}
     if inputs & constants:
         raise UserError(f"input '{name_of(graph, min(inputs & constants))}' is a constant: fetch or export it again")
-    known |= inputs
+    # Variables hold what an inference leaves to the next; they begin as zeros.
+    known |= inputs | {index for index in range(tensors) if graph.Tensors(index).IsVariable()}
     produced: set[int] = set()
     for index in range(graph.OperatorsLength()):
         operator = graph.Operators(index)

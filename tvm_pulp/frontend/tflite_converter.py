@@ -10,7 +10,7 @@ import numpy as np
 from tvm import relax
 from tvm.relax.frontend.tflite.tflite_frontend import OperatorConverter, get_tensor_name
 
-from tvm_pulp.frontend import tflite_hybrid, tflite_products, tflite_resize, tflite_sixteen_bits
+from tvm_pulp.frontend import tflite_hybrid, tflite_lstm, tflite_products, tflite_resize, tflite_sixteen_bits
 from tvm_pulp.frontend.onnx_dialect_values import variable_name
 from tvm_pulp.frontend.relax_constant import constant
 from tvm_pulp.frontend.tflite_names import layer_name
@@ -46,6 +46,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "SOFTMAX": tflite_sixteen_bits.softmax,
     "TANH": tflite_sixteen_bits.tanh,
     "TRANSPOSE_CONV": tflite_products.transpose_conv,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": tflite_lstm.unidirectional_sequence_lstm,
 }
 
 

@@ -33,6 +33,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     integer_div,
     layer_norm,
     lookup,
+    lstm_cell,
     matmul,
     max_pool,
     mul,

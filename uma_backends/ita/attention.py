@@ -1,4 +1,4 @@
-"""Attention on ITA: logits, softmax and values of a head as one command; with the projection of values before it.
+"""Attention on ITA: logits, softmax and values of a head as one command; with projections before it.
 
 The softmax never leaves the engine: a row of tiles of logits is written to L1 and normalized when it is read again.
 """
@@ -19,9 +19,10 @@ from uma_backends.ita.attention_parts import Attention, AttentionRules, Heads, a
 from uma_backends.ita.command import ATTENTION, PRODUCT, Command, Panel, panels_of
 from uma_backends.ita.geometry import TILE, TILE_BYTES, padded, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged
-from uma_backends.ita.jobs import BIAS_BY_ROW, NO_BIAS
-from uma_backends.ita.panels import load_exact_panels, load_panels, load_turned, store_panels
+from uma_backends.ita.jobs import BIAS_BY_COLUMN, BIAS_BY_ROW, NO_BIAS
+from uma_backends.ita.panels import load_exact_panels, load_panels, load_turned, panel_local, store_panels
 from uma_backends.ita.registers import Constants, Slot
+from uma_backends.ita.requantization import silent_bias
 from uma_backends.ita.timing import attention_cycles, product_cycles
 
 
@@ -37,7 +38,9 @@ def attention_strategy(region: Layer, context: Context) -> list[Form] | Refusal:
     if isinstance(found, str):
         return Refusal(ENGINE, found)
     parts = attention_of(region)
-    name = "attention with the projection of values" if parts.value is not None else "attention"
+    name = "attention"
+    if parts.projections:
+        name += f" with projections of {', '.join(parts.projections)}"
     return [AttentionForm(region, parts, found, context, name)]
 
 
@@ -51,22 +54,23 @@ class AttentionForm:
     context: Context
     name: str
     engine: str = ENGINE
-    packed: PackedWeights | None = field(init=False)
+    packed: dict[str, PackedWeights] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "packed", self._packed())
+        object.__setattr__(self, "packed", {name: self._packed(name) for name in self.rules.projections})
 
-    def _packed(self) -> PackedWeights | None:
-        """Weights of the values, every head from a tile of its own on."""
-        value = self.rules.value
-        if value is None:
-            return None
-        heads, _, _, _, width = self.parts.sizes
-        more = padded(width) - width
-        weights = np.pad(value.weights.reshape(heads, width, -1), ((0, 0), (0, more), (0, 0)))
-        bias = np.pad(value.bias.reshape(heads, width), ((0, 0), (0, more))).reshape(-1)
+    def _packed(self, name: str) -> PackedWeights:
+        """Weights of a projection, every head from a tile of its own on."""
+        heads, _, _, depth, width = self.parts.sizes
+        size, made = (width if name == "v" else depth), self.rules.projections[name]
+        more = padded(size) - size
+        weights = np.pad(made.weights.reshape(heads, size, -1), ((0, 0), (0, more), (0, 0)))
+        # Padding of queries and keys has to be zero; that of values does not matter.
+        silent = silent_bias(made.rule) or 0
+        bias = np.pad(made.bias.reshape(heads, size), ((0, 0), (0, more)), constant_values=silent)
+        biases = bias.reshape(-1)
         return PackedWeights(
-            f"{self.layer.name}_values", weights.reshape(heads * padded(width), -1), bias if value.has_bias else None
+            f"{self.layer.name}_{name}", weights.reshape(heads * padded(size), -1), biases if biases.any() else None
         )
 
     @property
@@ -78,18 +82,19 @@ class AttentionForm:
         head, query = self._axes
         _, queries, keys, _, _ = self.parts.sizes
         # The engine counts as many rows of tiles as there are tiles of keys; whose they are it does not know.
-        cut = (TileAxis(query, TILE),) if tiles(queries) == tiles(keys) else ()
+        # Projections of all positions are made once per head.
+        cut = (TileAxis(query, TILE),) if tiles(queries) == tiles(keys) and not self.packed else ()
         return (TileAxis(head, limit=1), *cut)
 
     def bound_cycles(self) -> int:
         heads, _, keys, depth, _ = self.parts.sizes
         cycles = attention_cycles(tiles(keys), tiles(keys), tiles(depth))
-        return heads * (cycles + (self._value_cycles() if self.packed is not None else 0))
+        return heads * (cycles + sum(self._projection_cycles(name) for name in self.packed))
 
-    def _value_cycles(self) -> int:
-        assert self.packed is not None
-        _, _, keys, _, width = self.parts.sizes
-        return product_cycles(tiles(width), tiles(keys), self.packed.inner, has_bias=self.packed.bias is not None)
+    def _projection_cycles(self, name: str) -> int:
+        _, _, keys, depth, _ = self.parts.sizes
+        packed = self.packed[name]
+        return product_cycles(tiles(keys), tiles(depth), packed.inner, has_bias=packed.bias is not None)
 
     def recipe(self, box: Box) -> Recipe:
         p, context = self.parts, self.context
@@ -98,11 +103,11 @@ class AttentionForm:
         s, size = tiles(keys), tiles(depth)
         # Queries of a whole layer are padded to the tiles of keys.
         room = keys if rows == queries else 0
-        q_view, q_box = _head(p.q, heads, head, queries, depth)
         o_view, o_box = _head(p.out, heads, head, queries, width)
-        q_loads, q = load_exact_panels("q", q_view, _rows(q_box, first, rows), context, room)
-        k_loads, k = load_exact_panels("k", *_head(p.k, heads, head, keys, depth), context)
-        values, value_steps = self._values(head)
+        inputs: dict[Tensor, tuple[Panel, ...]] = {}
+        q_steps, q = self._rows("q", p.q, head, queries, depth, first, rows, room, inputs)
+        k_steps, k = self._rows("k", p.k, head, keys, depth, 0, keys, 0, inputs)
+        value_steps, values = self._values(head, inputs)
         out, after = store_panels("o", o_view, _rows(o_box, first, rows), context, room)
         logits = Local("logits", TensorSpec((s, TILE, TILE), "int8"))
         rules = {Slot.QK: self.rules.logits, Slot.AV: self.rules.mix}
@@ -112,38 +117,84 @@ class AttentionForm:
         writes = (logits, *(panel.local for panel in out))
         macs = rows * keys * (depth + width)
         job = context.job(command, writes, macs, attention_cycles(count, s, size))
-        return Recipe(arranged([*q_loads, *k_loads, *value_steps, job, *after]))
+        return Recipe(arranged([*q_steps, *k_steps, *value_steps, job, *after]))
 
-    def _values(self, head: int) -> tuple[tuple[Panel, ...], list[Step]]:
+    def _rows(
+        self,
+        name: str,
+        operand: Heads,
+        head: int,
+        count: int,
+        depth: int,
+        first: int,
+        rows: int,
+        room: int,
+        inputs: dict[Tensor, tuple[Panel, ...]],
+    ) -> tuple[list[Step], tuple[Panel, ...]]:
+        """Panels of queries or keys, loaded or projected."""
+        if name not in self.packed:
+            view, box = _head(operand, self.parts.sizes[0], head, count, depth)
+            return load_exact_panels(name, view, _rows(box, first, rows), self.context, room)
+        loads, left = self._inputs(name, inputs, room)
+        packed, size = self.packed[name], tiles(depth)
+        more, weights, bias = packed.load(head * size, size)
+        result = tuple(Panel(panel_local(f"{name}_made{i}", rows, room)) for i in range(size))
+        count = tiles(max(rows, room))
+        command = Command(
+            PRODUCT,
+            Constants((count, packed.inner, size, 1), {Slot.Q: self.rules.projections[name].rule}),
+            count,
+            size,
+            packed.inner,
+            (*left, *panels_of(weights, packed.inner, TILE_BYTES), *result),
+            self.context.l1_base,
+            right_stride=packed.inner * TILE_BYTES,
+            bias=bias,
+            bias_kind=NO_BIAS if bias is None else BIAS_BY_COLUMN,
+        )
+        macs = rows * self.parts.projections[name].inputs[0].spec.shape[-1] * depth
+        writes = tuple(panel.local for panel in result)
+        job = self.context.job(command, writes, macs, self._projection_cycles(name))
+        return [*loads, *more, job], result
+
+    def _inputs(
+        self, name: str, inputs: dict[Tensor, tuple[Panel, ...]], room: int = 0
+    ) -> tuple[list[Step], tuple[Panel, ...]]:
+        """Panels of what a projection reads, loaded once for all that read it."""
+        x = self.parts.projections[name].inputs[0]
+        if x.storage in inputs:
+            return [], inputs[x.storage]
+        shape = (x.spec.elements // x.spec.shape[-1], x.spec.shape[-1])
+        matrix = Tensor(f"{x.name}_rows", TensorSpec(shape, "int8"), x.kind, view_of=x)
+        loads, panels = load_panels(f"{name}_x", matrix, Box.whole(shape), self.context, room)
+        inputs[x.storage] = panels
+        return loads, panels
+
+    def _values(self, head: int, inputs: dict[Tensor, tuple[Panel, ...]]) -> tuple[list[Step], tuple[Panel, ...]]:
         """One panel of [head][64] per tile of keys: turned by the cores, or projected so by the engine."""
         heads, _, keys, _, width = self.parts.sizes
-        if self.packed is None:
-            steps, panels = load_turned("v", *_head(self.parts.v, heads, head, keys, width), self.context)
-            return panels, steps
-        value, rule = self.parts.value, self.rules.value
-        assert value is not None and rule is not None
-        x = value.inputs[0]
-        matrix = Tensor(f"{x.name}_rows", TensorSpec((keys, x.spec.shape[-1]), "int8"), x.kind, view_of=x)
-        steps, right = load_panels("x", matrix, Box.whole(matrix.spec.shape), self.context)
-        p, s, inner = tiles(width), tiles(keys), self.packed.inner
-        loads, weights, bias = self.packed.load(head * p, p)
+        if "v" not in self.packed:
+            return load_turned("v", *_head(self.parts.v, heads, head, keys, width), self.context)
+        loads, right = self._inputs("v", inputs)
+        packed, p, s = self.packed["v"], tiles(width), tiles(keys)
+        more, weights, bias = packed.load(head * p, p)
         turned = Local("v_turned", TensorSpec((s, p * TILE, TILE), "int8"))
         result = panels_of(turned, s, p * TILE_BYTES)
         command = Command(
             PRODUCT,
-            Constants((p, inner, s, 1), {Slot.Q: rule.rule}),
+            Constants((p, packed.inner, s, 1), {Slot.Q: self.rules.projections["v"].rule}),
             p,
             s,
-            inner,
-            (*panels_of(weights, inner, TILE_BYTES), *right, *result),
+            packed.inner,
+            (*panels_of(weights, packed.inner, TILE_BYTES), *right, *result),
             self.context.l1_base,
-            left_stride=inner * TILE_BYTES,
+            left_stride=packed.inner * TILE_BYTES,
             bias=bias,
             bias_kind=NO_BIAS if bias is None else BIAS_BY_ROW,
         )
-        macs = keys * x.spec.shape[-1] * width
-        job = self.context.job(command, (turned,), macs, self._value_cycles())
-        return result, [*steps, *loads, job]
+        macs = keys * self.parts.projections["v"].inputs[0].spec.shape[-1] * width
+        job = self.context.job(command, (turned,), macs, self._projection_cycles("v"))
+        return [*loads, *more, job], result
 
 
 def _head(operand: Heads, heads: int, head: int, rows: int, columns: int) -> tuple[Tensor, Box]:

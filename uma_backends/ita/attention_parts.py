@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from tvm_pulp.qnn.network import Layer, Tensor
@@ -10,7 +10,7 @@ from tvm_pulp.qnn.requant import Requant
 from uma_backends.ita.geometry import GROUP, LONGEST_INNER, TILE, tiles
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
 from uma_backends.ita.reference import Requantization
-from uma_backends.ita.requantization import rule_of
+from uma_backends.ita.requantization import rule_of, silent_bias
 
 _SWAP = [0, 2, 1, 3]
 _LARGEST = 255
@@ -35,7 +35,8 @@ class Attention:
     k: Heads
     v: Heads
     out: Heads
-    value: Layer | None = None  # the projection of values, where it is inside
+    # Projections of queries, keys and values by the name of their result, where they are inside.
+    projections: dict[str, Layer] = field(default_factory=dict)
 
     @cached_property
     def sizes(self) -> tuple[int, int, int, int, int]:
@@ -51,7 +52,7 @@ class AttentionRules:
 
     logits: Requantization
     mix: Requantization
-    value: LinearArithmetic | None = None
+    projections: dict[str, LinearArithmetic] = field(default_factory=dict)
 
 
 def attention_of(region: Layer) -> Attention:
@@ -71,10 +72,10 @@ def attention_of(region: Layer) -> Attention:
 
     result = region.parts[-1]
     out = Heads(result.outputs[0], result.operator == "transpose")
-    v = heads(mix.inputs[1])
-    maker = made.get(v.tensor.storage)
-    value = maker if maker is not None and maker.operator == "dense" else None
-    return Attention(logits, softmax, mix, heads(logits.inputs[0]), heads(logits.inputs[1]), v, out, value)
+    q, k, v = heads(logits.inputs[0]), heads(logits.inputs[1]), heads(mix.inputs[1])
+    makers = {name: made.get(operand.tensor.storage) for name, operand in (("q", q), ("k", k), ("v", v))}
+    projections = {n: m for n, m in makers.items() if m is not None and m.operator == "dense"}
+    return Attention(logits, softmax, mix, q, k, v, out, projections)
 
 
 def rules_of(region: Layer) -> AttentionRules | str:
@@ -97,12 +98,15 @@ def rules_of(region: Layer) -> AttentionRules | str:
         if found.summand or found.negated or found.activation is not None:
             return f"its {name} are requantized with a summand before the multiplier, or clipped at zero"
         rules.append(found.rule)
-    value = arithmetic_of(a.value) if a.value is not None else None
-    if isinstance(value, str):
-        return f"projection of values: {value}"
-    if value is not None and value.activation is not None:
-        return "projection of values: it has an activation"
-    return AttentionRules(rules[0], rules[1], value)
+    projections = {}
+    for name, projection in a.projections.items():
+        made = arithmetic_of(projection)
+        if isinstance(made, str) or made.activation is not None:
+            return f"projection of {name}: {made if isinstance(made, str) else 'it has an activation'}"
+        if name != "v" and a.sizes[3] % TILE and silent_bias(made.rule) is None:
+            return f"projection of {name}: no bias makes its padding zero"
+        projections[name] = made
+    return AttentionRules(rules[0], rules[1], projections)
 
 
 def _softmax_reason(softmax: Layer) -> str:

@@ -1,4 +1,4 @@
-"""Patterns of attention: logits, softmax and values; with the moves of heads around them; with the values' projection.
+"""Patterns of attention: logits, softmax and values; with the moves of heads around them; with projections before them.
 
 Exporters write heads one behind the other, and transposes where they stand side by side. Views (reshapes) may stand
 between a projection and its transpose.
@@ -15,31 +15,36 @@ def _op(name: str) -> Any:
     return is_op(f"tvm_pulp.qnn.{name}")
 
 
-def _projection(*, is_viewed: bool) -> Any:
+def _projection() -> Any:
+    """A product with constant weights, seen as heads."""
     from tvm.relax.dpl import is_op, wildcard
 
-    made = _op("dense")(varg_default_wildcard=True)
-    return is_op("relax.reshape")(made, wildcard()) if is_viewed else made
+    return is_op("relax.reshape")(_op("dense")(varg_default_wildcard=True), wildcard())
 
 
-def attention_pattern(*, are_moved: bool, is_moved_back: bool, has_values: bool) -> Any:
-    """The pattern; heads of operands or of the result stand side by side where they are moved."""
+def attention_pattern(*, are_moved: bool, is_moved_back: bool, projects: str) -> Any:
+    """The pattern; heads of operands or of the result stand side by side where they are moved.
+
+    `projects` names operands whose projections are inside: of "qkv".
+    """
     from tvm.relax.dpl import wildcard
 
-    def operand(source: Any) -> Any:
+    def operand(name: str) -> Any:
+        source = _projection() if name in projects else wildcard()
         return _op("transpose")(source) if are_moved else source
 
-    value = _projection(is_viewed=True) if has_values else wildcard()
-    logits = _op("matmul")(operand(wildcard()), operand(wildcard()), wildcard(), wildcard())
-    mixed = _op("matmul")(_op("softmax")(logits), operand(value), wildcard(), wildcard())
+    logits = _op("matmul")(operand("q"), operand("k"), wildcard(), wildcard())
+    mixed = _op("matmul")(_op("softmax")(logits), operand("v"), wildcard(), wildcard())
     return _op("transpose")(mixed) if is_moved_back else mixed
 
 
 # Name of a pattern, and what is inside.
-PATTERNS: dict[str, dict[str, bool]] = {
-    "octave_attention": {"are_moved": False, "is_moved_back": False, "has_values": False},
-    "octave_attention_heads": {"are_moved": True, "is_moved_back": True, "has_values": False},
-    "octave_attention_heads_in": {"are_moved": True, "is_moved_back": False, "has_values": False},
-    "octave_value_attention": {"are_moved": False, "is_moved_back": False, "has_values": True},
-    "octave_value_attention_heads": {"are_moved": True, "is_moved_back": True, "has_values": True},
+PATTERNS: dict[str, dict[str, Any]] = {
+    "octave_attention": {"are_moved": False, "is_moved_back": False, "projects": ""},
+    "octave_attention_heads": {"are_moved": True, "is_moved_back": True, "projects": ""},
+    "octave_attention_heads_in": {"are_moved": True, "is_moved_back": False, "projects": ""},
+    "octave_value_attention": {"are_moved": False, "is_moved_back": False, "projects": "v"},
+    "octave_value_attention_heads": {"are_moved": True, "is_moved_back": True, "projects": "v"},
+    "octave_self_attention": {"are_moved": False, "is_moved_back": False, "projects": "qkv"},
+    "octave_self_attention_heads": {"are_moved": True, "is_moved_back": True, "projects": "qkv"},
 }

@@ -21,18 +21,20 @@ def panel_starts(extent: int) -> list[int]:
     return [min(start, extent - TILE) for start in range(0, extent, TILE)]
 
 
-def load_panels(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[list[Step], tuple[Panel, ...]]:
+def load_panels(
+    name: str, tensor: Tensor, box: Box, context: Context, room: int = 0
+) -> tuple[list[Step], tuple[Panel, ...]]:
     """Rows and all columns of a box of a matrix as panels. Overlap of the last one is up to the weights' zeros.
 
     Where there are less than 64 columns the cores append zeros.
     """
     (row, _), (rows, columns) = box.start, box.size
     if columns < TILE:
-        return load_exact_panels(name, tensor, box, context)
+        return load_exact_panels(name, tensor, box, context, room)
     steps: list[Step] = []
     panels = []
     for number, start in enumerate(panel_starts(columns)):
-        local = panel_local(f"{name}{number}", rows)
+        local = panel_local(f"{name}{number}", rows, room)
         steps.append(Load(tensor, Box((row, box.start[1] + start), (rows, TILE)), local))
         panels.append(Panel(local))
     return steps, tuple(panels)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.requant import Requant
 from uma_backends.ita.geometry import BIAS_BITS, LARGEST_MULTIPLIER, LARGEST_SHIFT
@@ -84,3 +86,12 @@ def exact_rule(mul: int, add: int, shift: int) -> Rule | str:
 
 def _round_divide(value: int, divisor: int) -> int:
     return (2 * value + divisor) // (2 * divisor)
+
+
+def silent_bias(rule: Requantization) -> int | None:
+    """A bias that the rule turns into zero, or None where there is none of 24 bits."""
+    near = -round((rule.add << rule.shift) / rule.multiplier)
+    for bias in (near, near - 1, near + 1):
+        if abs(bias) < 1 << (BIAS_BITS - 1) and rule.apply(np.array([bias]))[0] == 0:
+            return bias
+    return None

@@ -57,6 +57,9 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
         return f"its input is {x.dtype}, not 8-bit"
     values = weight.data.astype(np.int64)
     low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    rule = Requant.of(layer.attributes)
+    if rule.kind in ROUNDING_RULES and rule.out_dtype == "int32":
+        return "it requantizes to 32 bits"
     bits = max(2, int(high - low).bit_length())
     if bits > 8:
         return f"its weights span {low} to {high}, more than 8 bits"
@@ -100,7 +103,8 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
 def _rest(layer: Layer, reach: Reach, bias: np.ndarray) -> ExactFold | None:
     """An exact split between array and cores, where their kernel is fast: channels in fours, a range of bytes."""
     rule = Requant.of(layer.attributes)
-    if rule.kind not in ROUNDING_RULES or len(bias) % 4 or (rule.low != 0 and rule.low != ~rule.high):
+    is_range = rule.high - rule.low <= 255 and (rule.low == 0 or rule.low == ~rule.high)
+    if rule.kind not in ROUNDING_RULES or len(bias) % 4 or not is_range:
         return None
     first, second = (np.broadcast_to(t.data.reshape(-1), bias.shape) for t in layer.inputs[-2:] if t.data is not None)
     return fold_exactly(rule, first, second, reach, bias)

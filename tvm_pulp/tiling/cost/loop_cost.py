@@ -20,6 +20,8 @@ from tvm_pulp.uma.recipe import CoreCost, Kernel
 
 # Loops of so few iterations are written out by the C compiler.
 _UNROLLED = 8
+# 64-bit operations around an access whose place is read from memory.
+_INDIRECT_OPERATIONS = 3
 _BITWISE = frozenset({"shift_right", "shift_left", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"})
 _DIVISIONS = frozenset({"Div", "Mod", "FloorDiv", "FloorMod"})
 _COMPARES = frozenset({"LT", "LE", "GT", "GE", "EQ", "NE", "And", "Or", "Not"})
@@ -188,6 +190,10 @@ class _Counter:
             if type(index).__name__ not in ("Var", "IntImm"):
                 self._note("index", depth)
                 self._computed(index)
+        if any("64" in _dtype(index) and _is_indirect(index) for index in indices):
+            # No pointer steps along: every address is computed, in 64 bits.
+            for _ in range(_INDIRECT_OPERATIONS):
+                self._note("wide", depth)
         return depth
 
     def _computed(self, index: Any) -> None:
@@ -234,6 +240,14 @@ class _Counter:
         if name == "if_then_else":
             return self._note("branch", depth)
         return self._note(f"call_{name.removeprefix('tvm_pulp_')}", depth)
+
+
+def _is_indirect(index: Any) -> bool:
+    """Whether an index is read from memory."""
+    if type(index).__name__ == "TensorLoad":
+        return True
+    parts = [getattr(index, name, None) for name in ("a", "b", "value")]
+    return any(_is_indirect(p) for p in parts if p is not None and not isinstance(p, int | float))
 
 
 def _is_register(buffer: Any) -> bool:
