@@ -17,7 +17,7 @@ from tvm_pulp.project.build_archive import build_archive
 from tvm_pulp.sim.iss.dma_overlap import DmaTime, dma_times
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
-from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
+from tvm_pulp.toolchain import RiscvToolchain
 
 L3_CONTENTS = "parameters/l3.bin"
 
@@ -70,13 +70,7 @@ class IssDevice:
                 f"{self._soc.cluster.cores}: recompile with another --cores"
             )
         started = time.perf_counter()
-        try:
-            self.elf = build_archive(files, metadata, profile=profile, toolchain=toolchain)
-        except ToolchainError as error:
-            raise UserError(
-                f"the archive's C does not build: {error.reason}; compile the model again, and report it if that does "
-                "not help"
-            ) from error
+        self.elf = build_archive(files, metadata, profile=profile, toolchain=toolchain)
         self.build_seconds = time.perf_counter() - started
 
     def run(self, inputs: list[np.ndarray], *, max_cycles: int | None = None) -> IssRun:

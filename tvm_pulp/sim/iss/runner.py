@@ -20,7 +20,7 @@ from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc import DEFAULT
-from tvm_pulp.toolchain import RiscvToolchain
+from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
 
 
 def _say(text: str) -> None:
@@ -54,7 +54,13 @@ class IssRunner(Runner):
         chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
         self._name = metadata["model_name"]
         self._plan = read_plan(files)
-        self.device = IssDevice(files, metadata, toolchain=chosen)
+        try:
+            self.device = IssDevice(files, metadata, toolchain=chosen)
+        except ToolchainError as error:
+            raise UserError(
+                f"the archive's C does not build: {error.reason}; compile the model again, and report it if that does "
+                "not help"
+            ) from error
 
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
         self._started = time.perf_counter()
