@@ -33,6 +33,7 @@ STAGES = {
     "planning": "the driver: tries decisions, calls all of the above, keeps the fastest plan",
     "codegen": "prints what tir made as C",
     "toolchain": "builds what codegen printed; knows C, not networks",
+    "project": "makes an archive a project: CMake files, an example, a page; and builds its ELF",
     "_iss": "the compiled simulator",
     "sim": "runs what toolchain built",
     "report": "shows what all of the above found out",

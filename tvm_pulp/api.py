@@ -200,7 +200,9 @@ class App:
         make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
         made = make(self.metadata, run, self._compile_seconds)
         if "plan.json" in self.files:
-            made["planner"] = json.loads(self.files["plan.json"])["planner"]
+            from tvm_pulp.codegen.mlf import read_plan
+
+            made["planner"] = (read_plan(self.files) or {})["planner"]
             made["host"]["solver_s"] = self._solver_seconds
         check_record(ReportJson, made)
         return made
@@ -231,6 +233,7 @@ def check_option_names(options: Mapping[str, Any]) -> None:
 def compile_with(model: str | Path, options: CompileOptions, progress: Progress = _silent) -> App:
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
+    from tvm_pulp.project.project_files import project_files
     from tvm_pulp.target import resolve_target
 
     target, name = resolve_target(options), module_name(options)
@@ -246,7 +249,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
                 files = compile_decoder(decoder, target, stated, progress)
             else:
                 files = compile_exported(decoder, target, stated, progress)
-        return App(files, time.perf_counter() - started)
+        return App(files | project_files(files), time.perf_counter() - started)
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.lowering import build_network
 
@@ -279,7 +282,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     assert network.origin is not None
     files["src/main.relax.txt"] = module.script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
-    return App(files, time.perf_counter() - started, stages, solver_seconds)
+    return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds)
 
 
 def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progress: Progress) -> None:

@@ -103,7 +103,12 @@ class ClusterSource:
         parts += ["", *self._addresses.definitions()]
         parts += [line for thunk in self._thunks.values() for line in thunk]
         parts += [*self._layer_comment(), *tables, *self._job_wait()]
-        parts += [f"{signature(self._plan.network)} {{", *self._entry(), "  return 0;", "}", ""]
+        stem = f"TVMGEN_{name.upper()}"
+        limit = f"{stem}_L1_BYTES"
+        parts += [f'_Static_assert({limit} <= TVM_PULP_L1_ARENA_BYTES, "the network needs more L1 than is left");', ""]
+        parts += [f"{signature(self._plan.network)} {{"]
+        parts += [f"  if (!tvm_pulp_can_execute({limit})) return {stem}_WRONG_RUNTIME;"]
+        parts += [*self._entry(), f"  return {stem}_OK;", "}", ""]
         return "\n".join(parts)
 
     def _layer_comment(self) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen import mlf, run_function, weights
+from tvm_pulp.codegen.interface_header import interface_header
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.tiling.place.arena import Arena, Buffer, plan_arena
@@ -48,7 +49,7 @@ def emit(network: Network, facts: dict[str, Any]) -> Emitted:
         f"{SOURCES}/{name}_run.c": run_function.source_file(network, arena, main),
         f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
         f"{HEADERS}/{name}_weights.h": weights.header_file(name, network.constants()),
-        f"{HEADERS}/tvmgen_{name}.h": run_function.interface_header(network, arena),
+        f"{HEADERS}/tvmgen_{name}.h": interface_header(network, arena),
         "src/main.tir.txt": main.function.script(),
         **runtime_files(bool(kernels.math_used)),
     }

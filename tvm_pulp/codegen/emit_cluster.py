@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from tvm_pulp.codegen import kernels as kernel_files
-from tvm_pulp.codegen import mlf, program_source, run_function, weights
+from tvm_pulp.codegen import mlf, program_source, weights
 from tvm_pulp.codegen.cluster_source import ClusterSource
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_files
+from tvm_pulp.codegen.interface_header import Cluster, interface_header
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.qnn.network import Tensor
@@ -41,6 +42,14 @@ def emit_cluster(
     source = ClusterSource(tables, function, kernels, engines)
     constants = plan.constants()
     named = named_constants(tables, constants)
+    cluster = Cluster(
+        platform.soc.name,
+        facts["cores"],
+        platform.soc.software.stack_bytes,
+        _memory_bytes(plan, platform),
+        {engine: platform.soc.engines[engine].event_line for engine in engines},
+        tuple(codegen.init for codegen in engines.values()),
+    )
     texts = {
         f"{SOURCES}/{name}_run.c": source.run_file(),
         f"{SOURCES}/{name}_program.c": program_source.program_file(plan, engines),
@@ -49,7 +58,7 @@ def emit_cluster(
         f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
         f"{HEADERS}/{name}_weights.h": weights.header_file(name, named),
         f"{HEADERS}/{name}_bundle_weights.h": source.bundle_weights_file(),
-        f"{HEADERS}/tvmgen_{name}.h": run_function.interface_header(network, plan.arena),
+        f"{HEADERS}/tvmgen_{name}.h": interface_header(network, plan.arena, cluster),
         "src/main.tir.txt": function.script(),
         **runtime_files(bool(kernels.math_used), ("steps.h",)),
         **{f"{RUNTIME}/{path}": text for path, text in platform.hal_files().items()},
@@ -87,6 +96,22 @@ def named_constants(tables: Tables, constants: list[Tensor]) -> list[Tensor]:
     return [t for t in constants if t in used]
 
 
+def _memory_bytes(plan: Plan, platform: Platform) -> dict[str, int]:
+    """What the network takes of every level."""
+    sizes = dict.fromkeys(("l2", *platform.constant_levels()), 0)
+    for tensor in plan.constants():
+        sizes[tensor.level] += tensor.spec.bytes
+    for bundle in plan.schedule.bundles:
+        moved = bundle.bytes if bundle.level != "l2" else 0
+        sizes["l2"], sizes[bundle.level] = sizes["l2"] - moved, sizes[bundle.level] + moved
+    return {
+        "l1": plan.l1_peak,
+        "l2": sizes["l2"] + plan.arena.size,
+        "l3": sizes["l3"],
+        "wmem": sum(sizes[part] for part in platform.soc.software.weight_parts),
+    }
+
+
 def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
     """Add what only a plan knows: symbols, engines, memories."""
     facts, name = record["tvm_pulp"], plan.network.name
@@ -98,19 +123,8 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
     for state in plan.network.states:
         # What comes out is the whole cache.
         facts["outputs"][state.present]["shape"][1] += state.length
-    sizes = dict.fromkeys(("l2", *platform.constant_levels()), 0)
-    for tensor in plan.constants():
-        sizes[tensor.level] += tensor.spec.bytes
-    for bundle in plan.schedule.bundles:
-        moved_bytes = bundle.bytes if bundle.level != "l2" else 0
-        sizes["l2"], sizes[bundle.level] = sizes["l2"] - moved_bytes, sizes[bundle.level] + moved_bytes
-    record["memory"]["constants_bytes"] = sum(sizes.values())
-    record["memory"]["levels"] = {
-        "l1": plan.l1_peak,
-        "l2": sizes["l2"] + plan.arena.size,
-        "l3": sizes["l3"],
-        "wmem": sum(sizes[part] for part in platform.soc.software.weight_parts),
-    }
+    record["memory"]["constants_bytes"] = sum(t.spec.bytes for t in plan.constants())
+    record["memory"]["levels"] = _memory_bytes(plan, platform)
     moved = [0] * len(plan.layers)
     for move in plan.schedule.moves:
         moved[move.layer] += sum(t.bytes for t in move.transfers)

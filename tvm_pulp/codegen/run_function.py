@@ -1,10 +1,8 @@
-"""The network's `run` function in C, printed from its TIR main, and the header a user includes."""
+"""The network's `run` function in C, printed from its TIR main."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import numpy as np
 
 from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_expression import C_TYPES, c_type
@@ -16,48 +14,6 @@ from tvm_pulp.tir.aot_main import LAYER, AotMain
 
 # What the run function itself calls by name.
 _RESERVED = frozenset({"arena", "inputs", "outputs", *C_TYPES.values()})
-
-
-def interface_header(network: Network, arena: Arena) -> str:
-    """`tvmgen_<name>.h`: structs of pointers and the run function."""
-    name = network.name
-    guard = f"TVMGEN_{name.upper()}_H"
-    lines = [
-        f"/* Interface of the network {safe(name)}.",
-        " * Call tvmgen_*_run as often as you like: it keeps no state. */",
-    ]
-    lines += [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
-    lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
-    for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
-        lines.append(f"struct tvmgen_{name}_{role} {{")
-        const = "const " if role == "inputs" else ""
-        for tensor, member in zip(tensors, members(tensors), strict=True):
-            lines.append(f'  {const}{c_type(tensor.spec.dtype)} *{member}; /* {tensor.spec} "{safe(tensor.source)}" */')
-        lines += ["};", ""]
-    lines.append(
-        f"/* Bytes of scratch memory inside the module. */\n#define TVMGEN_{name.upper()}_ARENA_BYTES {arena.size}"
-    )
-    lines += _quantization(network)
-    lines += ["", "/* Returns 0. */", f"{signature(network)};", ""]
-    return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""])
-
-
-def _quantization(network: Network) -> list[str]:
-    """What integers at the ends stand for, as macros; nothing where the network says nothing about them."""
-    lines: list[str] = []
-    taken: set[str] = set()
-    for role, tensors in (("INPUT", network.inputs), ("OUTPUT", network.outputs)):
-        for tensor, member in zip(tensors, members(tensors), strict=True):
-            if tensor.quantization is None:
-                continue
-            stem = f"TVMGEN_{network.name.upper()}_{role}_{member.upper()}"
-            while stem in taken:  # names that differ in case only
-                stem += "_"
-            taken.add(stem)
-            scale = np.format_float_scientific(np.float32(tensor.quantization.scale), unique=True, trim="0")
-            lines.append(f"#define {stem}_SCALE {scale}f")
-            lines.append(f"#define {stem}_ZERO_POINT ({tensor.quantization.zero_point})")
-    return ["", "/* real value = scale * (integer - zero point) */", *lines] if lines else []
 
 
 def members(tensors: list[Tensor]) -> list[str]:

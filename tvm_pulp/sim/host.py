@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.project.unpack import unpack
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.toolchain import build_host_library
 
@@ -27,14 +28,6 @@ class HostRun:
     outputs: list[np.ndarray]
     build_seconds: float
     run_seconds: float
-
-
-def unpack(files: dict[str, bytes], folder: Path) -> None:
-    """Write the archive's files below a folder."""
-    for name, data in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
 
 
 def sources_of(folder: Path) -> tuple[list[Path], list[Path]]:

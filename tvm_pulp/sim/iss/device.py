@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
-import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +13,12 @@ import numpy as np
 
 from tvm_pulp import soc
 from tvm_pulp.errors import UserError
-from tvm_pulp.sim.host import unpack
+from tvm_pulp.project.build_archive import build_archive
 from tvm_pulp.sim.iss.dma_overlap import DmaTime, dma_times
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
-from tvm_pulp.toolchain import RiscvToolchain, build_riscv_elf
+from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
 
-# Against -O2, gcc's -O3 saves 4 to 17 % of the cycles of dscnn and resnet8 for 3 to 26 % more code; zig makes the same
-# code of both.
-FLAGS = ("-O3", "-Wall", "-Wextra", "-Werror")
 L3_CONTENTS = "parameters/l3.bin"
 
 # What the program reports in the exit register: enum tvm_pulp_exit of the runtime.
@@ -52,24 +47,6 @@ class IssRun:
     statistics: RunResult
 
 
-def sources_of(folder: Path, code_order: Sequence[str] = ()) -> tuple[list[Path], list[Path], Path]:
-    """C and assembly sources, include folders and the linker script of an unpacked archive.
-
-    `code_order`: sources whose code comes first, in this order, so that cycles do not depend on names of files.
-    """
-    runtime = folder / "runtime"
-    sources = [*folder.glob("codegen/host/src/*.c"), *runtime.glob("**/*.c"), *runtime.glob("**/*.S")]
-    # Headers are included relative to an `include` folder, else to the folder they lie in.
-    includes = [path for path in runtime.glob("**/include") if path.is_dir()]
-    beside = {path.parent for path in runtime.glob("**/*.h") if "include" not in path.relative_to(runtime).parts}
-    scripts = list(runtime.glob("**/*.ld"))
-    if len(scripts) != 1:
-        raise UserError(f"the archive holds {len(scripts)} linker scripts instead of one: compile the model again")
-    ordered = [folder / path for path in code_order if folder / path in sources]
-    sources = [*ordered, *sorted(set(sources) - set(ordered))]
-    return sources, sorted([*folder.glob("codegen/host/include"), *includes, *beside]), scripts[0]
-
-
 class IssDevice:
     """A built archive, ready to be run; every run starts from reset."""
 
@@ -92,27 +69,14 @@ class IssDevice:
                 f"the archive was compiled for {cores} cores, but SoC '{self._soc.name}' has "
                 f"{self._soc.cluster.cores}: recompile with another --cores"
             )
-        defines = [
-            f"TVM_PULP_CORES={cores}",
-            *(["TVM_PULP_PROFILE"] if profile else []),
-            *self._facts.get("defines", []),
-        ]
-        folder = Path(tempfile.mkdtemp(prefix="tvm_pulp_"))
         started = time.perf_counter()
         try:
-            unpack(files, folder)
-            sources, headers, script = sources_of(folder, self._facts.get("code_order", []))
-            self.elf = build_riscv_elf(
-                sources,
-                headers,
-                script,
-                march=self._facts["march"],
-                toolchain=toolchain,
-                defines=defines,
-                extra_flags=[*FLAGS, *self._facts.get("flags", [])],
-            )
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            self.elf = build_archive(files, metadata, profile=profile, toolchain=toolchain)
+        except ToolchainError as error:
+            raise UserError(
+                f"the archive's C does not build: {error.reason}; compile the model again, and report it if that does "
+                "not help"
+            ) from error
         self.build_seconds = time.perf_counter() - started
 
     def run(self, inputs: list[np.ndarray], *, max_cycles: int | None = None) -> IssRun:

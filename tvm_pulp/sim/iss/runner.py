@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 
+from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss.attach import Attached, needs_observation
@@ -53,7 +53,7 @@ class IssRunner(Runner):
             raise UserError(f"--device iss runs archives compiled for a SoC: recompile with --soc={DEFAULT}")
         chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
         self._name = metadata["model_name"]
-        self._plan = json.loads(files["plan.json"]) if "plan.json" in files else None
+        self._plan = read_plan(files)
         self.device = IssDevice(files, metadata, toolchain=chosen)
 
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:

@@ -473,7 +473,10 @@ __attribute__((aligned(16))) static const struct bundle_6 bundle_6 = {
   .classes_add_constant = {BUNDLE_6_CLASSES_ADD_CONSTANT}, /* int32[1] */
 };
 
+_Static_assert(TVMGEN_CLASSIFIER_L1_BYTES <= TVM_PULP_L1_ARENA_BYTES, "the network needs more L1 than is left");
+
 int32_t tvmgen_classifier_run(const struct tvmgen_classifier_inputs *inputs, const struct tvmgen_classifier_outputs *outputs) {
+  if (!tvm_pulp_can_execute(TVMGEN_CLASSIFIER_L1_BYTES)) return TVMGEN_CLASSIFIER_WRONG_RUNTIME;
   if (tvm_pulp_is_agent()) {
     bases[BASE_image] = (uint32_t)(uintptr_t)inputs->image;
     bases[BASE_classes] = (uint32_t)(uintptr_t)outputs->classes;
@@ -484,5 +487,5 @@ int32_t tvmgen_classifier_run(const struct tvmgen_classifier_inputs *inputs, con
   }
   tvm_pulp_barrier();
   tvm_pulp_execute((const struct tvm_pulp_step *)POINTER(IN_BUNDLE(bundle_0, step_0)), bases, 0);
-  return 0;
+  return TVMGEN_CLASSIFIER_OK;
 }

@@ -496,7 +496,10 @@ static void wait_for_job(uint32_t submitted, uint32_t number) {
   neureka_wait(submitted);
 }
 
+_Static_assert(TVMGEN_CLASSIFIER_L1_BYTES <= TVM_PULP_L1_ARENA_BYTES, "the network needs more L1 than is left");
+
 int32_t tvmgen_classifier_run(const struct tvmgen_classifier_inputs *inputs, const struct tvmgen_classifier_outputs *outputs) {
+  if (!tvm_pulp_can_execute(TVMGEN_CLASSIFIER_L1_BYTES)) return TVMGEN_CLASSIFIER_WRONG_RUNTIME;
   if (tvm_pulp_is_agent()) {
     bases[BASE_image] = (uint32_t)(uintptr_t)inputs->image;
     bases[BASE_classes] = (uint32_t)(uintptr_t)outputs->classes;
@@ -507,5 +510,5 @@ int32_t tvmgen_classifier_run(const struct tvmgen_classifier_inputs *inputs, con
   }
   tvm_pulp_barrier();
   tvm_pulp_execute((const struct tvm_pulp_step *)POINTER(IN_BUNDLE(bundle_0, step_0)), bases, wait_for_job);
-  return 0;
+  return TVMGEN_CLASSIFIER_OK;
 }
