@@ -205,7 +205,9 @@ class App:
         make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
         made = make(self.metadata, run, self._compile_seconds)
         if "plan.json" in self.files:
-            made["planner"] = json.loads(self.files["plan.json"])["planner"]
+            from tvm_pulp.codegen.mlf import read_plan
+
+            made["planner"] = (read_plan(self.files) or {})["planner"]
             made["host"]["solver_s"] = self._solver_seconds
         check_record(ReportJson, made)
         return made
