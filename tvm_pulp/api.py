@@ -63,6 +63,9 @@ class CompileOptions:
     pins: Mapping[str, str] = field(default_factory=dict)
     # "int8" or "uint8": take and return the integers that float inputs and outputs are quantized to.
     io: str | None = None
+    # Checks at run time: the first wrong layer is named. They expect these inputs, by default those of `App.run()`.
+    debug: bool = False
+    debug_inputs: Sequence[tuple[str, np.ndarray]] = ()
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ class Result:
 
     outputs: dict[str, np.ndarray]
     report: dict[str, Any]
+    # What the checks of a debug build found, in one sentence.
+    debug: str | None = None
 
 
 class App:
@@ -146,7 +151,7 @@ class App:
             again = run_twice(runner, self.metadata, arrays)
             check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
-        return Result(outputs, self._report(run.statistics))
+        return Result(outputs, self._report(run.statistics), getattr(runner, "debug_text", None))
 
     def generate(
         self,
@@ -200,7 +205,9 @@ class App:
         make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
         made = make(self.metadata, run, self._compile_seconds)
         if "plan.json" in self.files:
-            made["planner"] = json.loads(self.files["plan.json"])["planner"]
+            from tvm_pulp.codegen.mlf import read_plan
+
+            made["planner"] = (read_plan(self.files) or {})["planner"]
             made["host"]["solver_s"] = self._solver_seconds
         check_record(ReportJson, made)
         return made
@@ -269,7 +276,8 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
         expected = {layer.layer.name: layer.added_cycles for layer in lowered.plan.layers}
         _tell_float(lowered.plan.network, imported, expected, progress)
         progress("emitting C")
-        files, stages, network = target.emit(lowered, facts), lowered.stages, lowered.plan.network
+        sample = _debug_inputs(lowered.plan.network, options) if options.debug else None
+        files, stages, network = target.emit(lowered, facts, sample), lowered.stages, lowered.plan.network
     else:
         from tvm_pulp.codegen.emit import emit
 
@@ -281,6 +289,16 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     files["src/main.relax.txt"] = module.script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
     return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds)
+
+
+def _debug_inputs(network: Any, options: CompileOptions) -> list[np.ndarray]:
+    """The inputs that a debug build compares its layers for."""
+    from tvm_pulp.report.inputs import prepare_inputs
+
+    if network.states:
+        raise UserError("--debug does not know what a cache holds: drop it, or --state")
+    described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in network.inputs]
+    return prepare_inputs(described, dict(options.debug_inputs) or None)
 
 
 def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progress: Progress) -> None:
@@ -325,6 +343,7 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
         "--model-format": options.model_format,
         "--plan": options.plan,
         "--state": options.state,
+        "--debug": options.debug,
         "--tokenizer": options.tokenizer,
     }
     for option, value in ineffective.items():

@@ -11,5 +11,9 @@ class WrongAnswer(Exception):
     """A compiled program does not give the same answer twice: a bug of ours in one sentence. Exit status 1."""
 
 
+class WrongLayer(WrongAnswer):
+    """The checks of a debug build found a layer whose result is wrong: its name in one sentence. Exit status 1."""
+
+
 class GuestFault(Exception):
     """The simulated program did something the hardware would not survive. Carries the simulator's report."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
@@ -38,6 +40,8 @@ class Target:
     l2_limit: int | None = None
     planner: str = PLANNERS[0]
     given_plan: dict[str, Any] | None = None
+    # A debug build: what layers make of the sample input, and the bytes between buffers, are checked at run time.
+    debug: bool = False
 
     def marks(self, layers: int) -> int:
         """Room for time stamps: one per layer and one for the end, in lines of 64 bytes."""
@@ -77,7 +81,9 @@ class Target:
 
     def plan(self, network: Network) -> LoweredPlan:
         """Plan the network, or take the plan that was given; lowered and checked independently."""
+        from tvm_pulp.codegen.debug_source import GUARD_BYTES
         from tvm_pulp.planning import PlanRequest, plan_network
+        from tvm_pulp.tiling.place.guard_bytes import guarded
 
         request = PlanRequest(
             self.soc,
@@ -91,7 +97,8 @@ class Target:
             self.planner,
             self.given_plan,
         )
-        return plan_network(network, request)
+        with guarded(GUARD_BYTES if self.debug else 0):
+            return plan_network(network, request)
 
     def on_host(self, network: Network) -> Network:
         """The partitioned network of a SoC without a cluster: every operator is a region of this machine."""
@@ -100,8 +107,10 @@ class Target:
 
         return partition_network(network, [Region(layer, self.soc.name, layer.operator) for layer in network.layers])
 
-    def emit(self, lowered: LoweredPlan, facts: dict[str, Any]) -> dict[str, bytes]:
-        """Files of the archive."""
+    def emit(
+        self, lowered: LoweredPlan, facts: dict[str, Any], debug_inputs: Sequence[np.ndarray] | None = None
+    ) -> dict[str, bytes]:
+        """Files of the archive; those of a debug build need inputs that layers are compared for."""
         from tvm_pulp.codegen.emit_cluster import emit_cluster
 
         plan = lowered.plan
@@ -115,7 +124,8 @@ class Target:
         if description is not None:
             more["soc_description"] = description
         defines = [f"TVM_PULP_MARKS={self.marks(len(plan.layers))}"]
-        return emit_cluster(lowered, {**facts, **more}, {b.target_name: b for b, _ in self.engines}, platform, defines)
+        backends = {b.target_name: b for b, _ in self.engines}
+        return emit_cluster(lowered, {**facts, **more}, backends, platform, defines, debug_inputs)
 
 
 def resolve_target(options: Any) -> Target:
@@ -143,6 +153,7 @@ def resolve_target(options: Any) -> Target:
         ("--cores", options.cores),
         ("--pin", options.pins or None),
         ("--plan", options.plan),
+        ("--debug", options.debug or None),
     )
     for option, value in given:
         if value is not None and not soc.simulated:
@@ -160,7 +171,8 @@ def resolve_target(options: Any) -> Target:
         raise UserError(f"--planner '{planner}' is unknown: choose {' or '.join(PLANNERS)}")
     if planner == "greedy" and not options.double_buffer:
         raise UserError("--no-double-buffer has no effect on --planner greedy, which never buffers twice: drop it")
-    return Target(soc, engines, cores, l1, dict(options.pins), options.double_buffer, l2, planner)
+    pins = dict(options.pins)
+    return Target(soc, engines, cores, l1, pins, options.double_buffer, l2, planner, debug=options.debug)
 
 
 def _default_soc(backends: Sequence[UMABackend]) -> socs.Soc:

@@ -6,7 +6,7 @@
 
 #include "platform.h"
 
-enum { LINE_BYTES_MAX = 4096 };
+enum { LINE_BYTES_MAX = 4096, TEXT_BYTES_MAX = 64 << 20 };
 
 static void append(struct output *output, const char *text, size_t bytes) {
   if (output->bytes + bytes > output->capacity) {
@@ -24,6 +24,8 @@ static void flush_line(struct output *output, uint32_t cluster, uint32_t core) {
   append(output, output->line[cluster][core], output->line_bytes[cluster][core]);
   output->line_bytes[cluster][core] = 0;
 }
+
+int output_is_full(const struct output *output) { return output->bytes > TEXT_BYTES_MAX; }
 
 void output_character(struct output *output, uint32_t cluster, uint32_t core, char character) {
   char **line = &output->line[cluster][core];

@@ -259,6 +259,7 @@ int csr_write(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t value
 
 /* output.c */
 void output_character(struct output *output, uint32_t cluster, uint32_t core, char character);
+int output_is_full(const struct output *output);
 void output_flush(struct output *output);
 void output_destroy(struct output *output);
 

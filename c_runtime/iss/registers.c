@@ -107,6 +107,8 @@ static int soc_write(struct platform *platform, uint32_t offset, uint64_t cycle,
     return timer_write(platform, &platform->timers[2], offset - CONTROLLER_TIMER_1, cycle, value);
   if (inside(offset, STDOUT, 0x1000)) { /* core in bits 6:3, cluster above */
     output_character(&platform->output, (offset - STDOUT) >> 7 & 31, (offset - STDOUT) >> 3 & 15, (char)value);
+    if (output_is_full(&platform->output))
+      platform_fault(platform, FAULT_PERIPHERAL, platform->running, 0, "the program has printed more than 64 MiB");
     return ACCESS_OK;
   }
   return ACCESS_NOWHERE;

@@ -40,6 +40,7 @@ def quantize_fields(form: KernelForm, arguments: Arguments, box: Box) -> dict[st
 
 
 def applies(layer: Layer) -> bool:
+    """Floats to bytes, one constant scale and zero point."""
     known = known_numbers(layer.inputs[1:4])
     types = (layer.inputs[0].spec.dtype, layer.outputs[0].spec.dtype)
     if known is None or types[0] != "float32" or types[1] not in _BYTES:
@@ -48,6 +49,7 @@ def applies(layer: Layer) -> bool:
 
 
 def applies_dequantize(layer: Layer) -> bool:
+    """Bytes, one constant scale and zero point."""
     return layer.inputs[0].spec.dtype in _BYTES and known_numbers(layer.inputs[1:]) is not None
 
 
@@ -66,6 +68,7 @@ class QuantizeKernel(KernelForm):
 
 
 def applies_channels_last(layer: Layer) -> bool:
+    """As `quantize`, a batch of one."""
     return layer.inputs[0].spec.shape[0] == 1 and applies(layer)
 
 

@@ -64,6 +64,29 @@ def test_weights_as_onnxruntime_reads_them(element: str, per_channel: bool) -> N
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
+def test_weights_in_blocks(element: str) -> None:
+    # Three weights of a column share a scale and a zero point.
+    rng = np.random.default_rng(7)
+    low, high = (-8, 8) if element == "int4" else (0, 16)
+    zero = rng.integers(low, high, 15) if element == "uint4" else np.zeros(15, np.int64)
+    tensors = [
+        helper.make_tensor("w", ELEMENTS[element], [9, 5], rng.integers(low, high, 45).tolist()),
+        helper.make_tensor("ws", TensorProto.FLOAT, [3, 5], rng.uniform(0.05, 0.2, 15).tolist()),
+        helper.make_tensor("wz", ELEMENTS[element], [3, 5], zero.tolist()),
+    ]
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "s", "z"], ["xr"]),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wr"], axis=0, block_size=3),
+        helper.make_node("MatMul", ["xr", "wr"], ["p"]),
+        helper.make_node("QuantizeLinear", ["p", "t", "z"], ["y"]),
+    ]
+    model = network(nodes, *tensors)
+    feeds = {"x": rng.integers(-128, 128, (2, 9)).astype(np.int8)}
+    (found,) = dialect_run(canonical(model), feeds)
+    np.testing.assert_array_equal(found, onnxruntime_run(model, feeds)[0])
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
 def test_stored_values_may_be_packed_in_either_field_or_outside(element: str, tmp_path: Path) -> None:
     model = dense(element, per_channel=True)
     wanted = from_model(model).constants["w"]

@@ -79,6 +79,20 @@ def test_256_greedy_steps_with_teacher_forcing(name: str, folder: Path) -> None:
     assert np.mean(np.array(made.tokens) == np.array(expected)) >= 0.95
 
 
+@pytest.mark.slow
+def test_a_cache_that_exceeds_l1_is_looked_at_in_parts(folder: Path) -> None:
+    path, capacity = folder / "small_l1.onnx", 96
+    path.write_bytes(exported("llama", "static"))
+    app = tvm_pulp.compile(path, target="c", soc="siracusa", capacity=capacity, planner="greedy", l1=12288)
+    layers = app.metadata["tvm_pulp"]["decoder"]["entries"]["decode"]["layers"]
+    assert "past_qdq_attention" not in {layer["op"] for layer in layers}
+    text = np.random.default_rng(8).integers(0, STYLES["llama"].vocabulary, 30).tolist()
+    reference = Reference(exported("llama", "static"))
+    expected = np.concatenate([reference.see([token]) for token in text])
+    made = app.generator().generate(Wish(text[:21], 10, forced=text[21:], keep_logits=True))
+    np.testing.assert_array_equal(made.logits, expected)
+
+
 def test_a_token_writes_its_rows_and_nothing_of_the_past(folder: Path) -> None:
     # The solver keeps everything else in L1.
     style, app = STYLES["llama"], compiled("llama", "static", "c", CAPACITY, folder, "solver")

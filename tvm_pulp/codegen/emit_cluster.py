@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from tvm_pulp.codegen import debug_source, mlf, program_source, weights
 from tvm_pulp.codegen import kernels as kernel_files
-from tvm_pulp.codegen import mlf, program_source, weights
 from tvm_pulp.codegen.cluster_source import ClusterSource
+from tvm_pulp.codegen.debug_source import debug_checks
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_files
 from tvm_pulp.codegen.interface_header import Cluster, interface_header
 from tvm_pulp.codegen.kernels import Kernels
@@ -29,8 +32,9 @@ def emit_cluster(
     backends: Mapping[str, UMABackend],
     platform: Platform,
     defines: list[str],
+    debug_inputs: Sequence[np.ndarray] | None = None,
 ) -> dict[str, bytes]:
-    """All files of the archive."""
+    """All files of the archive; with inputs to compare with, of a debug build."""
     plan, network, name = lowered.plan, lowered.plan.network, lowered.plan.network.name
     engines = {}
     for engine in dict.fromkeys(p.engine for p in plan.layers):
@@ -65,6 +69,13 @@ def emit_cluster(
     }
     for codegen in engines.values():
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
+    if debug_inputs is not None:
+        checks = debug_checks(plan, function, source.bases, debug_inputs)
+        executor = f"{RUNTIME}/{platform.executor}"
+        texts |= {f"{SOURCES}/{name}_debug.c": debug_source.source_file(name, checks, list(engines.values()))}
+        texts |= {f"{RUNTIME}/{path}": text for path, text in debug_source.runtime_files().items()}
+        texts[executor] = debug_source.watched_executor(texts[executor])
+        facts = {**facts, "debug": {"checks": len(checks)}}
     called = [slot.step.function for slot in tables.slots if isinstance(slot.step, Call)]
     kernel_texts = platform.kernel_files(called)
     texts |= {f"{RUNTIME}/{path}": text for path, text in kernel_texts.items()}

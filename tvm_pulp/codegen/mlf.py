@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import os
 import tarfile
 import tempfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.formats import FormatError, PlanJson, check_record, from_json, metadata_schema
 
 FORMAT_VERSION = 7
 
@@ -50,7 +53,7 @@ def read(path: Path) -> dict[str, bytes]:
                     source = tar.extractfile(entry)
                     assert source is not None
                     files[name] = source.read()
-    except (OSError, tarfile.TarError) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, ValueError, OverflowError) as error:
         reason = str(error).split("\n")[0].rstrip(":")
         raise UserError(f"'{path}' is not a readable archive ({reason}): compile the model first") from None
     if "metadata.json" not in files:
@@ -66,7 +69,22 @@ def metadata(files: dict[str, bytes]) -> dict[str, Any]:
             raise KeyError("version")
     except (ValueError, KeyError, TypeError):
         raise UserError("the archive's metadata.json was not written by this version of tvm_pulp: recompile") from None
+    try:
+        check_record(metadata_schema(decoded), decoded)
+    except (FormatError, AttributeError, TypeError) as error:
+        raise UserError(f"the archive's metadata.json is damaged ({error}): recompile") from None
     return decoded
+
+
+def read_plan(files: dict[str, bytes]) -> dict[str, Any] | None:
+    """The plan that an archive carries, checked; None where there is none."""
+    if "plan.json" not in files:
+        return None
+    try:
+        plan: dict[str, Any] = from_json(PlanJson, files["plan.json"])
+    except ValueError as error:
+        raise UserError(f"the archive's plan.json is damaged ({error}): recompile") from None
+    return plan
 
 
 def parameters_file(tensors: dict[str, np.ndarray]) -> bytes:

@@ -52,7 +52,11 @@ class TableAddresses:
         bundle = self._bundled.get(place.block)
         for number, piece in enumerate(bundle.pieces if bundle else ()):
             if bundle and piece.offset == place.offset:
-                return _plus(f"IN_BUNDLE({bundle.name}, {piece_member(bundle, number)})", offset)
+                block, member = self._blocks[place.block], piece_member(bundle, number)
+                # A bundle that is loaded again may lie elsewhere then.
+                first = block == f"L1_{bundle.name}"
+                inside = f"{block} + (uint32_t)offsetof(struct {bundle.name}, {member})"
+                return _plus(f"IN_BUNDLE({bundle.name}, {member})" if first else inside, offset)
         return _plus(self._blocks[place.block], place.offset + offset)
 
     def operand(self, slot: Slot, operand: Local | Tensor) -> str:

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from tvm_pulp.formats.metadata_json import MetadataJson, metadata_schema
 from tvm_pulp.formats.plan_json import PlanJson
 from tvm_pulp.formats.report_json import ReportJson
 from tvm_pulp.formats.schema import FormatError, check_record, from_json, to_json
 
-__all__ = ["FormatError", "PlanJson", "ReportJson", "check_record", "from_json", "to_json"]
+__all__ = [
+    "FormatError",
+    "MetadataJson",
+    "PlanJson",
+    "ReportJson",
+    "check_record",
+    "from_json",
+    "metadata_schema",
+    "to_json",
+]

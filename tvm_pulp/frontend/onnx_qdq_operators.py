@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tvm import relax
 
+from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.relax_constant import constant
 
 if TYPE_CHECKING:
@@ -28,9 +29,26 @@ def quantize_linear(importer: QuantizedImporter, inputs: Sequence[Any], attrs: d
 
 def dequantize_linear(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
     x, scale = inputs[:2]
-    if attrs.get("block_size", 0) or str(scale.ty.dtype.dtype) != "float32":
+    block = int(attrs.get("block_size", 0))
+    if block and all(constant(i) is not None for i in inputs if i is not None):
+        return relax.const(_of_blocks([constant(i) for i in inputs if i is not None], _axis(x, attrs), block))
+    if block or str(scale.ty.dtype.dtype) != "float32":
         return importer.stock("DequantizeLinear", inputs, attrs, opset)
     return importer.dequantize(x, scale, inputs[2] if len(inputs) > 2 else None, axis=_axis(x, attrs))
+
+
+def _of_blocks(operands: Sequence[Any], axis: int, block: int) -> np.ndarray:
+    """Weights with a scale for every few of them along an axis: floats, because no sum of integers has one scale."""
+    values, size = operands[0], operands[0].shape[axis]
+    wanted = tuple(-(-size // block) if a == axis else d for a, d in enumerate(values.shape))
+    if any(o.shape != wanted for o in operands[1:]):
+        found = [list(o.shape) for o in operands[1:]]
+        raise UserError(
+            f"DequantizeLinear: {found} do not fit blocks of {block} of shape {list(values.shape)}: export it again"
+        )
+    scale, *zeros = (np.repeat(o, block, axis=axis).take(np.arange(size), axis=axis) for o in operands[1:])
+    centred = values.astype(np.int64) - (zeros[0].astype(np.int64) if zeros else 0)
+    return np.asarray(centred.astype(np.float32) * scale.astype(np.float32), np.float32)
 
 
 def _axis(x: Any, attrs: dict[str, Any]) -> int:

@@ -31,6 +31,7 @@ from tvm_pulp.generation.compile_decoder import (
 )
 from tvm_pulp.lowering import build_network
 from tvm_pulp.target import Target
+from tvm_pulp.tiling.forms.cuts import MissingL1
 from tvm_pulp.tir import LoweredPlan
 
 # Tokens of a prompt that are seen at a time.
@@ -109,12 +110,29 @@ def plan_exported(request: ExportedRequest, target: Target, progress: Callable[[
     entries = {}
     for name, rows in ((DECODE, 1), (PREFILL, request.chunk)):
         progress(f"planning {name} of {rows} token{'s' if rows > 1 else ''}")
-        graph, imported = import_entry(request, rows)
-        network = build_network(target.prepare(imported.module), imported, f"{request.name}_{name}")
-        lowered = target.plan(network)
-        check_on_chip(lowered, request.capacity, name)
-        entries[name] = Entry(graph, imported.inputs, lowered)
+        try:
+            made: Entry | None = _planned(request, name, target, import_entry(request, rows))
+        except MissingL1:
+            made = None
+        if made is None or not _calls_kernel(made):
+            progress(f"planning {name} with attention in parts")
+            made = _planned(request, name, target, _import(request, rows, hide=True))
+        entries[name] = made
     return entries
+
+
+def _calls_kernel(entry: Entry) -> bool:
+    """Whether attention as one operator is a kernel: it needs a whole cache in L1, and other code of it is slow."""
+    layers = (p for p in entry.lowered.plan.layers if p.layer.operator == "past_qdq_attention")
+    return all(layer.tiling.form.name.endswith("kernel") for layer in layers)
+
+
+def _planned(request: ExportedRequest, name: str, target: Target, made: tuple[DecoderGraph, Imported]) -> Entry:
+    graph, imported = made
+    network = build_network(target.prepare(imported.module), imported, f"{request.name}_{name}")
+    lowered = target.plan(network)
+    check_on_chip(lowered, request.capacity, name)
+    return Entry(graph, imported.inputs, lowered)
 
 
 @printable_messages()

@@ -14,6 +14,7 @@ ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
     for operator, names in {
         "add": "exponents form multipliers shift subtract zero_point_a zero_point_b requant* requant_a* requant_b*",
         "add_accumulators": "axis fraction left_a left_b zero_point_a zero_point_b requant*",
+        "append_quantized": "appended axis dtype first has_table",
         "attention": (
             "a b c has_logit_table has_mask has_probability k_layout levels log2 q_layout v_layout y_layout "
             "logit* requant*"
@@ -40,12 +41,23 @@ ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
         "integer_div": "denominator eps eta numerator operands requant*",
         "layer_norm": "levels shift wide",
         "lookup": "",
+        "lstm_cell": "bits clip coupled input_scales state_scales",
+        "lstm_hidden": "bits coupled input_scales state_scales requant*",
         "matmul": "sum_bits transpose_b zero_point_a zero_point_b requant*",
         "max_pool": "dilation kernel layout pads strides",
         "mul": "zero_point_a zero_point_b requant*",
         "no_norm": "levels mul shift",
         "pad": "after before value",
         "past_attention": "heads kv_heads mul shift",
+        "past_mean": "heads keys kv_heads",
+        "past_mix": "heads kv_heads mul shift",
+        "past_qdq_attention": (
+            "dtype gain group has_k_table has_mask has_q_table heads high k_head_stride k_offset k_stride keys "
+            "logit_high logit_low logit_scale low probability_high q_head_stride q_offset q_stride queries rows "
+            "size v_head_stride v_offset v_stride value_scale y_layout zero_point zero_point_k zero_point_q "
+            "zero_point_v"
+        ),
+        "past_scores": "heads kv_heads mul shift",
         "qdq_attention": (
             "dtype gain group has_k_table has_mask has_q_table heads high k_head_stride k_offset k_stride keys "
             "logit_high logit_low logit_scale low probability_high q_head_stride q_offset q_stride queries size "
@@ -62,6 +74,7 @@ ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
             "zero_point_x"
         ),
         "quantize": "axis dtype",
+        "quantize_channels_last": "dtype",
         "reduce": "axes keepdims kind",
         "requantize": "axis zero_point requant*",
         "resize": "bits layout middle slack taps ties zero_point requant*",
@@ -73,6 +86,7 @@ ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
         ),
         "space_to_depth": "layout unsigned",
         "sub": "zero_point_a zero_point_b requant*",
+        "take": "axis from_end",
         "transpose": "axes",
     }.items()
 }

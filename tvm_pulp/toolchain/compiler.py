@@ -20,6 +20,12 @@ class ToolchainError(Exception):
         self.status = status
         self.output = output
 
+    @property
+    def reason(self) -> str:
+        """The first error that the compiler tells."""
+        lines = [line.strip() for line in self.output.splitlines()]
+        return next((line for line in lines if "error" in line), lines[-1] if lines else f"status {self.status}")[:200]
+
 
 @dataclass(frozen=True)
 class Compiler:

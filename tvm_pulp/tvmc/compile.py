@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of
+from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of, read_arrays
 from tvm_pulp.tvmc.progress import Progress
 
 if TYPE_CHECKING:
@@ -24,6 +25,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runtime", choices=["crt"], default="crt")
     parser.add_argument("--dump-code", default="", metavar="LIST", help="write intermediate forms: relax,tir,c")
     parser.add_argument("--dump-dir", metavar="DIR", help="folder for --dump-code")
+    parser.add_argument(
+        "--debug",
+        action="store_true",
+        help="check at run time what each layer makes of a sample input, and the bytes between buffers: the first "
+        "wrong layer is named",
+    )
+    parser.add_argument(
+        "--debug-inputs", metavar="F.npz", help="the sample input; default: the seeded values that `tvmc run` takes"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
 
 
@@ -35,7 +45,10 @@ def run(args: argparse.Namespace) -> int:
     if bool(dumps) != bool(args.dump_dir):
         raise UserError("--dump-code and --dump-dir belong together: give both or none")
     path = check_writable(args.output, "-o")
-    options = options_of(args)
+    if args.debug_inputs and not args.debug:
+        raise UserError("--debug-inputs has no effect without --debug: give both or none")
+    arrays = read_arrays(args.debug_inputs, "--debug-inputs") if args.debug_inputs else ()
+    options = replace(options_of(args), debug=args.debug, debug_inputs=arrays)
     progress = Progress("compile", quiet=args.quiet)
     progress(f"loading the compiler for {args.MODEL}")
     from tvm_pulp.api import compile_with

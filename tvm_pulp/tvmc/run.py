@@ -59,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
         from tvm_pulp.formats import ReportJson, to_json
 
         Path(args.report).write_text(to_json(ReportJson, result.report, indent=2), encoding="utf-8")
+    if result.debug:
+        print(f"tvmc run: {result.debug}", file=sys.stderr, flush=True)
     from tvm_pulp.report.table import print_report
 
     print_report(result.report, result.outputs, sys.stdout)

@@ -48,7 +48,8 @@ class Codegen:
     that of the structure itself. `submit(const void *)`, `wait(void)`
     and `init(void)` are functions of the driver, declared in `header`. `files` are all its C files. Where
     `wait_job(ticket)` waits for one job only, by what `submit` returned, the planner keeps the engine's queue filled.
-    Jobs end in order; `submit` returns when all but as many as the engine holds (`Job.queue`) are over.
+    Jobs end in order; `submit` returns when all but as many as the engine holds (`Job.queue`) are over. Waiting for
+    what is over returns at once: debug builds wait before every step.
     """
 
     files: tuple[Path, ...]

@@ -64,7 +64,7 @@ class ItaBackend(UMABackend):
 
     @property
     def default_soc(self) -> str:
-        return str(_FOLDER / "soc.yaml")
+        return "snitch-ita"
 
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
         return Context(CostModel(soc, cores))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,14 @@ GELU = Gelu(-80, -7091, Requantization(74, 20))
 
 def test_backend_conforms() -> None:
     Conformance(ItaBackend(), kinds=("dense",), requantizations=PER_TENSOR, types=("int8",), layers=10).check()
+
+
+@pytest.mark.slow
+def test_backend_conforms_on_another_cluster() -> None:
+    """Engines are data: the same one beside other cores, memories and DMA."""
+    other = str(Path(__file__).with_name("siracusa-ita.yaml"))
+    per_tensor = {"requantizations": PER_TENSOR, "types": ("int8",)}
+    Conformance(ItaBackend(), soc=other, kinds=("dense",), layers=6, **per_tensor).check()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("shape", [(64, 64, 64), (70, 100, 130), (1, 20, 7), (128, 512, 64)])

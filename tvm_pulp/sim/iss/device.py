@@ -14,6 +14,7 @@ import numpy as np
 from tvm_pulp import soc
 from tvm_pulp.errors import UserError
 from tvm_pulp.project.build_archive import build_archive
+from tvm_pulp.sim.iss.debug_report import debug_text
 from tvm_pulp.sim.iss.dma_overlap import DmaTime, dma_times
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
@@ -60,6 +61,7 @@ class IssDevice:
         models: Mapping[str, str | Path] | None = None,
     ) -> None:
         self._facts = metadata["tvm_pulp"]
+        self.debug_text: str | None = None
         self._profile, self._models = profile, models
         self.soc = self._soc = soc.recorded(self._facts)
         self._l3 = files.get(L3_CONTENTS)
@@ -95,10 +97,17 @@ class IssDevice:
     def execute(self, machine: Machine, inferences: int = 2, *, max_cycles: int | None = None) -> RunResult:
         """Run a loaded machine to its end; RunFault unless that is a good one."""
         machine.write(machine.symbol("tvm_pulp_inferences"), struct.pack("<I", inferences))
-        statistics = machine.run(max_cycles if max_cycles is not None else self._cycle_limit())
+        try:
+            statistics = machine.run(max_cycles if max_cycles is not None else self._cycle_limit())
+        except RunFault as fault:
+            if "debug" in self._facts:
+                debug_text(machine, str(fault))  # a layer that was wrong before explains it
+            raise
         if statistics.exit_code != 0:
             reason = _EXIT_REASONS.get(statistics.exit_code, "the program reports a failure of its own")
             raise RunFault(f"exit code {statistics.exit_code}: {reason}", statistics)
+        if "debug" in self._facts:
+            self.debug_text = debug_text(machine)
         return statistics
 
     def read_back(self, machine: Machine) -> list[np.ndarray]:

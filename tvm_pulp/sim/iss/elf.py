@@ -103,9 +103,7 @@ def _symbols(
     symbols: dict[str, int] = {}
     functions: list[tuple[int, str]] = []
     code: dict[int, tuple[int, str]] = {}
-    for header in headers:
-        if header[1] != _SYMTAB:
-            continue
+    for header in [header for header in headers if header[1] == _SYMTAB][:1]:  # there is one
         strings = headers[header[6]]
         text, table = _slice(content, strings[4], strings[5]), _slice(content, header[4], header[5])
         for at, value, _, info, _, home in struct.iter_unpack("<IIIBBH", table[: len(table) // 16 * 16]):

@@ -133,7 +133,14 @@ class Machine:
     def load_elf(self, source: str | Path | bytes) -> None:
         """Put an executable into the memories; `run` then starts the controller, or all cores, at its entry point."""
         elf = read_elf(source)
+        memory = self.soc.memory
+        largest = max(memory.l1.size, memory.l2.size, memory.weight.size)
         for segment in elf.segments:
+            if segment.size > largest:  # before anything of that size is made
+                raise UserError(
+                    f"a segment of {segment.size} bytes at 0x{segment.address:08x} is larger than every memory of SoC "
+                    f"'{self.soc.name}'"
+                )
             self.write(segment.address, segment.data.ljust(segment.size, b"\0"))
         self._elf = elf
         if self.soc.cluster.dma_core:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 
+from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss.attach import Attached, needs_observation
@@ -20,7 +20,7 @@ from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc import DEFAULT
-from tvm_pulp.toolchain import RiscvToolchain
+from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
 
 
 def _say(text: str) -> None:
@@ -53,8 +53,14 @@ class IssRunner(Runner):
             raise UserError(f"--device iss runs archives compiled for a SoC: recompile with --soc={DEFAULT}")
         chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
         self._name = metadata["model_name"]
-        self._plan = json.loads(files["plan.json"]) if "plan.json" in files else None
-        self.device = IssDevice(files, metadata, toolchain=chosen)
+        self._plan = read_plan(files)
+        try:
+            self.device = IssDevice(files, metadata, toolchain=chosen)
+        except ToolchainError as error:
+            raise UserError(
+                f"the archive's C does not build: {error.reason}; compile the model again, and report it if that does "
+                "not help"
+            ) from error
 
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
         self._started = time.perf_counter()
@@ -90,6 +96,11 @@ class IssRunner(Runner):
             ) from None
         self._seconds = time.perf_counter() - self._started
         self._attached.finish(self._result)
+
+    @property
+    def debug_text(self) -> str | None:
+        """What the checks of a debug build found, in one sentence; None for other builds."""
+        return self.device.debug_text
 
     def read_back(self) -> list[np.ndarray]:
         return self.device.read_back(self._machine)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
+from tvm_pulp.tiling.place.guard_bytes import guard_bytes
 from tvm_pulp.tiling.schedule.schedule import Block
 
 _PROMOTIONS = 12
@@ -76,21 +77,22 @@ def _place(order: list[Block], ceiling: int | None, least: int = sys.maxsize) ->
     """
     # Blocks by the step in which they live: most live for a step or two.
     by_step: dict[int, list[tuple[int, int, int, int]]] = {}
-    offsets, size = [], 0
+    offsets, size, guard = [], 0, guard_bytes()
     for block in order:
+        needed = aligned(block.bytes, L1_ALIGNMENT) + guard if guard and block.bytes else block.bytes
         steps = range(block.first // 3, block.last // 3 + 1)
         rivals = {r for s in steps for r in by_step.get(s, ()) if r[2] <= block.last and block.first <= r[3]}
         offset = -1
         if ceiling is not None and block.layer % 2:
-            offset = _highest(block.bytes, rivals, ceiling)
+            offset = _highest(needed, rivals, ceiling)
         if offset < 0:
-            offset = _lowest(block.bytes, rivals)
-        end = aligned(offset + block.bytes, L1_ALIGNMENT)
+            offset = _lowest(needed, rivals)
+        end = aligned(offset + needed, L1_ALIGNMENT)
         if block.bytes:
             for s in steps:
                 by_step.setdefault(s, []).append((offset, end, block.first, block.last))
         offsets.append(offset)
-        size = max(size, offset + block.bytes)
+        size = max(size, offset + needed)
         if size >= least:
             return None
     return _Placement(order, offsets, size, ceiling)

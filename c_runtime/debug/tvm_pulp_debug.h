@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Checks of a debug build (`tvmc compile --debug`): before every step of the program, and once behind the last, core 0
+ * compares what the step is about to read with checksums computed for a sample input, and looks at the bytes between
+ * the buffers of L1. The first check that fails names its layer; the run goes on. */
+#ifndef TVM_PULP_DEBUG_H
+#define TVM_PULP_DEBUG_H
+
+#include <stdint.h>
+
+enum {
+  TVM_PULP_CHECK_INPUT,   /* an input of the network: where it differs from the sample, contents are not compared */
+  TVM_PULP_CHECK_CONTENT, /* bytes that have to have a checksum */
+  TVM_PULP_CHECK_GUARD,   /* bytes behind a buffer that nothing may have touched */
+  TVM_PULP_CHECK_FILL,    /* the same bytes, when the buffer comes into being */
+  TVM_PULP_CHECK_END
+};
+
+struct tvm_pulp_check {
+  uint32_t step; /* of the program, from 0; checks stand in the order of their steps */
+  uint32_t kind;
+  const volatile uint8_t *address; /* in L1 */
+  uint32_t base;                   /* or behind this pointer of the caller: its number plus one */
+  uint32_t bytes, checksum;
+  const char *layer, *what;
+};
+
+enum {
+  TVM_PULP_DEBUG_NOTHING,     /* no inference was run */
+  TVM_PULP_DEBUG_RIGHT,       /* every check of the last inference passed */
+  TVM_PULP_DEBUG_OTHER_INPUT, /* not the sample: only the bytes between buffers were looked at, and they are intact */
+  TVM_PULP_DEBUG_WRONG        /* a check failed in this or an earlier inference; it is the first one that did */
+};
+
+struct tvm_pulp_debug_report {
+  uint32_t state, checks; /* checks: how many passed in the last inference */
+  uint32_t step, number;  /* of the check that failed, by its place in the table */
+  uint32_t expected, found;
+  const char *layer, *what;
+};
+
+extern volatile struct tvm_pulp_debug_report tvm_pulp_debug_report;
+/* The program's table. */
+extern const struct tvm_pulp_check tvm_pulp_checks[];
+
+/* The program's: return when no accelerator works. Core 0. */
+void tvm_pulp_debug_drain(void);
+
+/* Called by all cores together, by the executor. */
+void tvm_pulp_debug_step(const uint32_t *bases, int32_t last);
+
+#endif /* TVM_PULP_DEBUG_H */

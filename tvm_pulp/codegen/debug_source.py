@@ -1,0 +1,197 @@
+"""`<name>_debug.c`: what a debug build checks, step by step, and the executor that lets it.
+
+Every activation that a step reads from L1 has a checksum, computed for a sample input by the dialect's references, and
+so has every result before it is stored, and every output of the network at the end. Behind every block of L1 lie bytes
+that nothing may touch. The first check that fails names the layer.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.reference_values import Values, reference_values, value_of
+from tvm_pulp.errors import UserError
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
+from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.tiling.schedule.schedule import BOOT, Slot
+from tvm_pulp.tir.statements import STEP, integer, statement_name
+from tvm_pulp.uma.backend import Codegen
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Kernel, Load, Local, Store
+
+GUARD_BYTES = 16
+_FACTOR, _GUARD_BYTE = 16777619, 0xC5
+_INPUT, _CONTENT, _GUARD, _FILL = "INPUT", "CONTENT", "GUARD", "FILL"
+# In one step: what was there before is looked at before anything new is written.
+_ORDER = (_INPUT, _GUARD, _CONTENT, _FILL)
+_FOLDER = "debug"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the table."""
+
+    step: int
+    kind: str
+    layer: str
+    what: str
+    address: int  # in L1, or 0 behind a pointer of the caller
+    base: int
+    bytes: int
+    checksum: int = 0
+
+    @property
+    def is_output(self) -> bool:
+        return self.what.startswith("output")
+
+
+def checksum(data: bytes) -> int:
+    """As the runtime computes it: the order of bytes counts, and so do zeros at the end."""
+    values = np.frombuffer(data, np.uint8).astype(np.uint32) + np.uint32(1)
+    powers = np.cumprod(np.full(max(0, len(data) - 1), _FACTOR, np.uint32), dtype=np.uint32)
+    weights = np.concatenate([powers[::-1], np.ones(1, np.uint32)]) if len(data) else powers
+    return int((values * weights).sum(dtype=np.uint32))
+
+
+def debug_checks(plan: Plan, function: Any, bases: Mapping[Tensor, int], inputs: Sequence[np.ndarray]) -> list[Check]:
+    """All checks in order; `function` is the synchronised main."""
+    steps = [integer(made, 0) for made in function.body.seq if statement_name(made) == STEP]
+    positions = [position for position in steps if position != BOOT]
+    inexact = [
+        layer.layer.name
+        for layer in plan.layers
+        if getattr(getattr(layer.tiling.form, "arithmetic", None), "deviation", 0)
+    ]
+    values = reference_values(plan.network, inputs, inexact)
+    found = [
+        *_ends(plan, len(positions), bases, values),
+        *_contents(plan, positions, values),
+        *_guards(plan, positions),
+    ]
+    # What is looked at in one step stands in the order of layers: the first wrong one is named.
+    numbers = {layer.layer.name: number for number, layer in enumerate(plan.layers)}
+    return sorted(found, key=lambda c: (c.step, _ORDER.index(c.kind), numbers.get(c.layer, -1), not c.is_output))
+
+
+def _ends(plan: Plan, steps: int, bases: Mapping[Tensor, int], values: Values) -> Iterator[Check]:
+    """Inputs before the first step, outputs behind the last."""
+    makers = {t.storage: layer.layer.name for layer in plan.layers for t in layer.layer.outputs}
+    for kind, step, tensors in ((_INPUT, 0, plan.network.inputs), (_CONTENT, steps, plan.network.outputs)):
+        for tensor in dict.fromkeys(t.storage for t in tensors):
+            value = values.get(tensor)
+            if tensor in bases and value is not None and value.size:
+                layer = makers.get(tensor, "")
+                what = f"output {tensor.source or tensor.name}, as stored" if layer else f"input {tensor.source}"
+                data = np.ascontiguousarray(value).tobytes()
+                yield Check(step, kind, layer, what, 0, bases[tensor] + 1, len(data), checksum(data))
+
+
+def _contents(plan: Plan, positions: Sequence[int], values: Values) -> Iterator[Check]:
+    """What steps read, before the first of them does, and what they made, before it is stored."""
+    slots: dict[tuple[int, int], list[Slot]] = {}
+    for slot in plan.schedule.slots:
+        slots.setdefault((slot.layer, slot.tile), []).append(slot)
+    makers = {t.storage: p.layer.name for p in plan.layers for t in p.layer.outputs}
+    stores = {(m.layer, m.tile, m.place.block): m.position for m in plan.schedule.moves if m.outward}
+    for number, layer in enumerate(plan.layers):
+        name = layer.layer.name
+        for tile, recipe in enumerate(layer.recipes):
+            own = slots.get((number, tile), [])
+            for step in recipe.steps:
+                if isinstance(step, Load) and step.tensor.storage.kind != "constant" and not step.pitch:
+                    for reader in [s for s in own if step.local in _reads(s.step) and step.local in s.places][:1]:
+                        place, maker = reader.places[step.local], makers.get(step.tensor.storage)
+                        kept = plan.schedule.resident.get(step.tensor.storage) is place.block
+                        what = _arrival(step.tensor, maker, name, kept)
+                        whose, at = maker if kept and maker else name, bisect_left(positions, reader.position)
+                        yield from _content(at, whose, what, place.address, step, values)
+                elif isinstance(step, Store):
+                    for writer in [s for s in own if step.local in s.places][:1]:
+                        place = writer.places[step.local]
+                        position = stores.get((number, tile, place.block))
+                        if position is not None:
+                            at, what = bisect_left(positions, position), f"output {step.tensor.storage.name}"
+                            yield from _content(at, name, what, place.address, step, values)
+
+
+def _arrival(tensor: Tensor, maker: str | None, reader: str, kept: bool) -> str:
+    name = tensor.storage.name
+    if maker is None:
+        return f"input {name}, as loaded"
+    return f"output {name}, as {reader} finds it" if kept else f"input {name}, stored by {maker} and loaded here"
+
+
+def _content(step: int, layer: str, what: str, address: int, moved: Load | Store, values: Values) -> Iterator[Check]:
+    value = value_of(values, moved.tensor)
+    if value is None:
+        return
+    data = np.ascontiguousarray(value[_slices(moved.box)]).tobytes()
+    if data and len(data) == moved.local.spec.bytes:
+        yield Check(step, _CONTENT, layer, what, address, 0, len(data), checksum(data))
+
+
+def _slices(box: Box) -> tuple[slice, ...]:
+    return tuple(slice(start, start + size) for start, size in zip(box.start, box.size, strict=True))
+
+
+def _reads(step: object) -> Sequence[Local | Tensor]:
+    return step.inputs if isinstance(step, Kernel) else getattr(step, "reads", ())
+
+
+def _guards(plan: Plan, positions: Sequence[int]) -> Iterator[Check]:
+    intact = checksum(bytes([_GUARD_BYTE]) * GUARD_BYTES)
+    for block in plan.schedule.blocks:
+        if not block.bytes:
+            continue
+        layer = plan.layers[block.layer].layer.name
+        what = f"bytes behind buffer {block.name}"
+        address = aligned(block.offset + block.bytes, L1_ALIGNMENT)
+        yield Check(bisect_left(positions, block.first), _FILL, layer, what, address, 0, GUARD_BYTES)
+        yield Check(bisect_right(positions, block.last), _GUARD, layer, what, address, 0, GUARD_BYTES, intact)
+
+
+def source_file(name: str, checks: Sequence[Check], engines: Sequence[Codegen]) -> str:
+    """The table in C, and how to wait until no accelerator works."""
+    lines = [f"/* What the debug build of {safe(name)} checks, and what it expects for the sample input. */"]
+    headers = ["tvm_pulp/hal.h", "tvm_pulp_debug.h", *(codegen.header for codegen in engines)]
+    lines += [*(f'#include "{header}"' for header in headers), ""]
+    lines += ["const struct tvm_pulp_check tvm_pulp_checks[] = {"]
+    for check in checks:
+        place = "0" if check.base else f"tvm_pulp_l1_arena + {check.address}"
+        lines.append(
+            f"  {{{check.step}u, TVM_PULP_CHECK_{check.kind}, {place}, {check.base}u, {check.bytes}u, "
+            f'0x{check.checksum:08x}u, "{safe(check.layer)}", "{safe(check.what)}"}},'
+        )
+    lines += ['  {0u, TVM_PULP_CHECK_END, 0, 0u, 0u, 0u, "", ""},', "};", ""]
+    waits = [f"  {codegen.wait}();" for codegen in engines]
+    lines += ["void tvm_pulp_debug_drain(void) {", *waits, "}", ""]
+    return "\n".join(lines)
+
+
+def runtime_files() -> dict[str, str]:
+    """Files of the runtime that only a debug build has."""
+    folder = resources.files("c_runtime").joinpath(_FOLDER)
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith((".c", ".h")))
+    return {f"{_FOLDER}/{name}": folder.joinpath(name).read_text(encoding="utf-8") for name in names}
+
+
+def watched_executor(text: str) -> str:
+    """The executor with a call before every step and one behind the last; other builds keep it as it is."""
+    places = (
+        ('#include "tvm_pulp/executor.h"\n', '#include "tvm_pulp/executor.h"\n#include "tvm_pulp_debug.h"\n'),
+        ("  while (step != 0) {\n", "  while (step != 0) {\n    tvm_pulp_debug_step(bases, 0);\n"),
+        ("    step = next;\n  }\n", "    step = next;\n  }\n  tvm_pulp_debug_step(bases, 1);\n"),
+    )
+    for old, new in places:
+        if text.count(old) != 1:
+            raise UserError("--debug cannot watch the steps of this SoC's executor: drop it, or choose another --soc")
+        text = text.replace(old, new)
+    return text
