@@ -102,7 +102,7 @@ class BundleSource:
         return members
 
     def _record(self, record: Record, after: Record | None, function: str) -> Member:
-        page = record.page.name
+        page = self._addresses.page(record.page)
         lines = [f"  /* Step {record.number}: {safe(self._about(record), 300)} */", f"  .{record.name} = {{"]
         if function:
             lines.append(f"    KERNEL({function}, {page}, {self.member(integer(record.call, 1))}),")

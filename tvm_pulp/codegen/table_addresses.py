@@ -59,6 +59,12 @@ class TableAddresses:
                 return _plus(f"IN_BUNDLE({bundle.name}, {member})" if first else inside, offset)
         return _plus(self._blocks[place.block], place.offset + offset)
 
+    def page(self, bundle: Bundle) -> str:
+        """Name of a bundle that holds records: it is loaded once, so that its name tells where it lies."""
+        if self._blocks[self._tables.bundle_block[bundle]] != f"L1_{bundle.name}":
+            raise RuntimeError(f"{bundle.name} holds records and is loaded to several places")
+        return bundle.name
+
     def operand(self, slot: Slot, operand: Local | Tensor) -> str:
         """The address of a step's operand; 0 where only the caller knows it."""
         if isinstance(operand, Local):
