@@ -57,26 +57,26 @@ static __attribute__((noinline)) uint32_t exponentials(const int32_t *logits, ui
 /* Adds e * v of four elements for two queries; rows of a group lie `inner` apart, a group `outer` behind the last row
  * of the one before. */
 #define TURNED                                                                                            \
-  XP_PACK_H("%[u0]", "%[v1]", "%[v0]") XP_PACK_H("%[u1]", "%[v3]", "%[v2]")                               \
+  XP_PACK_H("t0", "%[v1]", "%[v0]") XP_PACK_H("t1", "%[v3]", "%[v2]")                               \
   XP_SHUFFLE2_H("%[v0]", "%[v1]", "%[upper]") XP_SHUFFLE2_H("%[v2]", "%[v3]", "%[upper]")                 \
-  "mv %[v1],%[u0]\nmv %[v3],%[v0]\n" XP_SHUFFLE2_B("%[v1]", "%[u1]", "%[even]")                           \
-  XP_SHUFFLE2_B("%[u0]", "%[u1]", "%[odd]") XP_SHUFFLE2_B("%[v3]", "%[v2]", "%[even]")                    \
+  "mv %[v1],t0\nmv %[v3],%[v0]\n" XP_SHUFFLE2_B("%[v1]", "t1", "%[even]")                           \
+  XP_SHUFFLE2_B("t0", "t1", "%[odd]") XP_SHUFFLE2_B("%[v3]", "%[v2]", "%[even]")                    \
   XP_SHUFFLE2_B("%[v0]", "%[v2]", "%[odd]")
 #define ADD_VALUES                                                                                        \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LWR("%[v0]", "%[i]", "%[p]") XP_LWR("%[v1]", "%[i]", "%[p]") \
                        XP_LWR("%[v2]", "%[i]", "%[p]") XP_LWR("%[v3]", "%[o]", "%[p]") TURNED             \
-                           XP_LW("%[u1]", 4, "%[e]") XP_LW("%[v2]", 4, "%[e]")                            \
-                               XP_SDOTUSP("%[a0]", "%[u1]", "%[v1]") XP_SDOTUSP("%[a1]", "%[u1]", "%[u0]") \
-                                   XP_SDOTUSP("%[a2]", "%[u1]", "%[v3]") XP_SDOTUSP("%[a3]", "%[u1]", "%[v0]") \
-                                       XP_SDOTUSP("%[b0]", "%[v2]", "%[v1]") XP_SDOTUSP("%[b1]", "%[v2]", "%[u0]") \
+                           XP_LW("t1", 4, "%[e]") XP_LW("%[v2]", 4, "%[e]")                            \
+                               XP_SDOTUSP("%[a0]", "t1", "%[v1]") XP_SDOTUSP("%[a1]", "t1", "t0") \
+                                   XP_SDOTUSP("%[a2]", "t1", "%[v3]") XP_SDOTUSP("%[a3]", "t1", "%[v0]") \
+                                       XP_SDOTUSP("%[b0]", "%[v2]", "%[v1]") XP_SDOTUSP("%[b1]", "%[v2]", "t0") \
                                            XP_SDOTUSP("%[b2]", "%[v2]", "%[v3]") XP_LOOP_END              \
                                                XP_SDOTUSP("%[b3]", "%[v2]", "%[v0]") XP_END               \
                    : [p] "+r"(p), [e] "+r"(e), [a0] "+r"(a0), [a1] "+r"(a1), [a2] "+r"(a2), [a3] "+r"(a3), \
                      [b0] "+r"(b0), [b1] "+r"(b1), [b2] "+r"(b2), [b3] "+r"(b3), [v0] "=&r"(v0), [v1] "=&r"(v1), \
-                     [v2] "=&r"(v2), [v3] "=&r"(v3), [u0] "=&r"(u0), [u1] "=&r"(u1)                       \
+                     [v2] "=&r"(v2), [v3] "=&r"(v3)                       \
                    : [n] "r"(n), [i] "r"(inner), [o] "r"(rows->stride), [upper] "r"(0x00030001),          \
                      [even] "r"(0x06040200), [odd] "r"(0x07050301)                                        \
-                   : "memory")
+                   : "memory", "t0", "t1") /* gcc allows 30 operands */
 
 /* A mean from its sum; `raised` holds what the sum of the weights adds to twice the sum. */
 static inline int32_t mean_of(int32_t sum, uint32_t raised, struct tvm_pulp_reciprocal inverse) {
@@ -99,7 +99,7 @@ static inline void add_all_values(const struct rows *all, const uint32_t *words,
   struct tvm_pulp_reciprocal inverse[TOGETHER];
   for (uint32_t i = 0; i < TOGETHER; ++i) inverse[i] = tvm_pulp_short_reciprocal(2u * totals[i]);
   for (uint32_t at = 0; at < size; at += 4u) {
-    int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0, b0 = 0, b1 = 0, b2 = 0, b3 = 0, v0, v1, v2, v3, u0, u1;
+    int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0, b0 = 0, b1 = 0, b2 = 0, b3 = 0, v0, v1, v2, v3;
     const uint32_t *e = words;
     for (const struct rows *rows = all; rows != all + 2; ++rows) {
       const int8_t *p = rows->values + at;

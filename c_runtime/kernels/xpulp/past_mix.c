@@ -42,20 +42,20 @@ static inline uint32_t exponentials(const int32_t *logits, uint32_t count, int32
 
 static inline void sums_of_eight(const int8_t *rows, uint32_t past_stride, uint32_t count, const uint16_t *e,
                                  int32_t *y) {
-  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0, w, x, u, v0, v1, v2, v3;
+  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0, w, x, u, v0, v1;
   OVER_ROWS(__asm__ volatile(
       XP_BEGIN XP_LOOP("%[n]") XP_LW("%[w]", 4, "%[e]") "lw %[v0],4(%[p])\nlw %[v1],4(%[r])\n"
-          XP_LWR("%[v2]", "%[s]", "%[p]") XP_LWR("%[v3]", "%[s]", "%[r]") "slli %[x],%[w],8\n"
+          XP_LWR("t0", "%[s]", "%[p]") XP_LWR("t1", "%[s]", "%[r]") "slli %[x],%[w],8\n"
               XP_PACK_H("%[u]", "%[v1]", "%[v0]") XP_SHUFFLE2_H("%[v0]", "%[v1]", "%[upper]")
-                  FOUR_DOTS("%[s4]", "%[s5]", "%[s6]", "%[s7]", "%[u]", "%[v0]") XP_PACK_H("%[u]", "%[v3]", "%[v2]")
-                      XP_SHUFFLE2_H("%[v2]", "%[v3]", "%[upper]") XP_SDOTUSP("%[s0]", "%[w]", "%[u]")
-                          XP_SDOTUSP("%[s1]", "%[x]", "%[u]") XP_SDOTUSP("%[s2]", "%[w]", "%[v2]") XP_LOOP_END
-                              XP_SDOTUSP("%[s3]", "%[x]", "%[v2]") XP_END
+                  FOUR_DOTS("%[s4]", "%[s5]", "%[s6]", "%[s7]", "%[u]", "%[v0]") XP_PACK_H("%[u]", "t1", "t0")
+                      XP_SHUFFLE2_H("t0", "t1", "%[upper]") XP_SDOTUSP("%[s0]", "%[w]", "%[u]")
+                          XP_SDOTUSP("%[s1]", "%[x]", "%[u]") XP_SDOTUSP("%[s2]", "%[w]", "t0") XP_LOOP_END
+                              XP_SDOTUSP("%[s3]", "%[x]", "t0") XP_END
       : [e] "+r"(e), [p] "+r"(p), [r] "+r"(r), [s0] "+r"(s0), [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3),
         [s4] "+r"(s4), [s5] "+r"(s5), [s6] "+r"(s6), [s7] "+r"(s7), [w] "=&r"(w), [x] "=&r"(x), [u] "=&r"(u),
-        [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
+        [v0] "=&r"(v0), [v1] "=&r"(v1)
       : [n] "r"(n), [s] "r"(stride), [upper] "r"(0x00030001)
-      : "memory"))
+      : "memory", "t0", "t1"))
   y[0] = s0;
   y[1] = s1;
   y[2] = s2;

@@ -15,8 +15,8 @@ struct piece {
 
 /* What is done with an element: v an integer register, f and g float registers, i its place among four. */
 #define EACH(OP) \
-  OP("%[v0]", "%[f0]", "%[g0]", "0") OP("%[v1]", "%[f1]", "%[g1]", "4") OP("%[v2]", "%[f2]", "%[g2]", "8") \
-  OP("%[v3]", "%[f3]", "%[g3]", "12")
+  OP("%[v0]", "ft0", "ft4", "0") OP("%[v1]", "ft1", "ft5", "4") OP("%[v2]", "ft2", "ft6", "8") \
+  OP("%[v3]", "ft3", "ft7", "12")
 #define LOADS(LOAD) LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")
 #define START(v, f, g, i) \
   "mul " v "," v ",%[m]\nadd " v "," v ",%[o]\nfcvt.s.w " f "," v "\nfmul.s " f "," f ",%[k]\n"
@@ -35,13 +35,11 @@ struct piece {
 #define LOOP(LOAD, BODY)                                                                                      \
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD) EACH(START) BODY EACH(RESULT) STORE XP_END             \
                    : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), [w1] "+r"(weight1), [v0] "=&r"(v0), \
-                     [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3), [f0] "=&f"(f0), [f1] "=&f"(f1),            \
-                     [f2] "=&f"(f2), [f3] "=&f"(f3), [g0] "=&f"(g0), [g1] "=&f"(g1), [g2] "=&f"(g2),            \
-                     [g3] "=&f"(g3)                                                                            \
+                     [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)                                            \
                    : [n] "r"(n), [m] "r"(p->multiplier), [o] "r"(p->offset), [k] "f"(p->factor),               \
                      [l] "r"(args->low), [h] "r"(args->high), [z] "r"(zeros), [l0] "r"(args->low0),            \
                      [h0] "r"(args->high0), [l1] "r"(args->low1), [h1] "r"(args->high1)                        \
-                   : "memory")
+                   : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7")
 #define STAGE EACH(LOAD_WEIGHT) EACH(MULTIPLY)
 #define BIAS EACH(LOAD_BIAS) EACH(ADD)
 /* Four elements at a time; returns how many were done. */
@@ -52,7 +50,6 @@ struct piece {
     uintptr_t weight = (uintptr_t)(args->weight0 + p->column), weight1 = (uintptr_t)(args->weight1 + p->column); \
     uintptr_t bias = (uintptr_t)((args->stages > 1u ? args->bias1 : args->bias0) + p->column);                \
     int32_t v0, v1, v2, v3, zeros = (int32_t)((uint32_t)(args->zero_point & 0xff) * 0x01010101u);             \
-    float f0, f1, f2, f3, g0, g1, g2, g3;                                                                     \
     uint32_t n = p->count >> 2;                                                                               \
     if (args->x_type == TVM_PULP_INT8) {                                                                      \
       LOOP(XP_LB, BODY);                                                                                      \

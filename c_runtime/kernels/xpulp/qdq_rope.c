@@ -13,22 +13,21 @@ static __attribute__((noinline)) void half_row(const struct tvm_pulp_qdq_rope_ar
                                                const uint8_t *other, const uint8_t *table, uint32_t at, uint8_t *y) {
   const uint8_t *cosine = args->cosine + at, *sine = args->sine + at;
   const float *r = args->reals;
-  int32_t v, w, p, s;
-  float f, g;
+  int32_t v, w, p;
   __asm__ volatile(
       XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[p]", 1, "%[o]") XP_LB("%[v]", 1, "%[x]") XP_LB("%[w]", 1, "%[c]")
-          XP_LBX("%[p]", "%[p]", "%[t]") XP_LB("%[s]", 1, "%[i]")
-              PRODUCT("%[v]", "%[w]", "%[zx]", "%[zc]", "%[k0]", "%[k2]", "%[l0]", "%[h0]", "%[f]")
-                  PRODUCT("%[p]", "%[s]", "%[zp]", "%[zs]", "%[k1]", "%[k3]", "%[l1]", "%[h1]", "%[g]")
-                      "fadd.s %[f],%[f],%[g]\nfcvt.w.s %[v],%[f],rne\n" XP_MAX("%[v]", "%[v]", "%[l]")
+          XP_LBX("%[p]", "%[p]", "%[t]") XP_LB("t0", 1, "%[i]")
+              PRODUCT("%[v]", "%[w]", "%[zx]", "%[zc]", "%[k0]", "%[k2]", "%[l0]", "%[h0]", "ft0")
+                  PRODUCT("%[p]", "t0", "%[zp]", "%[zs]", "%[k1]", "%[k3]", "%[l1]", "%[h1]", "ft1")
+                      "fadd.s ft0,ft0,ft1\nfcvt.w.s %[v],ft0,rne\n" XP_MAX("%[v]", "%[v]", "%[l]")
                           XP_MIN("%[v]", "%[v]", "%[h]") "add %[v],%[v],%[z]\n" XP_LOOP_END XP_SB("%[v]", 1, "%[y]") XP_END
       : [x] "+r"(x), [o] "+r"(other), [c] "+r"(cosine), [i] "+r"(sine), [y] "+r"(y), [v] "=&r"(v), [w] "=&r"(w),
-        [p] "=&r"(p), [s] "=&r"(s), [f] "=&f"(f), [g] "=&f"(g)
+        [p] "=&r"(p)
       : [n] "r"(args->size / 2u), [t] "r"(table), [zx] "r"(args->zero_point_x), [zc] "r"(args->zero_point_cosine),
         [zp] "r"(args->zero_point_partner), [zs] "r"(args->zero_point_sine), [l0] "r"(args->kept_low),
         [h0] "r"(args->kept_high), [l1] "r"(args->turned_low), [h1] "r"(args->turned_high), [l] "r"(args->low),
         [h] "r"(args->high), [z] "r"(args->zero_point), [k0] "f"(r[0]), [k1] "f"(r[1]), [k2] "f"(r[2]), [k3] "f"(r[3])
-      : "memory");
+      : "memory", "t0", "ft0", "ft1"); /* gcc allows 30 operands */
 }
 
 TVM_PULP_KERNEL(qdq_rope) {
