@@ -32,6 +32,7 @@ TARGETS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "": ({}, FILES),
     "cluster": ({"target": "c", "soc": "siracusa", "planner": "greedy"}, CLUSTER_FILES),
     "neureka": ({"target": "uma-neureka", "planner": "greedy"}, CLUSTER_FILES),
+    "snitch": ({"target": "c", "soc": "snitch-ita", "planner": "greedy"}, CLUSTER_FILES),
 }
 
 
