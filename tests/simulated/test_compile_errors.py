@@ -32,7 +32,7 @@ def complaint(capsys: pytest.CaptureFixture[str], tmp_path: Path, *arguments: st
         (["--target-uma-other-x", "1"], "engine 'other' is not part of --target uma-neureka"),
         (["--l1", "100"], "--l1 100: at least 1024 bytes are needed"),
         (["--l1", "1000000"], r"--l1 1000000: SoC siracusa has \d+ bytes of L1 for tiles"),
-        (["--l1", "much"], "argument --l1: invalid int value: 'much'"),
+        (["--l1", "much"], "--l1 'much' is no number of bytes"),
         (["--cores", "0"], "--cores 0: SoC siracusa has 1 to 8 cores"),
         (["--cores", "9"], "--cores 9: SoC siracusa has 1 to 8 cores"),
         (["--pin", "stem"], "--pin 'stem' is not NODE=ENGINE"),
