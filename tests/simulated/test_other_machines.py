@@ -14,7 +14,6 @@ from onnx import TensorProto, helper
 import tvm_pulp
 from tests.simulated.machines import MACHINES, description_file
 from tvm_pulp.errors import UserError
-from tvm_pulp.toolchain import ToolchainError
 
 SMALL = """
 based_on: siracusa
@@ -91,7 +90,7 @@ def test_the_driver_finds_the_engine_where_the_soc_has_it(tmp_path: Path) -> Non
 
 def test_flags_reach_the_compiler(tmp_path: Path) -> None:
     soc = description_file(tmp_path, {"software.flags": ["-DSIRACUSA_CORE_STATUS=nobody"]})
-    with pytest.raises(ToolchainError, match="SIRACUSA_CORE_STATUS"):
+    with pytest.raises(UserError, match="SIRACUSA_CORE_STATUS"):
         tvm_pulp.compile("zoo:dscnn", target="c", soc=soc).run()
 
 

@@ -33,7 +33,8 @@ class Take(Operator):
         x, indices, axis = *inputs, attributes["axis"]
         if attributes["from_end"]:
             indices = np.where(indices < 0, indices + x.shape[axis], indices)
-        return np.ascontiguousarray(np.take(x, np.clip(indices, 0, x.shape[axis] - 1), axis=axis))
+        # Not `ascontiguousarray`, which makes a vector of a scalar.
+        return np.array(np.take(x, np.clip(indices, 0, x.shape[axis] - 1), axis=axis), order="C")
 
     @staticmethod
     def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:

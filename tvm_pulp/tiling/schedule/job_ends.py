@@ -29,7 +29,7 @@ def expected_times(
     """
     starts: list[int] = []
     ends: dict[int, int] = {}
-    free: dict[str, int] = {}
+    over: dict[str, list[int]] = {}  # when the jobs of each engine end
     made: dict[Any, int] = {}
     now = 0
     for slot, (layer, tile, step) in enumerate(steps):
@@ -37,10 +37,13 @@ def expected_times(
         ready = max((made.get(name, 0) for o in operands_of(step) for name in (o, aliases.get(o))), default=0)
         now += step_cycles
         if isinstance(step, Job):
-            # Jobs wait for jobs in their engine's queue.
+            # Jobs wait for jobs in their engine's queue, and whoever submits one for a place in it.
             starts.append(now)
-            end = max(now, ready, free.get(step.engine, 0)) + step.cycles
-            ends[slot] = free[step.engine] = end
+            earlier = over.setdefault(step.engine, [])
+            ends[slot] = end = max(now, ready, *earlier[-1:]) + step.cycles
+            earlier.append(end)
+            if len(earlier) > step.queue:
+                now = max(now, earlier[-step.queue - 1])
             written: Sequence[Any] = step.writes
         else:
             now = max(now, ready)
