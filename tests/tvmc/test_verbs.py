@@ -89,7 +89,7 @@ def test_compile_dumps_every_stage(tmp_path: Path, capsys: pytest.CaptureFixture
     assert tvmc(capsys, "compile", "-q", "zoo:autoencoder", *arguments).status == 0
     assert {p.name for p in folder.iterdir()} == {
         *("main.relax.txt", "partitioned.relax.txt", "main.tir.txt", "net_kernels.c", "net_run.c", "net_weights.c"),
-        *("net_kernels.h", "net_weights.h", "tvmgen_net.h"),
+        *("net_kernels.h", "net_weights.h", "tvmgen_net.h", "main.c"),
     }
     assert "qnn.dense" in (folder / "main.relax.txt").read_text()
     assert '"Composite": "host.dense"' in (folder / "partitioned.relax.txt").read_text()
@@ -103,13 +103,14 @@ def test_compile_dumps_the_function_after_every_tir_pass(tmp_path: Path, capsys:
         "0_layer_main",
         "1_insert_tiled_dma",
         "2_double_buffer",
-        "3_place_buffers",
-        "4_insert_barriers",
+        "3_kv_cache",
+        "4_place_buffers",
+        "5_insert_barriers",
         "main",
     ]
     assert "dma_load" not in stages["0_layer_main"] and '"buffer"' in stages["1_insert_tiled_dma"]
-    assert '"buffer"' not in stages["3_place_buffers"] and "barrier" not in stages["3_place_buffers"]
-    assert stages["4_insert_barriers"] == stages["main"] and "barrier" in stages["main"]
+    assert '"buffer"' not in stages["4_place_buffers"] and "barrier" not in stages["4_place_buffers"]
+    assert stages["5_insert_barriers"] == stages["main"] and "barrier" in stages["main"]
 
 
 def test_quiet_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
