@@ -204,7 +204,7 @@ def test_run(archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], 
 
 
 def test_unknown_verb(capsys: pytest.CaptureFixture[str]) -> None:
-    check_refused(tvmc(capsys, "compil"), ("compil", "compile, run"), "compil")
+    check_refused(tvmc(capsys, "compil"), ("compil", "compile, build, run"), "compil")
 
 
 def test_exit_status_of_the_process() -> None:
