@@ -19,7 +19,7 @@ BOX = Box.whole(SPEC.shape)
 
 def job(x: Tensor, y: Tensor, cycles: int) -> Recipe:
     a, b = Local("a", SPEC), Local("b", SPEC)
-    made = Job("npu", None, 4, (a,), (b,), Tensor("w", SPEC, "constant"), cycles=cycles)
+    made = Job("npu", None, 4, (a,), (b,), Tensor("w", SPEC, "constant"), cycles=cycles, queue=2)
     return Recipe((Load(x, BOX, a), made, Store(b, y, BOX)))
 
 
@@ -27,7 +27,7 @@ def call(x: Tensor, y: Tensor, cycles: int, constant_bytes: int = 0) -> Recipe:
     a, b = Local("a", SPEC), Local("b", SPEC)
     spec = TensorSpec((constant_bytes,), "uint8")
     constant, c = Tensor("c", spec, "constant"), Local("c", spec)
-    made = Call("f", "struct f", (), (a, c), (b,), CoreCost(cycles))
+    made = Call("f", "struct f", (), (), (a, c), (b,), CoreCost(cycles))
     return Recipe((Load(x, BOX, a), Load(constant, Box.whole(spec.shape), c), made, Store(b, y, BOX)))
 
 
@@ -64,3 +64,11 @@ def test_constants_are_fetched_earlier_where_steps_run_beside_jobs() -> None:
     costs = CostModel(load("siracusa"))
     assert prefetch_leads(layers, 0, costs)[-1] == 4
     assert prefetch_leads(layers, 0, costs, beside_jobs=True)[-1] == 5
+
+
+def test_who_submits_a_job_waits_for_a_place_in_the_queue() -> None:
+    x, *results = (Tensor(n, SPEC, "activation") for n in ("x", "a", "b", "c", "d"))
+    layers = [TiledLayer((job(x, y, 1000),), overlap=False) for y in results]
+    starts, _ = expected_times(*timed(layers))
+    assert starts == [0, 0, 1000, 2000]
+    assert last_slots(*timed(layers)) == {0: 1, 1: 2, 2: 3, 3: 3}

@@ -38,12 +38,12 @@ def expected_times(
         now += step_cycles
         if isinstance(step, Job):
             # Jobs wait for jobs in their engine's queue, and whoever submits one for a place in it.
-            starts.append(now)
             earlier = over.setdefault(step.engine, [])
+            if len(earlier) >= step.queue:
+                now = max(now, earlier[-step.queue])
+            starts.append(now)
             ends[slot] = end = max(now, ready, *earlier[-1:]) + step.cycles
             earlier.append(end)
-            if len(earlier) > step.queue:
-                now = max(now, earlier[-step.queue - 1])
             written: Sequence[Any] = step.writes
         else:
             now = max(now, ready)
