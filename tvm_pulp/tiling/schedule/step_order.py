@@ -45,5 +45,10 @@ class StepOrder:
         """Position until which a step may need its operands; a job runs on while the next steps start."""
         layer, _, step = self.all[slot]
         runs_on = isinstance(step, Job) and self._overlap and not self._tiled_layers[layer].alone
-        last = max(slot + 1, self._last_beside[slot]) if runs_on else slot
+        if not runs_on:
+            return compute_position(slot)
+        following = [s.step for s in self.all[slot + 1 : slot + 2]]
+        # A job behind a job waits for it; only the cores go on beside it.
+        queued = any(isinstance(f, Job) and f.engine == step.engine for f in following)
+        last = slot + 1 if queued else max(slot + 1, self._last_beside[slot])
         return compute_position(min(last, len(self.all) - 1))
