@@ -44,8 +44,7 @@ class StepOrder:
     def end_of_use(self, slot: int) -> int:
         """Position until which a step may need its operands; a job runs on while the next steps start."""
         layer, _, step = self.all[slot]
-        runs_on = isinstance(step, Job) and self._overlap and not self._tiled_layers[layer].alone
-        if not runs_on:
+        if not isinstance(step, Job) or not self._overlap or self._tiled_layers[layer].alone:
             return compute_position(slot)
         following = [s.step for s in self.all[slot + 1 : slot + 2]]
         # A job behind a job waits for it; only the cores go on beside it.
