@@ -95,7 +95,7 @@ class App:
         self.tir_stages = tuple(tir_stages)
         self.metadata = mlf.metadata(files)
         self._compile_seconds, self._solver_seconds = compile_seconds, solver_seconds
-        self._runners: dict[tuple[str, str | None], Runner] = {}
+        self._runners: dict[tuple[str, str | None, tuple[tuple[str, str], ...]], Runner] = {}
         self._generator: Generator | None = None
 
     @staticmethod
@@ -121,6 +121,7 @@ class App:
         toolchain: str | None = None,
         max_cycles: int | None = None,
         instruments: Instruments | None = None,
+        device_options: Mapping[str, str] | None = None,
     ) -> Result:
         """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace."""
         from tvm_pulp.report.inputs import prepare_inputs
@@ -139,9 +140,11 @@ class App:
             instruments=wanted,
             toolchain=toolchain,
             max_cycles=max_cycles,
+            settings=device_options,
+            known=runner_class(chosen).options,
         )
         arrays = prepare_inputs(facts["inputs"], inputs)
-        runner = self._runner(chosen, toolchain)
+        runner = self.runner(chosen, toolchain, device_options)
         runner.max_cycles = max_cycles
         runner.instruments = wanted
         run = run_twice(runner, self.metadata, arrays, trace=bool(wanted.wanted()))
@@ -151,7 +154,8 @@ class App:
             again = run_twice(runner, self.metadata, arrays)
             check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
-        return Result(outputs, self._report(run.statistics), getattr(runner, "debug_text", None))
+        report = self._report(run.statistics) | {"device": chosen, "device_revision": runner.revision()}
+        return Result(outputs, report, getattr(runner, "debug_text", None))
 
     def generate(
         self,
@@ -187,13 +191,14 @@ class App:
             raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")
         return read_tokenizer(self.files["tokenizer.json"])
 
-    def _runner(self, name: str, toolchain: str | None) -> Runner:
+    def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> Runner:
         """The device with the archive's program, built once."""
         from tvm_pulp.sim.runner import runner_class
 
-        key = (name, toolchain)
+        key = (name, toolchain, tuple(sorted((settings or {}).items())))
         if key not in self._runners:
             made = runner_class(name)()
+            made.settings = dict(settings or {})
             made.build(self.files, self.metadata, toolchain)
             self._runners[key] = made
         return self._runners[key]
