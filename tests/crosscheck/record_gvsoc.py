@@ -64,9 +64,11 @@ KERNELS = (
 PRESETS = ("siracusa-gvsoc", "siracusa-gvsoc-banks")
 ENGINE = "uma-neureka"
 LEAST_REPEATED, ROWS = 2048, 4
+# Rows that are too much alike make attention divide by nothing, where the simulators differ from each other.
+MORE_ROWS = {"Models/microLlama/INT8/microLlama64_parallel": 24}
 
 
-def thinned(path: Path) -> onnx.ModelProto:
+def thinned(path: Path, kept: int) -> onnx.ModelProto:
     """The model with rows of large constants repeated."""
     model = onnx.load(path)
     constants = list(model.graph.initializer)
@@ -77,8 +79,8 @@ def thinned(path: Path) -> onnx.ModelProto:
         array = numpy_helper.to_array(tensor)
         if array.size >= LEAST_REPEATED and array.ndim >= 2:
             rows = (
-                array[np.arange(len(array)) % ROWS]
-                if len(array) > ROWS
+                array[np.arange(len(array)) % kept]
+                if len(array) > kept
                 else np.repeat(array[..., :1], array.shape[-1], -1)
             )
             tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(rows), tensor.name))
@@ -92,7 +94,7 @@ def image(case: str, target: str, engine_options: dict[str, dict[str, str]]) -> 
         samples = [(name, arrays[name]) for name in arrays.files]
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "network.onnx"
-        onnx.save(thinned(folder / "network.onnx"), path)
+        onnx.save(thinned(folder / "network.onnx", MORE_ROWS.get(case, ROWS)), path)
         app = tvm_pulp.compile(
             path, target=target, soc=PRESETS[0], sample_inputs=samples, engine_options=engine_options
         )

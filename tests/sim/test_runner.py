@@ -185,7 +185,10 @@ def test_a_first_inference_that_differs_is_an_error_that_names_the_tensor(
 @pytest.mark.parametrize(
     ("device", "reason"),
     [
-        ("verilator", r"--device verilator: no runner of that name is installed: use .*host or iss.* group tvm_pulp\.runners"),
+        (
+            "verilator",
+            r"--device verilator: no runner of that name is installed: use .*host or iss.* group tvm_pulp\.runners",
+        ),
         ("broken", "--device broken: its entry point is not a Runner; reinstall its package"),
         ("absent", "--device absent: its package cannot be loaded .*; reinstall it"),
     ],

@@ -93,7 +93,7 @@ def test_an_installation_on_the_path_is_found(tmp_path: Path, monkeypatch: pytes
 
 
 def test_options_are_checked(app: App, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="knows no such option: it takes home, target, target_dir, timeout_s"):
+    with pytest.raises(UserError, match="knows no such option: it takes home, target, plugin, target_dir, timeout_s"):
         app.run(device="gvsoc", device_options={"place": "x"})
     with pytest.raises(UserError, match="knows no such option: it takes none"):
         app.run(device="iss", device_options={"home": "x"})
