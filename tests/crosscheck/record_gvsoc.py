@@ -64,12 +64,10 @@ KERNELS = (
 PRESETS = ("siracusa-gvsoc", "siracusa-gvsoc-banks")
 ENGINE = "uma-neureka"
 LEAST_REPEATED, ROWS = 2048, 4
-# Rows that are too much alike make attention divide by nothing, where the simulators differ from each other.
-MORE_ROWS = {"Models/microLlama/INT8/microLlama64_parallel": 24}
 
 
-def thinned(path: Path, kept: int) -> onnx.ModelProto:
-    """The model with rows of large constants repeated."""
+def thinned(path: Path) -> onnx.ModelProto:
+    """The model with rows of large constants repeated along their longest axis."""
     model = onnx.load(path)
     constants = list(model.graph.initializer)
     constants += [
@@ -78,11 +76,8 @@ def thinned(path: Path, kept: int) -> onnx.ModelProto:
     for tensor in constants:
         array = numpy_helper.to_array(tensor)
         if array.size >= LEAST_REPEATED and array.ndim >= 2:
-            rows = (
-                array[np.arange(len(array)) % kept]
-                if len(array) > kept
-                else np.repeat(array[..., :1], array.shape[-1], -1)
-            )
+            axis = int(np.argmax(array.shape))
+            rows = np.take(array, np.arange(array.shape[axis]) % ROWS, axis)
             tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(rows), tensor.name))
     return model
 
@@ -94,7 +89,7 @@ def image(case: str, target: str, engine_options: dict[str, dict[str, str]]) -> 
         samples = [(name, arrays[name]) for name in arrays.files]
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "network.onnx"
-        onnx.save(thinned(folder / "network.onnx", MORE_ROWS.get(case, ROWS)), path)
+        onnx.save(thinned(folder / "network.onnx"), path)
         app = tvm_pulp.compile(
             path, target=target, soc=PRESETS[0], sample_inputs=samples, engine_options=engine_options
         )

@@ -39,10 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--baseline", metavar="F.json", help="compare with recorded figures of this very program")
     parser.add_argument("--record", metavar="F.json", help="add what the other devices measured to this file")
-    parser.epilog = (
-        "Example: tvmc crosscheck archive.tar --devices iss,gvsoc --inferences 6. "
-        + str(parser.epilog)
-    )
+    parser.epilog = "Example: tvmc crosscheck archive.tar --devices iss,gvsoc --inferences 6. " + str(parser.epilog)
 
 
 def run(args: argparse.Namespace) -> int:
