@@ -37,6 +37,7 @@ STAGES = {
     "_iss": "the compiled simulator",
     "sim": "runs what toolchain built",
     "report": "shows what all of the above found out",
+    "agreement": "compares what layers computed with what a framework computes",
     "decoder": "language models as arrays, as networks of the dialect, and the C around their programs",
     "zoo": "example models; no stage may depend on one",
     "target": "what a compilation is for: calls planning and emission for a SoC",

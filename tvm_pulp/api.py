@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -16,11 +16,12 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
+    from tvm_pulp.agreement import LayerTable
     from tvm_pulp.generation.compile_decoder import DecoderRequest
     from tvm_pulp.generation.compile_exported import ExportedRequest
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
-    from tvm_pulp.qnn.network import State
+    from tvm_pulp.qnn.network import Network, State, Tensor
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner, Statistics
     from tvm_pulp.tir import LoweredPlan
@@ -66,6 +67,8 @@ class CompileOptions:
     # Checks at run time: the first wrong layer is named. They expect these inputs, by default those of `App.run()`.
     debug: bool = False
     debug_inputs: Sequence[tuple[str, np.ndarray]] = ()
+    # The program shows what every layer made: `App.run(layers=True)`, `Result.compare`. Cycles of it say nothing.
+    keep_layers: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,64 @@ class Result:
     report: dict[str, Any]
     # What the checks of a debug build found, in one sentence.
     debug: str | None = None
+    # What every layer made, by its name, where that was asked for.
+    layers: dict[str, np.ndarray] | None = None
+    # What it was compiled from, where it was compiled in this process, and what it was given.
+    compiled: Compiled | None = None
+    inputs: Sequence[np.ndarray] = ()
+
+    def compare(self, reference: str | Path | Mapping[str, np.ndarray] | None = None) -> LayerTable:
+        """Every layer beside what a framework makes of the same inputs, or beside arrays by the model's own names.
+
+        Without a reference, the framework's result for the model that was compiled. Of a run with `layers=True`:
+        `table.first_wrong` is the first layer that differs more than it may.
+        """
+        from tvm_pulp.agreement import compare_layers, given_values, model_values
+
+        if self.layers is None or self.compiled is None:
+            raise UserError(
+                "compare() needs what layers made: compile(..., keep_layers=True) and run(..., layers=True)"
+            )
+        network = self.compiled.network
+        if isinstance(reference, Mapping):
+            values = given_values(reference)
+        else:
+            given = {t.source: _as_stated(t, a) for t, a in zip(network.inputs, self.inputs, strict=True)}
+            values = model_values(_model(reference or self.compiled.model), self.compiled.imported, given)
+        engines = {layer["name"]: layer["engine"] for layer in self.report["layers"]}
+        bounds = {layer["name"]: layer["deviation_lsb"] or 0 for layer in self.report["layers"]}
+        computed = {**self.layers}
+        for tensor, value in zip(network.outputs, self.outputs.values(), strict=True):
+            for layer in network.layers:
+                if layer.outputs[0].storage is tensor.storage and layer.name not in computed:
+                    computed[layer.name] = value
+        return compare_layers(network, self.inputs, computed, values, engines, bounds)
+
+
+def _as_stated(tensor: Tensor, array: np.ndarray) -> np.ndarray:
+    """An input as the model takes it: floats, where `--io` made it integer."""
+    if tensor.quantization is None:
+        return array
+    real = (array.astype(np.float64) - tensor.quantization.zero_point) * tensor.quantization.scale
+    return real.astype(np.float32)
+
+
+def _model(model: str | Path) -> Any:
+    """A file, or an ONNX model of the zoo."""
+    if not str(model).startswith("zoo:"):
+        return Path(model)
+    from tvm_pulp import zoo
+
+    return zoo.build(str(model).removeprefix("zoo:"))
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What an archive was made from."""
+
+    model: str | Path
+    imported: Any
+    network: Network
 
 
 class App:
@@ -87,12 +148,14 @@ class App:
         compile_seconds: float | None = None,
         tir_stages: Sequence[Any] = (),
         solver_seconds: float | None = None,
+        compiled: Compiled | None = None,
     ) -> None:
         from tvm_pulp.codegen import mlf
 
         self.files = files
         # The main function after every TIR pass; a loaded archive has only the last, as text.
         self.tir_stages = tuple(tir_stages)
+        self.compiled = compiled
         self.metadata = mlf.metadata(files)
         self._compile_seconds, self._solver_seconds = compile_seconds, solver_seconds
         self._runners: dict[tuple[str, str | None], Runner] = {}
@@ -121,8 +184,13 @@ class App:
         toolchain: str | None = None,
         max_cycles: int | None = None,
         instruments: Instruments | None = None,
+        layers: bool = False,
     ) -> Result:
-        """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace."""
+        """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace.
+
+        `layers`: also what every layer made, of a network compiled with `keep_layers`.
+        """
+        from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
         from tvm_pulp.report.inputs import prepare_inputs
         from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
@@ -140,6 +208,8 @@ class App:
             toolchain=toolchain,
             max_cycles=max_cycles,
         )
+        if layers and LAYERS_FILE not in self.files:
+            raise UserError("run(layers=True) has nothing to show: compile the model with keep_layers=True")
         arrays = prepare_inputs(facts["inputs"], inputs)
         runner = self._runner(chosen, toolchain)
         runner.max_cycles = max_cycles
@@ -151,7 +221,9 @@ class App:
             again = run_twice(runner, self.metadata, arrays)
             check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
-        return Result(outputs, self._report(run.statistics), getattr(runner, "debug_text", None))
+        shown = runner.layers(arrays) if layers else None
+        debug = getattr(runner, "debug_text", None)
+        return Result(outputs, self._report(run.statistics), debug, shown, self.compiled, arrays)
 
     def generate(
         self,
@@ -277,18 +349,42 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
         _tell_float(lowered.plan.network, imported, expected, progress)
         progress("emitting C")
         sample = _debug_inputs(lowered.plan.network, options) if options.debug else None
-        files, stages, network = target.emit(lowered, facts, sample), lowered.stages, lowered.plan.network
+        files, stages, network = (
+            target.emit(lowered, facts, sample, options.keep_layers),
+            lowered.stages,
+            lowered.plan.network,
+        )
     else:
         from tvm_pulp.codegen.emit import emit
 
         _tell_float(network, imported, {}, progress)
         progress(f"emitting C for {len(network.layers)} layers")
         network = target.on_host(network)
-        files = emit(network, facts).files
+        files = emit(network, facts, options.keep_layers).files
     assert network.origin is not None
     files["src/main.relax.txt"] = module.script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
-    return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds)
+    compiled = Compiled(model, imported, network)
+    return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds, compiled)
+
+
+def verify_model(
+    model: str | Path,
+    options: CompileOptions,
+    inputs: Mapping[str, np.ndarray] | None = None,
+    progress: Progress = _silent,
+) -> LayerTable:
+    """Compile a model so that it shows its layers, run it, and compare each with the model's own framework."""
+    if options.state or decoder_request(model, options) is not None:
+        raise UserError(
+            "verify compares networks, whose results depend on their inputs alone: a language model and --state keep "
+            "a cache between calls; verify the exported model without --state"
+        )
+    app = compile_with(model, replace(options, keep_layers=True), progress)
+    progress("building and running")
+    result = app.run(inputs, layers=True)
+    progress("comparing")
+    return result.compare()
 
 
 def _debug_inputs(network: Any, options: CompileOptions) -> list[np.ndarray]:
