@@ -36,6 +36,8 @@ CORE_REQUIREMENTS = [
 EXTRA_REQUIREMENTS = {
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
+    # What `tvmc verify` compares with.
+    "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
     "dev": [
         # TFLite's reference kernels; there is no wheel for Windows, and its tests skip without it.
         "ai-edge-litert; sys_platform != 'win32'",
