@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,3 +67,7 @@ def option_sets(options: Mapping[str, Any], target: str) -> Iterator[dict[str, A
     axes = [value if isinstance(value, list | tuple) else [value] for value in used.values()]
     for values in itertools.product(*axes):
         yield dict(zip(used, values, strict=True))
+
+
+# Called with the rows that are done, all rows, and the one that has just been done (None: it was known before).
+Progress = Callable[[int, int, Configuration | None], None]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from tvm_pulp.dse.configuration import Configuration, Progress
+from tvm_pulp.dse.evaluate import Record
 from tvm_pulp.dse.frame import make_frame
 from tvm_pulp.dse.optional import need
 from tvm_pulp.dse.pareto import pareto_front
 from tvm_pulp.errors import UserError
 from tvm_pulp.toolchain.cache import digest_of
-
-if TYPE_CHECKING:
-    from tvm_pulp.dse.study import Progress, Study
 
 # What a compilation tells of a figure that only a simulation measures.
 ESTIMATES = {"cycles": "estimated_cycles"}
@@ -25,6 +24,17 @@ EXACT = ("area_mm2", "l1_bytes", "l2_bytes", "wmem_bytes", "bound_cycles", "esti
 # By how much an estimate may be too high: whatever could be on the front if it were is simulated.
 TOLERANCE = 0.05
 _BATCH = 16
+
+
+class Searched(Protocol):
+    """What a search needs of a study."""
+
+    configurations: list[Configuration]
+    rows: list[Record | None]
+
+    def evaluate(
+        self, wanted: Iterable[int], workers: int, scheduler: Any, simulate: bool, progress: Progress
+    ) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,7 @@ class Found:
 
 
 def search(
-    study: Study,
+    study: Searched,
     minimize: Sequence[str] = ("cycles", "area_mm2"),
     *,
     trials: int = 100,
@@ -109,7 +119,7 @@ def search(
 Key = tuple[tuple[str, Any], ...]
 
 
-def _points(study: Study) -> dict[Key, list[int]]:
+def _points(study: Searched) -> dict[Key, list[int]]:
     """Rows by what can be chosen: everything but the model."""
     found: dict[Key, list[int]] = {}
     for index, configuration in enumerate(study.configurations):
@@ -127,7 +137,7 @@ def _key_at(points: Mapping[Key, list[int]], number: int) -> Key:
 def _explore(
     optuna: Any,
     trace: Any,
-    study: Study,
+    study: Searched,
     points: dict[Key, list[int]],
     wanted: Sequence[str],
     trials: int,
@@ -164,7 +174,9 @@ def _nearest(params: Mapping[str, Any], keys: Sequence[Key]) -> Key:
     return max(keys, key=lambda key: sum(dict(key).get(name) == value for name, value in params.items()))
 
 
-def _figures(study: Study, rows: Sequence[int], wanted: Sequence[str], *, estimate: bool) -> tuple[float, ...] | None:
+def _figures(
+    study: Searched, rows: Sequence[int], wanted: Sequence[str], *, estimate: bool
+) -> tuple[float, ...] | None:
     """Means over the rows of a point; None where one of them failed."""
     figures = []
     for figure in wanted:
@@ -203,5 +215,5 @@ def _beats(one: Sequence[float], other: Sequence[float], factors: Sequence[float
     return all(a <= b for a, b in zip(one, possible, strict=True)) and tuple(one) != tuple(possible)
 
 
-def _table(study: Study, rows: Sequence[int]) -> Any:
+def _table(study: Searched, rows: Sequence[int]) -> Any:
     return make_frame([study.configurations[i] for i in rows], [study.rows[i] for i in rows])

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tvm_pulp import soc as socs
 from tvm_pulp.dse.compiler_digest import compiler_digest
-from tvm_pulp.dse.configuration import OWN, Configuration, option_sets
+from tvm_pulp.dse.configuration import OWN, Configuration, Progress, option_sets
 from tvm_pulp.dse.evaluate import Record, compiled_key, evaluate, known_row, load_app
 from tvm_pulp.dse.frame import make_frame
 from tvm_pulp.dse.model import Model
 from tvm_pulp.dse.row_store import RowStore
+from tvm_pulp.dse.search import Found, search
 from tvm_pulp.dse.soc_grid import SocGrid, Variant
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc import Soc
 
-if TYPE_CHECKING:
-    from tvm_pulp.dse.search import Found
-
-# Called with the rows that are done, all rows, and the one that has just been done (None: it was known before).
-Progress = Callable[[int, int, Configuration | None], None]
 SocLike = str | Path | Soc | Variant | SocGrid
 
 
@@ -132,8 +128,6 @@ class Study:
 
     def search(self, minimize: Sequence[str] = ("cycles", "area_mm2"), **how: Any) -> Found:
         """A Pareto front by search instead of exhaustion; see `tvm_pulp.dse.search.search`."""
-        from tvm_pulp.dse.search import search
-
         return search(self, minimize, **how)
 
 
