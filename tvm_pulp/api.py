@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tvm_pulp.qnn.network import Network, State, Tensor
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner, Statistics
+    from tvm_pulp.soc import Soc
     from tvm_pulp.tir import LoweredPlan
 
 Progress = Callable[[str], None]
@@ -38,7 +39,8 @@ class CompileOptions:
     """What can be said about a compilation; the command line's options, one for one."""
 
     target: str = "c"
-    soc: str | None = None
+    # The name of a preset, the path of a description, or a description.
+    soc: str | Path | Soc | None = None
     module_name: str = "default"
     model_format: str | None = None
     input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)

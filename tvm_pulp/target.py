@@ -76,7 +76,7 @@ class Target:
     def prepare(self, module: Any) -> Any:
         """The canonical module as the engines want it."""
         for backend, _ in self.engines:
-            module = backend.run_relax_passes("pre_partition", module)
+            module = backend.run_relax_passes("pre_partition", module, self.soc)
         return module
 
     def plan(self, network: Network) -> LoweredPlan:
@@ -135,7 +135,11 @@ class Target:
 def resolve_target(options: Any) -> Target:
     """Check and combine what the user said about the target."""
     backends = parse_targets(options.target)
-    soc = socs.load(options.soc) if options.soc else _default_soc(backends)
+    given_soc = options.soc
+    if isinstance(given_soc, socs.Soc):
+        soc = given_soc
+    else:
+        soc = socs.load(given_soc) if given_soc else _default_soc(backends)
     for engine in options.engine_options:
         if engine not in {b.target_name for b in backends}:
             raise UserError(f"--target-uma-{engine}-...: engine '{engine}' is not part of --target {options.target}")

@@ -7,6 +7,7 @@ that nothing may touch. The first check that fails names the layer.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ _INPUT, _CONTENT, _GUARD, _FILL = "INPUT", "CONTENT", "GUARD", "FILL"
 # In one step: what was there before is looked at before anything new is written.
 _ORDER = (_INPUT, _GUARD, _CONTENT, _FILL)
 _FOLDER = "debug"
+# The loop over the steps, as executors write it.
+_LOOP, _LOOP_END = re.compile(r"  while \(step != 0\) \{\n"), re.compile(r"    step = (next|step->next);\n  \}")
 
 
 @dataclass(frozen=True)
@@ -186,16 +189,16 @@ def runtime_files() -> dict[str, str]:
 
 def watched_executor(text: str) -> str:
     """The executor with a call before every step and one behind the last; other builds keep it as it is."""
-    include, loop, end = '#include "tvm_pulp/executor.h"\n', "  while (step != 0) {\n", "    step = next;\n  }"
+    include = '#include "tvm_pulp/executor.h"\n'
     functions = text.split("\n}\n")
-    loops = [function.count(loop) for function in functions]
-    if text.count(include) != 1 or max(loops) != 1 or loops != [f.count(end) for f in functions]:
+    loops, ends = ([len(pattern.findall(f)) for f in functions] for pattern in (_LOOP, _LOOP_END))
+    if text.count(include) != 1 or max(loops) != 1 or loops != ends:
         raise UserError("--debug cannot watch the steps of this SoC's executor: drop it, or choose another --soc")
     watched = []
     for function in functions:
         told = _told(function)
-        function = function.replace(loop, f"{loop}    tvm_pulp_debug_step({told}, 0);\n")
-        watched.append(function.replace(end, f"{end}\n  tvm_pulp_debug_step({told}, 1);"))
+        function = _LOOP.sub(rf"\g<0>    tvm_pulp_debug_step({told}, 0);\n", function)
+        watched.append(_LOOP_END.sub(rf"\g<0>\n  tvm_pulp_debug_step({told}, 1);", function))
     return "\n}\n".join(watched).replace(include, f'{include}#include "tvm_pulp_debug.h"\n')
 
 

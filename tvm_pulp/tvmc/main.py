@@ -21,6 +21,7 @@ VERBS = {
     "uma": "write the package of a new accelerator",
     "plan": "print the deployment plan and draw memories over time",
     "targets": "list SoCs, engines and their options; --operators: who runs what",
+    "sweep": "run a study of many models, machines and targets into one table",
     "sim": "run any bare-metal ELF on a simulated SoC",
 }
 

@@ -131,7 +131,7 @@ class Machine:
         return True
 
     def load_elf(self, source: str | Path | bytes) -> None:
-        """Put an executable into the memories; `run` then starts the controller, or all cores, at its entry point."""
+        """Put an executable into the memories; `run` then starts at its entry point who starts first, or all cores."""
         elf = read_elf(source)
         memory = self.soc.memory
         largest = max(memory.l1.size, memory.l2.size, memory.weight.size)
@@ -208,7 +208,7 @@ class Machine:
         """Run until the program writes the exit register; faults of the program raise GuestFault."""
         if not self._started and self._elf is not None:
             last = self.soc.cluster.cores
-            for core in range(0 if self.soc.cluster.dma_core else last, last + 1):
+            for core in [0] if self.soc.cluster.alone else range(0 if self.soc.cluster.dma_core else last, last + 1):
                 self.start_core(core, self._elf.entry)
         begin = time.perf_counter()
         drive = self.drive or _run_alone
