@@ -40,6 +40,7 @@ STAGES = {
     "agreement": "compares what layers computed with what a framework computes",
     "decoder": "language models as arrays, as networks of the dialect, and the C around their programs",
     "zoo": "example models; no stage may depend on one",
+    "result": "what a run gave; compares it with what the model's framework computes",
     "target": "what a compilation is for: calls planning and emission for a SoC",
     "generation": "compiles language models, runs them, turns text into tokens and back",
     "api": "the driver: calls the stages in order",

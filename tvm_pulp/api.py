@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.result import Compiled, Result
 
 if TYPE_CHECKING:
-    from tvm_pulp.agreement import LayerTable
     from tvm_pulp.generation.compile_decoder import DecoderRequest
     from tvm_pulp.generation.compile_exported import ExportedRequest
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
-    from tvm_pulp.qnn.network import Network, State, Tensor
+    from tvm_pulp.qnn.network import State
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner, Statistics
     from tvm_pulp.soc import Soc
@@ -71,74 +71,6 @@ class CompileOptions:
     debug_inputs: Sequence[tuple[str, np.ndarray]] = ()
     # The program shows what every layer made: `App.run(layers=True)`, `Result.compare`. Cycles of it say nothing.
     keep_layers: bool = False
-
-
-@dataclass(frozen=True)
-class Result:
-    """Outputs by graph name in graph order, and the report."""
-
-    outputs: dict[str, np.ndarray]
-    report: dict[str, Any]
-    # What the checks of a debug build found, in one sentence.
-    debug: str | None = None
-    # What every layer made, by its name, where that was asked for.
-    layers: dict[str, np.ndarray] | None = None
-    # What it was compiled from, where it was compiled in this process, and what it was given.
-    compiled: Compiled | None = None
-    inputs: Sequence[np.ndarray] = ()
-
-    def compare(self, reference: str | Path | Mapping[str, np.ndarray] | None = None) -> LayerTable:
-        """Every layer beside what a framework makes of the same inputs, or beside arrays by the model's own names.
-
-        Without a reference, the framework's result for the model that was compiled. Of a run with `layers=True`:
-        `table.first_wrong` is the first layer that differs more than it may.
-        """
-        from tvm_pulp.agreement import compare_layers, given_values, model_values
-
-        if self.layers is None or self.compiled is None:
-            raise UserError(
-                "compare() needs what layers made: compile(..., keep_layers=True) and run(..., layers=True)"
-            )
-        network = self.compiled.network
-        if isinstance(reference, Mapping):
-            values = given_values(reference)
-        else:
-            given = {t.source: _as_stated(t, a) for t, a in zip(network.inputs, self.inputs, strict=True)}
-            values = model_values(_model(reference or self.compiled.model), self.compiled.imported, given)
-        engines = {layer["name"]: layer["engine"] for layer in self.report["layers"]}
-        bounds = {layer["name"]: layer["deviation_lsb"] or 0 for layer in self.report["layers"]}
-        computed = {**self.layers}
-        for tensor, value in zip(network.outputs, self.outputs.values(), strict=True):
-            for layer in network.layers:
-                if layer.outputs[0].storage is tensor.storage and layer.name not in computed:
-                    computed[layer.name] = value
-        return compare_layers(network, self.inputs, computed, values, engines, bounds)
-
-
-def _as_stated(tensor: Tensor, array: np.ndarray) -> np.ndarray:
-    """An input as the model takes it: floats, where `--io` made it integer."""
-    if tensor.quantization is None:
-        return array
-    real = (array.astype(np.float64) - tensor.quantization.zero_point) * tensor.quantization.scale
-    return real.astype(np.float32)
-
-
-def _model(model: str | Path) -> Any:
-    """A file, or an ONNX model of the zoo."""
-    if not str(model).startswith("zoo:"):
-        return Path(model)
-    from tvm_pulp import zoo
-
-    return zoo.build(str(model).removeprefix("zoo:"))
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """What an archive was made from."""
-
-    model: str | Path
-    imported: Any
-    network: Network
 
 
 class App:
@@ -368,25 +300,6 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
     compiled = Compiled(model, imported, network)
     return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds, compiled)
-
-
-def verify_model(
-    model: str | Path,
-    options: CompileOptions,
-    inputs: Mapping[str, np.ndarray] | None = None,
-    progress: Progress = _silent,
-) -> LayerTable:
-    """Compile a model so that it shows its layers, run it, and compare each with the model's own framework."""
-    if options.state or decoder_request(model, options) is not None:
-        raise UserError(
-            "verify compares networks, whose results depend on their inputs alone: a language model and --state keep "
-            "a cache between calls; verify the exported model without --state"
-        )
-    app = compile_with(model, replace(options, keep_layers=True), progress)
-    progress("building and running")
-    result = app.run(inputs, layers=True)
-    progress("comparing")
-    return result.compare()
 
 
 def _debug_inputs(network: Any, options: CompileOptions) -> list[np.ndarray]:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from dataclasses import replace
 
+from tvm_pulp.errors import UserError
 from tvm_pulp.tvmc.model_options import add_model_arguments, options_of, read_arrays
 from tvm_pulp.tvmc.progress import Progress
 
@@ -21,11 +22,20 @@ def run(args: argparse.Namespace) -> int:
     options = replace(options_of(args), keep_layers=True)
     progress = Progress("verify", quiet=args.quiet)
     progress(f"loading the compiler for {args.MODEL}")
+    from tvm_pulp import api
     from tvm_pulp.agreement import print_table
-    from tvm_pulp.api import verify_model
 
     with progress:
-        table = verify_model(args.MODEL, options, inputs, progress)
+        if options.state or api.decoder_request(args.MODEL, options) is not None:
+            raise UserError(
+                "verify compares networks, whose results depend on their inputs alone: a language model and --state "
+                "keep a cache between calls; verify the exported model without --state"
+            )
+        app = api.compile_with(args.MODEL, options, progress)
+        progress("building and running")
+        result = app.run(inputs, layers=True)
+        progress("comparing")
+        table = result.compare()
     print_table(table, sys.stdout)
     if table.first_wrong is None:
         return 0
