@@ -120,6 +120,7 @@ setup(
         "tvm_pulp.uma_backends": [
             "ita=uma_backends.ita:ItaBackend",
             "neureka=uma_backends.neureka:NeurekaBackend",
+            "qvanilla=uma_backends.qvanilla:QVanillaBackend",
         ],
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
         "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],
