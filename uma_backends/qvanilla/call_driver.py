@@ -15,7 +15,6 @@ def call_driver(function: Any) -> Any:
     """Expects a block of the operands x, weight, bias and y in NCHW."""
     x, weight, _, y = function.params
     numbers = [y.shape[1], x.shape[3], x.shape[2], x.shape[1], *weight.shape[2:]]
-    zero_points = [tirx.const(int(function.attrs["zero_point"]), "int32"), tirx.const(0, "int32")]
-    pointers = [buffer.data for buffer in function.params]
+    pointers, zero_points = [buffer.data for buffer in function.params], [int(function.attrs["zero_point"]), 0]
     call = tirx.call_extern("int32", "qvanilla_submit", *pointers, *numbers, *zero_points)
     return function.with_body(tirx.Evaluate(call))

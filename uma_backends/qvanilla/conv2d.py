@@ -52,9 +52,13 @@ def refusal(a: dict[str, Any], specs: Sequence[TensorSpec], data: Sequence[np.nd
         return f"its {kh}x{kw} kernel is not square and odd"
     if list(a["pads"]) != [kh // 2] * 4:
         return f"pads {a['pads']} are not those of SAME, {kh // 2} on each side"
-    bias = np.abs(np.asarray(data[2], np.int64)).max(initial=0) if a["has_bias"] else 0
-    reach = np.abs(data[1].astype(np.int64)).reshape(weight.shape[0], -1).sum(axis=1).max(initial=0) * 255 + bias
-    return "its sums may exceed 32 bits" if reach >= 1 << 31 else ""
+    return "its sums may exceed 32 bits" if reach(data[1], data[2] if a["has_bias"] else None) >= 1 << 31 else ""
+
+
+def reach(weight: np.ndarray, bias: np.ndarray | None) -> int:
+    """The largest sum there can be, whatever its sign."""
+    sums = 255 * np.abs(weight.astype(np.int64)).reshape(len(weight), -1).sum(axis=1)
+    return int((sums + np.abs(np.asarray(0 if bias is None else bias, np.int64))).max(initial=0))
 
 
 @dataclass(frozen=True)

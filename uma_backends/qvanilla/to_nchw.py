@@ -3,8 +3,7 @@
     conv2d (NHWC, int8 results)
     becomes   transpose -> conv2d (NCHW, int32 sums) -> requantize -> transpose
 
-Transposes between two such convolutions cancel each other out.
-"""
+Transposes between two of them cancel each other out."""
 
 from __future__ import annotations
 
@@ -17,9 +16,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.operator import spec_of
-from uma_backends.qvanilla.conv2d import refusal
-
-_TO_NCHW, _TO_NHWC = [0, 3, 1, 2], [0, 2, 3, 1]
+from uma_backends.qvanilla.conv2d import reach, refusal
 
 
 def to_nchw(module: Any) -> Any:
@@ -36,13 +33,13 @@ class _ToNchw(Rewriter):
             return value
         weight = np.ascontiguousarray(data[1].transpose(0, 3, 1, 2))
         bias = data[2] if a["has_bias"] else np.zeros(weight.shape[0], np.int32)
-        image = self.emit(qnn.emit("transpose", [value.args[0]], {"axes": _TO_NCHW}))
+        image = self.emit(qnn.emit("transpose", [value.args[0]], {"axes": [0, 3, 1, 2]}))
         kept = {k: v for k, v in a.items() if not k.startswith("requant")}
         plain = {**kept, "layout": "NCHW", "has_bias": 1, "requant": "none"}
         constants = [relax.const(c, str(c.dtype)) for c in (weight, bias)]
         made = self.emit(qnn.emit("conv2d", [image, *constants], plain), f"{variable.name}_sums")
         if rule.operands:
             vectors = value.args[len(value.args) - rule.operands :]
-            attributes = {**rule.attributes(), "zero_point": 0, "axis": 1}
+            attributes = {**rule.attributes(), "zero_point": 0, "axis": 1, "reach": reach(weight, bias)}
             made = self.emit(qnn.emit("requantize", [made, *vectors], attributes), f"{variable.name}_bytes")
-        return qnn.emit("transpose", [made], {"axes": _TO_NHWC})
+        return qnn.emit("transpose", [made], {"axes": [0, 2, 3, 1]})

@@ -90,6 +90,7 @@ def test_networks_of_the_benchmark_are_exact(golden_data: Path, network: str) ->
     assert offloaded / report["macs"] == pytest.approx(SHARES[network], abs=5e-4)
 
 
+@pytest.mark.slow
 def test_time_follows_the_cost_of_a_product(golden_data: Path) -> None:
     one, three = (run(golden_data, "kws", variant="timed", cycles_per_mac=n) for n in (1, 3))
     offloaded = sum(layer["macs"] for layer in one["layers"] if layer["engine"] == "qvanilla")
