@@ -1,0 +1,6 @@
+"""PyTorch programs (`torch.export`) as ONNX graphs in memory, from where they take the same way as ONNX files.
+
+One file per family of ATen operators, each with a table from ATen's name to a function that writes ONNX nodes. An
+operator that no table knows is replaced by what PyTorch itself defines it to be. Nothing here is imported, and PyTorch
+with it, before a model asks for it.
+"""
