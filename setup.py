@@ -36,6 +36,8 @@ CORE_REQUIREMENTS = [
 EXTRA_REQUIREMENTS = {
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
+    # Modules and programs of PyTorch as models; CPU builds suffice.
+    "torch": ["torch>=2.6", "torchao"],
     "dev": [
         # TFLite's reference kernels; there is no wheel for Windows, and its tests skip without it.
         "ai-edge-litert; sys_platform != 'win32'",

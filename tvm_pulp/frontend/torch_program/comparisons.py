@@ -10,6 +10,15 @@ import numpy as np
 from tvm_pulp.frontend.torch_program.elementwise import Operators, operand, promoted
 from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
 
+_COMPARISONS = {
+    "eq": "Equal",
+    "ne": "Equal",
+    "lt": "Less",
+    "le": "LessOrEqual",
+    "gt": "Greater",
+    "ge": "GreaterOrEqual",
+}
+
 
 def _comparison(op: str, negated: bool = False) -> Callable[..., str]:
     def write(g: GraphBuilder, x: Any, y: Any) -> str:
@@ -70,15 +79,8 @@ def like(fill: float | None) -> Callable[..., str]:
 
 OPERATORS: Operators = {
     **{
-        f"aten.{name}.{kind}": _comparison(*how)
-        for name, how in {
-            "eq": ("Equal",),
-            "ne": ("Equal", True),
-            "lt": ("Less",),
-            "le": ("LessOrEqual",),
-            "gt": ("Greater",),
-            "ge": ("GreaterOrEqual",),
-        }.items()
+        f"aten.{name}.{kind}": _comparison(op, name == "ne")
+        for name, op in _COMPARISONS.items()
         for kind in ("Scalar", "Tensor")
     },
     "aten.logical_and": _logic("And"),

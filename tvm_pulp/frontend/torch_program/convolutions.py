@@ -63,9 +63,7 @@ def conv_transpose(
     return _batched(g, "ConvTranspose", x, weight, bias, attributes)
 
 
-def _batched(
-    g: GraphBuilder, op: str, x: Value, weight: Value, bias: Value | None, attributes: dict[str, Any]
-) -> str:
+def _batched(g: GraphBuilder, op: str, x: Value, weight: Value, bias: Value | None, attributes: dict[str, Any]) -> str:
     """The node, around it a batch of one where the operand has none."""
     if x.rank == weight.rank:
         return g.emit(op, x, weight, bias, **attributes)

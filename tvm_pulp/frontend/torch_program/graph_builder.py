@@ -42,7 +42,7 @@ class Dequantized:
     axis: int | None = None
 
 
-Operand = Value | str | np.ndarray | None
+Operand = Value | str | np.ndarray | np.generic | None
 
 
 class GraphBuilder:
@@ -85,7 +85,7 @@ class GraphBuilder:
             return ""
         if isinstance(operand, Value):
             return operand.name
-        return operand if isinstance(operand, str) else self.constant(operand)
+        return operand if isinstance(operand, str) else self.constant(np.asarray(operand))
 
     def emit_many(self, op: str, operands: Sequence[Operand], outputs: int, **attributes: Any) -> list[str]:
         """Append a node; the names of its results."""

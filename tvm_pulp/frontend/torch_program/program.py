@@ -12,6 +12,8 @@ from typing import Any
 from tvm_pulp.errors import UserError
 
 NEEDED = "pip install 'tvm_pulp[torch]'"
+# Statements about operands that were true when the program was traced.
+CHECKS = frozenset({"aten._assert_tensor_metadata", "aten._assert_scalar", "aten._assert_async.msg"})
 # Decompositions may themselves use operators that are not known.
 _ROUNDS = 6
 
@@ -168,14 +170,15 @@ def in_known_operators(program: Any, known: Collection[str]) -> Any:
     """The program without side effects, in known operators as far as PyTorch can define others by them."""
     import torch
 
+    def operators() -> set[Any]:
+        nodes = (n for n in program.graph.nodes if n.op == "call_function")
+        return {n.target for n in nodes if isinstance(n.target, torch._ops.OpOverload) and name_of(n) not in CHECKS}
+
     with _quiet():
-        program = program.run_decompositions({})
+        if any(op._schema.is_mutable for op in operators()):
+            program = program.run_decompositions({})
         for _ in range(_ROUNDS):
-            unknown = {
-                n.target
-                for n in program.graph.nodes
-                if n.op == "call_function" and isinstance(n.target, torch._ops.OpOverload) and name_of(n) not in known
-            }
+            unknown = {op for op in operators() if str(op).removesuffix(".default") not in known}
             if not unknown:
                 break
             defined = torch.export.default_decompositions()

@@ -66,7 +66,15 @@ def dequantize(
 
 def _per_channel(write: Callable[..., str]) -> Callable[..., str]:
     def written(
-        g: GraphBuilder, x: Value, scales: Value, zero_points: Value, axis: int, low: int, high: int, dtype: Any, *_: Any
+        g: GraphBuilder,
+        x: Value,
+        scales: Value,
+        zero_points: Value,
+        axis: int,
+        low: int,
+        high: int,
+        dtype: Any,
+        *_: Any,
     ) -> str:
         zeros: Any = zero_points if zero_points is not None else np.zeros(scales.shape, np.int64)
         return write(g, x, scales, zeros, low, high, dtype, axis)

@@ -23,8 +23,8 @@ _KEPT = ("dequantize_", "quantize_")
 def onnx_model(program: Any, shapes: Mapping[str, Any]) -> Any:
     """A program as an ONNX model; `shapes` are those the user wants for inputs."""
     program = programs.with_shapes(program, shapes)
-    _check_state(program)
     program = programs.in_known_operators(program, OPERATORS)
+    _check_state(program)
     return _Translation(program).model()
 
 
@@ -54,7 +54,7 @@ class _Translation:
         self._check_known()
         inputs = self._placeholders()
         for node in self.program.graph.nodes:
-            if node.op == "call_function":
+            if node.op == "call_function" and programs.name_of(node) not in programs.CHECKS:
                 self._node(node)
         outputs = self._outputs()
         builder = self.builder
@@ -65,6 +65,12 @@ class _Translation:
 
     def _check_known(self) -> None:
         nodes = [n for n in self.program.graph.nodes if n.op not in ("placeholder", "output")]
+        nodes = [n for n in nodes if programs.name_of(n) not in programs.CHECKS]
+        for node in nodes:
+            if any(not isinstance(d, int) for d in getattr(node.meta.get("val"), "shape", ())):
+                raise UserError(
+                    f"node '{self.names.label(node)}' has a result whose size depends on values: use torch.where"
+                )
         bad = [n for n in nodes if n.op != "call_function" or not self._known(n)]
         if not bad:
             return
@@ -121,8 +127,6 @@ class _Translation:
         meta = node.meta.get("val") if meta is None else meta
         if not hasattr(meta, "shape"):
             return None
-        if any(not isinstance(d, int) for d in meta.shape):
-            raise UserError(f"node '{self.names.label(node)}' has a result whose shape depends on values: avoid it")
         return Value(name, tuple(meta.shape), numpy_type(meta.dtype, self.names.label(node)), len(node.users))
 
     def _node(self, node: Any) -> None:
