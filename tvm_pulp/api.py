@@ -243,7 +243,7 @@ def compile(
 def as_model(model: Any, example_inputs: Any = None) -> Model:
     """What the other functions take as a model: a PyTorch module is exported for inputs like these."""
     if not isinstance(model, (str, Path)):
-        from tvm_pulp.frontend.torch_program.program import as_program
+        from tvm_pulp.frontend.torch_program import as_program
 
         return as_program(model, example_inputs)
     if example_inputs is not None:

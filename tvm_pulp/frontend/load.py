@@ -50,7 +50,7 @@ def load_model(path: Path, options: ImportOptions) -> Imported:
 
         return import_tflite(path, options)
     if model_format == "pytorch":
-        from tvm_pulp.frontend.torch_program.program import load_program
+        from tvm_pulp.frontend.torch_program import load_program
 
         return import_program(load_program(path), options)
     raise UserError(f"--model-format '{model_format}' is unknown: choose one of {', '.join(FORMATS)}")
@@ -60,7 +60,7 @@ def load_model(path: Path, options: ImportOptions) -> Imported:
 def import_program(program: Any, options: ImportOptions) -> Imported:
     """Import a program of `torch.export`."""
     from tvm_pulp.frontend.onnx_file import from_model
-    from tvm_pulp.frontend.torch_program.translate import onnx_model
+    from tvm_pulp.frontend.torch_program import onnx_model
 
     if options.sample_inputs:
         raise UserError("--sample-inputs has no effect on a PyTorch program, which states its input types: drop it")

@@ -16,8 +16,7 @@ torch = pytest.importorskip("torch", reason="PyTorch: scripts/test --torch insta
 
 from tests.frontend.torch_program import networks  # noqa: E402  (needs torch)
 from tests.frontend.torch_program.single_operators import Function  # noqa: E402
-from tvm_pulp.frontend.torch_program.program import as_program  # noqa: E402
-from tvm_pulp.frontend.torch_program.translate import onnx_model  # noqa: E402
+from tvm_pulp.frontend.torch_program import as_program, onnx_model  # noqa: E402
 
 
 def _near(found: np.ndarray, expected: Any) -> None:

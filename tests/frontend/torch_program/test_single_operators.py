@@ -14,8 +14,7 @@ torch = pytest.importorskip("torch", reason="PyTorch: scripts/test --torch insta
 onnxruntime = pytest.importorskip("onnxruntime")
 
 from tests.frontend.torch_program.single_operators import OPERATORS  # noqa: E402  (needs torch)
-from tvm_pulp.frontend.torch_program.program import as_program  # noqa: E402
-from tvm_pulp.frontend.torch_program.translate import onnx_model  # noqa: E402
+from tvm_pulp.frontend.torch_program import as_program, onnx_model  # noqa: E402
 
 
 def _case(name: str) -> tuple[Any, tuple[Any, ...], np.ndarray]:
