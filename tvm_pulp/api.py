@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+from tvm_pulp.canonicalize.bounded_depth import bounded_depth
 from tvm_pulp.errors import UserError
 from tvm_pulp.result import Compiled, Result
 
@@ -236,19 +236,10 @@ def compile(
     A `torch.nn.Module` is exported for `example_inputs`, a tuple of tensors. Further options are the fields of
     `CompileOptions`.
     """
+    from tvm_pulp.frontend.load import as_model
+
     check_option_names(options)
     return compile_with(as_model(model, example_inputs), CompileOptions(target=target, **options), progress)
-
-
-def as_model(model: Any, example_inputs: Any = None) -> Model:
-    """What the other functions take as a model: a PyTorch module is exported for inputs like these."""
-    if not isinstance(model, (str, Path)):
-        from tvm_pulp.frontend.torch_program import as_program
-
-        return as_program(model, example_inputs)
-    if example_inputs is not None:
-        raise UserError(f"example_inputs has no effect on '{model}', which is exported already: drop it")
-    return model
 
 
 def check_option_names(options: Mapping[str, Any]) -> None:
@@ -275,7 +266,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
         from tvm_pulp.generation.compile_exported import compile_exported
 
         stated = {"target": options.target, "soc": target.soc.name, "inferred_inputs": []}
-        with _bounded_depth():
+        with bounded_depth():
             if isinstance(decoder, DecoderRequest):
                 files = compile_decoder(decoder, target, stated, progress)
             else:
@@ -286,7 +277,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
 
     imported = import_model(model, options)
     progress("canonicalizing")
-    with _bounded_depth():
+    with bounded_depth():
         module, states = _with_state(canonicalize(imported), options, target)
         module = target.prepare(module)
         progress("lowering")
@@ -339,18 +330,6 @@ def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progre
     sentence = float_sentence(network, imported.nodes, expected)
     if sentence is not None:
         progress(sentence)
-
-
-@contextmanager
-def _bounded_depth() -> Iterator[None]:
-    """An expression nested deeper than Python's stack is the model's fault."""
-    try:
-        yield
-    except RecursionError:
-        raise UserError(
-            "hundreds of operators between two quantizations are one float expression, nested too deeply to be "
-            "compiled: put QuantizeLinear and DequantizeLinear between them"
-        ) from None
 
 
 def decoder_request(model: Model, options: CompileOptions) -> DecoderRequest | ExportedRequest | None:
@@ -474,7 +453,7 @@ def plan_model(model: Model, options: CompileOptions) -> LoweredPlan:
     if not target.soc.simulated:
         raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     imported = import_model(model, options)
-    with _bounded_depth():
+    with bounded_depth():
         module, states = _with_state(canonicalize(imported), options, target)
         network = build_network(target.prepare(module), imported, module_name(options), states)
     return target.plan(network)
@@ -505,7 +484,7 @@ def explain(model: Model, options: CompileOptions, stream: TextIO, onnx: Path | 
     except UnsupportedOperators as error:
         explain_unsupported(error.nodes, stream)
         raise
-    with _bounded_depth():
+    with bounded_depth():
         module, states = _with_state(canonicalize(imported), options, target)
         network = build_network(target.prepare(module), imported, module_name(options), states)
     if target.soc.simulated:

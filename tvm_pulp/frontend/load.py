@@ -31,6 +31,17 @@ def printable_messages() -> Iterator[None]:
         raise
 
 
+def as_model(model: Any, example_inputs: Any = None) -> Any:
+    """What the other functions take as a model: a PyTorch module is exported for inputs like these."""
+    if not isinstance(model, (str, Path)):
+        from tvm_pulp.frontend.torch_program import as_program
+
+        return as_program(model, example_inputs)
+    if example_inputs is not None:
+        raise UserError(f"example_inputs has no effect on '{model}', which is exported already: drop it")
+    return model
+
+
 @printable_messages()
 def load_model(path: Path, options: ImportOptions) -> Imported:
     """Import a model file."""
