@@ -40,6 +40,8 @@ NOTEBOOK_REQUIREMENTS = ["ipykernel", "nbclient", "nbformat"]
 EXTRA_REQUIREMENTS = {
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
+    # Modules and programs of PyTorch as models; CPU builds suffice.
+    "torch": ["torch>=2.6", "torchao"],
     # What `tvmc verify` compares with.
     "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
     "dse": STUDY_REQUIREMENTS,
@@ -130,6 +132,7 @@ setup(
         "tvm_pulp.uma_backends": [
             "ita=uma_backends.ita:ItaBackend",
             "neureka=uma_backends.neureka:NeurekaBackend",
+            "qvanilla=uma_backends.qvanilla:QVanillaBackend",
         ],
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
         "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],
