@@ -34,6 +34,8 @@ CORE_REQUIREMENTS = [
 ]
 
 EXTRA_REQUIREMENTS = {
+    # Its imports of pkg_resources and distutils need a setuptools that still has them.
+    "mlonmcu": ["mlonmcu==0.9.0", "setuptools<81"],
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
     "dev": [
@@ -116,7 +118,10 @@ setup(
     install_requires=CORE_REQUIREMENTS,
     extras_require=EXTRA_REQUIREMENTS,
     entry_points={
-        "console_scripts": ["tvmc=tvm_pulp.tvmc.main:main"],
+        "console_scripts": [
+            "tvmc=tvm_pulp.tvmc.main:main",
+            "tvmpulp-mlonmcu=tvm_pulp.mlonmcu.command_line:main",
+        ],
         "tvm_pulp.uma_backends": [
             "ita=uma_backends.ita:ItaBackend",
             "neureka=uma_backends.neureka:NeurekaBackend",
