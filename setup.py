@@ -33,12 +33,25 @@ CORE_REQUIREMENTS = [
     "ziglang",
 ]
 
+# Studies of many configurations: tables, scaling out, search; and the notebooks of examples/.
+STUDY_REQUIREMENTS = ["dask", "distributed", "optuna", "pandas", "pyarrow"]
+NOTEBOOK_REQUIREMENTS = ["ipykernel", "nbclient", "nbformat"]
+
+# MLonMCU imports pkg_resources and distutils: it needs a setuptools that still has them.
+MLONMCU_REQUIREMENTS = ["mlonmcu==0.9.0", "setuptools<81"]
+
 EXTRA_REQUIREMENTS = {
-    # Its imports of pkg_resources and distutils need a setuptools that still has them.
-    "mlonmcu": ["mlonmcu==0.9.0", "setuptools<81"],
+    "mlonmcu": MLONMCU_REQUIREMENTS,
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
+    # What `tvmc verify` compares with.
+    "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
+    "dse": STUDY_REQUIREMENTS,
+    "notebooks": [*STUDY_REQUIREMENTS, *NOTEBOOK_REQUIREMENTS],
     "dev": [
+        *STUDY_REQUIREMENTS,
+        *NOTEBOOK_REQUIREMENTS,
+        *MLONMCU_REQUIREMENTS,
         # TFLite's reference kernels; there is no wheel for Windows, and its tests skip without it.
         "ai-edge-litert; sys_platform != 'win32'",
         "hypothesis",
