@@ -40,6 +40,7 @@ NOTEBOOK_REQUIREMENTS = ["ipykernel", "nbclient", "nbformat"]
 EXTRA_REQUIREMENTS = {
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
+    "quantize": ["onnxruntime"],
     # What `tvmc verify` compares with.
     "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
     "dse": STUDY_REQUIREMENTS,
