@@ -57,7 +57,7 @@ def quantize_model(
     evaluation: Mapping[str, np.ndarray] | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Quantized:
-    """Quantize; then, while the loss is above its limit, keep the layers that cost most in float.
+    """Quantize; where the loss is above its limit, keep the layers that cost most in float, as few as suffice.
 
     The loss is measured on `evaluation`, by default on the samples of the calibration.
     """
@@ -79,23 +79,39 @@ def quantize_model(
     progress(f"measuring {len(names)} layers one by one")
     few = samples[:_SENSITIVITY_SAMPLES]
     rows = sensitivity(quantizer, few, expected[: len(few)] if judged is samples else _runs(source, few))
-    kept = list(options.keep)
-    made = quantizer.quantized(kept)
-    accuracy = measure(source, made, judged, options.metric)
-    # Those that make most noise first; ever more at a time.
-    order = [row.name for row in sorted(rows, key=lambda row: row.sqnr_db) if row.name not in kept]
-    count = 1
-    while options.max_loss is not None and accuracy.loss > options.max_loss and order:
-        kept, order, count = kept + order[:count], order[count:], 2 * count
-        progress(f"a loss of {accuracy.loss:.2%}: keeping {len(kept)} layers in float")
+    # Those that make most noise first.
+    order = [row.name for row in sorted(rows, key=lambda row: row.sqnr_db) if row.name not in options.keep]
+
+    def attempt(count: int) -> Quantized:
+        kept = [*options.keep, *order[:count]]
+        progress(f"measuring with {len(kept)} of {len(names)} layers in float")
         made = quantizer.quantized(kept)
-        accuracy = measure(source, made, judged, options.metric)
-    if options.max_loss is not None and accuracy.loss > options.max_loss:
-        raise UserError(
-            f"no choice of layers keeps the loss below {options.max_loss:.2%}: with all layers in float it is "
-            f"{accuracy.loss:.2%}; calibrate with more samples, or allow more with --max-loss"
-        )
-    return Quantized(made, accuracy, tuple(rows), tuple(kept))
+        return Quantized(made, measure(source, made, judged, options.metric), tuple(rows), tuple(kept))
+
+    return _fewest(attempt, len(order), options.max_loss)
+
+
+def _fewest(attempt: Callable[[int], Quantized], most: int, max_loss: float | None) -> Quantized:
+    """The attempt with the fewest layers in float whose loss is small enough."""
+    best, too_few, count = attempt(0), 0, 0
+    if max_loss is None or best.accuracy.loss <= max_loss:
+        return best
+    while best.accuracy.loss > max_loss:
+        if count == most:
+            raise UserError(
+                f"no choice of layers keeps the loss below {max_loss:.2%}: with all layers in float it is "
+                f"{best.accuracy.loss:.2%}; calibrate with more samples, or allow more with --max-loss"
+            )
+        too_few, count = count, min(most, max(1, 2 * count))
+        best = attempt(count)
+    while count - too_few > 1:
+        middle = (count + too_few) // 2
+        between = attempt(middle)
+        if between.accuracy.loss <= max_loss:
+            best, count = between, middle
+        else:
+            too_few = middle
+    return best
 
 
 def _check(options: QuantizeOptions) -> None:
