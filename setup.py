@@ -44,6 +44,7 @@ EXTRA_REQUIREMENTS = {
     "mlonmcu": MLONMCU_REQUIREMENTS,
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
+    "quantize": ["onnxruntime"],
     # Modules and programs of PyTorch as models; CPU builds suffice.
     "torch": ["torch>=2.6", "torchao"],
     # What `tvmc verify` compares with.
@@ -140,6 +141,7 @@ setup(
         "tvm_pulp.uma_backends": [
             "ita=uma_backends.ita:ItaBackend",
             "neureka=uma_backends.neureka:NeurekaBackend",
+            "qvanilla=uma_backends.qvanilla:QVanillaBackend",
         ],
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
         "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],
