@@ -137,13 +137,7 @@ class App:
         wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
         check_options(
-            chosen,
-            runner_class(chosen).capabilities,
-            instruments=wanted,
-            toolchain=toolchain,
-            max_cycles=max_cycles,
-            settings=device_options,
-            known=runner_class(chosen).options,
+            chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
         )
         if layers and LAYERS_FILE not in self.files:
             raise UserError("run(layers=True) has nothing to show: compile the model with keep_layers=True")
@@ -199,12 +193,12 @@ class App:
 
     def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> Runner:
         """The device with the archive's program, built once."""
-        from tvm_pulp.sim.runner import runner_class
+        from tvm_pulp.sim.runner import checked_settings, runner_class
 
         key = (name, toolchain, tuple(sorted((settings or {}).items())))
         if key not in self._runners:
             made = runner_class(name)()
-            made.settings = dict(settings or {})
+            made.settings = checked_settings(name, settings or {})
             made.build(self.files, self.metadata, toolchain)
             self._runners[key] = made
         return self._runners[key]

@@ -169,6 +169,16 @@ def runner_class(name: str) -> type[Runner]:
     )
 
 
+def checked_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
+    """What `--device-option` gave; one that the device does not know is a user error."""
+    known = runner_class(name).options
+    for option in given:
+        if option not in known:
+            way_out = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise UserError(f"--device-option {option}: --device {name} knows no such option: {way_out}")
+    return dict(given)
+
+
 def check_options(
     name: str,
     capabilities: Capabilities,
@@ -176,14 +186,8 @@ def check_options(
     instruments: Instruments,
     toolchain: str | None,
     max_cycles: int | None = None,
-    settings: Mapping[str, str] | None = None,
-    known: Mapping[str, str] | None = None,
 ) -> None:
-    """Options that a device would ignore are user errors; `known` are those it takes as `settings`."""
-    for option in settings or {}:
-        if option not in (known or {}):
-            way_out = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise UserError(f"--device-option {option}: --device {name} knows no such option: {way_out}")
+    """Options that a device would ignore are user errors."""
     if max_cycles is not None and not capabilities.cycle_limit:
         raise UserError(f"--max-cycles has no effect on --device {name}, which knows no limit: drop it")
     if instruments.trace is not None and not capabilities.trace:
