@@ -23,7 +23,11 @@ from tvm_pulp.toolchain import RiscvToolchain
 L3_CONTENTS = "parameters/l3.bin"
 
 # What the program reports in the exit register: enum tvm_pulp_exit of the runtime.
-_EXIT_REASONS = {3: "a core's stack overflowed into its guard", 4: "the program sets more marks than there is room for"}
+_EXIT_REASONS = {
+    3: "a core's stack overflowed into its guard",
+    4: "the program sets more marks than there is room for",
+    5: "the network refused to run: it was compiled for another runtime, or L1 is too small for it",
+}
 # Cycles after which a run counts as hung.
 _LEAST_LIMIT = 20_000_000
 _LIMIT_PER_ESTIMATE = 50
