@@ -129,8 +129,8 @@ def test_a_network_that_another_runtime_would_run(target: str) -> None:
     app = tvm_pulp.compile("zoo:autoencoder", target=target, soc="siracusa")
     path = "runtime/hal/executor.c"
     text = app.files[path].decode()
-    assert text.count("= TVM_PULP_EXECUTOR_MAGIC;") == 1
-    files = app.files | {path: text.replace("= TVM_PULP_EXECUTOR_MAGIC;", "= TVM_PULP_EXECUTOR_MAGIC + 1u;").encode()}
+    assert text.count("(TVM_PULP_EXECUTOR_MAGIC);") == 1
+    files = app.files | {path: text.replace("(TVM_PULP_EXECUTOR_MAGIC);", "(0x1234);").encode()}
     device = IssDevice(files, app.metadata)
     with pytest.raises(GuestFault, match="exit code 5: the network refused to run"):
         device.run(prepare_inputs(app.metadata["tvm_pulp"]["inputs"], None))
