@@ -225,6 +225,23 @@ class Energy(_Section):
     static_cycle: float | None = None
 
 
+class Area(_Section):
+    """Square millimetres of silicon, for comparing variants; None where nothing is known.
+
+    `source`: where the figures come from, and which are assumed. `fixed`: what no parameter changes. `engines`: by
+    engine the terms that add up, each a product of parameters and what one unit takes: {"pe_rows*pe_columns": 0.01}.
+    """
+
+    source: str = ""
+    core: float | None = Field(default=None, ge=0)
+    l1_kib: float | None = Field(default=None, ge=0)
+    l2_kib: float | None = Field(default=None, ge=0)
+    weight_kib: float | None = Field(default=None, ge=0)
+    dma_byte_per_cycle: float | None = Field(default=None, ge=0)
+    fixed: float | None = Field(default=None, ge=0)
+    engines: dict[str, dict[str, float]] = {}
+
+
 class Soc(_Section):
     """One system. `simulated` is false where emitted C runs natively and there is nothing to simulate."""
 
@@ -243,6 +260,7 @@ class Soc(_Section):
     engines: dict[str, Engine] = {}
     software: Software = Software()
     energy: Energy = Energy()
+    area: Area = Area()
 
     @model_validator(mode="after")
     def _check(self) -> Soc:
