@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
+    from tvm_pulp.report.html import RunDetails
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner, Statistics
     from tvm_pulp.tir import LoweredPlan
@@ -76,6 +77,22 @@ class Result:
     report: dict[str, Any]
     # What the checks of a debug build found, in one sentence.
     debug: str | None = None
+    # What a page shows beyond the report.
+    details: RunDetails | None = field(default=None, repr=False, compare=False)
+
+    def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
+        """The report as one self-contained page, also written to a file if one is named; `title` heads it."""
+        from tvm_pulp.report.html import run_page
+
+        if self.details is None:
+            raise UserError("this result holds no details of its run: call to_html() on what App.run() returned")
+        text = run_page(self.report, self.details, title or self.details.metadata["model_name"])
+        if path is not None:
+            try:
+                Path(path).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise UserError(f"cannot write {path}: {error.strerror}") from None
+        return text
 
 
 class App:
@@ -123,6 +140,7 @@ class App:
         instruments: Instruments | None = None,
     ) -> Result:
         """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace."""
+        from tvm_pulp.report.html import RunDetails
         from tvm_pulp.report.inputs import prepare_inputs
         from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
@@ -151,7 +169,8 @@ class App:
             again = run_twice(runner, self.metadata, arrays)
             check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
-        return Result(outputs, self._report(run.statistics), getattr(runner, "debug_text", None))
+        details = RunDetails(self.metadata, self._plan(), run.statistics.activity)
+        return Result(outputs, self._report(run.statistics), getattr(runner, "debug_text", None), details)
 
     def generate(
         self,
@@ -198,16 +217,22 @@ class App:
             self._runners[key] = made
         return self._runners[key]
 
+    def _plan(self) -> dict[str, Any] | None:
+        from tvm_pulp.codegen.mlf import read_plan
+
+        return read_plan(self.files) if "plan.json" in self.files else None
+
     def _report(self, run: Statistics) -> dict[str, Any]:
         from tvm_pulp.formats import ReportJson, check_record
         from tvm_pulp.report import report
 
-        make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
-        made = make(self.metadata, run, self._compile_seconds)
-        if "plan.json" in self.files:
-            from tvm_pulp.codegen.mlf import read_plan
-
-            made["planner"] = (read_plan(self.files) or {})["planner"]
+        plan = self._plan()
+        if self.metadata["tvm_pulp"]["soc"] == "host":
+            made = report.host_report(self.metadata, run, self._compile_seconds)
+        else:
+            made = report.cluster_report(self.metadata, run, self._compile_seconds, plan)
+        if plan is not None:
+            made["planner"] = plan["planner"]
             made["host"]["solver_s"] = self._solver_seconds
         check_record(ReportJson, made)
         return made

@@ -15,6 +15,7 @@ VERBS = {
     "compile": "compile a model to a Model Library Format archive of bare-metal C",
     "build": "build the bare-metal ELF of an archive",
     "run": "build an archive and run it on a device",
+    "compare": "show two reports of runs side by side",
     "generate": "continue a prompt with a compiled language model",
     "explain": "show node by node what the compiler does and why",
     "uma": "write the package of a new accelerator",
