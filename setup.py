@@ -33,10 +33,20 @@ CORE_REQUIREMENTS = [
     "ziglang",
 ]
 
+# Studies of many configurations: tables, scaling out, search; and the notebooks of examples/.
+STUDY_REQUIREMENTS = ["dask", "distributed", "optuna", "pandas", "pyarrow"]
+NOTEBOOK_REQUIREMENTS = ["ipykernel", "nbclient", "nbformat"]
+
 EXTRA_REQUIREMENTS = {
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
+    # What `tvmc verify` compares with.
+    "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
+    "dse": STUDY_REQUIREMENTS,
+    "notebooks": [*STUDY_REQUIREMENTS, *NOTEBOOK_REQUIREMENTS],
     "dev": [
+        *STUDY_REQUIREMENTS,
+        *NOTEBOOK_REQUIREMENTS,
         # TFLite's reference kernels; there is no wheel for Windows, and its tests skip without it.
         "ai-edge-litert; sys_platform != 'win32'",
         "hypothesis",

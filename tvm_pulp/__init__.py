@@ -13,7 +13,8 @@ __version__ = "0.1.0"
 __all__ = ["App", "Result", "compile"]
 
 if TYPE_CHECKING:
-    from tvm_pulp.api import App, Result, compile
+    from tvm_pulp.api import App, compile
+    from tvm_pulp.result import Result
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.result import Compiled, Result
 
 if TYPE_CHECKING:
     from tvm_pulp.generation.compile_decoder import DecoderRequest
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
-    from tvm_pulp.report.html import RunDetails
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner, Statistics
+    from tvm_pulp.soc import Soc
     from tvm_pulp.tir import LoweredPlan
 
 Progress = Callable[[str], None]
@@ -38,7 +39,8 @@ class CompileOptions:
     """What can be said about a compilation; the command line's options, one for one."""
 
     target: str = "c"
-    soc: str | None = None
+    # The name of a preset, the path of a description, or a description.
+    soc: str | Path | Soc | None = None
     module_name: str = "default"
     model_format: str | None = None
     input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -67,32 +69,8 @@ class CompileOptions:
     # Checks at run time: the first wrong layer is named. They expect these inputs, by default those of `App.run()`.
     debug: bool = False
     debug_inputs: Sequence[tuple[str, np.ndarray]] = ()
-
-
-@dataclass(frozen=True)
-class Result:
-    """Outputs by graph name in graph order, and the report."""
-
-    outputs: dict[str, np.ndarray]
-    report: dict[str, Any]
-    # What the checks of a debug build found, in one sentence.
-    debug: str | None = None
-    # What a page shows beyond the report.
-    details: RunDetails | None = field(default=None, repr=False, compare=False)
-
-    def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
-        """The report as one self-contained page, also written to a file if one is named; `title` heads it."""
-        from tvm_pulp.report.html import run_page
-
-        if self.details is None:
-            raise UserError("this result holds no details of its run: call to_html() on what App.run() returned")
-        text = run_page(self.report, self.details, title or self.details.metadata["model_name"])
-        if path is not None:
-            try:
-                Path(path).write_text(text, encoding="utf-8")
-            except OSError as error:
-                raise UserError(f"cannot write {path}: {error.strerror}") from None
-        return text
+    # The program shows what every layer made: `App.run(layers=True)`, `Result.compare`. Cycles of it say nothing.
+    keep_layers: bool = False
 
 
 class App:
@@ -104,12 +82,14 @@ class App:
         compile_seconds: float | None = None,
         tir_stages: Sequence[Any] = (),
         solver_seconds: float | None = None,
+        compiled: Compiled | None = None,
     ) -> None:
         from tvm_pulp.codegen import mlf
 
         self.files = files
         # The main function after every TIR pass; a loaded archive has only the last, as text.
         self.tir_stages = tuple(tir_stages)
+        self.compiled = compiled
         self.metadata = mlf.metadata(files)
         self._compile_seconds, self._solver_seconds = compile_seconds, solver_seconds
         self._runners: dict[tuple[str, str | None], Runner] = {}
@@ -138,8 +118,14 @@ class App:
         toolchain: str | None = None,
         max_cycles: int | None = None,
         instruments: Instruments | None = None,
+        layers: bool = False,
     ) -> Result:
-        """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace."""
+        """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace.
+
+        `layers`: also what every layer made, of a network compiled with `keep_layers`.
+        """
+        from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
+        from tvm_pulp.codegen.mlf import read_plan
         from tvm_pulp.report.html import RunDetails
         from tvm_pulp.report.inputs import prepare_inputs
         from tvm_pulp.sim.instruments import Instruments
@@ -158,6 +144,8 @@ class App:
             toolchain=toolchain,
             max_cycles=max_cycles,
         )
+        if layers and LAYERS_FILE not in self.files:
+            raise UserError("run(layers=True) has nothing to show: compile the model with keep_layers=True")
         arrays = prepare_inputs(facts["inputs"], inputs)
         runner = self._runner(chosen, toolchain)
         runner.max_cycles = max_cycles
@@ -169,8 +157,12 @@ class App:
             again = run_twice(runner, self.metadata, arrays)
             check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
-        details = RunDetails(self.metadata, self._plan(), run.statistics.activity)
-        return Result(outputs, self._report(run.statistics), getattr(runner, "debug_text", None), details)
+        shown = runner.layers(arrays) if layers else None
+        debug = getattr(runner, "debug_text", None)
+        plan = read_plan(self.files)
+        details = RunDetails(self.metadata, plan, run.statistics.activity)
+        report = self._report(run.statistics, plan)
+        return Result(outputs, report, debug, shown, self.compiled, arrays, details)
 
     def generate(
         self,
@@ -217,16 +209,10 @@ class App:
             self._runners[key] = made
         return self._runners[key]
 
-    def _plan(self) -> dict[str, Any] | None:
-        from tvm_pulp.codegen.mlf import read_plan
-
-        return read_plan(self.files) if "plan.json" in self.files else None
-
-    def _report(self, run: Statistics) -> dict[str, Any]:
+    def _report(self, run: Statistics, plan: dict[str, Any] | None) -> dict[str, Any]:
         from tvm_pulp.formats import ReportJson, check_record
         from tvm_pulp.report import report
 
-        plan = self._plan()
         if self.metadata["tvm_pulp"]["soc"] == "host":
             made = report.host_report(self.metadata, run, self._compile_seconds)
         else:
@@ -302,18 +288,23 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
         _tell_float(lowered.plan.network, imported, expected, progress)
         progress("emitting C")
         sample = _debug_inputs(lowered.plan.network, options) if options.debug else None
-        files, stages, network = target.emit(lowered, facts, sample), lowered.stages, lowered.plan.network
+        files, stages, network = (
+            target.emit(lowered, facts, sample, options.keep_layers),
+            lowered.stages,
+            lowered.plan.network,
+        )
     else:
         from tvm_pulp.codegen.emit import emit
 
         _tell_float(network, imported, {}, progress)
         progress(f"emitting C for {len(network.layers)} layers")
         network = target.on_host(network)
-        files = emit(network, facts).files
+        files = emit(network, facts, options.keep_layers).files
     assert network.origin is not None
     files["src/main.relax.txt"] = module.script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
-    return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds)
+    compiled = Compiled(model, imported, network)
+    return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds, compiled)
 
 
 def _debug_inputs(network: Any, options: CompileOptions) -> list[np.ndarray]:

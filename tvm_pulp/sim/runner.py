@@ -103,6 +103,10 @@ class Runner(ABC):
     def read_back(self) -> list[np.ndarray]:
         """Outputs of the last inference in graph order."""
 
+    def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        """What every layer makes of the inputs, by its name; of an archive that keeps them."""
+        raise UserError(f"{type(self).__name__} does not show what layers make: use device iss or host")
+
     @abstractmethod
     def statistics(self) -> Statistics:
         """What the last `run` took."""

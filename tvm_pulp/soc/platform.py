@@ -13,6 +13,8 @@ from tvm_pulp.soc.kernel_sources import needed_sources
 
 _SCRIPT = "link.ld.in"
 _HEADERS = "include/tvm_pulp"
+# The kind of cores that a runtime is for, where it is not the usual one.
+_CORES_OF_HAL = {"snitch": "snitch", "mcu": "rv32"}
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,12 @@ class Platform:
             raise UserError(
                 f"SoC {self.soc.name}: software.kernels 'xpulp' needs cluster.isa.xpulp: leave it empty for generated C"
             )
-        if (self.soc.software.hal == "snitch") != (self.soc.cluster.core == "snitch"):
+        if _CORES_OF_HAL.get(self.soc.software.hal, "ri5cy") != self.soc.cluster.core:
             raise UserError(
                 f"SoC {self.soc.name}: software.hal '{self.soc.software.hal}' is not for cores of the kind "
                 f"'{self.soc.cluster.core}': change one of them"
             )
-        if self.soc.memory.l2.private_bytes == 0 and not self.soc.cluster.dma_core:
+        if self.soc.memory.l2.private_bytes == 0 and self.soc.cluster.core == "ri5cy":
             raise UserError(
                 f"SoC {self.soc.name}: memory.l2.private_bytes is 0, but the controller's stack lies there: set it"
             )

@@ -16,11 +16,13 @@ VERBS = {
     "build": "build the bare-metal ELF of an archive",
     "run": "build an archive and run it on a device",
     "compare": "show two reports of runs side by side",
+    "verify": "compare every layer on the device with onnxruntime or LiteRT",
     "generate": "continue a prompt with a compiled language model",
     "explain": "show node by node what the compiler does and why",
     "uma": "write the package of a new accelerator",
     "plan": "print the deployment plan and draw memories over time",
     "targets": "list SoCs, engines and their options; --operators: who runs what",
+    "sweep": "run a study of many models, machines and targets into one table",
     "sim": "run any bare-metal ELF on a simulated SoC",
 }
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 
+from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.instruments import Instruments
@@ -55,6 +56,7 @@ class IssRunner(Runner):
         chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
         self._name = metadata["model_name"]
         self._plan = read_plan(files)
+        self._captures = from_files(files)
         try:
             self.device = IssDevice(files, metadata, toolchain=chosen)
         except ToolchainError as error:
@@ -103,6 +105,16 @@ class IssRunner(Runner):
     def debug_text(self) -> str | None:
         """What the checks of a debug build found, in one sentence; None for other builds."""
         return self.device.debug_text
+
+    def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        assert self._captures is not None, "the archive keeps its layers"
+        machine = self.device.load(list(inputs))
+        self.device.execute(machine, 1, max_cycles=self.max_cycles)
+        shown, seen, at = machine.output(), CapturedLayers(), 0
+        for capture in self._captures:
+            seen.add(capture, shown[at : at + capture.bytes])
+            at += capture.bytes
+        return seen.complete()
 
     def read_back(self) -> list[np.ndarray]:
         return self.device.read_back(self._machine)
