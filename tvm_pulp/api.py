@@ -160,8 +160,7 @@ class App:
         shown = runner.layers(arrays) if layers else None
         debug = getattr(runner, "debug_text", None)
         plan = read_plan(self.files)
-        details = RunDetails(self.metadata, plan, run.statistics.activity)
-        report = self._report(run.statistics, plan)
+        details, report = RunDetails(self.metadata, plan, run.statistics.activity), self._report(run.statistics, plan)
         return Result(outputs, report, debug, shown, self.compiled, arrays, details)
 
     def generate(
