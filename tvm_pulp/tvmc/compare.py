@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("A", help="report written by `tvmc run --report`")
     parser.add_argument("B", help="another one")
     parser.add_argument("--html", metavar="F.html", help="write both as one self-contained page")
-    parser.epilog = "example: tvmc compare cores.json neureka.json --html both.html"
+    parser.epilog = "example: tvmc compare before.json after.json --html both.html"
 
 
 def run(args: argparse.Namespace) -> int:
