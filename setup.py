@@ -40,6 +40,8 @@ NOTEBOOK_REQUIREMENTS = ["ipykernel", "nbclient", "nbformat"]
 EXTRA_REQUIREMENTS = {
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
+    # Modules and programs of PyTorch as models; CPU builds suffice.
+    "torch": ["torch>=2.6", "torchao"],
     # What `tvmc verify` compares with.
     "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
     "dse": STUDY_REQUIREMENTS,

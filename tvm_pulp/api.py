@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+from tvm_pulp.canonicalize.bounded_depth import bounded_depth
 from tvm_pulp.errors import UserError
 from tvm_pulp.result import Compiled, Result
 
@@ -223,16 +223,27 @@ class App:
         return made
 
 
+# A path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`).
+Model = str | Path | Any
+
+
 def compile(
-    model: str | Path,
+    model: Model,
     target: str = "c",
     *,
+    example_inputs: Any = None,
     progress: Progress = _silent,
     **options: Any,
 ) -> App:
-    """Compile a model file, or `zoo:NAME`, to an archive of C. Further options are the fields of `CompileOptions`."""
+    """Compile a model file, `zoo:NAME` or a PyTorch model to an archive of C.
+
+    A `torch.nn.Module` is exported for `example_inputs`, a tuple of tensors. Further options are the fields of
+    `CompileOptions`.
+    """
+    from tvm_pulp.frontend.load import as_model
+
     check_option_names(options)
-    return compile_with(model, CompileOptions(target=target, **options), progress)
+    return compile_with(as_model(model, example_inputs), CompileOptions(target=target, **options), progress)
 
 
 def check_option_names(options: Mapping[str, Any]) -> None:
@@ -245,21 +256,21 @@ def check_option_names(options: Mapping[str, Any]) -> None:
             raise UserError(f"compile() has no option '{name}': {hint}")
 
 
-def compile_with(model: str | Path, options: CompileOptions, progress: Progress = _silent) -> App:
+def compile_with(model: Model, options: CompileOptions, progress: Progress = _silent) -> App:
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
     from tvm_pulp.project.project_files import project_files
     from tvm_pulp.target import resolve_target
 
     target, name = resolve_target(options), module_name(options)
-    progress(f"importing {model}")
+    progress(f"importing {model if isinstance(model, (str, Path)) else 'a PyTorch program'}")
     decoder = decoder_request(model, options)
     if decoder is not None:
         from tvm_pulp.generation.compile_decoder import DecoderRequest, compile_decoder
         from tvm_pulp.generation.compile_exported import compile_exported
 
         stated = {"target": options.target, "soc": target.soc.name, "inferred_inputs": []}
-        with _bounded_depth():
+        with bounded_depth():
             if isinstance(decoder, DecoderRequest):
                 files = compile_decoder(decoder, target, stated, progress)
             else:
@@ -270,7 +281,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
 
     imported = import_model(model, options)
     progress("canonicalizing")
-    with _bounded_depth():
+    with bounded_depth():
         module, states = _with_state(canonicalize(imported), options, target)
         module = target.prepare(module)
         progress("lowering")
@@ -325,29 +336,18 @@ def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progre
         progress(sentence)
 
 
-@contextmanager
-def _bounded_depth() -> Iterator[None]:
-    """An expression nested deeper than Python's stack is the model's fault."""
-    try:
-        yield
-    except RecursionError:
-        raise UserError(
-            "hundreds of operators between two quantizations are one float expression, nested too deeply to be "
-            "compiled: put QuantizeLinear and DequantizeLinear between them"
-        ) from None
-
-
-def decoder_request(model: str | Path, options: CompileOptions) -> DecoderRequest | ExportedRequest | None:
+def decoder_request(model: Model, options: CompileOptions) -> DecoderRequest | ExportedRequest | None:
     """The language model that a name of the zoo or a file means; None for any other model."""
     from tvm_pulp.generation.exported_request import exported_request
     from tvm_pulp.zoo import decoders
 
-    name = str(model).removeprefix("zoo:")
+    is_file = isinstance(model, (str, Path)) and not str(model).startswith("zoo:")
+    name = str(model).removeprefix("zoo:") if isinstance(model, (str, Path)) else "the program"
     if not str(model).startswith("zoo:") or name not in decoders.MODELS:
-        made = None if str(model).startswith("zoo:") else exported_request(Path(model), options, module_name(options))
+        made = exported_request(Path(model), options, module_name(options)) if is_file else None
         for option, given in (("--capacity", options.capacity), ("--tokenizer", options.tokenizer)):
             if made is None and given is not None:
-                raise UserError(f"{option} has no effect on '{model}', which has no recognised cache: drop it")
+                raise UserError(f"{option} has no effect on '{name}', which has no recognised cache: drop it")
         return made
     from tvm_pulp.generation.compile_decoder import DecoderRequest
 
@@ -371,8 +371,8 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
     return DecoderRequest(module_name(options), weights, capacity, chunk, decoders.tokenizer_file(name))
 
 
-def import_model(model: str | Path, options: CompileOptions) -> Any:
-    """Import a file or a zoo model; with integer ends where they are wanted."""
+def import_model(model: Model, options: CompileOptions) -> Any:
+    """Import a file, a zoo model or a PyTorch program; with integer ends where they are wanted."""
     imported = _import(model, options)
     if options.io is not None:
         from tvm_pulp.canonicalize.integer_ends import integer_ends
@@ -381,9 +381,9 @@ def import_model(model: str | Path, options: CompileOptions) -> Any:
     return imported
 
 
-def _import(model: str | Path, options: CompileOptions) -> Any:
+def _import(model: Model, options: CompileOptions) -> Any:
     from tvm_pulp.frontend.imported import ImportOptions
-    from tvm_pulp.frontend.load import import_onnx_graph, load_model
+    from tvm_pulp.frontend.load import import_onnx_graph, import_program, load_model
 
     import_options = ImportOptions(
         options.model_format,
@@ -391,6 +391,10 @@ def _import(model: str | Path, options: CompileOptions) -> Any:
         dict(options.input_types),
         options.sample_inputs,
     )
+    if not isinstance(model, (str, Path)):
+        if options.model_format is not None:
+            raise UserError("--model-format has no effect on a PyTorch program: drop it")
+        return import_program(model, import_options)
     text = str(model)
     if text.startswith("zoo:"):
         from tvm_pulp import zoo
@@ -427,7 +431,7 @@ def module_name(options: CompileOptions) -> str:
     return name
 
 
-def plan_entries(model: str | Path, options: CompileOptions) -> dict[str, LoweredPlan]:
+def plan_entries(model: Model, options: CompileOptions) -> dict[str, LoweredPlan]:
     """Plans of every entry point by name; an ordinary network has one without a name."""
     decoder = decoder_request(model, options)
     if decoder is None:
@@ -442,7 +446,7 @@ def plan_entries(model: str | Path, options: CompileOptions) -> dict[str, Lowere
     return {name: entry.lowered for name, entry in plan_exported(decoder, target, _silent).items()}
 
 
-def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
+def plan_model(model: Model, options: CompileOptions) -> LoweredPlan:
     """Plan a model for a SoC with a cluster, without emitting anything."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.lowering import build_network
@@ -453,13 +457,13 @@ def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
     if not target.soc.simulated:
         raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     imported = import_model(model, options)
-    with _bounded_depth():
+    with bounded_depth():
         module, states = _with_state(canonicalize(imported), options, target)
         network = build_network(target.prepare(module), imported, module_name(options), states)
     return target.plan(network)
 
 
-def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Path | None = None) -> None:
+def explain(model: Model, options: CompileOptions, stream: TextIO, onnx: Path | None = None) -> None:
     """Print layer by layer what the compiler makes of a model and why; draw it as ONNX, if wanted."""
     from tvm_pulp.canonicalize.integer_ends import possible_type
     from tvm_pulp.canonicalize.pipeline import canonicalize
@@ -484,7 +488,7 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Pa
     except UnsupportedOperators as error:
         explain_unsupported(error.nodes, stream)
         raise
-    with _bounded_depth():
+    with bounded_depth():
         module, states = _with_state(canonicalize(imported), options, target)
         network = build_network(target.prepare(module), imported, module_name(options), states)
     if target.soc.simulated:
