@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
     from tvm_pulp.sim.instruments import Instruments
-    from tvm_pulp.sim.runner import Runner, Statistics
+    from tvm_pulp.sim.runner import Runner
     from tvm_pulp.soc import Soc
     from tvm_pulp.tir import LoweredPlan
 
@@ -128,6 +128,7 @@ class App:
         from tvm_pulp.codegen.mlf import read_plan
         from tvm_pulp.report.html import RunDetails
         from tvm_pulp.report.inputs import prepare_inputs
+        from tvm_pulp.report.report import run_report
         from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
         from tvm_pulp.sim.runner import check_options, runner_class
@@ -160,7 +161,8 @@ class App:
         shown = runner.layers(arrays) if layers else None
         debug = getattr(runner, "debug_text", None)
         plan = read_plan(self.files)
-        details, report = RunDetails(self.metadata, plan, run.statistics.activity), self._report(run.statistics, plan)
+        details = RunDetails(self.metadata, plan, run.statistics.activity)
+        report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds)
         return Result(outputs, report, debug, shown, self.compiled, arrays, details)
 
     def generate(
@@ -207,20 +209,6 @@ class App:
             made.build(self.files, self.metadata, toolchain)
             self._runners[key] = made
         return self._runners[key]
-
-    def _report(self, run: Statistics, plan: dict[str, Any] | None) -> dict[str, Any]:
-        from tvm_pulp.formats import ReportJson, check_record
-        from tvm_pulp.report import report
-
-        if self.metadata["tvm_pulp"]["soc"] == "host":
-            made = report.host_report(self.metadata, run, self._compile_seconds)
-        else:
-            made = report.cluster_report(self.metadata, run, self._compile_seconds, plan)
-        if plan is not None:
-            made["planner"] = plan["planner"]
-            made["host"]["solver_s"] = self._solver_seconds
-        check_record(ReportJson, made)
-        return made
 
 
 # A path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`).

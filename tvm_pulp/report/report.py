@@ -6,10 +6,30 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tvm_pulp.formats import ReportJson, check_record
 from tvm_pulp.report.causes import layer_causes, total_causes
 from tvm_pulp.report.energy import inference_energy
 from tvm_pulp.report.span_layers import busy_cycles
 from tvm_pulp.sim.runner import Statistics
+
+
+def run_report(
+    metadata: dict[str, Any],
+    run: Statistics,
+    plan: Mapping[str, Any] | None,
+    compile_seconds: float | None,
+    solver_seconds: float | None,
+) -> dict[str, Any]:
+    """The report of a run of an archive with this metadata and plan; checked."""
+    if metadata["tvm_pulp"]["soc"] == "host":
+        made = host_report(metadata, run, compile_seconds)
+    else:
+        made = cluster_report(metadata, run, compile_seconds, plan)
+    if plan is not None:
+        made["planner"] = plan["planner"]
+        made["host"]["solver_s"] = solver_seconds
+    check_record(ReportJson, made)
+    return made
 
 
 def host_report(metadata: dict[str, Any], run: Statistics, compile_seconds: float | None) -> dict[str, Any]:
