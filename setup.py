@@ -37,9 +37,14 @@ CORE_REQUIREMENTS = [
 STUDY_REQUIREMENTS = ["dask", "distributed", "optuna", "pandas", "pyarrow"]
 NOTEBOOK_REQUIREMENTS = ["ipykernel", "nbclient", "nbformat"]
 
+# MLonMCU imports pkg_resources and distutils: it needs a setuptools that still has them.
+MLONMCU_REQUIREMENTS = ["mlonmcu==0.9.0", "setuptools<81"]
+
 EXTRA_REQUIREMENTS = {
+    "mlonmcu": MLONMCU_REQUIREMENTS,
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
+    "quantize": ["onnxruntime"],
     # Modules and programs of PyTorch as models; CPU builds suffice.
     "torch": ["torch>=2.6", "torchao"],
     # What `tvmc verify` compares with.
@@ -49,6 +54,7 @@ EXTRA_REQUIREMENTS = {
     "dev": [
         *STUDY_REQUIREMENTS,
         *NOTEBOOK_REQUIREMENTS,
+        *MLONMCU_REQUIREMENTS,
         # TFLite's reference kernels; there is no wheel for Windows, and its tests skip without it.
         "ai-edge-litert; sys_platform != 'win32'",
         "hypothesis",
@@ -139,10 +145,14 @@ setup(
     install_requires=CORE_REQUIREMENTS,
     extras_require=EXTRA_REQUIREMENTS,
     entry_points={
-        "console_scripts": ["tvmc=tvm_pulp.tvmc.main:main"],
+        "console_scripts": [
+            "tvmc=tvm_pulp.tvmc.main:main",
+            "tvmpulp-mlonmcu=tvm_pulp.mlonmcu.command_line:main",
+        ],
         "tvm_pulp.uma_backends": [
             "ita=uma_backends.ita:ItaBackend",
             "neureka=uma_backends.neureka:NeurekaBackend",
+            "qvanilla=uma_backends.qvanilla:QVanillaBackend",
         ],
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
         "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],

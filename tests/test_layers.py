@@ -38,6 +38,7 @@ STAGES = {
     "sim": "runs what toolchain built",
     "report": "shows what all of the above found out",
     "agreement": "compares what layers computed with what a framework computes",
+    "post_training": "quantizes a float model with its framework, before anything is compiled",
     "decoder": "language models as arrays, as networks of the dialect, and the C around their programs",
     "zoo": "example models; no stage may depend on one",
     "result": "what a run gave; compares it with what the model's framework computes",
