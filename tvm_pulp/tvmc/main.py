@@ -16,6 +16,7 @@ VERBS = {
     "compile": "compile a model to a Model Library Format archive of bare-metal C",
     "build": "build the bare-metal ELF of an archive",
     "run": "build an archive and run it on a device",
+    "compare": "show two reports of runs side by side",
     "verify": "compare every layer on the device with onnxruntime or LiteRT",
     "generate": "continue a prompt with a compiled language model",
     "explain": "show node by node what the compiler does and why",

@@ -134,7 +134,11 @@ class IssDevice:
         )
 
     def _dma_times(self, machine: Machine, cycles: int) -> list[DmaTime]:
-        """Marks are absolute, and so is the timeline."""
+        edges = self.boundaries(machine, cycles)
+        return dma_times(machine.timeline(), self._soc.cluster.cores, edges) if edges else []
+
+    def boundaries(self, machine: Machine, cycles: int) -> list[int]:
+        """Where layers of the second inference begin, and its end; marks are absolute, and so is the timeline."""
         count = _mark_count(machine)
         if count < 2:
             return []
@@ -143,8 +147,7 @@ class IssDevice:
             for name in ("tvm_pulp_marks", "tvm_pulp_layer_cycles")
         )
         start = int(marks[0] - since[0])
-        boundaries = [start, *marks[1:-1].tolist(), start + cycles]
-        return dma_times(machine.timeline(), self._soc.cluster.cores, boundaries)
+        return [start, *marks[1:-1].tolist(), start + cycles]
 
     def _cycle_limit(self) -> int:
         """Far more than two inferences can take; a program that runs longer hangs."""
