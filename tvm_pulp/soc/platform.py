@@ -30,7 +30,8 @@ class Platform:
         """That programs can be built for the SoC; a user error says what its description lacks."""
         found = {"hal": self.soc.software.hal, "kernels": self.soc.software.kernels}
         for key, name in found.items():
-            known = sorted(entry.name for entry in _folder(key).iterdir() if entry.is_dir() and entry.name not in _NO_CHOICE)
+            folders = (entry.name for entry in _folder(key).iterdir() if entry.is_dir())
+            known = sorted(folder for folder in folders if folder not in _NO_CHOICE)
             if name not in known and (key == "hal" or name):
                 stated = f"names '{name}'" if name else "is not given"
                 raise UserError(
