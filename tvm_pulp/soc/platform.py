@@ -108,7 +108,7 @@ class Platform:
     def hal_files(self) -> dict[str, str]:
         """The bare-metal runtime and the memory functions it needs."""
         suffixes = (".c", ".h", ".S")
-        found = {}
+        found: dict[str, str] = {}
         for folder in (_SHARED_HAL, self.soc.software.hal):
             found |= {f"hal/{path}": text for path, text in _texts(_folder("hal").joinpath(folder), suffixes)}
         found |= {f"libc/{path}": text for path, text in _texts(_folder("libc"), suffixes)}
