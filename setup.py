@@ -124,7 +124,18 @@ setup(
         include=["tvm_pulp", "tvm_pulp.*", "uma_backends", "uma_backends.*", "schedules", "schedules.*", "c_runtime"]
     ),
     package_data={
-        "tvm_pulp": ["py.typed", "**/*.yaml", "**/*.c", "**/*.h", "**/*.in", "zoo/*.npz", "zoo/*.json"],
+        "tvm_pulp": [
+            "py.typed",
+            "**/*.yaml",
+            "**/*.c",
+            "**/*.h",
+            "**/*.in",
+            "**/*.html",
+            "**/*.css",
+            "**/*.js",
+            "zoo/*.npz",
+            "zoo/*.json",
+        ],
         "uma_backends": [*C_RUNTIME_FILES, "**/*.yaml"],
         "schedules": [*C_RUNTIME_FILES, "**/*.yaml"],
         "c_runtime": C_RUNTIME_FILES,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
     from tvm_pulp.sim.instruments import Instruments
-    from tvm_pulp.sim.runner import Runner, Statistics
+    from tvm_pulp.sim.runner import Runner
     from tvm_pulp.soc import Soc
     from tvm_pulp.tir import LoweredPlan
 
@@ -126,7 +126,10 @@ class App:
         `layers`: also what every layer made, of a network compiled with `keep_layers`.
         """
         from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
+        from tvm_pulp.codegen.mlf import read_plan
+        from tvm_pulp.report.html import RunDetails
         from tvm_pulp.report.inputs import prepare_inputs
+        from tvm_pulp.report.report import run_report
         from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
         from tvm_pulp.sim.runner import check_options, runner_class
@@ -154,8 +157,11 @@ class App:
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
         shown = runner.layers(arrays) if layers else None
         debug = getattr(runner, "debug_text", None)
-        report = self._report(run.statistics) | {"device": chosen, "device_revision": runner.revision()}
-        return Result(outputs, report, debug, shown, self.compiled, arrays)
+        plan = read_plan(self.files)
+        details = RunDetails(self.metadata, plan, run.statistics.activity)
+        report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds)
+        report |= {"device": chosen, "device_revision": runner.revision()}
+        return Result(outputs, report, debug, shown, self.compiled, arrays, details)
 
     def generate(
         self,
@@ -202,20 +208,6 @@ class App:
             made.build(self.files, self.metadata, toolchain)
             self._runners[key] = made
         return self._runners[key]
-
-    def _report(self, run: Statistics) -> dict[str, Any]:
-        from tvm_pulp.formats import ReportJson, check_record
-        from tvm_pulp.report import report
-
-        make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
-        made = make(self.metadata, run, self._compile_seconds)
-        if "plan.json" in self.files:
-            from tvm_pulp.codegen.mlf import read_plan
-
-            made["planner"] = (read_plan(self.files) or {})["planner"]
-            made["host"]["solver_s"] = self._solver_seconds
-        check_record(ReportJson, made)
-        return made
 
 
 # A path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`).

@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.sim.activity import Activity
 from tvm_pulp.sim.instruments import Instruments
 
 GROUP = "tvm_pulp.runners"
@@ -73,6 +74,8 @@ class Statistics:
     """As `tvm_pulp.sim.iss.RunResult`: counters of both inferences by core, DMA, L3 and accelerator, races."""
     trace: dict[str, Any] | None = None
     """In the Chrome trace format, if the run was asked for one."""
+    activity: Activity | None = None
+    """What every actor did in the last inference."""
 
 
 class Runner(ABC):

@@ -17,6 +17,7 @@ VERBS = {
     "build": "build the bare-metal ELF of an archive",
     "run": "build an archive and run it on a device",
     "crosscheck": "run the same program on several devices and compare outputs and cycles",
+    "compare": "show two reports of runs side by side",
     "verify": "compare every layer on the device with onnxruntime or LiteRT",
     "generate": "continue a prompt with a compiled language model",
     "explain": "show node by node what the compiler does and why",

@@ -19,6 +19,7 @@ from tvm_pulp.sim.iss.attach import Attached, needs_observation
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.sim.iss.gdb.tensor_symbols import l1_tensors, with_symbols
 from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.record_activity import ActivityRecorder
 from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc import DEFAULT
@@ -74,7 +75,8 @@ class IssRunner(Runner):
         layers = [layer["name"] for layer in self._facts["layers"]]
         if wanted.gdb is not None:
             _say(f"program and tensors in L1 have symbols in {self._write_symbols()}")
-        self._attached = Attached(self._machine, wanted, _say, self._name, layers, self._plan)
+        self._recorder = ActivityRecorder(self._machine)
+        self._attached = Attached(self._machine, wanted, _say, self._name, layers, self._plan, [self._recorder.consume])
 
     def _write_symbols(self) -> Path:
         """The executable for a debugger, beside the one that runs."""
@@ -127,6 +129,7 @@ class IssRunner(Runner):
     def statistics(self) -> Statistics:
         run = self.device.measure(self._machine, self._result, self._seconds)
         every = self.device.inference_cycles(self._machine, self._inferences)
+        boundaries = self.device.boundaries(self._machine, run.cycles) if self._inferences > 1 else []
         return Statistics(
             build_seconds=run.build_seconds,
             run_seconds=run.run_seconds,
@@ -137,4 +140,5 @@ class IssRunner(Runner):
             dma_times=run.dma_times,
             code_bytes=run.code_bytes,
             counters=run.statistics,
+            activity=self._recorder.activity(boundaries, self._facts["cores"]) if boundaries else None,
         )
