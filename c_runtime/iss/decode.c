@@ -3,6 +3,7 @@
  * Fills slots, one straight-line block at a time. Whatever depends only on the code is settled here: operands,
  * stalls caused by the next instruction, and how many cache lines the block touches. */
 #include "decode_xpulp.h"
+#include "runs.h"
 
 #include <string.h>
 
@@ -263,4 +264,5 @@ void decode_block(struct hart *hart, struct slot *head) {
   fetched = end + 1 > last ? end + 1 : last;
   for (index = first; index <= last; index += SLOT_LENGTH(&region->slots[index]))
     region->slots[index].lines = (uint8_t)(fetched / LINE_SLOTS - index / LINE_SLOTS + 1);
+  join_runs(platform, region->slots + first, region->slots + last);
 }

@@ -42,6 +42,30 @@
   SIMD(pv_sdotusp, RD + dot_us)
   SIMD(pv_sdotsp, RD + dot_ss)
 
+/* Two or four of them in a row, see runs.c: one jump instead of as many. */
+#define REPEATED(name, dot)            \
+  op_##name##_twice : {                \
+    RD += dot(S1, S2);                 \
+    ip += 2;                           \
+    RD += dot(S1, S2);                 \
+    now += 1;                          \
+    NEXT();                            \
+  }                                    \
+  op_##name##_four : {                 \
+    RD += dot(S1, S2);                 \
+    ip += 2;                           \
+    RD += dot(S1, S2);                 \
+    ip += 2;                           \
+    RD += dot(S1, S2);                 \
+    ip += 2;                           \
+    RD += dot(S1, S2);                 \
+    now += 3;                          \
+    NEXT();                            \
+  }
+
+  REPEATED(sdotsp_b, dot_ss_b)
+  REPEATED(sdotusp_b, dot_us_b)
+
   ALU(pv_abs_h, lanes_abs_h(S1, 0))
   ALU(pv_abs_b, lanes_abs_b(S1, 0))
   ALU(pv_extract_h, (uint32_t)(int16_t)(S1 >> ip->imm))

@@ -38,6 +38,7 @@ enum {
 
 #define BASE_OPS(X)                                                                                      \
   X(decode, 0) X(illegal, JUMPS) X(wrapped, 0) X(loop_edge, JUMPS)                                       \
+  X(sdotsp_b_twice, 0) X(sdotsp_b_four, 0) X(sdotusp_b_twice, 0) X(sdotusp_b_four, 0)                    \
   X(lui, WRITES_X) X(auipc, WRITES_X | USES_PC) X(jal, WRITES_X | JUMPS | USES_PC)                       \
   X(jalr, R1 | JUMPS | USES_PC)                                                                          \
   X(beq, BR) X(bne, BR) X(blt, BR) X(bge, BR) X(bltu, BR) X(bgeu, BR)                                    \
