@@ -76,7 +76,7 @@ class Target:
     def prepare(self, module: Any) -> Any:
         """The canonical module as the engines want it."""
         for backend, _ in self.engines:
-            module = backend.run_relax_passes("pre_partition", module)
+            module = backend.run_relax_passes("pre_partition", module, self.soc)
         return module
 
     def plan(self, network: Network) -> LoweredPlan:
@@ -108,7 +108,11 @@ class Target:
         return partition_network(network, [Region(layer, self.soc.name, layer.operator) for layer in network.layers])
 
     def emit(
-        self, lowered: LoweredPlan, facts: dict[str, Any], debug_inputs: Sequence[np.ndarray] | None = None
+        self,
+        lowered: LoweredPlan,
+        facts: dict[str, Any],
+        debug_inputs: Sequence[np.ndarray] | None = None,
+        keep_layers: bool = False,
     ) -> dict[str, bytes]:
         """Files of the archive; those of a debug build need inputs that layers are compared for."""
         from tvm_pulp.codegen.emit_cluster import emit_cluster
@@ -125,13 +129,17 @@ class Target:
             more["soc_description"] = description
         defines = [f"TVM_PULP_MARKS={self.marks(len(plan.layers))}"]
         backends = {b.target_name: b for b, _ in self.engines}
-        return emit_cluster(lowered, {**facts, **more}, backends, platform, defines, debug_inputs)
+        return emit_cluster(lowered, {**facts, **more}, backends, platform, defines, debug_inputs, keep_layers)
 
 
 def resolve_target(options: Any) -> Target:
     """Check and combine what the user said about the target."""
     backends = parse_targets(options.target)
-    soc = socs.load(options.soc) if options.soc else _default_soc(backends)
+    given_soc = options.soc
+    if isinstance(given_soc, socs.Soc):
+        soc = given_soc
+    else:
+        soc = socs.load(given_soc) if given_soc else _default_soc(backends)
     for engine in options.engine_options:
         if engine not in {b.target_name for b in backends}:
             raise UserError(f"--target-uma-{engine}-...: engine '{engine}' is not part of --target {options.target}")

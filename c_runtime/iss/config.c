@@ -51,6 +51,7 @@ const char *config_check(const struct config *config) {
   if (config->core_is_snitch && (config->load_distance < 1 || config->multiply_distance < 1 ||
                                  config->offload_distance < 1 || config->barrier_exit_cycles < 2))
     return "a result takes at least one cycle and a barrier two";
+  if (config->alone && (config->cores != 1 || config->core_is_snitch)) return "a core by itself is one, and no Snitch";
   if (config->l1_base % 0x400000) return "the cluster base is a multiple of 4 MiB";
   if (config->weight_size > 0x10000000 || config->l3_size > 0x10000000) return "a memory has at most 256 MiB";
   if (config->l2_private_bytes > config->l2_size) return "the private part of L2 is larger than L2";

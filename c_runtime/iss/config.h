@@ -30,6 +30,8 @@
   X(dma_core_queue, 2) X(dma_global_queue, 8) X(dma_counters, 16)                                                  \
   X(l3_read_millicycles_per_byte, 694) X(l3_write_millicycles_per_byte, 1250) X(l3_read_setup, 64)                 \
   X(l3_write_setup, 54) X(ordering_slack_cycles, 0) X(trace, 0) X(observe, 0) X(check_reads, 0)                      \
+  /* A core by itself: two memories, engines anywhere, semihosting; neither controller nor cluster. */               \
+  X(alone, 0) X(divide_steps, 1)                                                                                     \
   /* Snitch cores: distances are cycles from an instruction to the first that reads its result. */                   \
   X(core_is_snitch, 0) X(load_distance, 4) X(multiply_distance, 4) X(offload_distance, 4) X(engine_load_distance, 13) \
   X(engine_store_interval, 6) X(engine_store_delay, 8) X(memory_operations, 4) X(barrier_exit_cycles, 2) X(atomic_cycles, 2)                  \

@@ -123,8 +123,15 @@ op_fence_i:
   ip += 2;
   DISPATCH();
 
-op_ecall:
 op_ebreak:
+  SAVE();
+  if (p->config.alone && is_semihosting_call(h)) {
+    if (semihosting_call(h) != ACCESS_OK) goto suspended;
+    now += 1;
+    NEXT_SLOT();
+    ENTER_BLOCK();
+  }
+op_ecall:
   SAVE();
   platform_fault(p, FAULT_ENVIRONMENT, h, 0, "%s with no handler", ip->op == OP_ecall ? "ecall" : "ebreak");
   goto suspended;

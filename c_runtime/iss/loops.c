@@ -82,6 +82,7 @@ enum tail_status build_tail(struct hart *hart, struct slot *end) {
 }
 
 uint64_t divide_cycles(const struct platform *platform, uint32_t divisor_magnitude) {
+  if (!platform->config.divide_steps) return (uint64_t)platform->config.divide_base_cycles;
   uint64_t zeros = divisor_magnitude ? (uint64_t)__builtin_clz(divisor_magnitude) : 32;
   return zeros + (uint64_t)platform->config.divide_base_cycles;
 }

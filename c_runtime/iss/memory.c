@@ -18,10 +18,27 @@ struct target {
   uint32_t offset; /* inside the memory, or from the start of the register space */
 };
 
+/* What a core without a cluster sees: its memories, and registers of engines wherever they are. */
+static struct target resolve_alone(struct platform *platform, uint32_t address) {
+  const struct config *config = &platform->config;
+  struct target target = {PLACE_NOWHERE, address - (uint32_t)config->l1_base};
+  if (target.offset < config->l1_size) {
+    target.place = PLACE_L1;
+  } else if (address - (uint32_t)config->l2_base < config->l2_size) {
+    target.place = PLACE_L2;
+    target.offset = address - (uint32_t)config->l2_base;
+  } else if (peripheral_at(platform, address)) {
+    target.place = PLACE_CLUSTER_REGISTER;
+    target.offset -= CLUSTER_PERIPHERALS;
+  }
+  return target;
+}
+
 static struct target resolve(const struct hart *hart, uint32_t address) {
   const struct config *config = &hart->platform->config;
   struct target target = {PLACE_NOWHERE, 0};
   uint32_t offset;
+  if (config->alone) return resolve_alone(hart->platform, address);
   if (hart->is_controller) {
     if (address < 0x8000 && address < config->l2_private_bytes) address += (uint32_t)config->l2_base;
   } else if (address < CORE_ALIAS_END) {

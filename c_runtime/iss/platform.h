@@ -253,6 +253,10 @@ void caches_flush(struct platform *platform, int controller);
 void caches_refresh(struct platform *platform); /* after enabling or disabling */
 uint64_t fetch_lines(struct hart *hart, uint32_t line, uint32_t count, uint64_t cycle); /* stall cycles */
 
+/* semihosting.c: how a core by itself prints and ends the run; the hart stands at an ebreak */
+int is_semihosting_call(const struct hart *hart);
+int semihosting_call(struct hart *hart); /* ACCESS_OK, or ACCESS_STOP at the end of the program */
+
 /* csr.c: 0, or -1 for a register that does not exist */
 int csr_read(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t *value);
 int csr_write(struct hart *hart, uint32_t number, uint64_t cycle, uint32_t value);

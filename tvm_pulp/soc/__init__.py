@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tvm_pulp.soc.area import soc_area
 from tvm_pulp.soc.catalog import DEFAULT, description_to_record, load, names, recorded
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.soc.description import Engine, Memory, Soc
@@ -18,4 +19,5 @@ __all__ = [
     "load",
     "names",
     "recorded",
+    "soc_area",
 ]

@@ -17,10 +17,10 @@ _L1_ACCESSES_PER_CYCLE = 0.316
 # The machine on which the coefficients of kernels are measured: its cores, banks and cycles until a cache line arrives.
 MEASURED_CORES, MEASURED_BANKS, MEASURED_REFILL = 8, 16, 18
 # The same of machines with other kinds of cores, where these differ: banks.
-_MEASURED_BANKS = {"ri5cy": MEASURED_BANKS, "snitch": 32}
+_MEASURED_BANKS = {"ri5cy": MEASURED_BANKS, "snitch": 32, "rv32": MEASURED_BANKS}
 # Instructions and accesses of the executor, by kind of core: a step, waiting for what is over, waking up, finding
 # commands, beginning a group, writing a command.
-_EXECUTOR = {"ri5cy": (42, 18, 17, 16, 16, 30), "snitch": (70, 20, 10, 20, 6, 45)}
+_EXECUTOR = {"ri5cy": (42, 18, 17, 16, 16, 30), "snitch": (70, 20, 10, 20, 6, 45), "rv32": (30, 0, 0, 8, 4, 20)}
 # Bytes of code that count as a line here, whatever the lines of a machine.
 _CODE_LINE = 16
 # Bytes of an access of an engine.

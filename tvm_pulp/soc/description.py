@@ -37,7 +37,7 @@ class Cluster(_Section):
     """
 
     cores: int = Field(default=1, ge=1, le=16)
-    core: Literal["ri5cy", "snitch"] = "ri5cy"
+    core: Literal["ri5cy", "snitch", "rv32"] = "ri5cy"
     isa: Isa = Isa()
     # Shared by the cores, core n uses unit n modulo their number; 0: every core has its own.
     float_units: int = Field(default=0, ge=0, le=16)
@@ -48,6 +48,12 @@ class Cluster(_Section):
         """Whether a core beside them, with the number behind theirs, alone issues transfers and jobs and computes
         nothing. There is no controller then: all cores start together."""
         return self.core == "snitch"
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one core and nothing around it: no controller that starts it, no DMA. It copies by itself
+        and speaks to the host by semihosting."""
+        return self.core == "rv32"
 
 
 class Controller(_Section):
@@ -95,6 +101,8 @@ class CoreTiming(_Section):
     mul_use_stall: int = Field(default=0, ge=0)
     mulh: int = Field(default=5, ge=1)
     divide_base: int = Field(default=3, ge=1)
+    # A cycle more for each leading zero of the divisor.
+    divide_steps: bool = True
     load_use_stall: int = Field(default=1, ge=0)
     branch_taken_penalty: int = Field(default=2, ge=0)
     jump_penalty: int = Field(default=1, ge=0)
@@ -217,6 +225,23 @@ class Energy(_Section):
     static_cycle: float | None = None
 
 
+class Area(_Section):
+    """Square millimetres of silicon, for comparing variants; None where nothing is known.
+
+    `source`: where the figures come from, and which are assumed. `fixed`: what no parameter changes. `engines`: by
+    engine the terms that add up, each a product of parameters and what one unit takes: {"pe_rows*pe_columns": 0.01}.
+    """
+
+    source: str = ""
+    core: float | None = Field(default=None, ge=0)
+    l1_kib: float | None = Field(default=None, ge=0)
+    l2_kib: float | None = Field(default=None, ge=0)
+    weight_kib: float | None = Field(default=None, ge=0)
+    dma_byte_per_cycle: float | None = Field(default=None, ge=0)
+    fixed: float | None = Field(default=None, ge=0)
+    engines: dict[str, dict[str, float]] = {}
+
+
 class Soc(_Section):
     """One system. `simulated` is false where emitted C runs natively and there is nothing to simulate."""
 
@@ -235,6 +260,7 @@ class Soc(_Section):
     engines: dict[str, Engine] = {}
     software: Software = Software()
     energy: Energy = Energy()
+    area: Area = Area()
 
     @model_validator(mode="after")
     def _check(self) -> Soc:
@@ -248,6 +274,8 @@ class Soc(_Section):
             )
         if self.cluster.dma_core and (self.memory.weight.size or self.memory.l3.size):
             raise ValueError("a cluster of Snitch cores has no weight memory and no L3: set their sizes to 0")
+        if self.cluster.alone and (self.cluster.cores != 1 or self.memory.weight.size or self.memory.l3.size):
+            raise ValueError("a core by itself is one core without weight memory and L3: set their sizes to 0")
         for name in ("l1", "weight"):
             if getattr(self.memory, name).private_bytes:
                 raise ValueError(f"memory.{name} has no private part: only L2 has")

@@ -31,13 +31,13 @@ def digest_of(parts: Iterable[str | bytes]) -> str:
     return state.hexdigest()
 
 
-def cached_file(key: str, suffix: str, produce: Callable[[Path], None]) -> Path:
+def cached_file(key: str, suffix: str, produce: Callable[[Path], None], folder: Path | None = None) -> Path:
     """Return the file of `key`, calling `produce(temporary_path)` first if it does not exist yet.
 
     The result appears under its name only when it is complete, so a killed or failing build leaves nothing behind
-    that a later one would take. Treat the file as read-only.
+    that a later one would take. Treat the file as read-only. `folder` is used instead of the cache.
     """
-    final = cache_directory() / key[:2] / f"{key}{suffix}"
+    final = (folder or cache_directory()) / key[:2] / f"{key}{suffix}"
     if final.is_file():
         return final
     try:
@@ -45,7 +45,7 @@ def cached_file(key: str, suffix: str, produce: Callable[[Path], None]) -> Path:
         handle, name = tempfile.mkstemp(prefix=f"{key[:16]}.", suffix=suffix, dir=final.parent)
     except OSError as error:
         raise UserError(
-            f"the build cache {cache_directory()} is not writable ({error.strerror}): "
+            f"the build cache {folder or cache_directory()} is not writable ({error.strerror}): "
             f"set {VARIABLE} to a folder that is"
         ) from error
     os.close(handle)

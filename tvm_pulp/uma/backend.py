@@ -14,7 +14,8 @@ from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Form, Refusal
 
 PHASES = ("pre_partition", "post_partition")
-TIR_PHASES = ("pre_barriers", "post_barriers")
+# Of a compute block that a strategy has lowered for a part of a layer; of the network's main function.
+TIR_PHASES = ("compute", "pre_barriers", "post_barriers")
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class UMABackend:
         self._attributes: dict[str, TargetAttribute] = {}
         self._patterns: dict[str, Pattern] = {}
         self._strategies: dict[str, Callable[[Layer, Any], list[Form] | Refusal]] = {}
-        self._relax_passes: list[tuple[str, Any]] = []
+        self._relax_passes: list[tuple[str, Any, bool]] = []
         self._tir_passes: list[tuple[str, Any]] = []
         self._codegen: Codegen | None = None
         self._model_sources: tuple[Path, ...] = ()
@@ -141,10 +142,13 @@ class UMABackend:
         """What offers forms for regions of the pattern of that name."""
         self._strategies[name] = strategy
 
-    def _register_relax_pass(self, phase: str, transform: Any) -> None:
+    def _register_relax_pass(self, phase: str, transform: Any, for_soc: bool = False) -> None:
+        """A pass over modules; with `for_soc` it is also told the SoC, whose engine parameters it may depend on."""
         if phase not in PHASES:
             raise ValueError(f"phase '{phase}' is not one of {', '.join(PHASES)}")
-        self._relax_passes.append((phase, transform))
+        if for_soc and phase != "pre_partition":
+            raise ValueError(f"only passes of pre_partition are told the SoC, not those of {phase}")
+        self._relax_passes.append((phase, transform, for_soc))
 
     def _register_tir_pass(self, phase: str, transform: Any) -> None:
         if phase not in TIR_PHASES:
@@ -182,16 +186,26 @@ class UMABackend:
 
     def has_relax_passes(self, phase: str) -> bool:
         """Whether anything is registered for a phase."""
-        return any(registered == phase for registered, _ in self._relax_passes)
+        return any(registered == phase for registered, _, _ in self._relax_passes)
 
-    def run_relax_passes(self, phase: str, module: Any) -> Any:
-        """The canonical module after this engine's `pre_partition` passes, a partitioned one after the others."""
-        for registered, transform in self._relax_passes:
-            module = transform(module) if registered == phase else module
+    def run_relax_passes(self, phase: str, module: Any, soc: Any = None) -> Any:
+        """The canonical module after this engine's `pre_partition` passes, a partitioned one after the others.
+
+        Without a SoC the passes are told the engine's default one.
+        """
+        for registered, transform, for_soc in self._relax_passes:
+            if registered == phase:
+                module = transform(module, soc or self._carrier()) if for_soc else transform(module)
         return module
 
+    def _carrier(self) -> Any:
+        """The engine's default SoC."""
+        from tvm_pulp import soc
+
+        return soc.load(self.default_soc)
+
     def run_tir_passes(self, phase: str, function: Any) -> Any:
-        """The network's main function after this engine's passes of one phase."""
+        """The network's main function, or a compute block, after this engine's passes of one phase."""
         for registered, transform in self._tir_passes:
             function = transform(function) if registered == phase else function
         return function
@@ -225,12 +239,11 @@ class UMABackend:
         Larger regions come first, then patterns by registration; costs are not asked for. Compilation partitions by
         what planning chose among all engines (`annotate`, `partition.partition`).
         """
-        from tvm_pulp import soc
         from tvm_pulp.uma.annotate import annotate
         from tvm_pulp.uma.dialect_layers import dialect_layers
         from tvm_pulp.uma.partition import partition
 
-        carrier = soc.load(self.default_soc)
+        carrier = self._carrier()
         context = self.context(self.options({}), carrier, carrier.cluster.cores)
         module = self.run_relax_passes("pre_partition", module)
         found = annotate(dialect_layers(module), [(self, context)]).regions

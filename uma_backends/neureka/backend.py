@@ -18,7 +18,7 @@ from uma_backends.neureka.dense_add import (
 from uma_backends.neureka.neureka_form import ENGINE, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, Addresses, register_image
 from uma_backends.neureka.strategy import conv2d_check, conv2d_strategy, dense_check, dense_strategy
-from uma_backends.neureka.timing import REVISIONS, Timing
+from uma_backends.neureka.timing import Timing
 
 _FOLDER = Path(__file__).parent
 _POINTERS = ("weights", "input", "output", "scale", "shift", "bias")
@@ -41,7 +41,7 @@ class NeurekaBackend(UMABackend):
             ("exact", "native"),
             "rounding as the framework does it, on the cores, or folded with a proven deviation",
         )
-        self._register_relax_pass("pre_partition", _prepare)
+        self._register_relax_pass("pre_partition", _prepare, for_soc=True)
         self._register_pattern("conv2d", lambda: _operator("conv2d"), conv2d_check)
         self._register_operator_strategy("conv2d", conv2d_strategy)
         self._register_pattern("dense", lambda: _operator("dense"), dense_check)
@@ -80,9 +80,7 @@ class NeurekaBackend(UMABackend):
             raise UserError(
                 f"--target-uma-{ENGINE}-weight_memory {memory}: SoC {soc.name} has no such memory: choose none"
             )
-        parameters = soc.engines[ENGINE].parameters
-        quirk, revision = parameters.get("gvsoc_dw_wmem_quirk", 0), parameters.get("timing_revision", REVISIONS[-1])
-        timing = Timing(gvsoc_dw_wmem_quirk=bool(quirk), timing_revision=revision)
+        timing = Timing.of(soc.engines[ENGINE].parameters)
         return Context(memory, options["requant"] == "native", CostModel(soc, cores), timing)
 
 
@@ -93,13 +91,14 @@ def _operator(name: str) -> Any:
     return is_op(f"tvm_pulp.qnn.{name}")(varg_default_wildcard=True)
 
 
-def _prepare(module: Any) -> Any:
+def _prepare(module: Any, soc: Any) -> Any:
     """What the array wants of a network; the passes need TVM, so they are loaded on demand."""
     from uma_backends.neureka.neighbouring_pixels import NeighbouringPixels
     from uma_backends.neureka.space_to_depth import SpaceToDepth
     from uma_backends.neureka.unsigned_activations import UnsignedActivations
 
-    for step in (UnsignedActivations(), SpaceToDepth(), NeighbouringPixels()):
+    timing = Timing.of(soc.engines[ENGINE].parameters)
+    for step in (UnsignedActivations(), SpaceToDepth(timing.geometry), NeighbouringPixels(timing)):
         module = step.run(module)
     return module
 
@@ -107,7 +106,7 @@ def _prepare(module: Any) -> Any:
 def job_members(description: Description, slot: str, address: Callable[[Any], str]) -> dict[str, str]:
     """The members of `struct neureka_tile`: the job's pointers, and the words of its shape by name."""
     d = description
-    words = register_image(d.job, Addresses(0, 0, 0))
+    words = register_image(d.job, Addresses(0, 0, 0), d.geometry)
     members = {}
     operands = (d.weights, d.input, d.output, d.scale, d.shift, d.bias)
     for index, (name, operand) in enumerate(zip(_POINTERS, operands, strict=True)):

@@ -12,13 +12,13 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Kernel, Load, Local, Recipe, Step
 from tvm_pulp.uma.strategy import TileAxis
 from tvm_pulp.uma.windows import input_span, unfolding
-from uma_backends.neureka.geometry import Mode
+from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder
 from uma_backends.neureka.job import Padding
 from uma_backends.neureka.neureka_form import ACTIVATION_SLACK, NeurekaForm
 
 
 @lru_cache(maxsize=4096)
-def fold_rows(count: int, height: int = 6, width: int = 6) -> tuple[int, int]:
+def fold_rows(count: int, height: int = SIRACUSA.pe_rows, width: int = SIRACUSA.pe_columns) -> tuple[int, int]:
     """Rows of a matrix as a picture of few subtiles: exact factors, or padded to full lines."""
     best = (-(-count // width), width) if count > width else (1, count)
     cost = -(-best[0] // height) * -(-best[1] // width)
@@ -31,9 +31,9 @@ def fold_rows(count: int, height: int = 6, width: int = 6) -> tuple[int, int]:
     return best
 
 
-def _channels(axis: int) -> TileAxis:
-    """The array computes 32 output channels at a time; fewer take as long and are for little L1."""
-    return TileAxis(axis, 32, least=4)
+def _channels(form: NeurekaForm, axis: int) -> TileAxis:
+    """The array computes a subtile of output channels at a time; fewer take as long and are for little L1."""
+    return TileAxis(axis, form.geometry.output_channels, least=4)
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class DenseForm(NeurekaForm):
 
     def axes(self) -> tuple[TileAxis, ...]:
         rank = len(self.layer.outputs[0].spec.shape)
-        return (_channels(rank - 1), *(TileAxis(a) for a in range(rank - 1)))
+        return (_channels(self, rank - 1), *(TileAxis(a) for a in range(rank - 1)))
 
     def recipe(self, box: Box) -> Recipe:
         x = self.layer.inputs[0]
         depth, channels = x.spec.shape[-1], box.size[-1]
         count = box.elements // channels
-        h, w = fold_rows(count)
+        h, w = fold_rows(count, self.geometry.pe_rows, self.geometry.pe_columns)
         extra = h * w - count
         source_box = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
         source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK + extra * depth)
@@ -75,7 +75,8 @@ class PointwiseForm(NeurekaForm):
         return self.arithmetic.weights.transpose(0, 3, 1, 2)
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1, 6), _channels(3), TileAxis(2, 6), TileAxis(0, limit=1))
+        rows, columns = self.geometry.pe_rows, self.geometry.pe_columns
+        return (TileAxis(1, rows), _channels(self, 3), TileAxis(2, columns), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
         x, (sh, sw) = self.layer.inputs[0], self.layer.attributes["strides"]
@@ -107,8 +108,8 @@ class Direct3x3Form(NeurekaForm):
         return self.mode is Mode.DEPTHWISE_3X3
 
     def axes(self) -> tuple[TileAxis, ...]:
-        group = self.context.timing.geometry.output_subtile(self.mode)
-        channels = TileAxis(3, group) if self._depthwise else _channels(3)
+        group = self.geometry.output_subtile(self.mode)
+        channels = TileAxis(3, group) if self._depthwise else _channels(self, 3)
         return (TileAxis(1), channels, TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
@@ -128,7 +129,8 @@ class Direct3x3Form(NeurekaForm):
         source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK)
         before: list[Step] = [Load(x, source_box, source)]
         pads = (rows.before, rows.after, columns.before, columns.after)
-        by_cores = any(pads) and (a["zero_point"] != 0 or max(pads) > 2 or _breaks_last_subtile(full_h, full_w, pads))
+        breaks = _breaks_last_subtile(self.geometry, full_h, full_w, pads)
+        by_cores = any(pads) and (a["zero_point"] != 0 or max(pads) > 2 or breaks)
         padding = Padding(rows.before, rows.after, columns.before, columns.after)
         if by_cores:
             padding = Padding()
@@ -159,9 +161,10 @@ class Direct3x3Form(NeurekaForm):
         return Recipe(steps)
 
 
-def _breaks_last_subtile(height: int, width: int, pads: tuple[int, int, int, int]) -> bool:
+def _breaks_last_subtile(geometry: Geometry, height: int, width: int, pads: tuple[int, int, int, int]) -> bool:
     """Two padded pixels behind a last subtile of one pixel: the hardware pads wrongly."""
-    return any(pad == 2 and size > 6 and size % 6 == 1 for size, pad in ((height, pads[1]), (width, pads[3])))
+    sides = ((height, geometry.pe_rows, pads[1]), (width, geometry.pe_columns, pads[3]))
+    return any(pad == 2 and size > subtile and remainder(size, subtile) == 1 for size, subtile, pad in sides)
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ class Im2colForm(NeurekaForm):
         return weights.reshape(weights.shape[0], -1, 1, 1)
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), _channels(3), TileAxis(2), TileAxis(0, limit=1))
+        return (TileAxis(1), _channels(self, 3), TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
         layer, a = self.layer, self.layer.attributes
@@ -189,7 +192,7 @@ class Im2colForm(NeurekaForm):
         source = Local("x", TensorSpec(source_box.size, x.spec.dtype))
         depth = kh * kw * per_tap
         count = box.size[0] * box.size[1] * box.size[2]
-        h, w = fold_rows(count)
+        h, w = fold_rows(count, self.geometry.pe_rows, self.geometry.pe_columns)
         extra = h * w - count
         matrix = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), ACTIVATION_SLACK + extra * depth)
         unfold = Kernel("im2col", unfolding(layer, rows, columns), (source,), (matrix,))

@@ -18,11 +18,14 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.operator import spec_of
-from uma_backends.neureka.geometry import SIRACUSA, Mode
-from uma_backends.neureka.timing import tile_cycles
+from uma_backends.neureka.geometry import Mode
+from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, tile_cycles
 
 
 class NeighbouringPixels(Rewriter):
+    def __init__(self, timing: Timing = DEFAULT_TIMING) -> None:
+        self._timing = timing
+
     def visit(self, variable: Any, value: Any) -> Any:
         if not qnn.is_qnn(value, "conv2d"):
             return value
@@ -36,7 +39,7 @@ class NeighbouringPixels(Rewriter):
         outputs, channels = weights.shape[0], weights.shape[3]
         batch, height, width, _ = spec_of(value.args[0]).shape
         result = spec_of(variable).shape
-        count = best_count(mode, (result[1], width), channels, outputs)
+        count = best_count(mode, (result[1], width), channels, outputs, self._timing)
         if count == 1:
             return value
         # Constants of the whole layer have one element; the others one for each output.
@@ -58,14 +61,14 @@ def _mode(attributes: dict[str, Any], filters: tuple[int, ...]) -> Mode | None:
     return Mode.DENSE_3X3 if filters[1:3] == (3, 3) and left == right == 1 else None
 
 
-def best_count(mode: Mode, size: tuple[int, int], channels: int, outputs: int) -> int:
+def best_count(mode: Mode, size: tuple[int, int], channels: int, outputs: int, timing: Timing = DEFAULT_TIMING) -> int:
     """How many pixels at once take the fewest cycles; one where nothing is gained."""
-    most = SIRACUSA.input_subtile(mode) // channels
+    most = timing.geometry.input_subtile(mode) // channels
     counts = [n for n in range(1, most + 1) if size[1] % n == 0]
 
     def cycles(count: int) -> int:
         sizes = (count * channels, count * outputs, size[0], size[1] // count)
-        return tile_cycles(mode, *sizes, scale_bits=32, weight_memory=True, prefetch=True)
+        return tile_cycles(mode, *sizes, scale_bits=32, weight_memory=True, prefetch=True, timing=timing)
 
     return min(counts, key=lambda n: (cycles(n), n), default=1)
 

@@ -17,15 +17,14 @@ from tvm_pulp.uma.box import Box, tiles
 from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
 from tvm_pulp.uma.registry import step_call
 from tvm_pulp.uma.strategy import TileAxis
-from uma_backends.neureka.geometry import Mode
+from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.layer_arithmetic import Arithmetic
 from uma_backends.neureka.packing import pack_weights
 from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles
 
 ENGINE = "neureka"
-# The array fetches parameters in beats and activations in whole pixels: it may read behind an operand.
-PARAMETER_SLACK = 128
+# The array fetches activations in whole pixels, of at most as many channels: it may read behind an operand.
 ACTIVATION_SLACK = 64
 # The driver's job structure: six pointers, the address of the shape, the shape's 18 words.
 JOB_WORDS = 25
@@ -45,6 +44,7 @@ class Description:
     scale: Local
     bias: Local | None
     shift: Local | None = None
+    geometry: Geometry = SIRACUSA
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,16 @@ class NeurekaForm:
         return max(1, total)
 
     @property
+    def geometry(self) -> Geometry:
+        """The array that the SoC has."""
+        return self.context.timing.geometry
+
+    @property
+    def parameter_slack(self) -> int:
+        """Parameters are fetched for all outputs of a subtile: the array may read behind them."""
+        return 4 * self.geometry.output_channels
+
+    @property
     def bits(self) -> int:
         return 8 if self.mode is Mode.POINTWISE else self.arithmetic.weight_bits
 
@@ -108,10 +118,10 @@ class NeurekaForm:
         """Packed weights: one row per output channel, depthwise one per group of channels."""
         name = f"{self.layer.name}_{self.mode.name.lower()}_packed"
         if name not in self.derived.tensors:
-            data = pack_weights(self.filters(), self.mode, self.bits, self.arithmetic.weight_offset)
+            data = pack_weights(self.filters(), self.mode, self.bits, self.arithmetic.weight_offset, self.geometry)
             rows = self.filters().shape[0]
             if self.mode is Mode.DEPTHWISE_3X3:
-                rows = -(-rows // self.context.timing.geometry.channels_3x3)
+                rows = -(-rows // self.geometry.channels_3x3)
             level = WEIGHT_LEVELS[self.context.weight_memory]
             self.derived.constant(name, data.reshape(rows, -1), level)
         return self.derived.tensors[name]
@@ -142,7 +152,7 @@ class NeurekaForm:
         channels = job.output_channels
         row, rows = first, channels
         if self.mode is Mode.DEPTHWISE_3X3:
-            group = self.context.timing.geometry.channels_3x3
+            group = self.geometry.channels_3x3
             row, rows = first // group, -(-channels // group)
         width = packed.spec.shape[1]
         steps: list[Step] = []
@@ -156,18 +166,19 @@ class NeurekaForm:
             steps.append(Load(piece, Box.whole(piece.spec.shape), weights))
             offset = 0
         part = Box((first,), (channels,))
-        scale_local = Local("scale", TensorSpec((channels,), scale.spec.dtype), PARAMETER_SLACK)
+        scale_local = Local("scale", TensorSpec((channels,), scale.spec.dtype), self.parameter_slack)
         steps.append(Load(scale, part, scale_local))
         bias_local = shift_local = None
         if a.requantization.bias:
             bias = self.derived.constant(f"{self.layer.name}_folded_bias", a.bias)
-            bias_local = Local("bias", TensorSpec((channels,), "int32"), PARAMETER_SLACK)
+            bias_local = Local("bias", TensorSpec((channels,), "int32"), self.parameter_slack)
             steps.append(Load(bias, part, bias_local))
         if a.shift is not None:
             shifts = self.derived.constant(f"{self.layer.name}_shift", a.shift)
-            shift_local = Local("shift", TensorSpec((channels,), "uint8"), PARAMETER_SLACK)
+            shift_local = Local("shift", TensorSpec((channels,), "uint8"), self.parameter_slack)
             steps.append(Load(shifts, part, shift_local))
-        description = Description(job, source, target, weights, offset, scale_local, bias_local, shift_local)
+        operands = (source, target, weights, offset, scale_local, bias_local, shift_local)
+        description = Description(job, *operands, self.geometry)
         reads = tuple(o for o in (source, scale_local, bias_local, shift_local, weights) if isinstance(o, Local))
         cycles = job_cycles(job, self.context.timing)
         queue = self.context.costs.job_queue(ENGINE)

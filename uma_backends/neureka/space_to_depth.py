@@ -19,7 +19,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.operator import spec_of
-from uma_backends.neureka.geometry import SIRACUSA
+from uma_backends.neureka.geometry import SIRACUSA, Geometry
 from uma_backends.neureka.job import MAX_PADDING
 
 _TO_NHWC = [0, 2, 3, 1]
@@ -46,11 +46,14 @@ class Axis:
 
 
 class SpaceToDepth(Rewriter):
+    def __init__(self, geometry: Geometry = SIRACUSA) -> None:
+        self._geometry = geometry
+
     def visit(self, variable: Any, value: Any) -> Any:
         if not qnn.is_qnn(value, "conv2d"):
             return value
         attributes, weights = qnn.attributes(value), constant(value.args[1])
-        if weights is None or not _gains(attributes, spec_of(value.args[0]), weights.shape):
+        if weights is None or not self._gains(attributes, spec_of(value.args[0]), weights.shape):
             return value
         source, pads = self._without_pad(value.args[0], attributes)
         x = spec_of(source)
@@ -82,13 +85,12 @@ class SpaceToDepth(Rewriter):
         more = [*border["before"][1:3], *border["after"][1:3]]
         return inner.args[0], [a + b for a, b in zip(pads, more, strict=True)]
 
-
-def _gains(attributes: dict[str, Any], x: qnn.TensorSpec, filters: tuple[int, ...]) -> bool:
-    """Stride 2, more than one tap, all blocks' channels in one subtile."""
-    if attributes["strides"] != [2, 2] or attributes["dilation"] != [1, 1] or attributes["groups"] != 1:
-        return False
-    narrow = 4 * x.shape[3] <= SIRACUSA.channels_3x3 and x.dtype in ("int8", "uint8")
-    return narrow and tuple(filters[1:3]) != (1, 1)
+    def _gains(self, attributes: dict[str, Any], x: qnn.TensorSpec, filters: tuple[int, ...]) -> bool:
+        """Stride 2, more than one tap, all blocks' channels in one subtile."""
+        if attributes["strides"] != [2, 2] or attributes["dilation"] != [1, 1] or attributes["groups"] != 1:
+            return False
+        narrow = 4 * x.shape[3] <= self._geometry.channels_3x3 and x.dtype in ("int8", "uint8")
+        return narrow and tuple(filters[1:3]) != (1, 1)
 
 
 def spread(weights: np.ndarray, offsets: tuple[int, int], layout: str) -> np.ndarray:

@@ -5,9 +5,11 @@ A job's subtiles come in two sizes per dimension (full and last), so its cost is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import lru_cache
 
+from tvm_pulp.errors import UserError
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 from uma_backends.neureka.job import ArrayJob
 
@@ -28,6 +30,21 @@ class Timing:
     beat_x: int = 1000
     gvsoc_dw_wmem_quirk: bool = False
     timing_revision: int = REVISIONS[-1]
+
+    @staticmethod
+    def of(parameters: Mapping[str, int]) -> Timing:
+        """The knobs that a SoC's engine parameters state."""
+        known = {f.name for kind in (Timing, Geometry) for f in fields(kind)} - {"geometry"}
+        for name in parameters:
+            if name not in known:
+                raise UserError(f"engine neureka has no parameter '{name}': it has {', '.join(sorted(known))}")
+        return Timing(
+            Geometry.of(parameters),
+            parameters.get("beat_w", 1000),
+            parameters.get("beat_x", 1000),
+            bool(parameters.get("gvsoc_dw_wmem_quirk", 0)),
+            parameters.get("timing_revision", REVISIONS[-1]),
+        )
 
 
 DEFAULT_TIMING = Timing()

@@ -135,7 +135,7 @@ class Machine:
         return True
 
     def load_elf(self, source: str | Path | bytes) -> None:
-        """Put an executable into the memories; `run` then starts the controller, or all cores, at its entry point."""
+        """Put an executable into the memories; `run` then starts at its entry point who starts first, or all cores."""
         elf = read_elf(source)
         memory = self.soc.memory
         largest = max(memory.l1.size, memory.l2.size, memory.weight.size)
@@ -212,7 +212,7 @@ class Machine:
         """Run until the program writes the exit register; faults of the program raise GuestFault."""
         if not self._started and self._elf is not None:
             last = self.soc.cluster.cores
-            for core in range(0 if self.soc.cluster.dma_core else last, last + 1):
+            for core in [0] if self.soc.cluster.alone else range(0 if self.soc.cluster.dma_core else last, last + 1):
                 self.start_core(core, self._elf.entry)
         begin = time.perf_counter()
         drive = self.drive or _run_alone
@@ -248,13 +248,11 @@ class Machine:
             cores.append(dict(zip(core_names, map(int, values), strict=False)))
         lib.iss_system_counters(self.handle, values)
         system = dict(zip(system_names, map(int, values), strict=False))
-        text = ctypes.c_void_p()
-        size = lib.iss_output(self.handle, ctypes.byref(text))
         return RunResult(
             exit_code=int(lib.iss_exit_code(self.handle)),
             cycles=int(lib.iss_cycles(self.handle)),
             instructions=sum(counters["instructions"] for counters in cores),
-            stdout=ctypes.string_at(text, size).decode(errors="replace") if size else "",
+            stdout=self.output().decode(errors="replace"),
             cores=tuple(cores),
             dma={name.removeprefix("dma_"): count for name, count in system.items() if name.startswith("dma_")},
             l3={name.removeprefix("l3_"): count for name, count in system.items() if name.startswith("l3_")},
@@ -266,6 +264,12 @@ class Machine:
             spans=tuple(self._spans()) if self._trace else (),
             last_core=self.soc.core_name(self.soc.cluster.cores),
         )
+
+    def output(self) -> bytes:
+        """What the program wrote to its standard output."""
+        text = ctypes.c_void_p()
+        size = library().iss_output(self.handle, ctypes.byref(text))
+        return ctypes.string_at(text, size) if size else b""
 
     def _peripherals(self) -> Iterable[Peripheral]:
         for number in range(library().iss_peripheral_count(self.handle)):

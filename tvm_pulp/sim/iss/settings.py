@@ -86,6 +86,8 @@ def simulator_settings(soc: Soc, trace: bool) -> dict[str, int]:
         "l3_write_setup": l3.write_setup,
         "ordering_slack_cycles": timing.ordering_slack,
         "trace": int(trace),
+        "alone": int(soc.cluster.alone),
+        "divide_steps": int(timing.divide_steps),
         "core_is_snitch": int(soc.cluster.core == "snitch"),
         "load_distance": board.load,
         "multiply_distance": board.multiply,

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Time stamps inside the network. A program with n layers sets mark i before layer i and mark n after the last one;
+ * then layer i took mark i + 1 less mark i. */
+#ifndef TVM_PULP_PROFILE_H
+#define TVM_PULP_PROFILE_H
+
+#include <stdint.h>
+
+#include "tvm_pulp/core.h"
+
+/* The room is taken with and without profiling, so that both builds have the same memory map. */
+#ifndef TVM_PULP_MARKS
+#define TVM_PULP_MARKS 256
+#endif
+
+extern volatile uint32_t tvm_pulp_marks[TVM_PULP_MARKS];
+
+static inline uint32_t tvm_pulp_cycle(void) {
+  uint32_t cycle;
+  __asm__ volatile("csrr %0, mcycle" : "=r"(cycle) : : "memory");
+  return cycle;
+}
+
+#ifdef TVM_PULP_PROFILE
+#define TVM_PULP_MARK(index) (tvm_pulp_marks[index] = tvm_pulp_cycle())
+#else
+#define TVM_PULP_MARK(index) ((void)0)
+#endif
+
+#endif /* TVM_PULP_PROFILE_H */

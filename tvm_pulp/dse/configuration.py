@@ -1,0 +1,73 @@
+"""One row of a study: a model on a variant of a SoC for a target with some options."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tvm_pulp.dse.model import Model, ModelContent
+from tvm_pulp.dse.soc_grid import Variant
+
+# Of these, a study says itself what they are.
+OWN = ("target", "soc", "sample_inputs", "debug", "debug_inputs", "plan")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What is compiled and simulated, and how the row is labelled.
+
+    `options` are those of `tvm_pulp.compile`; those of engines by `ENGINE.OPTION`. `varied` are the options that differ
+    inside the study.
+    """
+
+    model: Model
+    variant: Variant
+    target: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    varied: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """What tells this row from others."""
+        options = {name: self.options.get(name) for name in self.varied}
+        return {
+            "model": self.model.shown,
+            "soc": self.variant.name,
+            **self.variant.values,
+            "target": self.target,
+            **options,
+        }
+
+    def compile_options(self) -> dict[str, Any]:
+        """Keyword arguments for `tvm_pulp.compile`, without the SoC."""
+        made: dict[str, Any] = {"target": self.target}
+        engines: dict[str, dict[str, Any]] = {}
+        for name, value in {**self.model.options, **self.options}.items():
+            engine, dot, option = name.partition(".")
+            if dot:
+                engines.setdefault(engine, {})[option] = value
+            else:
+                made[name] = value
+        return {**made, "engine_options": engines} if engines else made
+
+    def described(self, content: ModelContent) -> str:
+        """Everything but the model's bytes and the SoC, as text that is the same everywhere."""
+        parts: dict[str, Any] = {"path": self.model.path if content.model is None else "", "prompt": self.model.prompt}
+        parts |= {"tokens": self.model.tokens, "options": self.compile_options()}
+        return json.dumps(parts, sort_keys=True, default=str)
+
+
+def option_sets(options: Mapping[str, Any], target: str) -> Iterator[dict[str, Any]]:
+    """Every combination of options with several values. Those of an engine belong to targets with that engine."""
+    engines = {part.strip().removeprefix("uma-") for part in target.split(",")}
+    used = {name: value for name, value in options.items() if "." not in name or name.split(".")[0] in engines}
+    axes = [value if isinstance(value, list | tuple) else [value] for value in used.values()]
+    for values in itertools.product(*axes):
+        yield dict(zip(used, values, strict=True))
+
+
+# Called with the rows that are done, all rows, and the one that has just been done (None: it was known before).
+Progress = Callable[[int, int, Configuration | None], None]

@@ -1,0 +1,185 @@
+"""Compile and simulate one configuration. Both are remembered by content, so that nothing is done twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.dse.compiler_digest import compiler_digest
+from tvm_pulp.dse.configuration import Configuration
+from tvm_pulp.dse.model import ModelContent
+from tvm_pulp.dse.row_store import RowStore
+from tvm_pulp.errors import UserError
+from tvm_pulp.toolchain.cache import digest_of
+
+Record = dict[str, Any]
+# What a row without a simulation, or without a program, does not know.
+COMPILED = ("estimated_cycles", "bound_cycles", "macs", "l1_bytes", "l2_bytes", "l3_bytes", "wmem_bytes", "area_mm2",
+            "area_source", "compile_s")  # fmt: skip
+SIMULATED = ("cycles", "cold_cycles", "prefill_cycles", "energy_uj", "code_bytes", "outputs", "build_s", "simulate_s")
+
+
+def compiled_key(configuration: Configuration, content: ModelContent) -> str:
+    """What a compilation depends on; a user error where the SoC does not exist."""
+    soc = configuration.variant.soc().model_dump_json()
+    return digest_of(["compiled", compiler_digest(), content.digest, soc, configuration.described(content)])
+
+
+def simulated_key(compiled: str) -> str:
+    """A simulation depends on the archive, whose inputs are part of the model's content."""
+    return digest_of(["simulated", compiled])
+
+
+def known_row(configuration: Configuration, content: ModelContent, store: RowStore, *, simulate: bool) -> Record | None:
+    """The row as it was made before, or None."""
+    try:
+        key = compiled_key(configuration, content)
+    except UserError as error:
+        return {"error": str(error)}
+    compiled = store.record(key)
+    if compiled is None or compiled.get("error") or not simulate:
+        return compiled
+    simulated = store.record(simulated_key(key))
+    return None if simulated is None else {**compiled, **simulated}
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A row, and the records it is made of by their keys: whoever asked for it may keep them."""
+
+    row: Record
+    records: dict[str, Record]
+
+
+def evaluate(
+    configuration: Configuration, content: ModelContent, store: RowStore, *, simulate: bool, compiler: str
+) -> Evaluated:
+    """The row: what is known already, and what is found out now. An error of the user is a row with its sentence.
+
+    `compiler` is the digest of the one who asks: a worker elsewhere must run the same.
+    """
+    if compiler != compiler_digest():
+        raise UserError("a worker runs another tvm_pulp than the study: install the same version on all machines")
+    records: dict[str, Record] = {}
+    try:
+        key = compiled_key(configuration, content)
+        records[key] = _remembered(store, key, lambda: _compile(configuration, content, store, key))
+        if simulate and not records[key].get("error"):
+            run = simulated_key(key)
+            records[run] = _remembered(store, run, lambda: _simulate(configuration, content, store, key))
+    except UserError as error:  # there is no such SoC
+        return Evaluated({"error": str(error)}, records)
+    except Exception as error:  # a bug or the machine's fault: shown in its row, and tried again next time
+        return Evaluated({"error": f"{type(error).__name__}: {' '.join(str(error).split())}"}, records)
+    return Evaluated({name: value for record in records.values() for name, value in record.items()}, records)
+
+
+def keep(done: Evaluated, store: RowStore) -> None:
+    """Remember what was found out elsewhere."""
+    for key, record in done.records.items():
+        store.keep_record(key, record)
+
+
+def _remembered(store: RowStore, key: str, make: Callable[[], Record]) -> Record:
+    known = store.record(key)
+    if known is not None:
+        return known
+    try:
+        made = make()
+    except UserError as error:
+        made = {"error": str(error)}
+    store.keep_record(key, made)
+    return made
+
+
+def _compile(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Record:
+    from tvm_pulp.soc import soc_area
+
+    started = time.perf_counter()
+    app = _compiled(configuration, content, store, key)
+    seconds = time.perf_counter() - started
+    area, source = soc_area(configuration.variant.soc())
+    facts, memory = app.metadata["tvm_pulp"], app.metadata["memory"]
+    levels: Mapping[str, int | None] = memory.get("levels", {})
+    layers = _layers(facts)
+    planned = [layer for layer in layers if layer.get("estimated_cycles") is not None]
+    return {
+        "estimated_cycles": sum(layer["estimated_cycles"] for layer in planned) if planned else None,
+        "bound_cycles": _bound(planned),
+        "macs": sum(layer["macs"] for layer in layers),
+        **{f"{level}_bytes": levels.get(level) for level in ("l1", "l2", "l3", "wmem")},
+        "area_mm2": area,
+        "area_source": source,
+        "compile_s": seconds,
+        "error": None,
+    }
+
+
+def _compiled(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Any:
+    """The network, compiled now; its archive is kept."""
+    import tvm_pulp
+
+    options = configuration.compile_options()
+    samples = _inputs(content)
+    if samples:
+        options["sample_inputs"] = list(samples.items())
+    soc = configuration.variant.soc()
+    app = tvm_pulp.compile(content.model_path(configuration.model.path), soc=soc, **options)
+    store.keep_archive(key, app.save)
+    return app
+
+
+def _layers(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Layers of the program; of a language model those that produce one token."""
+    entries = facts["decoder"]["entries"] if "decoder" in facts else None
+    return list(facts["layers"] if entries is None else entries["decode"]["layers"])
+
+
+def _bound(layers: list[Mapping[str, Any]]) -> int | None:
+    busy: dict[str, int] = {}
+    for layer in layers:
+        busy[layer["engine"]] = busy.get(layer["engine"], 0) + layer["bound_cycles"]
+    return max(busy.values(), default=None)
+
+
+def _simulate(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Record:
+    app = load_app(configuration, content, store, key)
+    if "decoder" in app.metadata["tvm_pulp"]:
+        from tvm_pulp.dse.evaluate_decoder import evaluate_decoder
+
+        return evaluate_decoder(app, configuration.model)
+    from tvm_pulp.report.table import time_shares
+
+    result = app.run(_inputs(content) or None)
+    report = result.report
+    digest = digest_of(part for name, array in result.outputs.items() for part in (name, array.tobytes()))
+    return {
+        "cycles": report["cycles"],
+        "cold_cycles": report.get("cold_cycles"),
+        "energy_uj": report["energy_uj"],
+        "code_bytes": report["code_bytes"],
+        **{f"share_{engine}": share for engine, share in time_shares(report).items()},
+        "outputs": digest[:16],
+        "build_s": report["host"]["build_s"],
+        "simulate_s": report["host"]["simulate_s"],
+    }
+
+
+def load_app(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Any:
+    """The compiled network of a configuration: from the cache, or compiled again where another machine did it."""
+    from tvm_pulp.api import App
+
+    archive = store.archive(key)
+    return _compiled(configuration, content, store, key) if archive is None else App.load(archive)
+
+
+def _inputs(content: ModelContent) -> dict[str, np.ndarray]:
+    path = content.inputs_path()
+    if path is None:
+        return {}
+    with np.load(path) as arrays:
+        return dict(arrays)

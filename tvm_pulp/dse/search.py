@@ -1,0 +1,219 @@
+"""A Pareto front by search: the compiler's estimate for many points, simulation for those that may be on the front."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tvm_pulp.dse.configuration import Configuration, Progress
+from tvm_pulp.dse.evaluate import Record
+from tvm_pulp.dse.frame import make_frame
+from tvm_pulp.dse.optional import need
+from tvm_pulp.dse.pareto import pareto_front
+from tvm_pulp.errors import UserError
+from tvm_pulp.toolchain.cache import digest_of
+
+# What a compilation tells of a figure that only a simulation measures.
+ESTIMATES = {"cycles": "estimated_cycles"}
+SHORT = {"area": "area_mm2"}
+# Figures that need no estimate: they are known when a network is compiled.
+EXACT = ("area_mm2", "l1_bytes", "l2_bytes", "wmem_bytes", "bound_cycles", "estimated_cycles")
+# By how much an estimate may be too high: whatever could be on the front if it were is simulated.
+TOLERANCE = 0.05
+_BATCH = 16
+
+
+class Searched(Protocol):
+    """What a search needs of a study."""
+
+    configurations: list[Configuration]
+    rows: list[Record | None]
+
+    def evaluate(
+        self, wanted: Iterable[int], workers: int, scheduler: Any, simulate: bool, progress: Progress
+    ) -> None: ...
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found: the front and all simulated rows as tables, and how many points it looked at."""
+
+    front: Any
+    simulated: Any
+    minimize: tuple[str, ...]
+    points: int
+    estimated_points: int
+    simulated_points: int
+
+
+def search(
+    study: Searched,
+    minimize: Sequence[str] = ("cycles", "area_mm2"),
+    *,
+    trials: int = 100,
+    simulations: int | None = None,
+    seed: int = 0,
+    storage: str | None = None,
+    name: str | None = None,
+    workers: int = 1,
+    scheduler: Any = None,
+    progress: Progress | None = None,
+) -> Found:
+    """Search the study's points, which are its variants with targets and options; figures are means over its models.
+
+    Optuna proposes `trials` points, by NSGA-II on the compiler's estimates; then at most `simulations` points (default:
+    a quarter of all) are simulated. `storage` is a database of Optuna: a search with the same goes on where it was, and
+    several processes may share it.
+    """
+    optuna = need("optuna", "a search")
+    wanted = tuple(SHORT.get(figure, figure) for figure in minimize)
+    for figure in wanted:
+        if figure not in ESTIMATES and figure not in EXACT:
+            known = ", ".join((*ESTIMATES, *EXACT))
+            raise UserError(f"search: nothing estimates '{figure}' before it is simulated: minimize some of {known}")
+    points = _points(study)
+    if trials < 1:
+        raise UserError(f"search: trials is {trials}: at least one is needed")
+    budget = max(1, len(points) // 4) if simulations is None else simulations
+    told = progress or (lambda _done, _total, _last: None)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    sampler = optuna.samplers.NSGAIISampler(population_size=_BATCH, seed=seed)
+    described = json.dumps([list(map(dict, points)), wanted], default=str)
+    trace = optuna.create_study(
+        directions=["minimize"] * len(wanted),
+        sampler=sampler,
+        storage=storage,
+        study_name=name or f"tvm_pulp-{digest_of([described])[:12]}",
+        load_if_exists=True,
+    )
+    with ExitStack() as stack:
+        if workers > 1 or scheduler is not None:
+            from tvm_pulp.dse.scale_out import open_client
+
+            scheduler = stack.enter_context(open_client(workers, scheduler))
+
+        def evaluate(chosen: Sequence[int], simulate: bool) -> None:
+            rows = [index for point in chosen for index in points[_key_at(points, point)]]
+            study.evaluate(rows, workers, scheduler, simulate, told)
+
+        estimated = _explore(optuna, trace, study, points, wanted, trials, evaluate)
+        chosen = _candidates(estimated, budget, [1 - TOLERANCE if figure in ESTIMATES else 1.0 for figure in wanted])
+        evaluate(chosen, True)
+    keys = list(points)
+    measured = {number: _figures(study, points[keys[number]], wanted, estimate=False) for number in chosen}
+    right = [number for number in chosen if measured[number] is not None]
+    front = [right[i] for i in pareto_front([measured[number] or () for number in right])] if right else []
+    return Found(
+        _table(study, [index for number in front for index in points[keys[number]]]),
+        _table(study, [index for number in chosen for index in points[keys[number]]]),
+        wanted,
+        len(points),
+        len(estimated),
+        len(chosen),
+    )
+
+
+Key = tuple[tuple[str, Any], ...]
+
+
+def _points(study: Searched) -> dict[Key, list[int]]:
+    """Rows by what can be chosen: everything but the model."""
+    found: dict[Key, list[int]] = {}
+    for index, configuration in enumerate(study.configurations):
+        labels = {name: value for name, value in configuration.labels.items() if name not in ("model", "soc")}
+        if not configuration.variant.values:
+            labels["soc"] = configuration.variant.name
+        found.setdefault(tuple(labels.items()), []).append(index)
+    return found
+
+
+def _key_at(points: Mapping[Key, list[int]], number: int) -> Key:
+    return list(points)[number]
+
+
+def _explore(
+    optuna: Any,
+    trace: Any,
+    study: Searched,
+    points: dict[Key, list[int]],
+    wanted: Sequence[str],
+    trials: int,
+    evaluate: Any,
+) -> dict[int, tuple[float, ...]]:
+    """Estimated figures of the points that the search proposes, by their numbers."""
+    numbers = {key: number for number, key in enumerate(points)}
+    keys = list(points)
+    axes = {name: list(dict.fromkeys(dict(key).get(name) for key in keys)) for key in keys for name, _ in key}
+    distributions = {name: optuna.distributions.CategoricalDistribution(values) for name, values in axes.items()}
+    found: dict[int, tuple[float, ...]] = {}
+    for past in trace.trials:  # of an earlier search in the same storage
+        number = numbers.get(_nearest(past.params, keys))
+        if number is not None and past.state == optuna.trial.TrialState.COMPLETE:
+            found[number] = tuple(past.values)
+    left = trials - len(trace.trials)
+    while left > 0:
+        asked = [trace.ask(distributions) for _ in range(min(_BATCH, left))]
+        left -= len(asked)
+        proposed = [numbers[_nearest(trial.params, keys)] for trial in asked]
+        evaluate(list(dict.fromkeys(proposed)), False)
+        for trial, number in zip(asked, proposed, strict=True):
+            figures = _figures(study, points[keys[number]], wanted, estimate=True)
+            if figures is None:
+                trace.tell(trial, state=optuna.trial.TrialState.FAIL)
+                continue
+            found[number] = figures
+            trace.tell(trial, figures)
+    return found
+
+
+def _nearest(params: Mapping[str, Any], keys: Sequence[Key]) -> Key:
+    """The point that agrees with most parameters: options of an engine mean nothing to targets without it."""
+    return max(keys, key=lambda key: sum(dict(key).get(name) == value for name, value in params.items()))
+
+
+def _figures(
+    study: Searched, rows: Sequence[int], wanted: Sequence[str], *, estimate: bool
+) -> tuple[float, ...] | None:
+    """Means over the rows of a point; None where one of them failed."""
+    figures = []
+    for figure in wanted:
+        name = ESTIMATES.get(figure, figure) if estimate else figure
+        values = [(study.rows[index] or {}).get(name) for index in rows]
+        if any(value is None for value in values):
+            return None
+        figures.append(sum(float(value) for value in values if value is not None) / len(values))
+    return tuple(figures)
+
+
+def _candidates(estimated: Mapping[int, tuple[float, ...]], budget: int, factors: Sequence[float]) -> list[int]:
+    """Points to simulate: the estimated front first, then what lies behind it and may be on it nevertheless.
+
+    `factors`: what figures may be of what they seem.
+    """
+    front = [estimated[number] for number in _front(estimated)]
+    left = dict(estimated)
+    chosen: list[int] = []
+    while left and len(chosen) < budget:
+        layer = _front(left)
+        chosen += [n for n in layer if not any(_beats(f, left[n], factors) for f in front)]
+        for number in layer:
+            del left[number]
+    return chosen[:budget]
+
+
+def _front(points: Mapping[int, tuple[float, ...]]) -> list[int]:
+    numbers = list(points)
+    return [numbers[i] for i in pareto_front([points[number] for number in numbers])]
+
+
+def _beats(one: Sequence[float], other: Sequence[float], factors: Sequence[float]) -> bool:
+    """Whether a point is no worse than another one whose figures are less than they seem, and better in one."""
+    possible = [b * factor for b, factor in zip(other, factors, strict=True)]
+    return all(a <= b for a, b in zip(one, possible, strict=True)) and tuple(one) != tuple(possible)
+
+
+def _table(study: Searched, rows: Sequence[int]) -> Any:
+    return make_frame([study.configurations[i] for i in rows], [study.rows[i] for i in rows])

@@ -1,0 +1,80 @@
+"""A study as a YAML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tvm_pulp.dse.model import ZOO, Model
+from tvm_pulp.dse.soc_grid import Variant, grid
+from tvm_pulp.dse.study import Study
+from tvm_pulp.errors import UserError
+from tvm_pulp.soc.description import explain
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _ModelEntry(_Strict):
+    path: str
+    name: str = ""
+    inputs: str | None = None
+    options: dict[str, Any] = {}
+    prompt: int = 16
+    tokens: int = 5
+
+
+class StudyFile(_Strict):
+    """What the file says; paths are relative to it.
+
+    `models`: paths, zoo:NAME, or mappings with path, name, inputs and options. `socs`: names, descriptions, or grids,
+    which are mappings of `base` and of settings to lists of values.
+    """
+
+    models: list[str | _ModelEntry]
+    socs: list[str | dict[str, Any]]
+    targets: list[str] = ["c"]
+    compile_options: dict[str, Any] = {}
+
+
+def read_study(path: str | Path, cache: str | Path | None = None) -> Study:
+    """The study that a file describes."""
+    place = Path(path)
+    try:
+        content = yaml.safe_load(place.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read study '{place}': {error}") from None
+    except yaml.YAMLError as error:
+        raise UserError(f"study '{place}' is not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise UserError(f"study '{place}' must be a mapping with models, socs and targets")
+    try:
+        made = StudyFile.model_validate(content)
+    except ValidationError as error:
+        raise UserError(f"study '{place}': {explain(error)}") from None
+    folder = place.parent
+    models = [_model(entry, folder) for entry in made.models]
+    variants: list[Variant | str] = []
+    for entry in made.socs:
+        if isinstance(entry, str):
+            variants.append(_near(entry, folder) if entry.endswith((".yaml", ".yml")) else entry)
+        else:
+            base = entry.get("base")
+            axes = {name: value for name, value in entry.items() if name != "base"}
+            variants += grid(_near(base, folder) if str(base).endswith((".yaml", ".yml")) else base, **axes).variants
+    return Study(models, variants, made.targets, made.compile_options, cache)
+
+
+def _model(entry: str | _ModelEntry, folder: Path) -> Model:
+    made = _ModelEntry(path=entry) if isinstance(entry, str) else entry
+    path = made.path if made.path.startswith(ZOO) else _near(made.path, folder)
+    inputs = None if made.inputs is None else _near(made.inputs, folder)
+    return Model(path, made.name, inputs, made.options, made.prompt, made.tokens)
+
+
+def _near(path: Any, folder: Path) -> str:
+    return str(folder / str(path))

@@ -1,0 +1,98 @@
+"""`tvmc sweep`: run a study of many models and machines, and write its table."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.tvmc.model_options import check_writable
+
+if TYPE_CHECKING:
+    from tvm_pulp.dse import Configuration
+
+_WRITERS = (".parquet", ".csv")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("STUDY", help="YAML file with models, socs, targets and compile_options")
+    parser.add_argument("-o", "--output", required=True, metavar="F.parquet", help="the table, as .parquet or .csv")
+    parser.add_argument("--workers", type=int, metavar="N", help="local processes; default 1, 0: one per core")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask scheduler: use its workers")
+    parser.add_argument("--no-simulate", action="store_true", help="compile only: estimates, memory and area")
+    parser.add_argument("--cache", metavar="DIR", help="folder that remembers rows; default: the build cache")
+    parser.epilog = "Example: tvmc sweep study.yaml -o out.parquet --workers 4"
+
+
+def run(args: argparse.Namespace) -> int:
+    output = Path(args.output)
+    if output.suffix not in _WRITERS:
+        raise UserError(f"-o '{output}': tables are written as {' or '.join(_WRITERS)}, choose one of them")
+    if args.workers is not None and args.scheduler is not None:
+        raise UserError("--workers has no effect with --scheduler, which has its own: drop one of them")
+    if args.workers is not None and args.workers < 0:
+        raise UserError(f"--workers {args.workers}: must not be negative")
+    check_writable(args.output, "-o")
+    from tvm_pulp.dse import read_study
+    from tvm_pulp.dse.optional import need
+
+    need("pandas", "the table of a study")
+    if output.suffix == ".parquet":
+        need("pyarrow", "a .parquet file")
+    study = read_study(args.STUDY, cache=args.cache)
+    workers = 1 if args.workers is None else args.workers or os.cpu_count() or 1
+    with SweepProgress(sys.stderr) as progress:
+        frame = study.run(workers=workers, scheduler=args.scheduler, simulate=not args.no_simulate, progress=progress)
+    if output.suffix == ".parquet":
+        frame.to_parquet(output)
+    else:
+        frame.to_csv(output, index=False)
+    failed = int(frame.error.notna().sum())
+    more = f", {failed} of them failed: see the column `error`" if failed else ""
+    print(f"{len(frame)} configurations in {output}{more}")
+    return 0
+
+
+class SweepProgress:
+    """A bar on a terminal, elsewhere a line for each row.
+
+    with SweepProgress(sys.stderr) as progress:
+        study.run(progress=progress)
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._started = stream, time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> SweepProgress:
+        if self._stream.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+            from rich.progress import TimeRemainingColumn as Remaining
+
+            columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), Remaining())
+            self._bar = Progress(*columns, TextColumn("{task.description}"), console=Console(file=self._stream))
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, done: int, total: int, last: Configuration | None) -> None:
+        name = "" if last is None else f"{last.model.shown} on {last.variant.name}, {last.target}"
+        if self._bar is not None:
+            if self._task is None:
+                self._task = self._bar.add_task("", total=total)
+            self._bar.update(self._task, completed=done, total=total, description=name)
+        elif last is None:
+            known = f", {done} of them known already" if done else ""
+            print(f"tvmc sweep: {total} configurations{known}", file=self._stream, flush=True)
+        else:
+            seconds = time.monotonic() - self._started
+            print(f"tvmc sweep: {done} of {total} after {seconds:.0f} s: {name}", file=self._stream, flush=True)
