@@ -8,11 +8,19 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tvm_pulp.sim.iss.device import IssDevice
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 # Same examples in every run, so that a failure is a change of the code; no deadline, because machines differ.
 settings.register_profile("reproducible", derandomize=True, deadline=None)
 settings.load_profile("reproducible")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def checked_reads() -> None:
+    """No simulated network may read bytes that nobody wrote."""
+    IssDevice.reads_are_checked = True
 
 
 @pytest.fixture(scope="session")

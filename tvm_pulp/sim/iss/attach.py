@@ -15,7 +15,7 @@ from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss.calls import call_log, follow_calls, speedscope
 from tvm_pulp.sim.iss.gdb import GdbServer
 from tvm_pulp.sim.iss.library import library
-from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.machine import CORES_WITHOUT_HOOKS, Machine
 from tvm_pulp.sim.iss.result import RunResult
 from tvm_pulp.sim.iss.stream import Stream
 from tvm_pulp.sim.iss.trace import TraceWriter
@@ -24,8 +24,6 @@ from tvm_pulp.sim.iss.unwritten import UnwrittenReads
 from tvm_pulp.soc.description import Soc
 
 _SHOWN = 10
-# Kinds of cores whose interpreter has no hooks: their traces have no tiles.
-_UNOBSERVED = ("snitch",)
 _MARKS, _WATCH_MARK = "tvm_pulp_marks", 4
 
 
@@ -60,7 +58,7 @@ class Attached:
         if instruments.log_calls:
             consumers.append(call_log(machine, sys.stderr.write))
         followed = instruments.log_calls or instruments.profile or instruments.trace
-        if followed and machine.soc.cluster.core not in _UNOBSERVED:
+        if followed and machine.soc.cluster.core not in CORES_WITHOUT_HOOKS:
             follow_calls(machine, logged=instruments.log_calls)
         self._stream = Stream(machine, consumers) if consumers else None
         if instruments.gdb is not None:
@@ -103,7 +101,7 @@ class Attached:
 def needs_observation(instruments: Instruments, soc: Soc) -> bool:
     """Whether the machine has to be created with `observe`; a user error where it cannot."""
     wanted = instruments.wanted()
-    if soc.cluster.core not in _UNOBSERVED:
+    if soc.cluster.core not in CORES_WITHOUT_HOOKS:
         return bool(wanted)
     others = [option for option in wanted if option != "--trace"]
     if others:

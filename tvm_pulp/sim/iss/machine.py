@@ -72,6 +72,10 @@ class Registers:
             raise ValueError("register x0 is always 0")
 
 
+# Kinds of cores whose interpreter has no hooks: no debugger, no profile, traces without tiles.
+CORES_WITHOUT_HOOKS = ("snitch",)
+
+
 class Machine:
     """A SoC with memories, cores and accelerators, at reset.
 
