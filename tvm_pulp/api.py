@@ -219,8 +219,7 @@ class App:
         return made
 
 
-# A path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`).
-Model = str | Path | Any
+Model = str | Path | Any  # a path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`)
 
 
 def compile(
@@ -256,6 +255,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
     from tvm_pulp.project.project_files import project_files
+    from tvm_pulp.qnn import lineage
     from tvm_pulp.target import resolve_target
 
     target, name = resolve_target(options), module_name(options)
@@ -307,7 +307,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
         network = target.on_host(network)
         files = emit(network, facts, options.keep_layers).files
     assert network.origin is not None
-    files["src/main.relax.txt"] = module.script().encode()
+    files["src/main.relax.txt"] = lineage.removed(module).script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
     compiled = Compiled(model, imported, network)
     return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds, compiled)

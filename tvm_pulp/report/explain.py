@@ -18,6 +18,12 @@ def _head(layer: Layer) -> str:
     return f"{layer.name}: {layer.operator} {data} -> {made}{macs}"
 
 
+def _print_nodes(layer: Layer, stream: TextIO) -> None:
+    """Which nodes of the model file a layer is, where its name does not say so."""
+    if layer.nodes and layer.nodes != (layer.name,):
+        print(f"    made of {', '.join(layer.nodes)}", file=stream)
+
+
 def explain_source(network: Network, stream: TextIO, nodes: Sequence[SourceNode] = ()) -> None:
     """Without a cluster: what became of every node of the file, then the layers in order."""
     if nodes:
@@ -25,6 +31,7 @@ def explain_source(network: Network, stream: TextIO, nodes: Sequence[SourceNode]
         print("", file=stream)
     for layer in network.layers:
         print(_head(layer), file=stream)
+        _print_nodes(layer, stream)
         if layer.operator.startswith("tir."):
             print("    ordinary Relax operator, compiled to plain C by TVM: not in the integer dialect", file=stream)
         elif layer.is_float:
@@ -39,6 +46,7 @@ def explain_plan(plan: Plan, stream: TextIO) -> None:
     """With a cluster: the choice, the alternatives and the refusals."""
     for layer in plan.layers:
         print(_head(layer.layer), file=stream)
+        _print_nodes(layer.layer, stream)
         if layer.layer.parts:
             inside = ", ".join(f"{part.name} ({part.operator})" for part in layer.layer.parts)
             print(f"    a region of {inside}", file=stream)

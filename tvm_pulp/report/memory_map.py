@@ -14,6 +14,7 @@ from tvm_pulp.report.cycle_axis import (
     layer_colour,
     legend,
     name_inside,
+    nodes_of,
 )
 from tvm_pulp.report.svg import line, picture, rectangle, text
 
@@ -32,7 +33,7 @@ def memory_map(
         begin, end = axis.span(block["alive"])
         x, width = axis.x(begin), axis.x(end) - axis.x(begin)
         y, height = TOP + _HEIGHT - (block["offset"] + block["bytes"]) * up, block["bytes"] * up
-        whose = "" if layer is None else f" of {plan['layers'][layer]['name']}"
+        whose = "" if layer is None else f" of {plan['layers'][layer]['name']}{nodes_of(plan['layers'][layer])}"
         label = (
             f"{block['name']}{whose}: {block['bytes']:,} bytes at {block['offset']:,}, cycles {begin:,} to {end:,}, "
             f"steps {max(0, first) // 3} to {last // 3}"
