@@ -81,13 +81,12 @@ def carried_over(module: Any, made: Any) -> Any:
 
 
 class Tracker:
-    """Follows one pass: which new variables were bound while an old one was visited, and called after which."""
+    """Follows one pass: which new variables are called after which old ones, or were bound while one was visited."""
 
     def __init__(self, module: Any) -> None:
         self._module, self._table = module, read(module)
         self.visited = ""
-        # New variables: the old one that was being visited, and the one that they are called after.
-        self._during: dict[str, str] = {}
+        # New variables and the old ones that they are called after.
         self._after: dict[str, str] = {}
 
     def bound(self, variable: Any, name: str) -> None:
@@ -95,7 +94,7 @@ class Tracker:
         source = self.visited
         if name != self.visited:
             source = self._after.get(name, name if name in self._table else self.visited)
-        self._during[str(variable.name)], self._after[str(variable.name)] = self.visited, source
+        self._after[str(variable.name)] = source
 
     def finish(self, made: Any, values: Mapping[Any, Any]) -> Any:
         """The new module with lineages; `values` are what old variables became."""
@@ -118,7 +117,7 @@ class Tracker:
             for operand in _operands(binding.value):
                 readers.setdefault(operand, []).append(str(binding.var.name))
         made: dict[str, set[str]] = {}
-        for new, source in self._during.items():
+        for new, source in self._after.items():
             if new in alive:
                 made.setdefault(source, set()).add(new)
         homes: dict[str, set[str]] = {}
