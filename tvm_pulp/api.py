@@ -338,12 +338,12 @@ def decoder_request(model: Model, options: CompileOptions) -> DecoderRequest | E
     from tvm_pulp.zoo import decoders
 
     is_file = isinstance(model, (str, Path)) and not str(model).startswith("zoo:")
-    name = str(model).removeprefix("zoo:") if isinstance(model, (str, Path)) else "the program"
-    if not str(model).startswith("zoo:") or name not in decoders.MODELS:
+    stated = str(model) if isinstance(model, (str, Path)) else "the program"
+    if (name := stated.removeprefix("zoo:")) == stated or name not in decoders.MODELS:
         made = exported_request(Path(model), options, module_name(options)) if is_file else None
         for option, given in (("--capacity", options.capacity), ("--tokenizer", options.tokenizer)):
             if made is None and given is not None:
-                raise UserError(f"{option} has no effect on '{name}', which has no recognised cache: drop it")
+                raise UserError(f"{option} has no effect on '{stated}', which has no recognised cache: drop it")
         return made
     from tvm_pulp.generation.compile_decoder import DecoderRequest
 

@@ -33,10 +33,10 @@ def memory_map(
         begin, end = axis.span(block["alive"])
         x, width = axis.x(begin), axis.x(end) - axis.x(begin)
         y, height = TOP + _HEIGHT - (block["offset"] + block["bytes"]) * up, block["bytes"] * up
-        whose = "" if layer is None else f" of {plan['layers'][layer]['name']}{nodes_of(plan['layers'][layer])}"
+        whose = "" if layer is None else f" of {plan['layers'][layer]['name']}"
         label = (
             f"{block['name']}{whose}: {block['bytes']:,} bytes at {block['offset']:,}, cycles {begin:,} to {end:,}, "
-            f"steps {max(0, first) // 3} to {last // 3}"
+            f"steps {max(0, first) // 3} to {last // 3}{'' if layer is None else nodes_of(plan['layers'][layer])}"
         )
         colour = layer_colour(layer)
         body.append(rectangle(x, y, width, height, colour, label))
