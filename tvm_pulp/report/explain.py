@@ -31,13 +31,13 @@ def explain_source(network: Network, stream: TextIO, nodes: Sequence[SourceNode]
         print("", file=stream)
     for layer in network.layers:
         print(_head(layer), file=stream)
-        _print_nodes(layer, stream)
         if layer.operator.startswith("tir."):
             print("    ordinary Relax operator, compiled to plain C by TVM: not in the integer dialect", file=stream)
         elif layer.is_float:
             print(f"    float operator qnn.{layer.operator}", file=stream)
         else:
             print(f"    integer dialect operator qnn.{layer.operator}", file=stream)
+        _print_nodes(layer, stream)
     total = sum(not layer.is_float for layer in network.layers)
     print(f"{total} of {len(network.layers)} layers in the integer dialect, {network.macs:,} MAC", file=stream)
 
@@ -46,12 +46,12 @@ def explain_plan(plan: Plan, stream: TextIO) -> None:
     """With a cluster: the choice, the alternatives and the refusals."""
     for layer in plan.layers:
         print(_head(layer.layer), file=stream)
-        _print_nodes(layer.layer, stream)
         if layer.layer.parts:
             inside = ", ".join(f"{part.name} ({part.operator})" for part in layer.layer.parts)
             print(f"    a region of {inside}", file=stream)
         for line in _choice(layer):
             print(f"    {line}", file=stream)
+        _print_nodes(layer.layer, stream)
     macs: dict[str, int] = {}
     cycles: dict[str, int] = {}
     for layer in plan.layers:
