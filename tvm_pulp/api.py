@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
+    from tvm_pulp.report.rich_display import ShownPlan
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner, Statistics
     from tvm_pulp.soc import Soc
@@ -79,6 +80,12 @@ class Result:
     # What the checks of a debug build found, in one sentence.
     debug: str | None = None
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from tvm_pulp.report.rich_display import result_html
+
+        return result_html(self.report, self.outputs)
+
 
 class App:
     """A compiled network: the archive's files, its metadata, and how to run it."""
@@ -112,6 +119,18 @@ class App:
         from tvm_pulp.codegen import mlf
 
         mlf.write(Path(path), self.files)
+
+    @property
+    def plan(self) -> ShownPlan:
+        """The deployment plan; notebooks show it as pictures."""
+        from tvm_pulp.codegen.mlf import read_plan
+        from tvm_pulp.report.rich_display import ShownPlan
+        from tvm_pulp.soc import CostModel, recorded
+
+        record = read_plan(self.files)
+        if record is None:
+            raise UserError("the archive holds no plan of its own: compile for a SoC with a cluster, no language model")
+        return ShownPlan(record, CostModel(recorded(self.metadata["tvm_pulp"]), record["cores"]))
 
     def run(
         self,

@@ -22,6 +22,7 @@ def points_study(folder: Path) -> Study:
     )
 
 
+@pytest.mark.slow
 def test_the_front_is_found_and_kept(tmp_path: Path) -> None:
     """Most points are proposed, some are simulated; a second search simulates none.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -51,6 +52,12 @@ class Found:
     estimated_points: int
     simulated_points: int
 
+    def _repr_html_(self) -> str:
+        from tvm_pulp.dse.rich_display import frame_html
+
+        looked = f"{self.points} points, {self.estimated_points} estimated, {self.simulated_points} simulated"
+        return f"<p><b>Front</b> by {' and '.join(self.minimize)}; {looked}</p>{frame_html(self.front)}"
+
 
 def search(
     study: Searched,
@@ -71,7 +78,10 @@ def search(
     `simulations` (default: a quarter of all) are simulated. `storage` is a database of Optuna: a search with the same
     goes on where it was, and several processes may share it.
     """
-    optuna = need("optuna", "a search")
+    with warnings.catch_warnings():
+        # One of its progress bars misses widgets of notebooks; nobody asked for it.
+        warnings.simplefilter("ignore")
+        optuna = need("optuna", "a search")
     wanted = tuple(SHORT.get(figure, figure) for figure in minimize)
     for figure in wanted:
         if figure not in ESTIMATES and figure not in EXACT:
@@ -153,6 +163,10 @@ def _explore(
         number = numbers.get(_nearest(past.params, keys))
         if number is not None and past.state == optuna.trial.TrialState.COMPLETE:
             found[number] = tuple(past.values)
+    if trials >= len(keys):  # nothing to choose: all are looked at
+        for number, key in enumerate(keys):
+            if number not in found:
+                trace.enqueue_trial(dict(key), skip_if_exists=True)
     asked_before = len(trace.trials)
     while len(found) < min(trials, len(keys)) and len(trace.trials) - asked_before < _ASKS * trials:
         asked = [trace.ask(distributions) for _ in range(min(_BATCH, trials - len(found)))]
