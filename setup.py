@@ -37,14 +37,24 @@ CORE_REQUIREMENTS = [
 STUDY_REQUIREMENTS = ["dask", "distributed", "optuna", "pandas", "pyarrow"]
 NOTEBOOK_REQUIREMENTS = ["ipykernel", "nbclient", "nbformat"]
 
+# MLonMCU imports pkg_resources and distutils: it needs a setuptools that still has them.
+MLONMCU_REQUIREMENTS = ["mlonmcu==0.9.0", "setuptools<81"]
+
 EXTRA_REQUIREMENTS = {
+    "mlonmcu": MLONMCU_REQUIREMENTS,
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
+    "quantize": ["onnxruntime"],
+    # Modules and programs of PyTorch as models; CPU builds suffice.
+    "torch": ["torch>=2.6", "torchao"],
+    # What `tvmc verify` compares with.
+    "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
     "dse": STUDY_REQUIREMENTS,
     "notebooks": [*STUDY_REQUIREMENTS, *NOTEBOOK_REQUIREMENTS],
     "dev": [
         *STUDY_REQUIREMENTS,
         *NOTEBOOK_REQUIREMENTS,
+        *MLONMCU_REQUIREMENTS,
         # TFLite's reference kernels; there is no wheel for Windows, and its tests skip without it.
         "ai-edge-litert; sys_platform != 'win32'",
         "hypothesis",
@@ -114,7 +124,18 @@ setup(
         include=["tvm_pulp", "tvm_pulp.*", "uma_backends", "uma_backends.*", "schedules", "schedules.*", "c_runtime"]
     ),
     package_data={
-        "tvm_pulp": ["py.typed", "**/*.yaml", "**/*.c", "**/*.h", "**/*.in", "zoo/*.npz", "zoo/*.json"],
+        "tvm_pulp": [
+            "py.typed",
+            "**/*.yaml",
+            "**/*.c",
+            "**/*.h",
+            "**/*.in",
+            "**/*.html",
+            "**/*.css",
+            "**/*.js",
+            "zoo/*.npz",
+            "zoo/*.json",
+        ],
         "uma_backends": [*C_RUNTIME_FILES, "**/*.yaml"],
         "schedules": [*C_RUNTIME_FILES, "**/*.yaml"],
         "c_runtime": C_RUNTIME_FILES,
@@ -124,10 +145,14 @@ setup(
     install_requires=CORE_REQUIREMENTS,
     extras_require=EXTRA_REQUIREMENTS,
     entry_points={
-        "console_scripts": ["tvmc=tvm_pulp.tvmc.main:main"],
+        "console_scripts": [
+            "tvmc=tvm_pulp.tvmc.main:main",
+            "tvmpulp-mlonmcu=tvm_pulp.mlonmcu.command_line:main",
+        ],
         "tvm_pulp.uma_backends": [
             "ita=uma_backends.ita:ItaBackend",
             "neureka=uma_backends.neureka:NeurekaBackend",
+            "qvanilla=uma_backends.qvanilla:QVanillaBackend",
         ],
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
         "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+from tvm_pulp.canonicalize.bounded_depth import bounded_depth
 from tvm_pulp.errors import UserError
+from tvm_pulp.result import Compiled, Result
 
 if TYPE_CHECKING:
     from tvm_pulp.generation.compile_decoder import DecoderRequest
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tvm_pulp.qnn.network import State
     from tvm_pulp.report.rich_display import ShownPlan
     from tvm_pulp.sim.instruments import Instruments
-    from tvm_pulp.sim.runner import Runner, Statistics
+    from tvm_pulp.sim.runner import Runner
     from tvm_pulp.soc import Soc
     from tvm_pulp.tir import LoweredPlan
 
@@ -69,16 +70,8 @@ class CompileOptions:
     # Checks at run time: the first wrong layer is named. They expect these inputs, by default those of `App.run()`.
     debug: bool = False
     debug_inputs: Sequence[tuple[str, np.ndarray]] = ()
-
-
-@dataclass(frozen=True)
-class Result:
-    """Outputs by graph name in graph order, and the report."""
-
-    outputs: dict[str, np.ndarray]
-    report: dict[str, Any]
-    # What the checks of a debug build found, in one sentence.
-    debug: str | None = None
+    # The program shows what every layer made: `App.run(layers=True)`, `Result.compare`. Cycles of it say nothing.
+    keep_layers: bool = False
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
@@ -96,12 +89,14 @@ class App:
         compile_seconds: float | None = None,
         tir_stages: Sequence[Any] = (),
         solver_seconds: float | None = None,
+        compiled: Compiled | None = None,
     ) -> None:
         from tvm_pulp.codegen import mlf
 
         self.files = files
         # The main function after every TIR pass; a loaded archive has only the last, as text.
         self.tir_stages = tuple(tir_stages)
+        self.compiled = compiled
         self.metadata = mlf.metadata(files)
         self._compile_seconds, self._solver_seconds = compile_seconds, solver_seconds
         self._runners: dict[tuple[str, str | None], Runner] = {}
@@ -142,9 +137,17 @@ class App:
         toolchain: str | None = None,
         max_cycles: int | None = None,
         instruments: Instruments | None = None,
+        layers: bool = False,
     ) -> Result:
-        """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace."""
+        """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace.
+
+        `layers`: also what every layer made, of a network compiled with `keep_layers`.
+        """
+        from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
+        from tvm_pulp.codegen.mlf import read_plan
+        from tvm_pulp.report.html import RunDetails
         from tvm_pulp.report.inputs import prepare_inputs
+        from tvm_pulp.report.report import run_report
         from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
         from tvm_pulp.sim.runner import check_options, runner_class
@@ -161,6 +164,8 @@ class App:
             toolchain=toolchain,
             max_cycles=max_cycles,
         )
+        if layers and LAYERS_FILE not in self.files:
+            raise UserError("run(layers=True) has nothing to show: compile the model with keep_layers=True")
         arrays = prepare_inputs(facts["inputs"], inputs)
         runner = self._runner(chosen, toolchain)
         runner.max_cycles = max_cycles
@@ -172,7 +177,12 @@ class App:
             again = run_twice(runner, self.metadata, arrays)
             check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
-        return Result(outputs, self._report(run.statistics), getattr(runner, "debug_text", None))
+        shown = runner.layers(arrays) if layers else None
+        debug = getattr(runner, "debug_text", None)
+        plan = read_plan(self.files)
+        details = RunDetails(self.metadata, plan, run.statistics.activity)
+        report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds)
+        return Result(outputs, report, debug, shown, self.compiled, arrays, details)
 
     def generate(
         self,
@@ -219,31 +229,28 @@ class App:
             self._runners[key] = made
         return self._runners[key]
 
-    def _report(self, run: Statistics) -> dict[str, Any]:
-        from tvm_pulp.formats import ReportJson, check_record
-        from tvm_pulp.report import report
 
-        make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
-        made = make(self.metadata, run, self._compile_seconds)
-        if "plan.json" in self.files:
-            from tvm_pulp.codegen.mlf import read_plan
-
-            made["planner"] = (read_plan(self.files) or {})["planner"]
-            made["host"]["solver_s"] = self._solver_seconds
-        check_record(ReportJson, made)
-        return made
+# A path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`).
+Model = str | Path | Any
 
 
 def compile(
-    model: str | Path,
+    model: Model,
     target: str = "c",
     *,
+    example_inputs: Any = None,
     progress: Progress = _silent,
     **options: Any,
 ) -> App:
-    """Compile a model file, or `zoo:NAME`, to an archive of C. Further options are the fields of `CompileOptions`."""
+    """Compile a model file, `zoo:NAME` or a PyTorch model to an archive of C.
+
+    A `torch.nn.Module` is exported for `example_inputs`, a tuple of tensors. Further options are the fields of
+    `CompileOptions`.
+    """
+    from tvm_pulp.frontend.load import as_model
+
     check_option_names(options)
-    return compile_with(model, CompileOptions(target=target, **options), progress)
+    return compile_with(as_model(model, example_inputs), CompileOptions(target=target, **options), progress)
 
 
 def check_option_names(options: Mapping[str, Any]) -> None:
@@ -256,21 +263,21 @@ def check_option_names(options: Mapping[str, Any]) -> None:
             raise UserError(f"compile() has no option '{name}': {hint}")
 
 
-def compile_with(model: str | Path, options: CompileOptions, progress: Progress = _silent) -> App:
+def compile_with(model: Model, options: CompileOptions, progress: Progress = _silent) -> App:
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
     from tvm_pulp.project.project_files import project_files
     from tvm_pulp.target import resolve_target
 
     target, name = resolve_target(options), module_name(options)
-    progress(f"importing {model}")
+    progress(f"importing {model if isinstance(model, (str, Path)) else 'a PyTorch program'}")
     decoder = decoder_request(model, options)
     if decoder is not None:
         from tvm_pulp.generation.compile_decoder import DecoderRequest, compile_decoder
         from tvm_pulp.generation.compile_exported import compile_exported
 
         stated = {"target": options.target, "soc": target.soc.name, "inferred_inputs": []}
-        with _bounded_depth():
+        with bounded_depth():
             if isinstance(decoder, DecoderRequest):
                 files = compile_decoder(decoder, target, stated, progress)
             else:
@@ -281,7 +288,7 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
 
     imported = import_model(model, options)
     progress("canonicalizing")
-    with _bounded_depth():
+    with bounded_depth():
         module, states = _with_state(canonicalize(imported), options, target)
         module = target.prepare(module)
         progress("lowering")
@@ -298,18 +305,23 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
         _tell_float(lowered.plan.network, imported, expected, progress)
         progress("emitting C")
         sample = _debug_inputs(lowered.plan.network, options) if options.debug else None
-        files, stages, network = target.emit(lowered, facts, sample), lowered.stages, lowered.plan.network
+        files, stages, network = (
+            target.emit(lowered, facts, sample, options.keep_layers),
+            lowered.stages,
+            lowered.plan.network,
+        )
     else:
         from tvm_pulp.codegen.emit import emit
 
         _tell_float(network, imported, {}, progress)
         progress(f"emitting C for {len(network.layers)} layers")
         network = target.on_host(network)
-        files = emit(network, facts).files
+        files = emit(network, facts, options.keep_layers).files
     assert network.origin is not None
     files["src/main.relax.txt"] = module.script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
-    return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds)
+    compiled = Compiled(model, imported, network)
+    return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds, compiled)
 
 
 def _debug_inputs(network: Any, options: CompileOptions) -> list[np.ndarray]:
@@ -331,29 +343,18 @@ def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progre
         progress(sentence)
 
 
-@contextmanager
-def _bounded_depth() -> Iterator[None]:
-    """An expression nested deeper than Python's stack is the model's fault."""
-    try:
-        yield
-    except RecursionError:
-        raise UserError(
-            "hundreds of operators between two quantizations are one float expression, nested too deeply to be "
-            "compiled: put QuantizeLinear and DequantizeLinear between them"
-        ) from None
-
-
-def decoder_request(model: str | Path, options: CompileOptions) -> DecoderRequest | ExportedRequest | None:
+def decoder_request(model: Model, options: CompileOptions) -> DecoderRequest | ExportedRequest | None:
     """The language model that a name of the zoo or a file means; None for any other model."""
     from tvm_pulp.generation.exported_request import exported_request
     from tvm_pulp.zoo import decoders
 
-    name = str(model).removeprefix("zoo:")
+    is_file = isinstance(model, (str, Path)) and not str(model).startswith("zoo:")
+    name = str(model).removeprefix("zoo:") if isinstance(model, (str, Path)) else "the program"
     if not str(model).startswith("zoo:") or name not in decoders.MODELS:
-        made = None if str(model).startswith("zoo:") else exported_request(Path(model), options, module_name(options))
+        made = exported_request(Path(model), options, module_name(options)) if is_file else None
         for option, given in (("--capacity", options.capacity), ("--tokenizer", options.tokenizer)):
             if made is None and given is not None:
-                raise UserError(f"{option} has no effect on '{model}', which has no recognised cache: drop it")
+                raise UserError(f"{option} has no effect on '{name}', which has no recognised cache: drop it")
         return made
     from tvm_pulp.generation.compile_decoder import DecoderRequest
 
@@ -377,8 +378,8 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
     return DecoderRequest(module_name(options), weights, capacity, chunk, decoders.tokenizer_file(name))
 
 
-def import_model(model: str | Path, options: CompileOptions) -> Any:
-    """Import a file or a zoo model; with integer ends where they are wanted."""
+def import_model(model: Model, options: CompileOptions) -> Any:
+    """Import a file, a zoo model or a PyTorch program; with integer ends where they are wanted."""
     imported = _import(model, options)
     if options.io is not None:
         from tvm_pulp.canonicalize.integer_ends import integer_ends
@@ -387,9 +388,9 @@ def import_model(model: str | Path, options: CompileOptions) -> Any:
     return imported
 
 
-def _import(model: str | Path, options: CompileOptions) -> Any:
+def _import(model: Model, options: CompileOptions) -> Any:
     from tvm_pulp.frontend.imported import ImportOptions
-    from tvm_pulp.frontend.load import import_onnx_graph, load_model
+    from tvm_pulp.frontend.load import import_onnx_graph, import_program, load_model
 
     import_options = ImportOptions(
         options.model_format,
@@ -397,6 +398,10 @@ def _import(model: str | Path, options: CompileOptions) -> Any:
         dict(options.input_types),
         options.sample_inputs,
     )
+    if not isinstance(model, (str, Path)):
+        if options.model_format is not None:
+            raise UserError("--model-format has no effect on a PyTorch program: drop it")
+        return import_program(model, import_options)
     text = str(model)
     if text.startswith("zoo:"):
         from tvm_pulp import zoo
@@ -433,7 +438,7 @@ def module_name(options: CompileOptions) -> str:
     return name
 
 
-def plan_entries(model: str | Path, options: CompileOptions) -> dict[str, LoweredPlan]:
+def plan_entries(model: Model, options: CompileOptions) -> dict[str, LoweredPlan]:
     """Plans of every entry point by name; an ordinary network has one without a name."""
     decoder = decoder_request(model, options)
     if decoder is None:
@@ -448,7 +453,7 @@ def plan_entries(model: str | Path, options: CompileOptions) -> dict[str, Lowere
     return {name: entry.lowered for name, entry in plan_exported(decoder, target, _silent).items()}
 
 
-def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
+def plan_model(model: Model, options: CompileOptions) -> LoweredPlan:
     """Plan a model for a SoC with a cluster, without emitting anything."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.lowering import build_network
@@ -459,13 +464,13 @@ def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
     if not target.soc.simulated:
         raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     imported = import_model(model, options)
-    with _bounded_depth():
+    with bounded_depth():
         module, states = _with_state(canonicalize(imported), options, target)
         network = build_network(target.prepare(module), imported, module_name(options), states)
     return target.plan(network)
 
 
-def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Path | None = None) -> None:
+def explain(model: Model, options: CompileOptions, stream: TextIO, onnx: Path | None = None) -> None:
     """Print layer by layer what the compiler makes of a model and why; draw it as ONNX, if wanted."""
     from tvm_pulp.canonicalize.integer_ends import possible_type
     from tvm_pulp.canonicalize.pipeline import canonicalize
@@ -490,7 +495,7 @@ def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Pa
     except UnsupportedOperators as error:
         explain_unsupported(error.nodes, stream)
         raise
-    with _bounded_depth():
+    with bounded_depth():
         module, states = _with_state(canonicalize(imported), options, target)
         network = build_network(target.prepare(module), imported, module_name(options), states)
     if target.soc.simulated:

@@ -108,7 +108,11 @@ class Target:
         return partition_network(network, [Region(layer, self.soc.name, layer.operator) for layer in network.layers])
 
     def emit(
-        self, lowered: LoweredPlan, facts: dict[str, Any], debug_inputs: Sequence[np.ndarray] | None = None
+        self,
+        lowered: LoweredPlan,
+        facts: dict[str, Any],
+        debug_inputs: Sequence[np.ndarray] | None = None,
+        keep_layers: bool = False,
     ) -> dict[str, bytes]:
         """Files of the archive; those of a debug build need inputs that layers are compared for."""
         from tvm_pulp.codegen.emit_cluster import emit_cluster
@@ -125,7 +129,7 @@ class Target:
             more["soc_description"] = description
         defines = [f"TVM_PULP_MARKS={self.marks(len(plan.layers))}"]
         backends = {b.target_name: b for b, _ in self.engines}
-        return emit_cluster(lowered, {**facts, **more}, backends, platform, defines, debug_inputs)
+        return emit_cluster(lowered, {**facts, **more}, backends, platform, defines, debug_inputs, keep_layers)
 
 
 def resolve_target(options: Any) -> Target:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checks of a debug build (`tvmc compile --debug`): before every step of the program, and once behind the last, core 0
+ * Checks of a debug build (`tvmc compile --debug`): before every step of the program, and once behind the last, one core
  * compares what the step is about to read with checksums computed for a sample input, and looks at the bytes between
  * the buffers of L1. The first check that fails names its layer; the run goes on. */
 #ifndef TVM_PULP_DEBUG_H
@@ -43,10 +43,10 @@ extern volatile struct tvm_pulp_debug_report tvm_pulp_debug_report;
 /* The program's table. */
 extern const struct tvm_pulp_check tvm_pulp_checks[];
 
-/* The program's: return when no accelerator works. Core 0. */
+/* The program's: return when no accelerator works. For the core that looks, before every step and behind the last. */
 void tvm_pulp_debug_drain(void);
 
-/* Called by all cores together, by the executor. */
+/* Called by all cores together, by the executor; the one that looks has the pointers of the caller, the others 0. */
 void tvm_pulp_debug_step(const uint32_t *bases, int32_t last);
 
 #endif /* TVM_PULP_DEBUG_H */

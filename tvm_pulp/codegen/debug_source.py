@@ -7,6 +7,7 @@ that nothing may touch. The first check that fails names the layer.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.layer_captures import step_positions
 from tvm_pulp.codegen.reference_values import Values, reference_values, value_of
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.tiling.plan import Plan
-from tvm_pulp.tiling.schedule.schedule import BOOT, Slot
-from tvm_pulp.tir.statements import STEP, integer, statement_name
+from tvm_pulp.tiling.schedule.schedule import Slot
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Kernel, Load, Local, Store
@@ -33,6 +34,8 @@ _INPUT, _CONTENT, _GUARD, _FILL = "INPUT", "CONTENT", "GUARD", "FILL"
 # In one step: what was there before is looked at before anything new is written.
 _ORDER = (_INPUT, _GUARD, _CONTENT, _FILL)
 _FOLDER = "debug"
+# The loop over the steps, as executors write it.
+_LOOP, _LOOP_END = re.compile(r"  while \(step != 0\) \{\n"), re.compile(r"    step = (next|step->next);\n  \}")
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,7 @@ def checksum(data: bytes) -> int:
 
 def debug_checks(plan: Plan, function: Any, bases: Mapping[Tensor, int], inputs: Sequence[np.ndarray]) -> list[Check]:
     """All checks in order; `function` is the synchronised main."""
-    steps = [integer(made, 0) for made in function.body.seq if statement_name(made) == STEP]
-    positions = [position for position in steps if position != BOOT]
+    positions = step_positions(function)
     inexact = [
         layer.layer.name
         for layer in plan.layers
@@ -158,10 +160,11 @@ def _guards(plan: Plan, positions: Sequence[int]) -> Iterator[Check]:
         yield Check(bisect_right(positions, block.last), _GUARD, layer, what, address, 0, GUARD_BYTES, intact)
 
 
-def source_file(name: str, checks: Sequence[Check], engines: Sequence[Codegen]) -> str:
-    """The table in C, and how to wait until no accelerator works."""
+def source_file(name: str, checks: Sequence[Check], engines: Sequence[Codegen], show_layers: bool = False) -> str:
+    """The table in C, and how to wait until no accelerator works; then layers may be shown."""
     lines = [f"/* What the debug build of {safe(name)} checks, and what it expects for the sample input. */"]
-    headers = ["tvm_pulp/hal.h", "tvm_pulp_debug.h", *(codegen.header for codegen in engines)]
+    headers = ["tvm_pulp/hal.h", "tvm_pulp_debug.h", *(["tvm_pulp_show_layers.h"] if show_layers else [])]
+    headers += [codegen.header for codegen in engines]
     lines += [*(f'#include "{header}"' for header in headers), ""]
     lines += ["const struct tvm_pulp_check tvm_pulp_checks[] = {"]
     for check in checks:
@@ -172,6 +175,7 @@ def source_file(name: str, checks: Sequence[Check], engines: Sequence[Codegen]) 
         )
     lines += ['  {0u, TVM_PULP_CHECK_END, 0, 0u, 0u, 0u, "", ""},', "};", ""]
     waits = [f"  {codegen.wait}();" for codegen in engines]
+    waits += ["  tvm_pulp_show_layers();"] if show_layers else []
     lines += ["void tvm_pulp_debug_drain(void) {", *waits, "}", ""]
     return "\n".join(lines)
 
@@ -185,13 +189,21 @@ def runtime_files() -> dict[str, str]:
 
 def watched_executor(text: str) -> str:
     """The executor with a call before every step and one behind the last; other builds keep it as it is."""
-    places = (
-        ('#include "tvm_pulp/executor.h"\n', '#include "tvm_pulp/executor.h"\n#include "tvm_pulp_debug.h"\n'),
-        ("  while (step != 0) {\n", "  while (step != 0) {\n    tvm_pulp_debug_step(bases, 0);\n"),
-        ("    step = next;\n  }\n", "    step = next;\n  }\n  tvm_pulp_debug_step(bases, 1);\n"),
-    )
-    for old, new in places:
-        if text.count(old) != 1:
-            raise UserError("--debug cannot watch the steps of this SoC's executor: drop it, or choose another --soc")
-        text = text.replace(old, new)
-    return text
+    include = '#include "tvm_pulp/executor.h"\n'
+    functions = text.split("\n}\n")
+    loops, ends = ([len(pattern.findall(f)) for f in functions] for pattern in (_LOOP, _LOOP_END))
+    if text.count(include) != 1 or max(loops) != 1 or loops != ends:
+        raise UserError("--debug cannot watch the steps of this SoC's executor: drop it, or choose another --soc")
+    watched = []
+    for function in functions:
+        told = _told(function)
+        function = _LOOP.sub(rf"\g<0>    tvm_pulp_debug_step({told}, 0);\n", function)
+        watched.append(_LOOP_END.sub(rf"\g<0>\n  tvm_pulp_debug_step({told}, 1);", function))
+    return "\n}\n".join(watched).replace(include, f'{include}#include "tvm_pulp_debug.h"\n')
+
+
+def _told(function: str) -> str:
+    """The pointers of the caller for the one core that looks, 0 for the others."""
+    if "*bases" not in function:
+        return "0"
+    return "core == 0u ? bases : 0" if "core = tvm_pulp_core_id()" in function else "bases"

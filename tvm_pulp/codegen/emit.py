@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from tvm_pulp.codegen import kernels as kernel_files
-from tvm_pulp.codegen import mlf, run_function, weights
+from tvm_pulp.codegen import layer_captures, mlf, run_function, weights
 from tvm_pulp.codegen.interface_header import interface_header
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.qnn.network import Layer, Network
@@ -31,14 +31,20 @@ class Emitted:
     main: AotMain
 
 
-def plan_activations(network: Network) -> Arena:
-    """Offsets of all activations and workspaces in one arena."""
-    return plan_arena([Buffer(t, t.spec.bytes, *alive) for t, alive in network.lifetimes().items()])
+def plan_activations(network: Network, keep_layers: bool = False) -> Arena:
+    """Offsets of all activations and workspaces in one arena; none gives way to another where layers are kept."""
+    lifetimes = network.lifetimes()
+    if keep_layers:
+        lifetimes = dict.fromkeys(lifetimes, (0, len(network.layers)))
+    return plan_arena([Buffer(t, t.spec.bytes, *alive) for t, alive in lifetimes.items()])
 
 
-def emit(network: Network, facts: dict[str, Any]) -> Emitted:
-    """All files of the archive. `facts` are added to the metadata under "tvm_pulp"."""
-    arena = plan_activations(network)
+def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False) -> Emitted:
+    """All files of the archive. `facts` are added to the metadata under "tvm_pulp".
+
+    With `keep_layers` the program keeps what every layer made, and the archive says where.
+    """
+    arena = plan_activations(network, keep_layers)
     kernels = Kernels(network.name, shared_loops=False)
     names = {layer: kernels.add(whole_kernel(layer), layer.name).name for layer in network.layers}
     main = build_main(network, arena, names)
@@ -55,6 +61,9 @@ def emit(network: Network, facts: dict[str, Any]) -> Emitted:
     }
     files = {path: text.encode() for path, text in texts.items()}
     constants = {t.name: t.data for t in network.constants() if t.data is not None}
+    if keep_layers:
+        files[f"{SOURCES}/{name}_run.c"] += run_function.kept_layers(name, arena).encode()
+        files[layer_captures.FILE] = layer_captures.to_file(layer_captures.host_captures(network, arena))
     files[f"parameters/{name}.npz"] = mlf.parameters_file(constants)
     files["metadata.json"] = (json.dumps(metadata(network, arena, facts), indent=2) + "\n").encode()
     return Emitted(files, kernels, arena, main)
@@ -115,6 +124,8 @@ def metadata(network: Network, arena: Arena, facts: dict[str, Any]) -> dict[str,
                     "op": layer.operator,
                     "macs": layer.macs,
                     "output": [str(t.spec) for t in layer.outputs],
+                    "reads": [t.storage.name for t in layer.inputs if t.storage.kind != "constant"],
+                    "writes": [t.storage.name for t in layer.outputs],
                 }
                 for layer in network.layers
             ],

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen import debug_source, mlf, program_source, weights
+from tvm_pulp.codegen import debug_source, layer_captures, mlf, program_source, weights
 from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen.cluster_source import ClusterSource
 from tvm_pulp.codegen.debug_source import debug_checks
@@ -18,7 +18,7 @@ from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.platform import Platform
-from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.tiling.plan import Plan, layer_constants
 from tvm_pulp.tir.describe import describe
 from tvm_pulp.tir.lower import LoweredPlan
 from tvm_pulp.tir.tables import Tables
@@ -33,8 +33,9 @@ def emit_cluster(
     platform: Platform,
     defines: list[str],
     debug_inputs: Sequence[np.ndarray] | None = None,
+    keep_layers: bool = False,
 ) -> dict[str, bytes]:
-    """All files of the archive; with inputs to compare with, of a debug build."""
+    """All files of the archive; with inputs to compare with, of a debug build; or of one that shows its layers."""
     plan, network, name = lowered.plan, lowered.plan.network, lowered.plan.network.name
     engines = {}
     for engine in dict.fromkeys(p.engine for p in plan.layers):
@@ -69,13 +70,22 @@ def emit_cluster(
     }
     for codegen in engines.values():
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
-    if debug_inputs is not None:
-        checks = debug_checks(plan, function, source.bases, debug_inputs)
+    captures: list[layer_captures.Capture] | None = None
+    if keep_layers:
+        positions = layer_captures.step_positions(function)
+        captures = layer_captures.cluster_captures(plan, positions)
+        texts |= {f"{SOURCES}/{name}_layers.c": layer_captures.source_file(name, captures, len(positions))}
+        shown = layer_captures.runtime_files(platform.soc.software.hal)
+        texts |= {f"{RUNTIME}/{path}": text for path, text in shown.items()}
+    if debug_inputs is not None or keep_layers:
+        checks = [] if debug_inputs is None else debug_checks(plan, function, source.bases, debug_inputs)
         executor = f"{RUNTIME}/{platform.executor}"
-        texts |= {f"{SOURCES}/{name}_debug.c": debug_source.source_file(name, checks, list(engines.values()))}
+        texts |= {
+            f"{SOURCES}/{name}_debug.c": debug_source.source_file(name, checks, list(engines.values()), keep_layers)
+        }
         texts |= {f"{RUNTIME}/{path}": text for path, text in debug_source.runtime_files().items()}
         texts[executor] = debug_source.watched_executor(texts[executor])
-        facts = {**facts, "debug": {"checks": len(checks)}}
+        facts = {**facts, "debug": {"checks": len(checks)}} if debug_inputs is not None else facts
     called = [slot.step.function for slot in tables.slots if isinstance(slot.step, Call)]
     kernel_texts = platform.kernel_files(called)
     texts |= {f"{RUNTIME}/{path}": text for path, text in kernel_texts.items()}
@@ -83,6 +93,8 @@ def emit_cluster(
     code_order = [*first, *(f"{RUNTIME}/{path}" for path in kernel_texts if path.endswith(".c"))]
     defines = [*platform.defines(), *defines, *(d for codegen in engines.values() for d in codegen.defines)]
     files = {path: text.encode() for path, text in texts.items()}
+    if captures is not None:
+        files[layer_captures.FILE] = layer_captures.to_file(captures)
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
     described = describe(lowered)
     l3 = plan.l3_offsets()
@@ -148,3 +160,4 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
         # Forms without an arithmetic of their own run the network's exactly.
         entry["deviation_lsb"] = getattr(getattr(layer.tiling.form, "arithmetic", None), "deviation", 0)
         entry["dma_bytes"] = moved[index]
+        entry["constants"] = [tensor.name for tensor in layer_constants(layer)]

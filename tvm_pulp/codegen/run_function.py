@@ -45,6 +45,18 @@ def source_file(network: Network, arena: Arena, main: AotMain) -> str:
     return "\n".join(parts)
 
 
+def kept_layers_symbol(name: str) -> str:
+    return f"tvmgen_{name}_kept_layers"
+
+
+def kept_layers(name: str, arena: Arena) -> str:
+    """The end of `<name>_run.c` where every layer's result is kept: where they lie."""
+    symbol = kept_layers_symbol(name)
+    place = "arena" if arena.size else "0"
+    about = "/* What the layers made: nothing in the arena gives way to anything else. */"
+    return f"\n{about}\nconst uint8_t *{symbol}(void);\nconst uint8_t *{symbol}(void) {{ return {place}; }}\n"
+
+
 def _local(tensor: Tensor, taken: set[str]) -> str:
     """Name of the local variable of an input or output: the tensor's, unless the function uses it for itself."""
     # Symbols of the network begin with tvmgen_: a local variable must not hide one.

@@ -15,6 +15,17 @@ from tvm_pulp.qnn.operator import OPERATORS, PREFIX, attributes, is_qnn, spec_of
 
 def interpret(module: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Outputs of `main` for the given inputs; operators outside the dialect are run by TVM."""
+    return _interpret(module, inputs)[1]
+
+
+def interpret_all(module: Any, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+    """Inputs and all that `main` computes of them, by the names of its variables, in order."""
+    values, _ = _interpret(module, inputs)
+    return {variable.name: value for variable, value in values.items() if isinstance(value, np.ndarray)}
+
+
+def _interpret(module: Any, inputs: Sequence[np.ndarray]) -> tuple[dict[Any, Any], list[np.ndarray]]:
+    """Values of all variables, and what is returned."""
     function = module["main"]
     values: dict[Any, Any] = dict(zip(function.params, inputs, strict=True))
 
@@ -41,4 +52,4 @@ def interpret(module: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         for binding in block.bindings:
             values[binding.var] = evaluate(binding.value)
     result = evaluate(function.body.body)
-    return result if isinstance(result, list) else [result]
+    return values, result if isinstance(result, list) else [result]

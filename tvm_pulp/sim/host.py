@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
+from tvm_pulp.codegen.run_function import kept_layers_symbol
 from tvm_pulp.errors import UserError
 from tvm_pulp.project.unpack import unpack
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
@@ -42,6 +44,7 @@ class HostDevice:
 
     def __init__(self, files: dict[str, bytes], metadata: dict[str, Any], *, sanitize: bool = False) -> None:
         self._metadata = metadata
+        self._captures = from_files(files)
         self._folder = Path(tempfile.mkdtemp(prefix="tvm_pulp_"))
         started = time.perf_counter()
         try:
@@ -68,6 +71,16 @@ class HostDevice:
         if status != 0:
             raise RuntimeError(f"the network returned {status}")
         return HostRun(results, self.build_seconds, elapsed)
+
+    def kept_layers(self) -> dict[str, np.ndarray]:
+        """What every layer made in the last inference."""
+        assert self._captures is not None, "the archive keeps its layers"
+        function = getattr(self._library, kept_layers_symbol(self._metadata["model_name"]))
+        function.restype = ctypes.c_void_p
+        base, seen = function(), CapturedLayers()
+        for capture in self._captures:
+            seen.add(capture, ctypes.string_at(base + capture.offset, capture.bytes))
+        return seen.complete()
 
 
 def _pointers(arrays: list[np.ndarray]) -> Any:
@@ -96,6 +109,10 @@ class HostRunner(Runner):
 
     def read_back(self) -> list[np.ndarray]:
         return self._done.outputs
+
+    def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        self._device.run(list(inputs))
+        return self._device.kept_layers()
 
     def statistics(self) -> Statistics:
         return Statistics(self._done.build_seconds, self._done.run_seconds)

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.sim.activity import Activity
 from tvm_pulp.sim.instruments import Instruments
 
 GROUP = "tvm_pulp.runners"
@@ -70,6 +71,8 @@ class Statistics:
     """As `tvm_pulp.sim.iss.RunResult`: counters of both inferences by core, DMA, L3 and accelerator, races."""
     trace: dict[str, Any] | None = None
     """In the Chrome trace format, if the run was asked for one."""
+    activity: Activity | None = None
+    """What every actor did in the last inference."""
 
 
 class Runner(ABC):
@@ -99,6 +102,10 @@ class Runner(ABC):
     @abstractmethod
     def read_back(self) -> list[np.ndarray]:
         """Outputs of the last inference in graph order."""
+
+    def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        """What every layer makes of the inputs, by its name; of an archive that keeps them."""
+        raise UserError(f"{type(self).__name__} does not show what layers make: use device iss or host")
 
     @abstractmethod
     def statistics(self) -> Statistics:

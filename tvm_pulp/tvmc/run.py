@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
     parser.add_argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names")
     parser.add_argument("--report", metavar="F.json", help="write the report")
+    parser.add_argument("--html", metavar="F.html", help="write the report as one self-contained page")
     instrument_options.add_arguments(parser)
     parser.add_argument(
         "--toolchain", metavar="NAME", help="cross compiler of the device: zig (default) or gcc for iss"
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--max-cycles {args.max_cycles}: must be at least 1")
     inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
     wanted = instrument_options.instruments(args)
-    for path, option in ((args.outputs, "--outputs"), (args.report, "--report")):
+    for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.html, "--html")):
         if path:
             check_writable(path, option)
     from tvm_pulp.api import App
@@ -59,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
         from tvm_pulp.formats import ReportJson, to_json
 
         Path(args.report).write_text(to_json(ReportJson, result.report, indent=2), encoding="utf-8")
+    if args.html:
+        result.to_html(args.html, title=Path(args.ARCHIVE).stem)
     if result.debug:
         print(f"tvmc run: {result.debug}", file=sys.stderr, flush=True)
     from tvm_pulp.report.table import print_report

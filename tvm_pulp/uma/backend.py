@@ -14,7 +14,8 @@ from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Form, Refusal
 
 PHASES = ("pre_partition", "post_partition")
-TIR_PHASES = ("pre_barriers", "post_barriers")
+# Of a compute block that a strategy has lowered for a part of a layer; of the network's main function.
+TIR_PHASES = ("compute", "pre_barriers", "post_barriers")
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ class UMABackend:
         return soc.load(self.default_soc)
 
     def run_tir_passes(self, phase: str, function: Any) -> Any:
-        """The network's main function after this engine's passes of one phase."""
+        """The network's main function, or a compute block, after this engine's passes of one phase."""
         for registered, transform in self._tir_passes:
             function = transform(function) if registered == phase else function
         return function

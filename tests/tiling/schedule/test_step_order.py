@@ -7,7 +7,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.tiling.schedule.schedule import compute_position
 from tvm_pulp.tiling.schedule.step_order import StepOrder
 from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
-from tvm_pulp.uma.recipe import Call, Job, Local, Recipe
+from tvm_pulp.uma.recipe import Call, CoreCost, Job, Local, Recipe
 
 SPEC = TensorSpec((16,), "int8")
 
@@ -53,3 +53,15 @@ def test_a_job_needs_its_operands_until_the_next_step_has_begun() -> None:
     assert StepOrder([made], overlap=True).end_of_use(1) == compute_position(1)
     alone = TiledLayer((recipe(),), overlap=False, alone=True)
     assert StepOrder([alone], overlap=True).end_of_use(0) == compute_position(0)
+
+
+def test_operands_give_way_beside_a_queued_job_but_had_better_stay() -> None:
+    """Another job stands behind it, and the cores go on behind that."""
+    x, y, weights = Local("x", SPEC), Local("y", SPEC), Tensor("w", SPEC, "constant")
+    jobs = [Job("npu", None, 4, (x,), (Local(f"y{n}", SPEC),), weights, cycles=100, queue=2) for n in range(2)]
+    calls = [Call("work", "work", (), (), (), (y,), CoreCost(60)) for _ in range(3)]
+    order = StepOrder([TiledLayer((Recipe((step,)),), overlap=False) for step in (*jobs, *calls)], overlap=True)
+    assert order.end_of_use(0) == compute_position(1)
+    # The second call begins at cycle 60, the job ends at 100.
+    assert order.end_of_job(0) == compute_position(3)
+    assert order.end_of_use(1) == order.end_of_job(1) == compute_position(4)

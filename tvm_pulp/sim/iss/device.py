@@ -23,7 +23,11 @@ from tvm_pulp.toolchain import RiscvToolchain
 L3_CONTENTS = "parameters/l3.bin"
 
 # What the program reports in the exit register: enum tvm_pulp_exit of the runtime.
-_EXIT_REASONS = {3: "a core's stack overflowed into its guard", 4: "the program sets more marks than there is room for"}
+_EXIT_REASONS = {
+    3: "a core's stack overflowed into its guard",
+    4: "the program sets more marks than there is room for",
+    5: "the network refused to run: it was compiled for another runtime, or L1 is too small for it",
+}
 # Cycles after which a run counts as hung.
 _LEAST_LIMIT = 20_000_000
 _LIMIT_PER_ESTIMATE = 50
@@ -130,7 +134,11 @@ class IssDevice:
         )
 
     def _dma_times(self, machine: Machine, cycles: int) -> list[DmaTime]:
-        """Marks are absolute, and so is the timeline."""
+        edges = self.boundaries(machine, cycles)
+        return dma_times(machine.timeline(), self._soc.cluster.cores, edges) if edges else []
+
+    def boundaries(self, machine: Machine, cycles: int) -> list[int]:
+        """Where layers of the second inference begin, and its end; marks are absolute, and so is the timeline."""
         count = _mark_count(machine)
         if count < 2:
             return []
@@ -139,8 +147,7 @@ class IssDevice:
             for name in ("tvm_pulp_marks", "tvm_pulp_layer_cycles")
         )
         start = int(marks[0] - since[0])
-        boundaries = [start, *marks[1:-1].tolist(), start + cycles]
-        return dma_times(machine.timeline(), self._soc.cluster.cores, boundaries)
+        return [start, *marks[1:-1].tolist(), start + cycles]
 
     def _cycle_limit(self) -> int:
         """Far more than two inferences can take; a program that runs longer hangs."""

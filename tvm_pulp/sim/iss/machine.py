@@ -244,13 +244,11 @@ class Machine:
             cores.append(dict(zip(core_names, map(int, values), strict=False)))
         lib.iss_system_counters(self.handle, values)
         system = dict(zip(system_names, map(int, values), strict=False))
-        text = ctypes.c_void_p()
-        size = lib.iss_output(self.handle, ctypes.byref(text))
         return RunResult(
             exit_code=int(lib.iss_exit_code(self.handle)),
             cycles=int(lib.iss_cycles(self.handle)),
             instructions=sum(counters["instructions"] for counters in cores),
-            stdout=ctypes.string_at(text, size).decode(errors="replace") if size else "",
+            stdout=self.output().decode(errors="replace"),
             cores=tuple(cores),
             dma={name.removeprefix("dma_"): count for name, count in system.items() if name.startswith("dma_")},
             l3={name.removeprefix("l3_"): count for name, count in system.items() if name.startswith("l3_")},
@@ -262,6 +260,12 @@ class Machine:
             spans=tuple(self._spans()) if self._trace else (),
             last_core=self.soc.core_name(self.soc.cluster.cores),
         )
+
+    def output(self) -> bytes:
+        """What the program wrote to its standard output."""
+        text = ctypes.c_void_p()
+        size = library().iss_output(self.handle, ctypes.byref(text))
+        return ctypes.string_at(text, size) if size else b""
 
     def _peripherals(self) -> Iterable[Peripheral]:
         for number in range(library().iss_peripheral_count(self.handle)):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 
+from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.instruments import Instruments
@@ -17,6 +18,7 @@ from tvm_pulp.sim.iss.attach import Attached, needs_observation
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.sim.iss.gdb.tensor_symbols import l1_tensors, with_symbols
 from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.record_activity import ActivityRecorder
 from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc import DEFAULT
@@ -54,6 +56,7 @@ class IssRunner(Runner):
         chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
         self._name = metadata["model_name"]
         self._plan = read_plan(files)
+        self._captures = from_files(files)
         try:
             self.device = IssDevice(files, metadata, toolchain=chosen)
         except ToolchainError as error:
@@ -71,7 +74,8 @@ class IssRunner(Runner):
         layers = [layer["name"] for layer in self._facts["layers"]]
         if wanted.gdb is not None:
             _say(f"program and tensors in L1 have symbols in {self._write_symbols()}")
-        self._attached = Attached(self._machine, wanted, _say, self._name, layers, self._plan)
+        self._recorder = ActivityRecorder(self._machine)
+        self._attached = Attached(self._machine, wanted, _say, self._name, layers, self._plan, [self._recorder.consume])
 
     def _write_symbols(self) -> Path:
         """The executable for a debugger, beside the one that runs."""
@@ -102,11 +106,22 @@ class IssRunner(Runner):
         """What the checks of a debug build found, in one sentence; None for other builds."""
         return self.device.debug_text
 
+    def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        assert self._captures is not None, "the archive keeps its layers"
+        machine = self.device.load(list(inputs))
+        self.device.execute(machine, 1, max_cycles=self.max_cycles)
+        shown, seen, at = machine.output(), CapturedLayers(), 0
+        for capture in self._captures:
+            seen.add(capture, shown[at : at + capture.bytes])
+            at += capture.bytes
+        return seen.complete()
+
     def read_back(self) -> list[np.ndarray]:
         return self.device.read_back(self._machine)
 
     def statistics(self) -> Statistics:
         run = self.device.measure(self._machine, self._result, self._seconds)
+        boundaries = self.device.boundaries(self._machine, run.cycles) if self._inferences > 1 else []
         return Statistics(
             build_seconds=run.build_seconds,
             run_seconds=run.run_seconds,
@@ -116,4 +131,5 @@ class IssRunner(Runner):
             dma_times=run.dma_times,
             code_bytes=run.code_bytes,
             counters=run.statistics,
+            activity=self._recorder.activity(boundaries, self._facts["cores"]) if boundaries else None,
         )

@@ -11,6 +11,8 @@ from tvm_pulp.tiling.place.guard_bytes import guard_bytes
 from tvm_pulp.tiling.schedule.schedule import Block
 
 _PROMOTIONS = 12
+# Start and end of a block's bytes, its first position, the last until which it had better stay, the last that it needs.
+_Placed = tuple[int, int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -34,19 +36,35 @@ def place_blocks(blocks: Sequence[Block], budget: int) -> int:
         if best.size <= budget:
             break
     assert best is not None
+    if best.size <= budget and any(b.better_until > b.last for b in blocks):
+        best = _patient_placement(blocks, best, budget)
     for block, offset in zip(best.order, best.offsets, strict=True):
         block.offset = offset
     return best.size
 
 
-def _placements(blocks: Sequence[Block], budget: int) -> Iterable[_Placement]:
-    orders = [
+def _patient_placement(blocks: Sequence[Block], known: _Placement, budget: int) -> _Placement:
+    """A placement that leaves bytes alone while a job is expected to use them: all of them, those it can, or none."""
+    for order in _orders(blocks):
+        if placement := _place(order, None, budget + 1, patient=True):
+            return placement
+    for order, ceiling in ((known.order, known.ceiling), *((o, None) for o in _orders(blocks))):
+        if placement := _place(order, ceiling, budget + 1, patient=True, budget=budget):
+            return placement
+    return known
+
+
+def _orders(blocks: Sequence[Block]) -> list[list[Block]]:
+    return [
         sorted(blocks, key=lambda b: (-b.bytes, b.first, b.last)),
         sorted(blocks, key=lambda b: (b.first, -b.bytes)),
         sorted(blocks, key=lambda b: (b.first - b.last, -b.bytes)),
         sorted(blocks, key=lambda b: (-b.bytes * (b.last - b.first + 1), b.first)),
     ]
-    least = sys.maxsize
+
+
+def _placements(blocks: Sequence[Block], budget: int) -> Iterable[_Placement]:
+    orders, least = _orders(blocks), sys.maxsize
     for order in orders:
         if placement := _place(order, None, least):
             least = placement.size
@@ -70,27 +88,35 @@ def _placements(blocks: Sequence[Block], budget: int) -> Iterable[_Placement]:
         yield last
 
 
-def _place(order: list[Block], ceiling: int | None, least: int = sys.maxsize) -> _Placement | None:
+def _place(
+    order: list[Block],
+    ceiling: int | None,
+    least: int = sys.maxsize,
+    *,
+    patient: bool = False,
+    budget: int | None = None,
+) -> _Placement | None:
     """Lowest free offset for each block in turn; below a ceiling the highest for blocks of odd layers.
 
-    None as soon as it is clear that the placement is no smaller than one of `least` bytes.
+    None as soon as it is clear that the placement is no smaller than one of `least` bytes. `patient`: bytes that a job
+    is expected to use are left alone, with a `budget` only as far as the block ends below it.
     """
     # Blocks by the step in which they live: most live for a step or two.
-    by_step: dict[int, list[tuple[int, int, int, int]]] = {}
+    by_step: dict[int, list[_Placed]] = {}
     offsets, size, guard = [], 0, guard_bytes()
     for block in order:
         needed = aligned(block.bytes, L1_ALIGNMENT) + guard if guard and block.bytes else block.bytes
-        steps = range(block.first // 3, block.last // 3 + 1)
-        rivals = {r for s in steps for r in by_step.get(s, ()) if r[2] <= block.last and block.first <= r[3]}
-        offset = -1
-        if ceiling is not None and block.layer % 2:
-            offset = _highest(needed, rivals, ceiling)
-        if offset < 0:
-            offset = _lowest(needed, rivals)
+        last = max(block.last, block.better_until) if patient else block.last
+        steps = range(block.first // 3, last // 3 + 1)
+        near = {r for s in steps for r in by_step.get(s, ()) if r[2] <= last and block.first <= r[3]}
+        offset = _offset(needed, near, ceiling if block.layer % 2 else None)
+        if budget is not None and offset + needed > budget:
+            rivals = {r for r in near if r[2] <= block.last and block.first <= r[4]}
+            offset = _offset(needed, rivals, ceiling if block.layer % 2 else None)
         end = aligned(offset + needed, L1_ALIGNMENT)
         if block.bytes:
             for s in steps:
-                by_step.setdefault(s, []).append((offset, end, block.first, block.last))
+                by_step.setdefault(s, []).append((offset, end, block.first, last, block.last))
         offsets.append(offset)
         size = max(size, offset + needed)
         if size >= least:
@@ -98,19 +124,25 @@ def _place(order: list[Block], ceiling: int | None, least: int = sys.maxsize) ->
     return _Placement(order, offsets, size, ceiling)
 
 
-def _lowest(size: int, rivals: Iterable[tuple[int, int, int, int]]) -> int:
+def _offset(size: int, rivals: Iterable[_Placed], ceiling: int | None) -> int:
+    """The highest free offset below a ceiling; without one, or where there is no room, the lowest."""
+    offset = _highest(size, rivals, ceiling) if ceiling is not None else -1
+    return offset if offset >= 0 else _lowest(size, rivals)
+
+
+def _lowest(size: int, rivals: Iterable[_Placed]) -> int:
     offset = 0
-    for start, end, _, _ in sorted(rivals):
+    for start, end, *_ in sorted(rivals):
         if start - offset >= size:
             break
         offset = max(offset, end)
     return offset
 
 
-def _highest(size: int, rivals: Iterable[tuple[int, int, int, int]], ceiling: int) -> int:
+def _highest(size: int, rivals: Iterable[_Placed], ceiling: int) -> int:
     """Negative where there is no room."""
     top = ceiling
-    for start, end, _, _ in sorted(rivals, key=lambda r: -r[1]):
+    for start, end, *_ in sorted(rivals, key=lambda r: -r[1]):
         if top - end >= size and (top - size) // L1_ALIGNMENT * L1_ALIGNMENT >= end:
             break
         top = min(top, start)

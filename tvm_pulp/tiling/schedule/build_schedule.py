@@ -115,6 +115,7 @@ class _Builder:
         for operand in operands_of(self._steps.all[slot].step):
             if isinstance(operand, Local):
                 places[operand].block.extend(self._steps.end_of_use(slot))
+                places[operand].block.better_stay(self._steps.end_of_job(slot))
             elif operand.storage.kind != "constant":
                 self._in_l2(operand.storage, compute_position(slot))
                 self._stored_at[operand.storage] = compute_position(slot)

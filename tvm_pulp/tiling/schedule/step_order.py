@@ -43,11 +43,17 @@ class StepOrder:
 
     def end_of_use(self, slot: int) -> int:
         """Position until which a step may need its operands; a job runs on while the next steps start."""
-        layer, _, step = self.all[slot]
-        if not isinstance(step, Job) or not self._overlap or self._tiled_layers[layer].alone:
-            return compute_position(slot)
-        following = [s.step for s in self.all[slot + 1 : slot + 2]]
+        step = self.all[slot].step
+        following = [s.step for s in self.all[slot + 1 : slot + 2]] if self._runs_on(slot) else []
         # A job behind a job waits for it; only the cores go on beside it.
-        queued = any(isinstance(f, Job) and f.engine == step.engine for f in following)
-        last = slot + 1 if queued else max(slot + 1, self._last_beside[slot])
+        queued = any(isinstance(f, Job) and isinstance(step, Job) and f.engine == step.engine for f in following)
+        return compute_position(slot + 1) if queued else self.end_of_job(slot)
+
+    def end_of_job(self, slot: int) -> int:
+        """Position until which a step is expected to use its operands."""
+        last = max(slot + 1, self._last_beside[slot]) if self._runs_on(slot) else slot
         return compute_position(min(last, len(self.all) - 1))
+
+    def _runs_on(self, slot: int) -> bool:
+        layer, _, step = self.all[slot]
+        return isinstance(step, Job) and self._overlap and not self._tiled_layers[layer].alone

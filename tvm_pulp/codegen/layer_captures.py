@@ -1,0 +1,148 @@
+"""Where and when a program that keeps its layers holds what each of them made.
+
+On a cluster it waits before every step, as a debug build does, until the steps before it are done and no accelerator
+works. What a layer stores lies in L1 then, tile by tile, whether it is stored or stays there, and the program writes it
+to its standard output. On the host everything stays in the arena.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.codegen.comment import safe
+from tvm_pulp.errors import UserError
+from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.tiling.place.arena import Arena
+from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.tiling.schedule.schedule import BOOT, Slot
+from tvm_pulp.tir.statements import STEP, integer, statement_name
+from tvm_pulp.uma.recipe import Store
+
+FILE = "layers.json"
+_FOLDER = "show_layers"
+# Values of a layer.
+_LARGEST = 1 << 28
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A box of a layer's result: from `offset` of L1, or of the host's arena, before step `step`."""
+
+    layer: str
+    step: int
+    offset: int
+    shape: tuple[int, ...]  # of the whole
+    start: tuple[int, ...]
+    size: tuple[int, ...]
+    dtype: str
+
+    @property
+    def bytes(self) -> int:
+        return int(np.prod(self.size, dtype=np.int64)) * np.dtype(self.dtype).itemsize
+
+
+def step_positions(function: Any) -> list[int]:
+    """Positions of the program's steps; `function` is the synchronised main."""
+    steps = [integer(made, 0) for made in function.body.seq if statement_name(made) == STEP]
+    return [position for position in steps if position != BOOT]
+
+
+def cluster_captures(plan: Plan, positions: Sequence[int]) -> list[Capture]:
+    """Results of all layers of a plan in the order of steps."""
+    slots: dict[tuple[int, int], list[Slot]] = {}
+    for slot in plan.schedule.slots:
+        slots.setdefault((slot.layer, slot.tile), []).append(slot)
+    found = []
+    for number, layer in enumerate(plan.layers):
+        for tile, recipe in enumerate(layer.recipes):
+            for step in (s for s in recipe.steps if isinstance(s, Store)):
+                made = [slot for slot in slots.get((number, tile), []) if step.local in slot.places]
+                whole = step.tensor.spec
+                if made and step.tensor.storage is layer.layer.outputs[0].storage:
+                    at, place = bisect_right(positions, made[-1].position), made[-1].places[step.local]
+                    box = (tuple(whole.shape), tuple(step.box.start), tuple(step.box.size))
+                    capture = Capture(layer.layer.name, at, place.address, *box, whole.dtype)
+                    if capture.bytes == step.local.spec.bytes:
+                        found.append(capture)
+    return sorted(found, key=lambda capture: capture.step)
+
+
+def host_captures(network: Network, arena: Arena) -> list[Capture]:
+    """Results that an arena keeps to the end."""
+    results = [(layer, layer.outputs[0].storage) for layer in network.layers]
+    return [_whole(layer, tensor, arena.offsets[tensor]) for layer, tensor in results if tensor in arena.offsets]
+
+
+def _whole(layer: Layer, tensor: Tensor, offset: int) -> Capture:
+    shape = tuple(tensor.spec.shape)
+    return Capture(layer.name, 0, offset, shape, (0,) * len(shape), shape, tensor.spec.dtype)
+
+
+def source_file(name: str, captures: Sequence[Capture], steps: int) -> str:
+    """`<name>_layers.c`: the table of what the program shows."""
+    lines = [f"/* Results of the layers of {safe(name)}, as they are made. */", '#include "tvm_pulp/hal.h"']
+    lines += ['#include "tvm_pulp_show_layers.h"', "", "const struct tvm_pulp_result tvm_pulp_results[] = {"]
+    for made in captures:
+        place = f"tvm_pulp_l1_arena + {made.offset}"
+        lines.append(f"  {{{made.step}u, {place}, {made.bytes}u}}, /* {safe(made.layer)} */")
+    return "\n".join([*lines, f"  {{{steps}u, 0, 0u}},", "};", ""])
+
+
+def runtime_files(hal: str) -> dict[str, str]:
+    """Files of the runtime that show results on a platform."""
+    folder = resources.files("c_runtime").joinpath(_FOLDER)
+    own = folder.joinpath(hal, "show.c")
+    if not own.is_file():
+        raise UserError(f"the runtime of this SoC ('{hal}') cannot show what layers make: choose another --soc")
+    shared = [entry for entry in folder.iterdir() if entry.name.endswith((".c", ".h"))]
+    return {f"{_FOLDER}/{entry.name}": entry.read_text(encoding="utf-8") for entry in [*shared, own]}
+
+
+def to_file(captures: Sequence[Capture]) -> bytes:
+    return (json.dumps([asdict(capture) for capture in captures]) + "\n").encode()
+
+
+def from_files(files: Mapping[str, bytes]) -> list[Capture] | None:
+    """What an archive says, or None of one that keeps no results."""
+    if FILE not in files:
+        return None
+    try:
+        return [_entry(**entry) for entry in json.loads(files[FILE])]
+    except (ValueError, TypeError) as error:
+        raise UserError(f"the archive's {FILE} is damaged ({error}): recompile") from None
+
+
+def _entry(shape: Sequence[int], start: Sequence[int], size: Sequence[int], **rest: Any) -> Capture:
+    made = Capture(shape=tuple(shape), start=tuple(start), size=tuple(size), **rest)
+    inside = all(0 <= a <= a + n <= whole for a, n, whole in zip(start, size, shape, strict=True))
+    if not inside or np.prod(shape, dtype=np.float64) > _LARGEST or made.bytes < 0:
+        raise ValueError(f"layer {made.layer}")
+    return made
+
+
+class CapturedLayers:
+    """Puts boxes together; what no box covers is not known."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, np.ndarray] = {}
+        self._known: dict[str, np.ndarray] = {}
+
+    def add(self, capture: Capture, data: bytes) -> None:
+        if capture.layer not in self._values:
+            self._values[capture.layer] = np.zeros(capture.shape, capture.dtype)
+            self._known[capture.layer] = np.zeros(capture.shape, bool)
+        part = tuple(slice(a, a + n) for a, n in zip(capture.start, capture.size, strict=True))
+        value = np.frombuffer(data, capture.dtype).reshape(capture.size)
+        self._values[capture.layer].reshape(capture.shape)[part] = value
+        self._known[capture.layer].reshape(capture.shape)[part] = True
+
+    def complete(self) -> dict[str, np.ndarray]:
+        """Results that were seen to the last value, by layer."""
+        return {name: value for name, value in self._values.items() if self._known[name].all()}

@@ -1,0 +1,101 @@
+"""What a run gives: outputs, the report, and on request every layer, to be compared with the model's framework."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+
+if TYPE_CHECKING:
+    from tvm_pulp.agreement import LayerTable
+    from tvm_pulp.qnn.network import Network, Tensor
+    from tvm_pulp.report.html import RunDetails
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What an archive was made from."""
+
+    model: str | Path
+    imported: Any
+    network: Network
+
+
+@dataclass(frozen=True)
+class Result:
+    """Outputs by graph name in graph order, and the report."""
+
+    outputs: dict[str, np.ndarray]
+    report: dict[str, Any]
+    # What the checks of a debug build found, in one sentence.
+    debug: str | None = None
+    # What every layer made, by its name, where that was asked for.
+    layers: dict[str, np.ndarray] | None = None
+    # What it was compiled from, where it was compiled in this process, and what it was given.
+    compiled: Compiled | None = None
+    inputs: Sequence[np.ndarray] = ()
+    # What a page shows beyond the report.
+    details: RunDetails | None = field(default=None, repr=False, compare=False)
+
+    def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
+        """The report as one self-contained page, also written to a file if one is named; `title` heads it."""
+        from tvm_pulp.report.html import run_page
+
+        if self.details is None:
+            raise UserError("this result holds no details of its run: call to_html() on what App.run() returned")
+        text = run_page(self.report, self.details, title or self.details.metadata["model_name"])
+        if path is not None:
+            try:
+                Path(path).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise UserError(f"cannot write {path}: {error.strerror}") from None
+        return text
+
+    def compare(self, reference: str | Path | Mapping[str, np.ndarray] | None = None) -> LayerTable:
+        """Every layer beside what a framework makes of the same inputs, or beside arrays by the model's own names.
+
+        Without a reference, the framework's result for the model that was compiled. Of a run with `layers=True`:
+        `table.first_wrong` is the first layer that differs more than it may.
+        """
+        from tvm_pulp.agreement import compare_layers, given_values, model_values
+
+        if self.layers is None or self.compiled is None:
+            raise UserError(
+                "compare() needs what layers made: compile(..., keep_layers=True) and run(..., layers=True)"
+            )
+        network = self.compiled.network
+        if isinstance(reference, Mapping):
+            values = given_values(reference)
+        else:
+            given = {t.source: _as_stated(t, a) for t, a in zip(network.inputs, self.inputs, strict=True)}
+            values = model_values(_model(reference or self.compiled.model), self.compiled.imported, given)
+        engines = {layer["name"]: layer["engine"] for layer in self.report["layers"]}
+        bounds = {layer["name"]: layer["deviation_lsb"] or 0 for layer in self.report["layers"]}
+        computed = {**self.layers}
+        for tensor, value in zip(network.outputs, self.outputs.values(), strict=True):
+            for layer in network.layers:
+                if layer.outputs[0].storage is tensor.storage and layer.name not in computed:
+                    computed[layer.name] = value
+        return compare_layers(network, self.inputs, computed, values, engines, bounds)
+
+
+def _as_stated(tensor: Tensor, array: np.ndarray) -> np.ndarray:
+    """An input as the model takes it: floats, where `--io` made it integer."""
+    if tensor.quantization is None:
+        return array
+    real = (array.astype(np.float64) - tensor.quantization.zero_point) * tensor.quantization.scale
+    return real.astype(np.float32)
+
+
+def _model(model: str | Path) -> Any:
+    """A file, or an ONNX model of the zoo."""
+    if not str(model).startswith("zoo:"):
+        return Path(model)
+    from tvm_pulp import zoo
+
+    return zoo.build(str(model).removeprefix("zoo:"))
