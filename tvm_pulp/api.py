@@ -73,12 +73,6 @@ class CompileOptions:
     # The program shows what every layer made: `App.run(layers=True)`, `Result.compare`. Cycles of it say nothing.
     keep_layers: bool = False
 
-    def _repr_html_(self) -> str:
-        """What notebooks show."""
-        from tvm_pulp.report.rich_display import result_html
-
-        return result_html(self.report, self.outputs)
-
 
 class App:
     """A compiled network: the archive's files, its metadata, and how to run it."""

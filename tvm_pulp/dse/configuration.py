@@ -12,7 +12,7 @@ from tvm_pulp.dse.model import Model, ModelContent
 from tvm_pulp.dse.soc_grid import Variant
 
 # Of these, a study says itself what they are.
-OWN = ("target", "soc", "sample_inputs", "debug", "debug_inputs", "plan")
+OWN = ("target", "soc", "sample_inputs", "debug", "debug_inputs", "keep_layers", "plan")
 
 
 @dataclass(frozen=True)
