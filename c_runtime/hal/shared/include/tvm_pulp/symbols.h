@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program tells about itself through the host words, so that the same executable can be run and read back
+ * What a program tells about itself through its console, so that the same executable can be run and read back
  * where nobody looks into its memories: on another simulator, on a board. */
 #ifndef TVM_PULP_SYMBOLS_H
 #define TVM_PULP_SYMBOLS_H
@@ -16,7 +16,7 @@ struct tvm_pulp_symbol {
 /* Inputs and outputs of the network; a program may have none. */
 extern const struct tvm_pulp_symbol tvm_pulp_symbols[] __attribute__((weak));
 
-/* What core 0 prints, a sum of these. 0 in the executable; whoever loads it sets the word.
+/* What is printed, a sum of these. 0 in the executable; whoever loads it sets the word.
  *   TVM_PULP_REQUEST_TABLE      before the start:  "symbol NAME ADDRESS BYTES" for everything that can be read or written
  *   TVM_PULP_REQUEST_CONTENTS   at the end:        "data NAME OFFSET BYTES-IN-HEX", 32 bytes a line
  * Numbers are hexadecimal; the last line of either is "end". */

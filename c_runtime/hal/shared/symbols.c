@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints the program's symbols and what they hold. The controller alone does it, and only on request. */
+ * Prints the program's symbols and what they hold, only on request. It must be small before it is quick: every program
+ * carries it. */
 #include "tvm_pulp/symbols.h"
 
 #include "run_state.h"
@@ -16,21 +17,19 @@ static const struct tvm_pulp_symbol run_symbols[] = {
     {0, 0, 0},
 };
 
-static void put(uint32_t character) { TVM_PULP_REGISTER(SIRACUSA_STDOUT) = character; }
-
-static void put_text(const char *text) {
-  for (; *text != 0; text++) put((uint8_t)*text);
+static __attribute__((noinline)) void put_text(const char *text) {
+  for (; *text != 0; text++) tvm_pulp_put((uint8_t)*text);
 }
 
-static void put_hex(uint32_t value, uint32_t digits) {
+static __attribute__((noinline)) void put_hex(uint32_t value, uint32_t digits) {
   for (uint32_t shift = 4u * digits; shift != 0u; shift -= 4u) {
     const uint32_t digit = value >> (shift - 4u) & 15u;
-    put(digit < 10u ? '0' + digit : 'a' + digit - 10u);
+    tvm_pulp_put(digit < 10u ? '0' + digit : 'a' + digit - 10u);
   }
 }
 
-static void put_field(uint32_t value) {
-  put(' ');
+static __attribute__((noinline)) void put_field(uint32_t value) {
+  tvm_pulp_put(' ');
   put_hex(value, 8);
 }
 
@@ -39,7 +38,7 @@ static void put_symbol(const struct tvm_pulp_symbol *symbol) {
   put_text(symbol->name);
   put_field((uint32_t)(uintptr_t)symbol->address);
   put_field(symbol->bytes);
-  put('\n');
+  tvm_pulp_put('\n');
 }
 
 static void put_contents(const struct tvm_pulp_symbol *symbol) {
@@ -48,9 +47,9 @@ static void put_contents(const struct tvm_pulp_symbol *symbol) {
     put_text("data ");
     put_text(symbol->name);
     put_field(offset);
-    put(' ');
+    tvm_pulp_put(' ');
     for (uint32_t i = offset; i < offset + 32u && i < symbol->bytes; i++) put_hex(data[i], 2);
-    put('\n');
+    tvm_pulp_put('\n');
   }
 }
 
