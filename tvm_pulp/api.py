@@ -93,7 +93,7 @@ class App:
         self.compiled = compiled
         self.metadata = mlf.metadata(files)
         self._compile_seconds, self._solver_seconds = compile_seconds, solver_seconds
-        self._runners: dict[tuple[str, str | None], Runner] = {}
+        self._runners: dict[tuple[str, str | None, tuple[tuple[str, str], ...]], Runner] = {}
         self._generator: Generator | None = None
 
     @staticmethod
@@ -132,6 +132,7 @@ class App:
         max_cycles: int | None = None,
         instruments: Instruments | None = None,
         layers: bool = False,
+        device_options: Mapping[str, str] | None = None,
     ) -> Result:
         """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace.
 
@@ -152,16 +153,12 @@ class App:
         wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
         check_options(
-            chosen,
-            runner_class(chosen).capabilities,
-            instruments=wanted,
-            toolchain=toolchain,
-            max_cycles=max_cycles,
+            chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
         )
         if layers and LAYERS_FILE not in self.files:
             raise UserError("run(layers=True) has nothing to show: compile the model with keep_layers=True")
         arrays = prepare_inputs(facts["inputs"], inputs)
-        runner = self._runner(chosen, toolchain)
+        runner = self.runner(chosen, toolchain, device_options)
         runner.max_cycles = max_cycles
         runner.instruments = wanted
         run = run_twice(runner, self.metadata, arrays, trace=bool(wanted.wanted()))
@@ -176,6 +173,7 @@ class App:
         plan = read_plan(self.files)
         details = RunDetails(self.metadata, plan, run.statistics.activity)
         report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds)
+        report |= {"device": chosen, "device_revision": runner.revision()}
         return Result(outputs, report, debug, shown, self.compiled, arrays, details)
 
     def generate(
@@ -212,13 +210,14 @@ class App:
             raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")
         return read_tokenizer(self.files["tokenizer.json"])
 
-    def _runner(self, name: str, toolchain: str | None) -> Runner:
+    def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> Runner:
         """The device with the archive's program, built once."""
-        from tvm_pulp.sim.runner import runner_class
+        from tvm_pulp.sim.runner import checked_settings, runner_class
 
-        key = (name, toolchain)
+        key = (name, toolchain, tuple(sorted((settings or {}).items())))
         if key not in self._runners:
             made = runner_class(name)()
+            made.settings = checked_settings(name, settings or {})
             made.build(self.files, self.metadata, toolchain)
             self._runners[key] = made
         return self._runners[key]
