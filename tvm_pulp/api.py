@@ -112,14 +112,9 @@ class App:
     @property
     def plan(self) -> ShownPlan:
         """The deployment plan; notebooks show it as pictures."""
-        from tvm_pulp.codegen.mlf import read_plan
-        from tvm_pulp.report.rich_display import ShownPlan
-        from tvm_pulp.soc import CostModel, recorded
+        from tvm_pulp.report.rich_display import shown_plan
 
-        record = read_plan(self.files)
-        if record is None:
-            raise UserError("the archive holds no plan of its own: compile for a SoC with a cluster, no language model")
-        return ShownPlan(record, CostModel(recorded(self.metadata["tvm_pulp"]), record["cores"]))
+        return shown_plan(self.files, self.metadata)
 
     def run(
         self,

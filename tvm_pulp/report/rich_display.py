@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.codegen.mlf import read_plan
+from tvm_pulp.errors import UserError
 from tvm_pulp.estimate import estimate_plan
 from tvm_pulp.report.cycle_axis import CycleAxis
 from tvm_pulp.report.memory_map import memory_maps
 from tvm_pulp.report.stacked_bars import stacked_bars
 from tvm_pulp.report.table import COLUMNS, layer_rows, summary
 from tvm_pulp.report.timeline import timeline
-from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.soc import CostModel, recorded
 
 _ROWS = 40
 
@@ -68,3 +70,11 @@ class ShownPlan:
 
     def _repr_html_(self) -> str:
         return "".join(picture_html(svg) for svg in self.pictures().values())
+
+
+def shown_plan(files: dict[str, bytes], metadata: Mapping[str, Any]) -> ShownPlan:
+    """The plan that an archive carries."""
+    record = read_plan(files)
+    if record is None:
+        raise UserError("the archive holds no plan of its own: compile for a SoC with a cluster, no language model")
+    return ShownPlan(record, CostModel(recorded(metadata["tvm_pulp"]), record["cores"]))
