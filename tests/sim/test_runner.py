@@ -118,7 +118,7 @@ def nulls(report: dict[str, Any]) -> set[str]:
 
 
 MEASURED = {"cycles", "cold_cycles", "instructions", "macs_per_cycle", "dma", "energy_uj", "energy_model", "code_bytes"}
-MEASURED |= {"device_revision"}
+MEASURED |= {"causes", "device_revision"}
 
 
 def test_a_runner_that_knows_outputs_only_leaves_nulls() -> None:
