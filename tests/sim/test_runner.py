@@ -128,7 +128,7 @@ def test_a_runner_that_knows_outputs_only_leaves_nulls() -> None:
     assert nulls(result.report) == MEASURED and not nulls(wanted.report)
     assert set(result.report) == set(wanted.report)
     for layer in result.report["layers"]:
-        assert nulls(layer) == {"cycles", "dma_busy_cycles", "dma_stall_cycles"}
+        assert nulls(layer) == {"busy_cycles", "causes", "cycles", "dma_busy_cycles", "dma_stall_cycles"}
     assert result.report["host"]["mips"] is None
 
 
