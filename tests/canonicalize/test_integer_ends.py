@@ -14,8 +14,9 @@ from onnx import TensorProto, helper
 
 import tvm_pulp
 from tests.frontend.quantized_onnx import Builder
-from tvm_pulp.api import CompileOptions, explain
+from tvm_pulp.api import CompileOptions
 from tvm_pulp.errors import UserError
+from tvm_pulp.explain_model import explain
 from tvm_pulp.tvmc.main import main
 
 SCALE, ZERO = np.float32(0.05), 3
