@@ -105,8 +105,8 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_explain_suggests_it(tmp_path: Path) -> None:
     path, options = _saved(tmp_path), CompileOptions(target="c", soc="siracusa")
     stream = io.StringIO()
-    explain(path, options, stream)
+    explain(path, options, stream, suggestions=0)
     assert "--io int8 takes and returns integers instead" in stream.getvalue()
     stream = io.StringIO()
-    explain(path, CompileOptions(target="c", soc="siracusa", io="int8"), stream)
+    explain(path, CompileOptions(target="c", soc="siracusa", io="int8"), stream, suggestions=0)
     assert "--io" not in stream.getvalue()

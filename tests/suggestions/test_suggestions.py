@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 import tvm_pulp
-from tests.agreement.small_models import float_classifier, samples
+from tests.agreement.small_models import float_classifier
 from tests.suggestions import changed_models
 from tests.tvmc.command_line import check_refused, tvmc
 from tvm_pulp import api
@@ -104,7 +104,3 @@ def test_where_nothing_pays_it_says_so(tmp_path: Path, capsys: pytest.CaptureFix
     onnx.save(zoo.build("autoencoder", weight_bits=4), tmp_path / "net.onnx")
     done = tvmc(capsys, "explain", tmp_path / "net.onnx", "--target=uma-neureka", "--planner=greedy")
     assert done.out.splitlines()[-1].startswith("no change of the model or its quantization")
-
-
-def test_samples_are_not_all_alike() -> None:
-    assert len({s["image"].tobytes() for s in samples(3)}) == 3

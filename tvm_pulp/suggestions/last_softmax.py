@@ -51,7 +51,7 @@ class _Dropped(Rewriter):
             elif isinstance(made, relax.Call):
                 if any(qnn.is_qnn(made, name) for name in _SOFTMAX):
                     self._last.add(value)
-                elif any(qnn.is_qnn(made, name) for name in _BEHIND) or made.op.name == "relax.reshape":
+                elif made.op.name.rpartition(".")[2] in (*_BEHIND, "reshape"):
                     waiting.append(made.args[0])
 
     def visit(self, variable: Any, value: Any) -> Any:
