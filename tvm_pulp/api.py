@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
     from tvm_pulp.sim.instruments import Instruments
-    from tvm_pulp.sim.runner import Runner, Statistics
+    from tvm_pulp.sim.runner import Runner
     from tvm_pulp.soc import Soc
     from tvm_pulp.tir import LoweredPlan
 
@@ -92,7 +92,7 @@ class App:
         self.compiled = compiled
         self.metadata = mlf.metadata(files)
         self._compile_seconds, self._solver_seconds = compile_seconds, solver_seconds
-        self._runners: dict[tuple[str, str | None], Runner] = {}
+        self._runners: dict[tuple[str, str | None, tuple[tuple[str, str], ...]], Runner] = {}
         self._generator: Generator | None = None
 
     @staticmethod
@@ -119,13 +119,17 @@ class App:
         max_cycles: int | None = None,
         instruments: Instruments | None = None,
         layers: bool = False,
+        device_options: Mapping[str, str] | None = None,
     ) -> Result:
         """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace.
 
         `layers`: also what every layer made, of a network compiled with `keep_layers`.
         """
         from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
+        from tvm_pulp.codegen.mlf import read_plan
+        from tvm_pulp.report.html import RunDetails
         from tvm_pulp.report.inputs import prepare_inputs
+        from tvm_pulp.report.report import run_report
         from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
         from tvm_pulp.sim.runner import check_options, runner_class
@@ -136,16 +140,12 @@ class App:
         wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
         check_options(
-            chosen,
-            runner_class(chosen).capabilities,
-            instruments=wanted,
-            toolchain=toolchain,
-            max_cycles=max_cycles,
+            chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
         )
         if layers and LAYERS_FILE not in self.files:
             raise UserError("run(layers=True) has nothing to show: compile the model with keep_layers=True")
         arrays = prepare_inputs(facts["inputs"], inputs)
-        runner = self._runner(chosen, toolchain)
+        runner = self.runner(chosen, toolchain, device_options)
         runner.max_cycles = max_cycles
         runner.instruments = wanted
         run = run_twice(runner, self.metadata, arrays, trace=bool(wanted.wanted()))
@@ -157,7 +157,11 @@ class App:
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
         shown = runner.layers(arrays) if layers else None
         debug = getattr(runner, "debug_text", None)
-        return Result(outputs, self._report(run.statistics), debug, shown, self.compiled, arrays)
+        plan = read_plan(self.files)
+        details = RunDetails(self.metadata, plan, run.statistics.activity)
+        report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds)
+        report |= {"device": chosen, "device_revision": runner.revision()}
+        return Result(outputs, report, debug, shown, self.compiled, arrays, details)
 
     def generate(
         self,
@@ -193,30 +197,17 @@ class App:
             raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")
         return read_tokenizer(self.files["tokenizer.json"])
 
-    def _runner(self, name: str, toolchain: str | None) -> Runner:
+    def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> Runner:
         """The device with the archive's program, built once."""
-        from tvm_pulp.sim.runner import runner_class
+        from tvm_pulp.sim.runner import checked_settings, runner_class
 
-        key = (name, toolchain)
+        key = (name, toolchain, tuple(sorted((settings or {}).items())))
         if key not in self._runners:
             made = runner_class(name)()
+            made.settings = checked_settings(name, settings or {})
             made.build(self.files, self.metadata, toolchain)
             self._runners[key] = made
         return self._runners[key]
-
-    def _report(self, run: Statistics) -> dict[str, Any]:
-        from tvm_pulp.formats import ReportJson, check_record
-        from tvm_pulp.report import report
-
-        make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
-        made = make(self.metadata, run, self._compile_seconds)
-        if "plan.json" in self.files:
-            from tvm_pulp.codegen.mlf import read_plan
-
-            made["planner"] = (read_plan(self.files) or {})["planner"]
-            made["host"]["solver_s"] = self._solver_seconds
-        check_record(ReportJson, made)
-        return made
 
 
 # A path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`).

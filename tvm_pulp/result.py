@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from tvm_pulp.errors import UserError
 if TYPE_CHECKING:
     from tvm_pulp.agreement import LayerTable
     from tvm_pulp.qnn.network import Network, Tensor
+    from tvm_pulp.report.html import RunDetails
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,22 @@ class Result:
     # What it was compiled from, where it was compiled in this process, and what it was given.
     compiled: Compiled | None = None
     inputs: Sequence[np.ndarray] = ()
+    # What a page shows beyond the report.
+    details: RunDetails | None = field(default=None, repr=False, compare=False)
+
+    def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
+        """The report as one self-contained page, also written to a file if one is named; `title` heads it."""
+        from tvm_pulp.report.html import run_page
+
+        if self.details is None:
+            raise UserError("this result holds no details of its run: call to_html() on what App.run() returned")
+        text = run_page(self.report, self.details, title or self.details.metadata["model_name"])
+        if path is not None:
+            try:
+                Path(path).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise UserError(f"cannot write {path}: {error.strerror}") from None
+        return text
 
     def compare(self, reference: str | Path | Mapping[str, np.ndarray] | None = None) -> LayerTable:
         """Every layer beside what a framework makes of the same inputs, or beside arrays by the model's own names.
