@@ -37,6 +37,8 @@ CORE_REQUIREMENTS = [
 STUDY_REQUIREMENTS = ["dask", "distributed", "optuna", "pandas", "pyarrow"]
 NOTEBOOK_REQUIREMENTS = ["ipykernel", "nbclient", "nbformat"]
 
+DOCUMENTATION_REQUIREMENTS = ["mkdocs>=1.6", "mkdocstrings[python]"]
+
 # MLonMCU imports pkg_resources and distutils: it needs a setuptools that still has them.
 MLONMCU_REQUIREMENTS = ["mlonmcu==0.9.0", "setuptools<81"]
 
@@ -51,7 +53,10 @@ EXTRA_REQUIREMENTS = {
     "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
     "dse": STUDY_REQUIREMENTS,
     "notebooks": [*STUDY_REQUIREMENTS, *NOTEBOOK_REQUIREMENTS],
+    # The documentation as a site.
+    "docs": DOCUMENTATION_REQUIREMENTS,
     "dev": [
+        *DOCUMENTATION_REQUIREMENTS,
         *STUDY_REQUIREMENTS,
         *NOTEBOOK_REQUIREMENTS,
         *MLONMCU_REQUIREMENTS,
