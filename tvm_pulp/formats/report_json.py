@@ -79,6 +79,8 @@ class ReportJson(Schema):
     soc: str
     target: str
     cores: int | None = None
+    device: str | None = None
+    device_revision: str | None = None
     cycles: int | None
     cold_cycles: int | None = None
     instructions: int | None

@@ -9,15 +9,16 @@ from pathlib import Path
 import numpy as np
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.tvmc import instrument_options
+from tvm_pulp.tvmc import device_options, instrument_options
 from tvm_pulp.tvmc.model_options import check_writable, read_arrays
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ARCHIVE", help="archive written by `tvmc compile`")
     parser.add_argument(
-        "--device", metavar="NAME", help="iss, host or an installed one; default: what the archive is for"
+        "--device", metavar="NAME", help="iss, host, gvsoc or another installed one; default: what the archive is for"
     )
+    device_options.add_arguments(parser)
     parser.add_argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
     parser.add_argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names")
     parser.add_argument("--report", metavar="F.json", help="write the report")
@@ -39,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--max-cycles {args.max_cycles}: must be at least 1")
     inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
     wanted = instrument_options.instruments(args)
+    settings = device_options.settings(args)
     for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.html, "--html")):
         if path:
             check_writable(path, option)
@@ -52,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
         instruments=wanted,
         toolchain=args.toolchain,
         max_cycles=args.max_cycles,
+        device_options=settings,
     )
     if args.outputs:
         with Path(args.outputs).open("wb") as stream:

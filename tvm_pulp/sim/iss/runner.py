@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 
+from tvm_pulp import __version__
 from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError
@@ -106,6 +107,12 @@ class IssRunner(Runner):
         """What the checks of a debug build found, in one sentence; None for other builds."""
         return self.device.debug_text
 
+    def program(self) -> Path | None:
+        return self.device.elf
+
+    def revision(self) -> str | None:
+        return f"tvm_pulp {__version__}"
+
     def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         assert self._captures is not None, "the archive keeps its layers"
         machine = self.device.load(list(inputs))
@@ -121,12 +128,14 @@ class IssRunner(Runner):
 
     def statistics(self) -> Statistics:
         run = self.device.measure(self._machine, self._result, self._seconds)
+        every = self.device.inference_cycles(self._machine, self._inferences)
         boundaries = self.device.boundaries(self._machine, run.cycles) if self._inferences > 1 else []
         return Statistics(
             build_seconds=run.build_seconds,
             run_seconds=run.run_seconds,
-            cycles=run.cycles if self._inferences > 1 else run.cold_cycles,
+            cycles=every[-1],
             cold_cycles=run.cold_cycles,
+            inference_cycles=every,
             layer_cycles=run.layer_cycles,
             dma_times=run.dma_times,
             code_bytes=run.code_bytes,
