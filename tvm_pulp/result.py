@@ -42,6 +42,12 @@ class Result:
     # What a page shows beyond the report.
     details: RunDetails | None = field(default=None, repr=False, compare=False)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from tvm_pulp.report.rich_display import result_html
+
+        return result_html(self.report, self.outputs)
+
     def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
         """The report as one self-contained page, also written to a file if one is named; `title` heads it."""
         from tvm_pulp.report.html import run_page
