@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tvm_pulp.canonicalize.bounded_depth import bounded_depth
 from tvm_pulp.errors import UserError
 from tvm_pulp.result import Compiled, Result
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
+    from tvm_pulp.report.rich_display import ShownPlan
     from tvm_pulp.sim.instruments import Instruments
-    from tvm_pulp.sim.runner import Runner, Statistics
+    from tvm_pulp.sim.runner import Runner
     from tvm_pulp.soc import Soc
     from tvm_pulp.tir import LoweredPlan
 
@@ -92,7 +93,7 @@ class App:
         self.compiled = compiled
         self.metadata = mlf.metadata(files)
         self._compile_seconds, self._solver_seconds = compile_seconds, solver_seconds
-        self._runners: dict[tuple[str, str | None], Runner] = {}
+        self._runners: dict[tuple[str, str | None, tuple[tuple[str, str], ...]], Runner] = {}
         self._generator: Generator | None = None
 
     @staticmethod
@@ -108,6 +109,13 @@ class App:
 
         mlf.write(Path(path), self.files)
 
+    @property
+    def plan(self) -> ShownPlan:
+        """The deployment plan; notebooks show it as pictures."""
+        from tvm_pulp.report.rich_display import shown_plan
+
+        return shown_plan(self.files, self.metadata)
+
     def run(
         self,
         inputs: Mapping[str, np.ndarray] | Sequence[np.ndarray] | None = None,
@@ -119,13 +127,17 @@ class App:
         max_cycles: int | None = None,
         instruments: Instruments | None = None,
         layers: bool = False,
+        device_options: Mapping[str, str] | None = None,
     ) -> Result:
         """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace.
 
         `layers`: also what every layer made, of a network compiled with `keep_layers`.
         """
         from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
+        from tvm_pulp.codegen.mlf import read_plan
+        from tvm_pulp.report.html import RunDetails
         from tvm_pulp.report.inputs import prepare_inputs
+        from tvm_pulp.report.report import run_report
         from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
         from tvm_pulp.sim.runner import check_options, runner_class
@@ -136,16 +148,12 @@ class App:
         wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
         check_options(
-            chosen,
-            runner_class(chosen).capabilities,
-            instruments=wanted,
-            toolchain=toolchain,
-            max_cycles=max_cycles,
+            chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
         )
         if layers and LAYERS_FILE not in self.files:
             raise UserError("run(layers=True) has nothing to show: compile the model with keep_layers=True")
         arrays = prepare_inputs(facts["inputs"], inputs)
-        runner = self._runner(chosen, toolchain)
+        runner = self.runner(chosen, toolchain, device_options)
         runner.max_cycles = max_cycles
         runner.instruments = wanted
         run = run_twice(runner, self.metadata, arrays, trace=bool(wanted.wanted()))
@@ -157,7 +165,11 @@ class App:
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
         shown = runner.layers(arrays) if layers else None
         debug = getattr(runner, "debug_text", None)
-        return Result(outputs, self._report(run.statistics), debug, shown, self.compiled, arrays)
+        plan = read_plan(self.files)
+        details = RunDetails(self.metadata, plan, run.statistics.activity)
+        report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds)
+        report |= {"device": chosen, "device_revision": runner.revision()}
+        return Result(outputs, report, debug, shown, self.compiled, arrays, details)
 
     def generate(
         self,
@@ -193,42 +205,40 @@ class App:
             raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")
         return read_tokenizer(self.files["tokenizer.json"])
 
-    def _runner(self, name: str, toolchain: str | None) -> Runner:
+    def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> Runner:
         """The device with the archive's program, built once."""
-        from tvm_pulp.sim.runner import runner_class
+        from tvm_pulp.sim.runner import checked_settings, runner_class
 
-        key = (name, toolchain)
+        key = (name, toolchain, tuple(sorted((settings or {}).items())))
         if key not in self._runners:
             made = runner_class(name)()
+            made.settings = checked_settings(name, settings or {})
             made.build(self.files, self.metadata, toolchain)
             self._runners[key] = made
         return self._runners[key]
 
-    def _report(self, run: Statistics) -> dict[str, Any]:
-        from tvm_pulp.formats import ReportJson, check_record
-        from tvm_pulp.report import report
 
-        make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
-        made = make(self.metadata, run, self._compile_seconds)
-        if "plan.json" in self.files:
-            from tvm_pulp.codegen.mlf import read_plan
-
-            made["planner"] = (read_plan(self.files) or {})["planner"]
-            made["host"]["solver_s"] = self._solver_seconds
-        check_record(ReportJson, made)
-        return made
+# A path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`).
+Model = str | Path | Any
 
 
 def compile(
-    model: str | Path,
+    model: Model,
     target: str = "c",
     *,
+    example_inputs: Any = None,
     progress: Progress = _silent,
     **options: Any,
 ) -> App:
-    """Compile a model file, or `zoo:NAME`, to an archive of C. Further options are the fields of `CompileOptions`."""
+    """Compile a model file, `zoo:NAME` or a PyTorch model to an archive of C.
+
+    A `torch.nn.Module` is exported for `example_inputs`, a tuple of tensors. Further options are the fields of
+    `CompileOptions`.
+    """
+    from tvm_pulp.frontend.load import as_model
+
     check_option_names(options)
-    return compile_with(model, CompileOptions(target=target, **options), progress)
+    return compile_with(as_model(model, example_inputs), CompileOptions(target=target, **options), progress)
 
 
 def check_option_names(options: Mapping[str, Any]) -> None:
@@ -241,21 +251,21 @@ def check_option_names(options: Mapping[str, Any]) -> None:
             raise UserError(f"compile() has no option '{name}': {hint}")
 
 
-def compile_with(model: str | Path, options: CompileOptions, progress: Progress = _silent) -> App:
+def compile_with(model: Model, options: CompileOptions, progress: Progress = _silent) -> App:
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
     from tvm_pulp.project.project_files import project_files
     from tvm_pulp.target import resolve_target
 
     target, name = resolve_target(options), module_name(options)
-    progress(f"importing {model}")
+    progress(f"importing {model if isinstance(model, (str, Path)) else 'a PyTorch program'}")
     decoder = decoder_request(model, options)
     if decoder is not None:
         from tvm_pulp.generation.compile_decoder import DecoderRequest, compile_decoder
         from tvm_pulp.generation.compile_exported import compile_exported
 
         stated = {"target": options.target, "soc": target.soc.name, "inferred_inputs": []}
-        with _bounded_depth():
+        with bounded_depth():
             if isinstance(decoder, DecoderRequest):
                 files = compile_decoder(decoder, target, stated, progress)
             else:
@@ -266,8 +276,8 @@ def compile_with(model: str | Path, options: CompileOptions, progress: Progress 
 
     imported = import_model(model, options)
     progress("canonicalizing")
-    with _bounded_depth():
-        module, states = _with_state(canonicalize(imported), options, target)
+    with bounded_depth():
+        module, states = with_state(canonicalize(imported), options, target)
         module = target.prepare(module)
         progress("lowering")
         network = build_network(module, imported, name, states)
@@ -321,29 +331,18 @@ def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progre
         progress(sentence)
 
 
-@contextmanager
-def _bounded_depth() -> Iterator[None]:
-    """An expression nested deeper than Python's stack is the model's fault."""
-    try:
-        yield
-    except RecursionError:
-        raise UserError(
-            "hundreds of operators between two quantizations are one float expression, nested too deeply to be "
-            "compiled: put QuantizeLinear and DequantizeLinear between them"
-        ) from None
-
-
-def decoder_request(model: str | Path, options: CompileOptions) -> DecoderRequest | ExportedRequest | None:
+def decoder_request(model: Model, options: CompileOptions) -> DecoderRequest | ExportedRequest | None:
     """The language model that a name of the zoo or a file means; None for any other model."""
     from tvm_pulp.generation.exported_request import exported_request
     from tvm_pulp.zoo import decoders
 
-    name = str(model).removeprefix("zoo:")
+    is_file = isinstance(model, (str, Path)) and not str(model).startswith("zoo:")
+    name = str(model).removeprefix("zoo:") if isinstance(model, (str, Path)) else "the program"
     if not str(model).startswith("zoo:") or name not in decoders.MODELS:
-        made = None if str(model).startswith("zoo:") else exported_request(Path(model), options, module_name(options))
+        made = exported_request(Path(model), options, module_name(options)) if is_file else None
         for option, given in (("--capacity", options.capacity), ("--tokenizer", options.tokenizer)):
             if made is None and given is not None:
-                raise UserError(f"{option} has no effect on '{model}', which has no recognised cache: drop it")
+                raise UserError(f"{option} has no effect on '{name}', which has no recognised cache: drop it")
         return made
     from tvm_pulp.generation.compile_decoder import DecoderRequest
 
@@ -367,8 +366,8 @@ def decoder_request(model: str | Path, options: CompileOptions) -> DecoderReques
     return DecoderRequest(module_name(options), weights, capacity, chunk, decoders.tokenizer_file(name))
 
 
-def import_model(model: str | Path, options: CompileOptions) -> Any:
-    """Import a file or a zoo model; with integer ends where they are wanted."""
+def import_model(model: Model, options: CompileOptions) -> Any:
+    """Import a file, a zoo model or a PyTorch program; with integer ends where they are wanted."""
     imported = _import(model, options)
     if options.io is not None:
         from tvm_pulp.canonicalize.integer_ends import integer_ends
@@ -377,9 +376,9 @@ def import_model(model: str | Path, options: CompileOptions) -> Any:
     return imported
 
 
-def _import(model: str | Path, options: CompileOptions) -> Any:
+def _import(model: Model, options: CompileOptions) -> Any:
     from tvm_pulp.frontend.imported import ImportOptions
-    from tvm_pulp.frontend.load import import_onnx_graph, load_model
+    from tvm_pulp.frontend.load import import_onnx_graph, import_program, load_model
 
     import_options = ImportOptions(
         options.model_format,
@@ -387,6 +386,10 @@ def _import(model: str | Path, options: CompileOptions) -> Any:
         dict(options.input_types),
         options.sample_inputs,
     )
+    if not isinstance(model, (str, Path)):
+        if options.model_format is not None:
+            raise UserError("--model-format has no effect on a PyTorch program: drop it")
+        return import_program(model, import_options)
     text = str(model)
     if text.startswith("zoo:"):
         from tvm_pulp import zoo
@@ -398,7 +401,7 @@ def _import(model: str | Path, options: CompileOptions) -> Any:
     return load_model(Path(model), import_options)
 
 
-def _with_state(module: Any, options: CompileOptions, target: Any) -> tuple[Any, tuple[State, ...]]:
+def with_state(module: Any, options: CompileOptions, target: Any) -> tuple[Any, tuple[State, ...]]:
     """The canonical module with caches as state, where that is wanted."""
     if not options.state:
         return module, ()
@@ -423,7 +426,7 @@ def module_name(options: CompileOptions) -> str:
     return name
 
 
-def plan_entries(model: str | Path, options: CompileOptions) -> dict[str, LoweredPlan]:
+def plan_entries(model: Model, options: CompileOptions) -> dict[str, LoweredPlan]:
     """Plans of every entry point by name; an ordinary network has one without a name."""
     decoder = decoder_request(model, options)
     if decoder is None:
@@ -438,7 +441,7 @@ def plan_entries(model: str | Path, options: CompileOptions) -> dict[str, Lowere
     return {name: entry.lowered for name, entry in plan_exported(decoder, target, _silent).items()}
 
 
-def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
+def plan_model(model: Model, options: CompileOptions) -> LoweredPlan:
     """Plan a model for a SoC with a cluster, without emitting anything."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.lowering import build_network
@@ -449,48 +452,7 @@ def plan_model(model: str | Path, options: CompileOptions) -> LoweredPlan:
     if not target.soc.simulated:
         raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     imported = import_model(model, options)
-    with _bounded_depth():
-        module, states = _with_state(canonicalize(imported), options, target)
+    with bounded_depth():
+        module, states = with_state(canonicalize(imported), options, target)
         network = build_network(target.prepare(module), imported, module_name(options), states)
     return target.plan(network)
-
-
-def explain(model: str | Path, options: CompileOptions, stream: TextIO, onnx: Path | None = None) -> None:
-    """Print layer by layer what the compiler makes of a model and why; draw it as ONNX, if wanted."""
-    from tvm_pulp.canonicalize.integer_ends import possible_type
-    from tvm_pulp.canonicalize.pipeline import canonicalize
-    from tvm_pulp.frontend.imported import UnsupportedOperators
-    from tvm_pulp.lowering import build_network
-    from tvm_pulp.report import regions_onnx
-    from tvm_pulp.report.explain import explain_plan, explain_source
-    from tvm_pulp.report.explain_nodes import explain_unsupported
-    from tvm_pulp.report.suggest_integer_ends import suggest_integer_ends
-    from tvm_pulp.target import resolve_target
-
-    target = resolve_target(options)
-    if decoder_request(model, options) is not None:
-        if onnx is not None:
-            raise UserError("--onnx has no effect on a language model: drop it")
-        for entry, lowered in plan_entries(model, options).items():
-            stream.write(f"{entry}:\n")
-            explain_plan(lowered.plan, stream)
-        return
-    try:
-        imported = import_model(model, options)
-    except UnsupportedOperators as error:
-        explain_unsupported(error.nodes, stream)
-        raise
-    with _bounded_depth():
-        module, states = _with_state(canonicalize(imported), options, target)
-        network = build_network(target.prepare(module), imported, module_name(options), states)
-    if target.soc.simulated:
-        plan = target.plan(network).plan
-        explain_plan(plan, stream)
-        if options.io is None:
-            suggest_integer_ends(plan, possible_type(imported), stream)
-        drawn = regions_onnx.plan_model(plan) if onnx is not None else None
-    else:
-        explain_source(network, stream, imported.nodes)
-        drawn = regions_onnx.network_model(target.on_host(network), {}) if onnx is not None else None
-    if onnx is not None:
-        regions_onnx.write_model(drawn, onnx)

@@ -124,6 +124,8 @@ def metadata(network: Network, arena: Arena, facts: dict[str, Any]) -> dict[str,
                     "op": layer.operator,
                     "macs": layer.macs,
                     "output": [str(t.spec) for t in layer.outputs],
+                    "reads": [t.storage.name for t in layer.inputs if t.storage.kind != "constant"],
+                    "writes": [t.storage.name for t in layer.outputs],
                 }
                 for layer in network.layers
             ],

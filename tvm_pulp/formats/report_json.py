@@ -5,6 +5,9 @@ from __future__ import annotations
 from tvm_pulp.formats.plan_json import Planner
 from tvm_pulp.formats.schema import Schema
 
+# Engine -> cause -> cycles; a cause that is not told apart from others is null.
+Causes = dict[str, dict[str, int | None]]
+
 
 class Layer(Schema):
     """A layer's share."""
@@ -22,6 +25,8 @@ class Layer(Schema):
     dma_stall_cycles: int | None
     tiles: int | None
     deviation_lsb: int | float
+    busy_cycles: int | None = None
+    causes: Causes | None = None
 
 
 class End(Schema):
@@ -74,6 +79,8 @@ class ReportJson(Schema):
     soc: str
     target: str
     cores: int | None = None
+    device: str | None = None
+    device_revision: str | None = None
     cycles: int | None
     cold_cycles: int | None = None
     instructions: int | None
@@ -91,3 +98,4 @@ class ReportJson(Schema):
     inputs: list[End]
     outputs: list[End]
     planner: Planner | None = None
+    causes: Causes | None = None

@@ -10,8 +10,8 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 
-FORMATS = ("onnx", "tflite")
-_SUFFIXES = {".onnx": "onnx", ".tflite": "tflite"}
+FORMATS = ("onnx", "tflite", "pytorch")
+_SUFFIXES = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch"}
 
 
 # A message longer than this has swallowed part of the file.
@@ -29,6 +29,17 @@ def printable_messages() -> Iterator[None]:
             clean = f"{clean[: _LONGEST_MESSAGE - 300]} ... {clean[-200:]}"
         error.args = (clean,)
         raise
+
+
+def as_model(model: Any, example_inputs: Any = None) -> Any:
+    """What the other functions take as a model: a PyTorch module is exported for inputs like these."""
+    if not isinstance(model, (str, Path)):
+        from tvm_pulp.frontend.torch_program import as_program
+
+        return as_program(model, example_inputs)
+    if example_inputs is not None:
+        raise UserError(f"example_inputs has no effect on '{model}', which is exported already: drop it")
+    return model
 
 
 @printable_messages()
@@ -49,7 +60,22 @@ def load_model(path: Path, options: ImportOptions) -> Imported:
         from tvm_pulp.frontend.tflite_file import import_tflite
 
         return import_tflite(path, options)
+    if model_format == "pytorch":
+        from tvm_pulp.frontend.torch_program import load_program
+
+        return import_program(load_program(path), options)
     raise UserError(f"--model-format '{model_format}' is unknown: choose one of {', '.join(FORMATS)}")
+
+
+@printable_messages()
+def import_program(program: Any, options: ImportOptions) -> Imported:
+    """Import a program of `torch.export`."""
+    from tvm_pulp.frontend.onnx_file import from_model
+    from tvm_pulp.frontend.torch_program import onnx_model
+
+    if options.sample_inputs:
+        raise UserError("--sample-inputs has no effect on a PyTorch program, which states its input types: drop it")
+    return import_onnx_graph(from_model(onnx_model(program, options.input_shapes)), options)
 
 
 @printable_messages()

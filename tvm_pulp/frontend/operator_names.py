@@ -16,7 +16,7 @@ class FormatOperators:
 
 def format_operators() -> list[FormatOperators]:
     """All formats; within one, operators in alphabetical order."""
-    return [*_onnx(), *_tflite()]
+    return [*_onnx(), *_tflite(), *_torch()]
 
 
 def _onnx() -> list[FormatOperators]:
@@ -68,4 +68,16 @@ def _tflite() -> list[FormatOperators]:
             "Converted by TVM's importer; what it cannot convert, or has no C, is refused by its name.",
             tuple(sorted(known - integer)),
         ),
+    ]
+
+
+def _torch() -> list[FormatOperators]:
+    from tvm_pulp.frontend.torch_program.operators import OPERATORS
+
+    return [
+        FormatOperators(
+            "PyTorch",
+            "Of `torch.export`, with PT2E's quantization; others are replaced by what PyTorch defines them to be.",
+            tuple(sorted(OPERATORS)),
+        )
     ]

@@ -1,0 +1,59 @@
+"""The ways by which a network of PyTorch gets here: directly, by two ONNX exporters, quantized by PT2E."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+LEGACY, DYNAMO = "legacy", "dynamo"
+
+
+def onnx_file(module: Any, inputs: Sequence[Any], exporter: str, path: Path) -> Path:
+    """What one of PyTorch's ONNX exporters writes."""
+    further = {"external_data": False} if exporter == DYNAMO else {"opset_version": 17}
+    disabled = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.onnx.export(module, tuple(inputs), str(path), dynamo=exporter == DYNAMO, verbose=False, **further)
+    finally:
+        logging.disable(disabled)
+    return path
+
+
+def quantizer(kind: str) -> Any:
+    """One of torchao's quantizers."""
+    from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
+    from torchao.testing.pt2e import _xnnpack_quantizer as xnnpack
+
+    if kind.startswith("x86"):
+        settings = x86.get_default_x86_inductor_quantization_config(is_dynamic=kind.endswith("dynamic"))
+        return x86.X86InductorQuantizer().set_global(settings)
+    config = xnnpack.get_symmetric_quantization_config(
+        is_per_channel="per_channel" in kind, is_dynamic=kind.endswith("dynamic")
+    )
+    return xnnpack.XNNPACKQuantizer().set_global(config)
+
+
+# Where the tests take them from: per tensor and per channel, static and dynamic.
+QUANTIZERS = ("x86", "x86_dynamic", "xnnpack", "xnnpack_per_channel", "xnnpack_per_channel_dynamic")
+
+
+def pt2e(module: Any, inputs: Sequence[Any], kind: str) -> Any:
+    """The network quantized by PT2E, calibrated with inputs like the given ones."""
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        prepared = prepare_pt2e(torch.export.export(module, tuple(inputs)).module(), quantizer(kind))
+        prepared(*inputs)
+        for seed in range(3):
+            torch.manual_seed(seed)
+            prepared(*(torch.randn_like(t) if t.is_floating_point() else t for t in inputs))
+        return convert_pt2e(prepared)

@@ -1,0 +1,154 @@
+"""An ONNX graph under construction: what the translation of an ATen operator may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+# Int4 and int16 in QuantizeLinear and DequantizeLinear, Gelu.
+OPSET = 21
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor of the program: its name in the graph, its shape, its type as NumPy calls it."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    # How many operators read it.
+    readers: int = 1
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_float(self) -> bool:
+        return self.dtype.startswith("float")
+
+
+@dataclass(frozen=True)
+class Dequantized:
+    """Where a float tensor comes from integers: their name and those of scale and zero point."""
+
+    integers: str
+    scale: str
+    zero_point: str
+    axis: int | None = None
+
+
+Operand = Value | str | np.ndarray | np.generic | None
+
+
+class GraphBuilder:
+    """Collects nodes and constants. All nodes of one ATen operator carry its name; the first one carries it alone."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.constants: dict[str, np.ndarray] = {}
+        # Float tensors that are dequantized integers, by name.
+        self.dequantized: dict[str, Dequantized] = {}
+        # Names of tensors quantized with parameters chosen at run time: scale -> (operand, integers, zero point).
+        self.dynamic: dict[str, tuple[str, str, str]] = {}
+        self.result: Value | None = None
+        self._label, self._value, self._count, self._first = "", "", 0, 0
+        self._shared: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+        self._labels: set[str] = set()
+
+    def enter(self, label: str, value: str, result: Value | None) -> None:
+        """The operator whose nodes follow: its name for people, that of its result, and what that is."""
+        self._label, self._value, self._count, self.result = label, value, 0, result
+        self._first = len(self.nodes)
+
+    def constant(self, array: np.ndarray) -> str:
+        """Name of a constant; equal small ones are one."""
+        array = np.asarray(array, order="C")
+        key = (str(array.dtype), array.shape, array.tobytes() if array.nbytes <= 1024 else b"")
+        if key[2] and key in self._shared:
+            return self._shared[key]
+        name = f"constant_{len(self._shared)}_{len(self.constants)}"
+        self.constants[name] = self.constants.get(name, array)
+        if key[2]:
+            self._shared[key] = name
+        return name
+
+    def integers(self, *values: int) -> str:
+        return self.constant(np.array(values, np.int64))
+
+    def _name(self, operand: Operand) -> str:
+        if operand is None:
+            return ""
+        if isinstance(operand, Value):
+            return operand.name
+        return operand if isinstance(operand, str) else self.constant(np.asarray(operand))
+
+    def emit_many(self, op: str, operands: Sequence[Operand], outputs: int, **attributes: Any) -> list[str]:
+        """Append a node; the names of its results."""
+        names = [f"{self._value}.{self._count + i}" for i in range(outputs)]
+        label = self._label if self._label not in self._labels else f"{self._label}/{op}"
+        stem, again = label, 1
+        while label in self._labels:
+            again += 1
+            label = f"{stem}_{again}"
+        self._labels.add(label)
+        self._count += outputs
+        given = [self._name(o) for o in operands]
+        while given and not given[-1]:
+            given.pop()
+        self.nodes.append(helper.make_node(op, given, names, name=label, **attributes))
+        return names
+
+    def emit(self, op: str, *operands: Operand, **attributes: Any) -> str:
+        """Append a node with one result."""
+        return self.emit_many(op, operands, 1, **attributes)[0]
+
+    def cast(self, operand: Value, dtype: str) -> str:
+        """The operand in another type."""
+        if operand.dtype == dtype:
+            return operand.name
+        if operand.name in self.constants:
+            return self.constant(self.constants[operand.name].astype(dtype))
+        return self.emit("Cast", operand, to=onnx_type(dtype))
+
+    def reshape(self, operand: Operand, shape: Sequence[int]) -> str:
+        return self.emit("Reshape", operand, self.integers(*shape))
+
+    def permuted(self, operand: Operand, *order: int) -> str:
+        return self.emit("Transpose", operand, perm=list(order))
+
+    def array(self, value: Value) -> np.ndarray | None:
+        """The values of a constant."""
+        return self.constants.get(value.name)
+
+    def maker(self, name: str) -> Any:
+        """The node that makes a tensor, of the latest ones; None for another."""
+        return next((n for n in reversed(self.nodes[-8:]) if name in n.output), None)
+
+    def rename(self, name: str, wanted: str) -> None:
+        """Give a tensor that the latest operator made another name."""
+        for node in self.nodes[self._first :]:
+            for names in (node.input, node.output):
+                for place, given in enumerate(names):
+                    if given == name:
+                        names[place] = wanted
+        if name in self.dequantized:
+            self.dequantized[wanted] = self.dequantized.pop(name)
+
+    def made_now(self, name: str) -> bool:
+        """Whether the latest operator made this tensor."""
+        return any(name in node.output for node in self.nodes[self._first :])
+
+    def initializers(self) -> list[Any]:
+        """Constants that a node reads."""
+        read = {name for node in self.nodes for name in node.input}
+        return [numpy_helper.from_array(a, n) for n, a in self.constants.items() if n in read]
+
+
+def onnx_type(dtype: str) -> int:
+    """ONNX's number of a NumPy type."""
+    return int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))

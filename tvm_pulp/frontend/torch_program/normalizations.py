@@ -1,0 +1,168 @@
+"""Normalizations. Batch norms of inference become part of the convolution or product before them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.torch_program.elementwise import Operators
+from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
+
+
+def batch_norm_inference(
+    g: GraphBuilder,
+    x: Value,
+    weight: Value | None,
+    bias: Value | None,
+    mean: Value,
+    variance: Value,
+    _momentum: float,
+    epsilon: float,
+) -> list[str | None]:
+    channels = x.shape[1]
+    held = [g.array(v) if v is not None else None for v in (weight, bias, mean, variance)]
+    scale = held[0] if held[0] is not None else np.ones(channels, np.float32)
+    shift = held[1] if held[1] is not None else np.zeros(channels, np.float32)
+    if held[2] is None or held[3] is None:
+        raise UserError("a batch norm's statistics are not constants: call module.eval() before exporting it")
+    factor = scale.astype(np.float64) / np.sqrt(held[3].astype(np.float64) + epsilon)
+    offset = shift.astype(np.float64) - held[2] * factor
+    if x.readers == 1 and _into_product(g, x, factor, offset):
+        return [x.name, None, None]
+    shape = [channels, *[1] * (x.rank - 2)]
+    factors, offsets = (a.astype(np.float32).reshape(shape) for a in (factor, offset))
+    return [g.emit("Add", g.emit("Mul", x, factors), offsets), None, None]
+
+
+def _into_product(g: GraphBuilder, x: Value, factor: np.ndarray, offset: np.ndarray) -> bool:
+    """Scale weights and bias of the node that makes the operand, if they are constants of its own."""
+    node = g.maker(x.name)
+    if node is None or node.op_type not in ("Conv", "ConvTranspose", "Gemm") or node.input[1] not in g.constants:
+        return False
+    if any(name not in g.constants for name in node.input[2:]):
+        return False
+    weight = g.constants[node.input[1]].astype(np.float64)
+    if node.op_type == "ConvTranspose":
+        groups = next(a.i for a in node.attribute if a.name == "group")
+        split = weight.reshape(groups, -1, *weight.shape[1:])
+        factors = factor.reshape(groups, 1, weight.shape[1], *[1] * (weight.ndim - 2))
+        scaled = (split * factors).reshape(weight.shape)
+    else:
+        scaled = weight * factor.reshape(-1, *[1] * (weight.ndim - 1))
+    before = g.constants[node.input[2]].astype(np.float64) if len(node.input) > 2 else np.zeros(factor.size)
+    operands = [node.input[0], g.constant(scaled.astype(np.float32))]
+    operands.append(g.constant((before * factor + offset).astype(np.float32)))
+    del node.input[:]
+    node.input.extend(operands)
+    return True
+
+
+def batch_norm(
+    g: GraphBuilder,
+    x: Value,
+    weight: Value | None,
+    bias: Value | None,
+    mean: Value,
+    variance: Value,
+    training: bool,
+    momentum: float,
+    epsilon: float,
+    *_: Any,
+) -> str:
+    if training:
+        raise UserError("a batch norm is exported as in training: call module.eval() before torch.export.export")
+    made = batch_norm_inference(g, x, weight, bias, mean, variance, momentum, epsilon)[0]
+    assert made is not None
+    return made
+
+
+def layer_norm(
+    g: GraphBuilder,
+    x: Value,
+    shape: Sequence[int],
+    weight: Value | None = None,
+    bias: Value | None = None,
+    epsilon: float = 1e-5,
+    *_: Any,
+) -> str:
+    scale: Any = weight if weight is not None else np.ones(tuple(shape), np.float32)
+    return g.emit("LayerNormalization", x, scale, bias, axis=-len(shape), epsilon=float(epsilon))
+
+
+def native_layer_norm(g: GraphBuilder, *operands: Any) -> list[str | None]:
+    return [layer_norm(g, *operands), None, None]
+
+
+def rms_norm(
+    g: GraphBuilder, x: Value, shape: Sequence[int], weight: Value | None = None, epsilon: float | None = None
+) -> str:
+    """x / sqrt(mean(x²) + epsilon) * weight."""
+    axes = g.integers(*range(-len(shape), 0))
+    mean = g.emit("ReduceMean", g.emit("Mul", x, x), axes, keepdims=1)
+    tiny = np.finfo(x.dtype).eps if epsilon is None else epsilon
+    root = g.emit("Sqrt", g.emit("Add", mean, np.asarray(tiny, x.dtype)))
+    made = g.emit("Div", x, root)
+    return made if weight is None else g.emit("Mul", made, weight)
+
+
+def group_norm(
+    g: GraphBuilder,
+    x: Value,
+    groups: int,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    epsilon: float = 1e-5,
+    *_: Any,
+) -> str:
+    """An instance norm of each group, then factor and offset of each channel, as both ONNX exporters write it."""
+    ones, zeros = np.ones(groups, np.float32), np.zeros(groups, np.float32)
+    batch, channels = x.shape[:2]
+    joined = g.reshape(x, [batch, groups, channels // groups * math.prod(x.shape[2:])])
+    made = g.reshape(g.emit("InstanceNormalization", joined, ones, zeros, epsilon=float(epsilon)), x.shape)
+    return _scaled(g, made, x, weight, bias)
+
+
+def _scaled(g: GraphBuilder, made: str, x: Value, weight: Value | None, bias: Value | None) -> str:
+    shape = [x.shape[1], *[1] * (x.rank - 2)]
+    for op, operand in (("Mul", weight), ("Add", bias)):
+        if operand is not None:
+            held = g.array(operand)
+            made = g.emit(op, made, held.reshape(shape) if held is not None else g.reshape(operand, shape))
+    return made
+
+
+def instance_norm(
+    g: GraphBuilder,
+    x: Value,
+    weight: Value | None,
+    bias: Value | None,
+    mean: Value | None,
+    variance: Value | None,
+    use_input_statistics: bool,
+    _momentum: float,
+    epsilon: float,
+    *_: Any,
+) -> str:
+    if not use_input_statistics and mean is not None and variance is not None:
+        made = batch_norm_inference(g, x, weight, bias, mean, variance, 0, epsilon)[0]
+        assert made is not None
+        return made
+    channels = x.shape[1]
+    scale: Any = weight if weight is not None else np.ones(channels, np.float32)
+    shift: Any = bias if bias is not None else np.zeros(channels, np.float32)
+    return g.emit("InstanceNormalization", x, scale, shift, epsilon=float(epsilon))
+
+
+OPERATORS: Operators = {
+    "aten._native_batch_norm_legit_no_training": batch_norm_inference,
+    "aten.batch_norm": batch_norm,
+    "aten.layer_norm": layer_norm,
+    "aten.native_layer_norm": native_layer_norm,
+    "aten.rms_norm": rms_norm,
+    "aten.group_norm": group_norm,
+    "aten.instance_norm": instance_norm,
+}

@@ -1,0 +1,196 @@
+"""Gets hold of a PyTorch program: from a module, from an exported program, from a file; in operators that are known."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tvm_pulp.errors import UserError
+
+NEEDED = "pip install 'tvm_pulp[torch]'"
+# Statements about operands that were true when the program was traced.
+CHECKS = frozenset({"aten._assert_tensor_metadata", "aten._assert_scalar", "aten._assert_async.msg"})
+# Decompositions may themselves use operators that are not known.
+_ROUNDS = 6
+
+
+def import_torch(what: str) -> Any:
+    """PyTorch, with the operators of quantized programs registered."""
+    try:
+        import torch
+    except ImportError:
+        raise UserError(f"{what} needs PyTorch, which is not installed: {NEEDED}") from None
+    with _quiet(), contextlib.suppress(ImportError):
+        # Its import registers the operators that PT2E writes.
+        import torch.ao.quantization.fx._decomposed
+    with _quiet(), contextlib.suppress(Exception):
+        # Of torchao only the operators are needed, and a release that does not fit must not stand in the way.
+        import torchao.quantization.pt2e  # noqa: F401
+    return torch
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """PyTorch and torchao warn and log about themselves; what matters is in exceptions."""
+    disabled = logging.root.manager.disable
+    logging.disable(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)
+
+
+def load_program(path: Path) -> Any:
+    """The program in a file that `torch.export.save` wrote."""
+    torch = import_torch(f"'{path}'")
+    try:
+        with _quiet():
+            return torch.export.load(str(path))
+    except Exception as error:  # whatever a foreign file makes PyTorch raise
+        reason = _first_line(error)
+        raise UserError(
+            f"'{path}' is not a readable program of torch.export ({reason}): write it with torch.export.save"
+        ) from None
+
+
+def as_program(model: Any, example_inputs: Any) -> Any:
+    """An exported program as it is; a module, exported for inputs like these."""
+    torch = import_torch(f"a model of type {type(model).__name__}")
+    if isinstance(model, torch.export.ExportedProgram):
+        if example_inputs is not None:
+            return exported(model.module(), example_inputs)
+        return model
+    if not isinstance(model, torch.nn.Module):
+        raise UserError(
+            f"a {type(model).__name__} is no model: give a path, zoo:NAME, a torch.nn.Module or an ExportedProgram"
+        )
+    if example_inputs is None:
+        raise UserError(
+            f"{type(model).__name__} is exported for inputs of fixed shapes: give example_inputs=(tensor, ...)"
+        )
+    return exported(model, example_inputs)
+
+
+def exported(module: Any, example_inputs: Any) -> Any:
+    """A module as a program, as it computes when it is not trained."""
+    import torch
+
+    arguments, named = _arguments(example_inputs)
+    training = {m: m.training for m in module.modules()}
+    try:
+        for m in training:
+            m.training = False
+        with _quiet(), torch.no_grad():
+            return torch.export.export(module, arguments, named)
+    except Exception as error:  # PyTorch raises many classes for what it cannot trace
+        raise UserError(
+            f"torch.export cannot export {type(module).__name__} ({_first_line(error)}): make "
+            "torch.export.export(module, example_inputs) work first"
+        ) from None
+    finally:
+        for m, mode in training.items():
+            m.training = mode
+
+
+def _arguments(example_inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Positional and named arguments: arrays become tensors."""
+    import numpy as np
+    import torch
+
+    def tensor(value: Any) -> Any:
+        return torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+
+    if isinstance(example_inputs, Mapping):
+        return (), {str(k): tensor(v) for k, v in example_inputs.items()}
+    given = example_inputs if isinstance(example_inputs, Sequence) else (example_inputs,)
+    return tuple(map(tensor, given)), {}
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:200]
+
+
+def with_shapes(program: Any, shapes: Mapping[str, Sequence[int]]) -> Any:
+    """The program with static shapes: those wanted, else those of the inputs it was exported with."""
+    import torch
+
+    inputs = user_inputs(program)
+    for name in shapes:
+        if name not in inputs:
+            raise UserError(f"--input-shapes: the model has no input '{name}'; its inputs are {', '.join(inputs)}")
+    dynamic = [n for n, v in inputs.items() if any(not isinstance(d, int) for d in v.shape)]
+    other = [n for n, s in shapes.items() if [str(d) for d in inputs[n].shape] != [str(d) for d in s]]
+    if not dynamic and not other:
+        return program
+    fixed = [n for n in other if n not in dynamic]
+    if fixed:
+        raise UserError(
+            f"--input-shapes: input '{fixed[0]}' was exported with the shape {list(inputs[fixed[0]].shape)}: export it "
+            "with the shape you want, or with dynamic_shapes"
+        )
+    if program.example_inputs is None and set(dynamic) - set(shapes):
+        raise UserError(f"input '{dynamic[0]}' has dynamic dimensions: state them with --input-shapes")
+    examples = list(_flat(program.example_inputs)) if program.example_inputs is not None else [None] * len(inputs)
+    given = [
+        torch.zeros(tuple(shapes[name]), dtype=value.dtype) if name in shapes else example
+        for (name, value), example in zip(inputs.items(), examples, strict=True)
+    ]
+    arguments, named = torch.utils._pytree.tree_unflatten(given, program.call_spec.in_spec)
+    try:
+        with _quiet():
+            return torch.export.export(program.module(), arguments, named)
+    except Exception as error:  # a dimension outside of what the program allows
+        raise UserError(f"--input-shapes: {_first_line(error)}") from None
+
+
+def _flat(example_inputs: Any) -> list[Any]:
+    import torch
+
+    return list(torch.utils._pytree.tree_leaves(example_inputs))
+
+
+def user_inputs(program: Any) -> dict[str, Any]:
+    """Inputs that are tensors, by name: what tracing knows of each."""
+    names = set(program.graph_signature.user_inputs)
+    return {
+        node.name: node.meta["val"]
+        for node in program.graph.nodes
+        if node.op == "placeholder" and node.name in names and hasattr(node.meta.get("val"), "shape")
+    }
+
+
+def in_known_operators(program: Any, known: Collection[str]) -> Any:
+    """The program without side effects, in known operators as far as PyTorch can define others by them."""
+    import torch
+
+    def operators() -> set[Any]:
+        nodes = (n for n in program.graph.nodes if n.op == "call_function")
+        return {n.target for n in nodes if isinstance(n.target, torch._ops.OpOverload) and name_of(n) not in CHECKS}
+
+    with _quiet():
+        if any(op._schema.is_mutable for op in operators()):
+            program = program.run_decompositions({})
+        for _ in range(_ROUNDS):
+            unknown = {op for op in operators() if str(op).removesuffix(".default") not in known}
+            if not unknown:
+                break
+            defined = torch.export.default_decompositions()
+            table = {op: defined[op] for op in unknown if op in defined}
+            more = torch._decomp.decomposition_table
+            table |= {op: more[op] for op in unknown if op not in table and op in more}
+            if not table:
+                break
+            program = program.run_decompositions(table)
+    return program
+
+
+def name_of(node: Any) -> str:
+    """`aten.conv2d.default` as `aten.conv2d`; other overloads keep their name."""
+    return str(node.target).removesuffix(".default")

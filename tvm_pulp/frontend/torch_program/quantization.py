@@ -1,0 +1,113 @@
+"""Quantized programs (PT2E): quantize and dequantize with fixed parameters, and with some chosen at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.torch_program.elementwise import Operators
+from tvm_pulp.frontend.torch_program.graph_builder import Dequantized, GraphBuilder, Value
+
+_TYPES = ("int8", "uint8", "int16", "uint16", "int32")
+
+
+def _type(dtype: Any) -> str:
+    name = str(dtype).removeprefix("torch.")
+    if name not in _TYPES:
+        raise UserError(f"values are quantized to {name}: quantize them to int8, uint8 or int16")
+    return name
+
+
+def _number(g: GraphBuilder, given: Any, dtype: str) -> str:
+    """A scale or zero point as a constant: a number, or a tensor of one element or one per channel."""
+    array = g.array(given) if isinstance(given, Value) else np.asarray(given)
+    if array is None:
+        raise UserError("a scale or zero point is computed in a way that is not known: quantize it with constants")
+    return g.constant(array.reshape(()).astype(dtype) if array.size == 1 else array.astype(dtype))
+
+
+def quantize(
+    g: GraphBuilder, x: Value, scale: Any, zero_point: Any, low: int, high: int, dtype: Any, axis: int | None = None
+) -> str:
+    if isinstance(scale, Value) and scale.name in g.dynamic:
+        operand, integers, _ = g.dynamic[scale.name]
+        if operand != x.name:
+            raise UserError("values are quantized with parameters that were chosen for others: quantize it again")
+        return integers
+    kind = _type(dtype)
+    limits = np.iinfo(kind)
+    factor, zero = _number(g, scale, "float32"), _number(g, zero_point, kind)
+    source = x.name
+    if low > limits.min or high < limits.max:
+        bounds = [(b - g.constants[zero].astype(np.float64)) * g.constants[factor] for b in (low, high)]
+        if bounds[0].size != 1:
+            raise UserError("values quantized per channel must use the whole range of their type: quantize them again")
+        source = g.emit("Clip", x, *(np.float32(b) for b in bounds))
+    return g.emit("QuantizeLinear", source, factor, zero, **({} if axis is None else {"axis": axis}))
+
+
+def dequantize(
+    g: GraphBuilder, x: Value, scale: Any, zero_point: Any, low: int, high: int, dtype: Any, axis: int | None = None
+) -> str:
+    if isinstance(scale, Value) and scale.name in g.dynamic:
+        _, integers, zero = g.dynamic[scale.name]
+        factor = scale.name
+    else:
+        integers, factor, zero = x.name, _number(g, scale, "float32"), _number(g, zero_point, _type(dtype))
+    if axis is not None and g.constants[factor].size == 1:
+        axis = None
+    made = g.emit("DequantizeLinear", integers, factor, zero, **({} if axis is None else {"axis": axis}))
+    g.dequantized[made] = Dequantized(integers, factor, zero, axis)
+    return made
+
+
+def _per_channel(write: Callable[..., str]) -> Callable[..., str]:
+    def written(
+        g: GraphBuilder,
+        x: Value,
+        scales: Value,
+        zero_points: Value,
+        axis: int,
+        low: int,
+        high: int,
+        dtype: Any,
+        *_: Any,
+    ) -> str:
+        zeros: Any = zero_points if zero_points is not None else np.zeros(scales.shape, np.int64)
+        return write(g, x, scales, zeros, low, high, dtype, axis)
+
+    return written
+
+
+def _per_tensor(write: Callable[..., str]) -> Callable[..., str]:
+    def written(
+        g: GraphBuilder, x: Value, scale: Any, zero_point: Any, low: int, high: int, dtype: Any, *_: Any
+    ) -> str:
+        return write(g, x, scale, zero_point, low, high, dtype)
+
+    return written
+
+
+def choose_qparams(g: GraphBuilder, x: Value, low: int, high: int, _epsilon: float, dtype: Any) -> list[str]:
+    """Scale and zero point of the values at hand.
+
+    The integers are ONNX's, uint8: of int8 both they and the zero point would be 128 less, which means the same.
+    """
+    if high - low != 255:
+        raise UserError(f"values are quantized at run time to {low} .. {high}: use the whole range of 8 bits")
+    integers, scale, zero = g.emit_many("DynamicQuantizeLinear", [x], 3)
+    g.dynamic[scale] = (x.name, integers, zero)
+    return [scale, zero]
+
+
+_Q = "quantized_decomposed"
+OPERATORS: Operators = {
+    **{f"{_Q}.quantize_per_tensor{kind}": _per_tensor(quantize) for kind in ("", ".tensor", ".tensor2")},
+    **{f"{_Q}.dequantize_per_tensor{kind}": _per_tensor(dequantize) for kind in ("", ".tensor", ".tensor2")},
+    f"{_Q}.quantize_per_channel": _per_channel(quantize),
+    f"{_Q}.dequantize_per_channel": _per_channel(dequantize),
+    f"{_Q}.choose_qparams.tensor": choose_qparams,
+}

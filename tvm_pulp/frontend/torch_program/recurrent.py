@@ -1,0 +1,115 @@
+"""LSTM, GRU and RNN layers, stacked and in both directions, as ONNX's recurrent nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.torch_program.elementwise import Operators
+from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
+
+# PyTorch's gates in the order of ONNX's.
+_ORDER = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "RNN": (0,)}
+
+
+def _reordered(array: np.ndarray, kind: str) -> np.ndarray:
+    gates = np.split(array, len(_ORDER[kind]))
+    return np.concatenate([gates[i] for i in _ORDER[kind]])
+
+
+def _layers(
+    g: GraphBuilder,
+    kind: str,
+    x: Value,
+    initial: Sequence[Value],
+    parameters: Sequence[Value],
+    settings: tuple[bool, int, bool, bool],
+    attributes: dict[str, Any],
+) -> list[str]:
+    """Results of the last layer, then the last states of all: hidden ones, and cells of an LSTM."""
+    has_bias, count, both, batch_first = settings
+    directions, per = 2 if both else 1, 4 if has_bias else 2
+    if len(parameters) != count * directions * per or any(g.array(p) is None for p in parameters):
+        raise UserError("a recurrent layer has projections or weights that are not constant: write it without")
+    if x.rank != 3:
+        raise UserError("a recurrent layer without a batch is not supported: give it a batch of one")
+    value = g.permuted(x, 1, 0, 2) if batch_first else x.name
+    ends: list[list[str]] = [[] for _ in initial]
+    for layer in range(count):
+        held = [g.array(p) for p in parameters[layer * directions * per : (layer + 1) * directions * per]]
+        arrays = [a for a in held if a is not None]
+        chosen = [arrays[d * per : (d + 1) * per] for d in range(directions)]
+        stacks = [np.stack([_reordered(c[i], kind) for c in chosen]) for i in range(per)]
+        bias = np.concatenate(stacks[2:], axis=1) if has_bias else None
+        states = [_states(g, s, layer, count, directions) for s in initial]
+        operands = [value, stacks[0], stacks[1], bias, None, *states]
+        names = g.emit_many(
+            kind,
+            operands,
+            1 + len(initial),
+            hidden_size=stacks[1].shape[2],
+            direction="bidirectional" if both else "forward",
+            **attributes,
+        )
+        steps, batch = (x.shape[1], x.shape[0]) if batch_first else x.shape[:2]
+        turned = g.permuted(names[0], 0, 2, 1, 3)
+        value = g.reshape(turned, [steps, batch, directions * stacks[1].shape[2]])
+        for place, name in enumerate(names[1:]):
+            ends[place].append(name)
+    result = g.permuted(value, 1, 0, 2) if batch_first else value
+    return [result, *(e[0] if len(e) == 1 else g.emit("Concat", *e, axis=0) for e in ends)]
+
+
+def _states(g: GraphBuilder, state: Value, layer: int, count: int, directions: int) -> Any:
+    held = g.array(state)
+    first, last = layer * directions, (layer + 1) * directions
+    if held is not None:
+        return held[first:last] if held.any() else None
+    if count == 1:
+        return state
+    return g.emit("Slice", state, g.integers(first), g.integers(last), g.integers(0))
+
+
+def lstm(
+    g: GraphBuilder,
+    x: Value,
+    states: Sequence[Value],
+    parameters: Sequence[Value],
+    has_bias: bool,
+    count: int,
+    _dropout: float,
+    _train: bool,
+    both: bool,
+    batch_first: bool,
+) -> list[str]:
+    return _layers(g, "LSTM", x, states, parameters, (has_bias, count, both, batch_first), {})
+
+
+def _single(kind: str, attributes: Callable[[bool], dict[str, Any]]) -> Callable[..., list[str]]:
+    def write(
+        g: GraphBuilder,
+        x: Value,
+        state: Value,
+        parameters: Sequence[Value],
+        has_bias: bool,
+        count: int,
+        _dropout: float,
+        _train: bool,
+        both: bool,
+        batch_first: bool,
+    ) -> list[str]:
+        settings = (has_bias, count, both, batch_first)
+        return _layers(g, kind, x, [state], parameters, settings, attributes(both))
+
+    return write
+
+
+OPERATORS: Operators = {
+    "aten.lstm.input": lstm,
+    "aten.gru.input": _single("GRU", lambda _both: {"linear_before_reset": 1}),
+    "aten.rnn_tanh.input": _single("RNN", lambda both: {"activations": ["Tanh"] * (2 if both else 1)}),
+    "aten.rnn_relu.input": _single("RNN", lambda both: {"activations": ["Relu"] * (2 if both else 1)}),
+}

@@ -1,0 +1,226 @@
+"""Translates an exported program node by node into an ONNX model in memory."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from onnx import helper
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.imported import SourceNode, UnsupportedOperators
+from tvm_pulp.frontend.torch_program import program as programs
+from tvm_pulp.frontend.torch_program.graph_builder import OPSET, GraphBuilder, Value, onnx_type
+from tvm_pulp.frontend.torch_program.node_names import NodeNames
+from tvm_pulp.frontend.torch_program.operators import OPERATORS
+
+# Values of these are meant to stay integers beside their scales.
+_KEPT = ("dequantize_", "quantize_")
+
+
+def onnx_model(program: Any, shapes: Mapping[str, Any]) -> Any:
+    """A program as an ONNX model; `shapes` are those the user wants for inputs."""
+    program = programs.with_shapes(program, shapes)
+    program = programs.in_known_operators(program, OPERATORS)
+    _check_state(program)
+    return _Translation(program).model()
+
+
+def _check_state(program: Any) -> None:
+    changed = dict(program.graph_signature.buffers_to_mutate)
+    if changed:
+        name = next(iter(changed.values()))
+        raise UserError(
+            f"the module changes its buffer '{name}' while it computes: pass what it keeps as an input and an output"
+        )
+
+
+class _Translation:
+    """One program on its way."""
+
+    def __init__(self, program: Any) -> None:
+        self.program = program
+        self.builder = GraphBuilder()
+        self.names = NodeNames()
+        # Values of nodes; tensors of several results as lists.
+        self.values: dict[Any, Any] = {}
+        # Nodes that depend on no input, as PyTorch computes them.
+        self.constants: dict[Any, Any] = {}
+        self.sources: list[SourceNode] = []
+
+    def model(self) -> Any:
+        self._check_known()
+        inputs = self._placeholders()
+        for node in self.program.graph.nodes:
+            if node.op == "call_function" and programs.name_of(node) not in programs.CHECKS:
+                self._node(node)
+        outputs = self._outputs()
+        builder = self.builder
+        graph = helper.make_graph(builder.nodes, "main_graph", inputs, outputs, builder.initializers())
+        return helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10, producer_name="torch.export"
+        )
+
+    def _check_known(self) -> None:
+        nodes = [n for n in self.program.graph.nodes if n.op not in ("placeholder", "output")]
+        nodes = [n for n in nodes if programs.name_of(n) not in programs.CHECKS]
+        for node in nodes:
+            if any(not isinstance(d, int) for d in getattr(node.meta.get("val"), "shape", ())):
+                raise UserError(
+                    f"node '{self.names.label(node)}' has a result whose size depends on values: use torch.where"
+                )
+        bad = [n for n in nodes if n.op != "call_function" or not self._known(n)]
+        if not bad:
+            return
+        listed = ", ".join(sorted({f"{programs.name_of(n)} (node '{self.names.label(n)}')" for n in bad}))
+        sources = [
+            SourceNode(
+                self.names.label(n),
+                programs.name_of(n),
+                tuple(i.name for i in n.all_input_nodes),
+                (n.name,),
+                unsupported=n in bad,
+            )
+            for n in nodes
+        ]
+        raise UnsupportedOperators(f"unsupported PyTorch operators: {listed}: replace them by others", sources)
+
+    def _known(self, node: Any) -> bool:
+        free = not any(i in self._varying() for i in node.all_input_nodes)
+        return node.target is operator.getitem or programs.name_of(node) in OPERATORS or free
+
+    def _varying(self) -> set[Any]:
+        """Nodes that depend on an input, or stay in the graph as if they did."""
+        if not hasattr(self, "_depends"):
+            given = set(self.program.graph_signature.user_inputs)
+            self._depends: set[Any] = set()
+            for node in self.program.graph.nodes:
+                fed = node.op == "placeholder" and node.name in given
+                kept = any(k in str(node.target) for k in _KEPT)
+                if fed or kept or any(i in self._depends for i in node.all_input_nodes):
+                    self._depends.add(node)
+        return self._depends
+
+    def _placeholders(self) -> list[Any]:
+        """Inputs as ONNX declares them; parameters and buffers become constants."""
+        signature, made = self.program.graph_signature, []
+        held = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+        lifted = signature.inputs_to_lifted_tensor_constants
+        for node in (n for n in self.program.graph.nodes if n.op == "placeholder"):
+            if node.name in held or node.name in lifted:
+                key = held.get(node.name) or lifted[node.name]
+                tensor = self.program.state_dict.get(key, self.program.constants.get(key))
+                if tensor is None:
+                    raise UserError(f"the program holds no values for '{key}': save it with its state")
+                self.constants[node] = tensor.detach()
+                continue
+            value = self._value(node, node.name)
+            if value is None:
+                continue  # a number or None that was traced into the program
+            self.values[node] = value
+            made.append(helper.make_tensor_value_info(value.name, onnx_type(value.dtype), list(value.shape)))
+        return made
+
+    def _value(self, node: Any, name: str, meta: Any = None) -> Value | None:
+        meta = node.meta.get("val") if meta is None else meta
+        if not hasattr(meta, "shape"):
+            return None
+        return Value(name, tuple(meta.shape), numpy_type(meta.dtype, self.names.label(node)), len(node.users))
+
+    def _node(self, node: Any) -> None:
+        if node not in self._varying():
+            self.constants[node] = self._computed(node)
+            return
+        if node.target is operator.getitem:
+            value = self.values[node.args[0]][node.args[1]]
+            if value is None and node.users:
+                label = self.names.label(node.args[0])
+                raise UserError(f"node '{label}': its result {node.args[1]} is not supported: use only the first one")
+            self.values[node] = value
+            return
+        meta = node.meta.get("val")
+        result = self._value(node, node.name) if hasattr(meta, "shape") else None
+        self.builder.enter(self.names.label(node), node.name, result)
+        made = OPERATORS[programs.name_of(node)](self.builder, *self._operands(node))
+        if isinstance(made, str):
+            if self.builder.made_now(made):
+                self.builder.rename(made, node.name)
+                made = node.name
+            self.values[node] = self._value(node, made)
+        else:
+            self.values[node] = [
+                None if name is None else self._value(node, name, m) for name, m in zip(made, meta, strict=False)
+            ]
+
+    def _computed(self, node: Any) -> Any:
+        """What PyTorch makes of a node whose operands are known."""
+        import torch
+
+        arguments, named = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: self.constants[n])
+        with torch.no_grad():
+            return node.target(*arguments, **named)
+
+    def _operands(self, node: Any) -> list[Any]:
+        """All arguments in the order of the operator's schema, defaults included; tensors as values."""
+        given = list(node.args)
+        for argument in node.target._schema.arguments[len(given) :]:
+            given.append(node.kwargs.get(argument.name, argument.default_value))
+        return [self._operand(a) for a in given]
+
+    def _operand(self, argument: Any) -> Any:
+        if isinstance(argument, (list, tuple)):
+            return [self._operand(a) for a in argument]
+        if not _is_node(argument):
+            return argument
+        return self._constant(argument) if argument in self.constants else self.values[argument]
+
+    def _constant(self, node: Any) -> Value:
+        """A known tensor as a constant of the graph, under the program's name for it."""
+        if node not in self.values:
+            array = as_array(self.constants[node], self.names.label(node))
+            self.builder.constants[node.name] = array
+            self.values[node] = Value(node.name, array.shape, str(array.dtype), len(node.users))
+        made: Value = self.values[node]
+        return made
+
+    def _outputs(self) -> list[Any]:
+        """Results under the program's names for them."""
+        (last,) = (n for n in self.program.graph.nodes if n.op == "output")
+        made: list[Any] = []
+        taken: set[str] = set()
+        for node in last.args[0]:
+            if not _is_node(node):
+                continue
+            value = self._operand(node)
+            name = node.name
+            if value.name != name or name in taken or node.op == "placeholder" or value.name in self.builder.constants:
+                name = f"output_{len(made)}"
+                self.builder.enter(name, name, value)
+                self.builder.rename(self.builder.emit("Identity", value), name)
+            taken.add(name)
+            made.append(helper.make_tensor_value_info(name, onnx_type(value.dtype), list(value.shape)))
+        if not made:
+            raise UserError("the program returns no tensor: nothing would be computed")
+        return made
+
+
+def _is_node(argument: Any) -> bool:
+    import torch
+
+    return isinstance(argument, torch.fx.Node)
+
+
+def numpy_type(dtype: Any, where: str) -> str:
+    """NumPy's name of a type of PyTorch."""
+    name = str(dtype).removeprefix("torch.")
+    if name not in ("float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool"):
+        raise UserError(f"node '{where}' has values of type {name}: convert the module with .float()")
+    return name
+
+
+def as_array(tensor: Any, where: str) -> np.ndarray:
+    """A tensor of PyTorch as an array."""
+    numpy_type(tensor.dtype, where)
+    return np.asarray(tensor.detach().cpu().contiguous().numpy())
