@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
+    from tvm_pulp.report.rich_display import ShownPlan
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner
     from tvm_pulp.soc import Soc
@@ -107,6 +108,13 @@ class App:
         from tvm_pulp.codegen import mlf
 
         mlf.write(Path(path), self.files)
+
+    @property
+    def plan(self) -> ShownPlan:
+        """The deployment plan; notebooks show it as pictures."""
+        from tvm_pulp.report.rich_display import shown_plan
+
+        return shown_plan(self.files, self.metadata)
 
     def run(
         self,
