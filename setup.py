@@ -11,7 +11,7 @@ from setuptools import Extension, find_packages, setup
 ROOT = Path(__file__).parent
 
 # Everything the compiler hands to a C toolchain, and the data files it reads.
-C_RUNTIME_FILES = ["**/*.c", "**/*.h", "**/*.S", "**/*.ld.in", "**/*.cmake", "**/CMakeLists.txt"]
+C_RUNTIME_FILES = ["**/*.c", "**/*.h", "**/*.S", "**/*.ld.in", "**/*.cmake", "plugins/**/*", "**/CMakeLists.txt"]
 
 # Lowest Python whose stable interface the simulator extension uses: one wheel per platform for all versions.
 LIMITED_API = "0x03090000"
@@ -37,18 +37,29 @@ CORE_REQUIREMENTS = [
 STUDY_REQUIREMENTS = ["dask", "distributed", "optuna", "pandas", "pyarrow"]
 NOTEBOOK_REQUIREMENTS = ["ipykernel", "nbclient", "nbformat"]
 
+DOCUMENTATION_REQUIREMENTS = ["mkdocs>=1.6", "mkdocstrings[python]"]
+
+# MLonMCU imports pkg_resources and distutils: it needs a setuptools that still has them.
+MLONMCU_REQUIREMENTS = ["mlonmcu==0.9.0", "setuptools<81"]
+
 EXTRA_REQUIREMENTS = {
+    "mlonmcu": MLONMCU_REQUIREMENTS,
     # Tokenizers of other kinds than the compiler reads itself.
     "text": ["tokenizers"],
+    "quantize": ["onnxruntime"],
     # Modules and programs of PyTorch as models; CPU builds suffice.
     "torch": ["torch>=2.6", "torchao"],
     # What `tvmc verify` compares with.
     "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
     "dse": STUDY_REQUIREMENTS,
     "notebooks": [*STUDY_REQUIREMENTS, *NOTEBOOK_REQUIREMENTS],
+    # The documentation as a site.
+    "docs": DOCUMENTATION_REQUIREMENTS,
     "dev": [
+        *DOCUMENTATION_REQUIREMENTS,
         *STUDY_REQUIREMENTS,
         *NOTEBOOK_REQUIREMENTS,
+        *MLONMCU_REQUIREMENTS,
         # TFLite's reference kernels; there is no wheel for Windows, and its tests skip without it.
         "ai-edge-litert; sys_platform != 'win32'",
         "hypothesis",
@@ -118,7 +129,18 @@ setup(
         include=["tvm_pulp", "tvm_pulp.*", "uma_backends", "uma_backends.*", "schedules", "schedules.*", "c_runtime"]
     ),
     package_data={
-        "tvm_pulp": ["py.typed", "**/*.yaml", "**/*.c", "**/*.h", "**/*.in", "zoo/*.npz", "zoo/*.json"],
+        "tvm_pulp": [
+            "py.typed",
+            "**/*.yaml",
+            "**/*.c",
+            "**/*.h",
+            "**/*.in",
+            "**/*.html",
+            "**/*.css",
+            "**/*.js",
+            "zoo/*.npz",
+            "zoo/*.json",
+        ],
         "uma_backends": [*C_RUNTIME_FILES, "**/*.yaml"],
         "schedules": [*C_RUNTIME_FILES, "**/*.yaml"],
         "c_runtime": C_RUNTIME_FILES,
@@ -128,14 +150,23 @@ setup(
     install_requires=CORE_REQUIREMENTS,
     extras_require=EXTRA_REQUIREMENTS,
     entry_points={
-        "console_scripts": ["tvmc=tvm_pulp.tvmc.main:main"],
+        "console_scripts": [
+            "tvmc=tvm_pulp.tvmc.main:main",
+            "tvmpulp-mlonmcu=tvm_pulp.mlonmcu.command_line:main",
+        ],
         "tvm_pulp.uma_backends": [
             "ita=uma_backends.ita:ItaBackend",
             "neureka=uma_backends.neureka:NeurekaBackend",
+            "qvanilla=uma_backends.qvanilla:QVanillaBackend",
         ],
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
         "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],
-        "tvm_pulp.runners": ["host=tvm_pulp.sim.host:HostRunner", "iss=tvm_pulp.sim.iss.runner:IssRunner"],
+        "tvm_pulp.runners": [
+            "etiss=tvm_pulp.sim.etiss.runner:EtissRunner",
+            "gvsoc=tvm_pulp.sim.gvsoc.runner:GvsocRunner",
+            "host=tvm_pulp.sim.host:HostRunner",
+            "iss=tvm_pulp.sim.iss.runner:IssRunner",
+        ],
     },
     classifiers=[
         "Development Status :: 3 - Alpha",

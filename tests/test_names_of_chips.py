@@ -15,9 +15,15 @@ NAMES = re.compile(
     r"|0x1ff00|0x1ffff|1 << 17|0x10[0-9a-f]{6}\b|0x1[ac][0-9a-f]{6}\b",  # what only it has: limits, addresses
     re.IGNORECASE,
 )
-# Where such names belong: descriptions, platforms, the simulator's settings, which are called as in its C code, and the
-# registers of an instruction set, which a debugger knows by name.
-ALLOWED = ("tvm_pulp/soc/", "tvm_pulp/sim/iss/settings.py", "tvm_pulp/sim/iss/gdb/description.py")
+# Where such names belong: descriptions, platforms, the simulator's settings, which are called as in its C code, the
+# registers of an instruction set, which a debugger knows by name, and adapters to another simulator's model of a chip.
+ALLOWED = (
+    "tvm_pulp/soc/",
+    "tvm_pulp/sim/iss/settings.py",
+    "tvm_pulp/sim/iss/gdb/description.py",
+    "tvm_pulp/sim/gvsoc/",
+    "tvm_pulp/plugin/gvsoc.py",
+)
 
 
 def find_names(root: Path) -> Iterator[str]:

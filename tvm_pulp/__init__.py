@@ -10,15 +10,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["App", "Result", "compile"]
+__all__ = ["App", "Result", "compile", "quantize"]
 
 if TYPE_CHECKING:
     from tvm_pulp.api import App, compile
+    from tvm_pulp.post_training import quantize
     from tvm_pulp.result import Result
 
 
 def __getattr__(name: str) -> Any:
     """The compiler loads on first use: `import tvm_pulp` and `tvmc --help` stay instant."""
+    if name == "quantize":
+        from tvm_pulp.post_training import quantize
+
+        return quantize
     if name in __all__:
         from tvm_pulp import api
 

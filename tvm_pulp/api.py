@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
+    from tvm_pulp.report.rich_display import ShownPlan
     from tvm_pulp.sim.instruments import Instruments
-    from tvm_pulp.sim.runner import Runner, Statistics
+    from tvm_pulp.sim.runner import Runner
     from tvm_pulp.soc import Soc
     from tvm_pulp.tir import LoweredPlan
 
@@ -92,7 +93,7 @@ class App:
         self.compiled = compiled
         self.metadata = mlf.metadata(files)
         self._compile_seconds, self._solver_seconds = compile_seconds, solver_seconds
-        self._runners: dict[tuple[str, str | None], Runner] = {}
+        self._runners: dict[tuple[str, str | None, tuple[tuple[str, str], ...]], Runner] = {}
         self._generator: Generator | None = None
 
     @staticmethod
@@ -108,6 +109,13 @@ class App:
 
         mlf.write(Path(path), self.files)
 
+    @property
+    def plan(self) -> ShownPlan:
+        """The deployment plan; notebooks show it as pictures."""
+        from tvm_pulp.report.rich_display import shown_plan
+
+        return shown_plan(self.files, self.metadata)
+
     def run(
         self,
         inputs: Mapping[str, np.ndarray] | Sequence[np.ndarray] | None = None,
@@ -119,13 +127,17 @@ class App:
         max_cycles: int | None = None,
         instruments: Instruments | None = None,
         layers: bool = False,
+        device_options: Mapping[str, str] | None = None,
     ) -> Result:
         """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace.
 
         `layers`: also what every layer made, of a network compiled with `keep_layers`.
         """
         from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
+        from tvm_pulp.codegen.mlf import read_plan
+        from tvm_pulp.report.html import RunDetails
         from tvm_pulp.report.inputs import prepare_inputs
+        from tvm_pulp.report.report import run_report
         from tvm_pulp.sim.instruments import Instruments
         from tvm_pulp.sim.run_twice import check_same, run_twice
         from tvm_pulp.sim.runner import check_options, runner_class
@@ -136,16 +148,12 @@ class App:
         wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
         check_options(
-            chosen,
-            runner_class(chosen).capabilities,
-            instruments=wanted,
-            toolchain=toolchain,
-            max_cycles=max_cycles,
+            chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
         )
         if layers and LAYERS_FILE not in self.files:
             raise UserError("run(layers=True) has nothing to show: compile the model with keep_layers=True")
         arrays = prepare_inputs(facts["inputs"], inputs)
-        runner = self._runner(chosen, toolchain)
+        runner = self.runner(chosen, toolchain, device_options)
         runner.max_cycles = max_cycles
         runner.instruments = wanted
         run = run_twice(runner, self.metadata, arrays, trace=bool(wanted.wanted()))
@@ -157,7 +165,11 @@ class App:
         outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
         shown = runner.layers(arrays) if layers else None
         debug = getattr(runner, "debug_text", None)
-        return Result(outputs, self._report(run.statistics), debug, shown, self.compiled, arrays)
+        plan = read_plan(self.files)
+        details = RunDetails(self.metadata, plan, run.statistics.activity)
+        report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds)
+        report |= {"device": chosen, "device_revision": runner.revision()}
+        return Result(outputs, report, debug, shown, self.compiled, arrays, details)
 
     def generate(
         self,
@@ -193,30 +205,17 @@ class App:
             raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")
         return read_tokenizer(self.files["tokenizer.json"])
 
-    def _runner(self, name: str, toolchain: str | None) -> Runner:
+    def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> Runner:
         """The device with the archive's program, built once."""
-        from tvm_pulp.sim.runner import runner_class
+        from tvm_pulp.sim.runner import checked_settings, runner_class
 
-        key = (name, toolchain)
+        key = (name, toolchain, tuple(sorted((settings or {}).items())))
         if key not in self._runners:
             made = runner_class(name)()
+            made.settings = checked_settings(name, settings or {})
             made.build(self.files, self.metadata, toolchain)
             self._runners[key] = made
         return self._runners[key]
-
-    def _report(self, run: Statistics) -> dict[str, Any]:
-        from tvm_pulp.formats import ReportJson, check_record
-        from tvm_pulp.report import report
-
-        make = report.host_report if self.metadata["tvm_pulp"]["soc"] == "host" else report.cluster_report
-        made = make(self.metadata, run, self._compile_seconds)
-        if "plan.json" in self.files:
-            from tvm_pulp.codegen.mlf import read_plan
-
-            made["planner"] = (read_plan(self.files) or {})["planner"]
-            made["host"]["solver_s"] = self._solver_seconds
-        check_record(ReportJson, made)
-        return made
 
 
 Model = str | Path | Any  # a path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`)
@@ -278,7 +277,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
     imported = import_model(model, options)
     progress("canonicalizing")
     with bounded_depth():
-        module, states = _with_state(canonicalize(imported), options, target)
+        module, states = with_state(canonicalize(imported), options, target)
         module = target.prepare(module)
         progress("lowering")
         network = build_network(module, imported, name, states)
@@ -402,7 +401,7 @@ def _import(model: Model, options: CompileOptions) -> Any:
     return load_model(Path(model), import_options)
 
 
-def _with_state(module: Any, options: CompileOptions, target: Any) -> tuple[Any, tuple[State, ...]]:
+def with_state(module: Any, options: CompileOptions, target: Any) -> tuple[Any, tuple[State, ...]]:
     """The canonical module with caches as state, where that is wanted."""
     if not options.state:
         return module, ()
@@ -454,47 +453,6 @@ def plan_model(model: Model, options: CompileOptions) -> LoweredPlan:
         raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     imported = import_model(model, options)
     with bounded_depth():
-        module, states = _with_state(canonicalize(imported), options, target)
+        module, states = with_state(canonicalize(imported), options, target)
         network = build_network(target.prepare(module), imported, module_name(options), states)
     return target.plan(network)
-
-
-def explain(model: Model, options: CompileOptions, stream: TextIO, onnx: Path | None = None) -> None:
-    """Print layer by layer what the compiler makes of a model and why; draw it as ONNX, if wanted."""
-    from tvm_pulp.canonicalize.integer_ends import possible_type
-    from tvm_pulp.canonicalize.pipeline import canonicalize
-    from tvm_pulp.frontend.imported import UnsupportedOperators
-    from tvm_pulp.lowering import build_network
-    from tvm_pulp.report import regions_onnx
-    from tvm_pulp.report.explain import explain_plan, explain_source
-    from tvm_pulp.report.explain_nodes import explain_unsupported
-    from tvm_pulp.report.suggest_integer_ends import suggest_integer_ends
-    from tvm_pulp.target import resolve_target
-
-    target = resolve_target(options)
-    if decoder_request(model, options) is not None:
-        if onnx is not None:
-            raise UserError("--onnx has no effect on a language model: drop it")
-        for entry, lowered in plan_entries(model, options).items():
-            stream.write(f"{entry}:\n")
-            explain_plan(lowered.plan, stream)
-        return
-    try:
-        imported = import_model(model, options)
-    except UnsupportedOperators as error:
-        explain_unsupported(error.nodes, stream)
-        raise
-    with bounded_depth():
-        module, states = _with_state(canonicalize(imported), options, target)
-        network = build_network(target.prepare(module), imported, module_name(options), states)
-    if target.soc.simulated:
-        plan = target.plan(network).plan
-        explain_plan(plan, stream)
-        if options.io is None:
-            suggest_integer_ends(plan, possible_type(imported), stream)
-        drawn = regions_onnx.plan_model(plan) if onnx is not None else None
-    else:
-        explain_source(network, stream, imported.nodes)
-        drawn = regions_onnx.network_model(target.on_host(network), {}) if onnx is not None else None
-    if onnx is not None:
-        regions_onnx.write_model(drawn, onnx)

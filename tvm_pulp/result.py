@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,14 @@ from tvm_pulp.errors import UserError
 if TYPE_CHECKING:
     from tvm_pulp.agreement import LayerTable
     from tvm_pulp.qnn.network import Network, Tensor
+    from tvm_pulp.report.html import RunDetails
 
 
 @dataclass(frozen=True)
 class Compiled:
     """What an archive was made from."""
 
-    model: str | Path
+    model: Any
     imported: Any
     network: Network
 
@@ -38,6 +39,28 @@ class Result:
     # What it was compiled from, where it was compiled in this process, and what it was given.
     compiled: Compiled | None = None
     inputs: Sequence[np.ndarray] = ()
+    # What a page shows beyond the report.
+    details: RunDetails | None = field(default=None, repr=False, compare=False)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from tvm_pulp.report.rich_display import result_html
+
+        return result_html(self.report, self.outputs)
+
+    def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
+        """The report as one self-contained page, also written to a file if one is named; `title` heads it."""
+        from tvm_pulp.report.html import run_page
+
+        if self.details is None:
+            raise UserError("this result holds no details of its run: call to_html() on what App.run() returned")
+        text = run_page(self.report, self.details, title or self.details.metadata["model_name"])
+        if path is not None:
+            try:
+                Path(path).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise UserError(f"cannot write {path}: {error.strerror}") from None
+        return text
 
     def compare(self, reference: str | Path | Mapping[str, np.ndarray] | None = None) -> LayerTable:
         """Every layer beside what a framework makes of the same inputs, or beside arrays by the model's own names.
@@ -75,8 +98,10 @@ def _as_stated(tensor: Tensor, array: np.ndarray) -> np.ndarray:
     return real.astype(np.float32)
 
 
-def _model(model: str | Path) -> Any:
-    """A file, or an ONNX model of the zoo."""
+def _model(model: Any) -> Any:
+    """A file, an ONNX model of the zoo, or what is in memory already."""
+    if not isinstance(model, str | Path):
+        return model
     if not str(model).startswith("zoo:"):
         return Path(model)
     from tvm_pulp import zoo

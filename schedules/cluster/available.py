@@ -20,4 +20,4 @@ def available(family: str) -> frozenset[str]:
 
 def lays_out_rows(family: str) -> bool:
     """Whether its products copy rows into scratch even where they are aligned: as pairs, for example."""
-    return family == "rv32im"
+    return family in ("rv32im", "rv32")

@@ -100,7 +100,9 @@ def described(family: str) -> dict[str, list[tuple[str, str]]]:
 def forms(layer: Layer, costs: CostModel) -> list[KernelForm]:
     """Forms of a layer, best first; none means that generated C runs it."""
     there = available(costs.soc.software.kernels)
-    found = []
+    found: list[KernelForm] = []
+    if layer.attributes.get("layout") == "NCHW":
+        return found  # what an engine asked for; kernels have channels last
     for table in (_TABLE, _SMALLER):
         entries = table.get(layer.operator, [])
         suitable = (form for kernel, applies, form in entries if kernel in there and applies(layer))

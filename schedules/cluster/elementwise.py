@@ -122,6 +122,35 @@ def applies_requantize(layer: Layer) -> bool:
     return bytes_in_rows(layer, 1) and (last or layer.inputs[1].spec.elements == 1)
 
 
+def applies_planes(layer: Layer) -> bool:
+    """Accumulators of one image with channels first, whose rule says how far they reach."""
+    shape, a = layer.outputs[0].spec.shape, layer.attributes
+    plain = layer.inputs[0].spec.dtype == "int32" and a["zero_point"] == 0 and len(shape) == 4 and shape[0] == 1
+    return plain and a["axis"] == 1 and uniform_requant(layer, a.get("reach"))
+
+
+@dataclass(frozen=True)
+class PlanesKernel(KernelForm):
+    """Requantization plane by plane."""
+
+    name: str = "requantize kernel, channels first"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (TileAxis(1), TileAxis(2))
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, arguments = self.layer, Arguments()
+        x, y = arguments.load("x", layer.inputs[0], box), output_local(self, box)
+        columns = box.size[2] * box.size[3]
+        requant = arguments.requant(layer, slice(box.start[1], box.start[1] + box.size[1]))
+        fields = {
+            "x": x, "y": Pointer(y), "rows": box.size[1], "columns": columns, "x_stride": 4 * columns,
+            "y_stride": columns * itemsize_of(layer.outputs[0]), "x_type": TYPES["int32"], "lines": 1,
+            "x_line_stride": 0, "per_row": 1, "zero_point": 0, **requant,
+        }  # fmt: skip
+        return arguments.finish("requantize", "requantize", fields, (y, layer.outputs[0], box), self.costs)
+
+
 def _unary(function: str, extra: Callable[[Layer], dict[str, int]]) -> type[KernelForm]:
     """Form of a function of one tensor with the common argument layout."""
 
@@ -205,7 +234,11 @@ class LookupKernel(KernelForm):
 
 TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
     "mul": [("mul", applies_mul, MulKernel)],
-    "requantize": [("lookup", _function_of_byte, LookupKernel), ("requantize", applies_requantize, RequantizeKernel)],
+    "requantize": [
+        ("lookup", _function_of_byte, LookupKernel),
+        ("requantize", applies_requantize, RequantizeKernel),
+        ("requantize", applies_planes, PlanesKernel),
+    ],
     "hardswish": [("lookup", _function_of_byte, LookupKernel), ("hardswish", applies_unary, HardswishKernel)],
     "gelu": [("lookup", _function_of_byte, LookupKernel), ("gelu", applies_unary, GeluKernel)],
     "integer_div": [("lookup", _function_of_byte, LookupKernel)],

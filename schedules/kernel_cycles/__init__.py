@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from schedules.kernel_cycles import attention, elementwise, matrix, movement, pairs, rows
+from schedules.kernel_cycles import attention, elementwise, matrix, movement, pairs, rows, rv32
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
 from schedules.kernel_cycles.model import Fields, Work
 from tvm_pulp.errors import UserError
@@ -61,7 +61,10 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
 
 
 # Kernels of other families that do their work in another way, by family.
-_OTHER_WORKS: dict[str, dict[str, Callable[[Fields, int], Work]]] = {"rv32im": {"dense": pairs.dense}}
+_OTHER_WORKS: dict[str, dict[str, Callable[[Fields, int], Work]]] = {
+    "rv32im": {"dense": pairs.dense},
+    "rv32": rv32.WORKS,
+}
 
 
 def work_of(kernel: str, fields: Fields, cores: int, family: str) -> Work:

@@ -147,7 +147,7 @@ def kernel_names(folder: str) -> list[str]:
 
 
 # The SoC that a family of kernels is measured on; the default one for all others.
-MACHINES = {"rv32im": "snitch-ita"}
+MACHINES = {"rv32im": "snitch-ita", "rv32": "rv32-mcu"}
 
 
 def machine_of(folder: str) -> str:

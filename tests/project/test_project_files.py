@@ -12,6 +12,7 @@ import pytest
 
 import tvm_pulp
 from tests.project import cmake
+from tvm_pulp.errors import GuestFault
 from tvm_pulp.project.unpack import unpack
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.sim.iss.device import IssDevice
@@ -120,3 +121,16 @@ def test_tvmc_build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["build", str(archive), "-o", str(elf)]) == 2
     assert "has no bare-metal program" in capsys.readouterr().err
     assert main(["build", str(archive), "-o", str(tmp_path / "no" / "a.elf")]) == 2
+
+
+@pytest.mark.parametrize("target", ["c", "uma-neureka"])
+def test_a_network_that_another_runtime_would_run(target: str) -> None:
+    """It touches nothing and the program says so; outputs that nobody wrote are not returned."""
+    app = tvm_pulp.compile("zoo:autoencoder", target=target, soc="siracusa")
+    path = "runtime/hal/executor.c"
+    text = app.files[path].decode()
+    assert text.count("(TVM_PULP_EXECUTOR_MAGIC);") == 1
+    files = app.files | {path: text.replace("(TVM_PULP_EXECUTOR_MAGIC);", "(0x1234);").encode()}
+    device = IssDevice(files, app.metadata)
+    with pytest.raises(GuestFault, match="exit code 5: the network refused to run"):
+        device.run(prepare_inputs(app.metadata["tvm_pulp"]["inputs"], None))

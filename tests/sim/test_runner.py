@@ -118,6 +118,7 @@ def nulls(report: dict[str, Any]) -> set[str]:
 
 
 MEASURED = {"cycles", "cold_cycles", "instructions", "macs_per_cycle", "dma", "energy_uj", "energy_model", "code_bytes"}
+MEASURED |= {"causes", "device_revision"}
 
 
 def test_a_runner_that_knows_outputs_only_leaves_nulls() -> None:
@@ -127,7 +128,7 @@ def test_a_runner_that_knows_outputs_only_leaves_nulls() -> None:
     assert nulls(result.report) == MEASURED and not nulls(wanted.report)
     assert set(result.report) == set(wanted.report)
     for layer in result.report["layers"]:
-        assert nulls(layer) == {"cycles", "dma_busy_cycles", "dma_stall_cycles"}
+        assert nulls(layer) == {"busy_cycles", "causes", "cycles", "dma_busy_cycles", "dma_stall_cycles"}
     assert result.report["host"]["mips"] is None
 
 
@@ -184,7 +185,10 @@ def test_a_first_inference_that_differs_is_an_error_that_names_the_tensor(
 @pytest.mark.parametrize(
     ("device", "reason"),
     [
-        ("gvsoc", r"--device gvsoc: no runner of that name is installed: use .*host or iss.* group tvm_pulp\.runners"),
+        (
+            "verilator",
+            r"--device verilator: no runner of that name is installed: use .*host or iss.* group tvm_pulp\.runners",
+        ),
         ("broken", "--device broken: its entry point is not a Runner; reinstall its package"),
         ("absent", "--device absent: its package cannot be loaded .*; reinstall it"),
     ],

@@ -183,8 +183,8 @@ RUN: dict[str, tuple[Callable[[Path, Path], list[object]], tuple[str, ...]]] = {
     "text": (lambda a, d: [a, "-i", arrays(d, image=np.full(GOOD.shape, "x"))], ("image", "not numbers")),
     "unknown device": (lambda a, d: [a, "--device=fpga"], ("--device", "fpga", "iss")),
     "device not installed": (
-        lambda a, d: [a, "--device=gvsoc"],
-        ("--device gvsoc", "no runner of that name is installed"),
+        lambda a, d: [a, "--device=verilator"],
+        ("--device verilator", "no runner of that name is installed"),
     ),
     "device of another soc": (lambda a, d: [a, "--device=iss"], ("--device iss", "--soc=siracusa")),
     "trace of the host": (lambda a, d: [a, "--trace", d / "t.json"], ("--trace", "no effect")),

@@ -57,7 +57,7 @@ def test_unknown_phases_are_refused() -> None:
     backend = Example()
     with pytest.raises(ValueError, match="phase 'later' is not one of pre_partition, post_partition"):
         backend._register_relax_pass("later", lambda m: m)
-    with pytest.raises(ValueError, match="phase 'later' is not one of pre_barriers, post_barriers"):
+    with pytest.raises(ValueError, match="phase 'later' is not one of compute, pre_barriers, post_barriers"):
         backend._register_tir_pass("later", lambda f: f)
 
 

@@ -125,6 +125,8 @@ def metadata(network: Network, arena: Arena, facts: dict[str, Any]) -> dict[str,
                     "nodes": list(layer.nodes),
                     "macs": layer.macs,
                     "output": [str(t.spec) for t in layer.outputs],
+                    "reads": [t.storage.name for t in layer.inputs if t.storage.kind != "constant"],
+                    "writes": [t.storage.name for t in layer.outputs],
                 }
                 for layer in network.layers
             ],

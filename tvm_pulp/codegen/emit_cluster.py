@@ -18,7 +18,7 @@ from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.platform import Platform
-from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.tiling.plan import Plan, layer_constants
 from tvm_pulp.tir.describe import describe
 from tvm_pulp.tir.lower import LoweredPlan
 from tvm_pulp.tir.tables import Tables
@@ -160,3 +160,4 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
         # Forms without an arithmetic of their own run the network's exactly.
         entry["deviation_lsb"] = getattr(getattr(layer.tiling.form, "arithmetic", None), "deviation", 0)
         entry["dma_bytes"] = moved[index]
+        entry["constants"] = [tensor.name for tensor in layer_constants(layer)]

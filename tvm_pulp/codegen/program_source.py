@@ -71,5 +71,6 @@ def program_file(plan: Plan, engines: Mapping[str, Codegen]) -> str:
     if engines:
         inits = " ".join(f"{c.init}();" for c in engines.values())
         lines.append(f"  if (tvm_pulp_is_agent()) {{ {inits} }}")
-    lines += [f"  (void)tvmgen_{name}_run(&inputs, &outputs);", "}", ""]
+    ok = f"TVMGEN_{name.upper()}_OK"
+    lines += [f"  if (tvmgen_{name}_run(&inputs, &outputs) != {ok}) tvm_pulp_refused = 1;", "}", ""]
     return "\n".join(lines)

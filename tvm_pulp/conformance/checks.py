@@ -48,6 +48,8 @@ class Conformance:
     types: Sequence[str] = ("int8", "uint8")
     layers: int = 12
     seed: int = 0
+    # Whether the backend's passes see the layers first, for patterns of what only they make.
+    prepared: bool = False
 
     def __post_init__(self) -> None:
         check_kinds(self.kinds, self.requantizations)
@@ -73,6 +75,9 @@ class Conformance:
         source = np.random.default_rng(self.seed)
         made = [random_layer(source, self.kinds, self.requantizations, self.types) for _ in range(self.layers)]
         return made, [random_input(source, layer.x) for layer in made]
+
+    def _network(self, layers: Sequence[RandomLayer]) -> Network:
+        return layer_network(layers, prepare=self.backend if self.prepared else None)
 
     def check_limits(self) -> None:
         """Tiles keep their steps and limits, cover the output once, and their buffers fit into L1."""
@@ -117,7 +122,7 @@ class Conformance:
         random_layers, inputs = self._random_layers()
         expected = [layer.reference(x) for layer, x in zip(random_layers, inputs, strict=True)]
         for tight in (True, False):
-            network = layer_network(random_layers)
+            network = self._network(random_layers)
             if tight:
                 target, plan = tight_plan(network, self._soc, self.backend, self.options)
             else:
@@ -145,11 +150,11 @@ class Conformance:
     def _offered(self) -> list[tuple[Layer, Form, str]]:
         """Every form that is offered for a random layer, with the layer as the forms and as a reader see it."""
         random_layers, _ = self._random_layers()
-        network = layer_network(random_layers)
+        network = self._network(random_layers)
         found = offered(self.backend, self._context, network)
         shown = {t.storage: str(made) for t, made in zip(network.outputs, random_layers, strict=True)}
         return [
-            (layer, form, shown.get(layer.outputs[0].storage, f"the {layer.operator} before a lookup"))
+            (layer, form, shown.get(layer.outputs[0].storage, f"a {layer.operator} inside"))
             for layer, forms in found.items()
             for form in forms
         ]

@@ -36,13 +36,16 @@ class Simulated:
     jobs: dict[str, int]
 
 
-def layer_network(layers: Sequence[RandomLayer], name: str = "layers") -> Network:
+def layer_network(layers: Sequence[RandomLayer], name: str = "layers", prepare: UMABackend | None = None) -> Network:
     """One input and one output per layer."""
-    return chain_network([[layer] for layer in layers], name)
+    return chain_network([[layer] for layer in layers], name, prepare)
 
 
-def chain_network(chains: Sequence[Sequence[RandomLayer]], name: str = "layers") -> Network:
-    """One input and one output per row of layers; layers of the network stand row by row."""
+def chain_network(
+    chains: Sequence[Sequence[RandomLayer]], name: str = "layers", prepare: UMABackend | None = None
+) -> Network:
+    """One input and one output per row of layers; layers of the network stand row by row, unless a backend's passes
+    prepare them."""
     builder = relax.BlockBuilder()
     first = [chain[0].x for chain in chains]
     inputs = [relax.Var(f"x{i}", relax.TensorType(x.shape, x.dtype)) for i, x in enumerate(first)]
@@ -61,7 +64,8 @@ def chain_network(chains: Sequence[Sequence[RandomLayer]], name: str = "layers")
             output = builder.emit_output(relax.Tuple(results))
         builder.emit_func_output(output)
     names = tuple(f"x{i}" for i in range(len(chains)))
-    imported = Imported(builder.get(), names, tuple(f"y{i}" for i in range(len(chains))), "pulp")
+    module = builder.get() if prepare is None else prepare.run_relax_passes("pre_partition", builder.get())
+    imported = Imported(module, names, tuple(f"y{i}" for i in range(len(chains))), "pulp")
     return build_network(imported.module, imported, name)
 
 

@@ -23,6 +23,8 @@ REQUANTIZATIONS = ("none", "pulp", "pulp_negative", "pulp_wide", "tflite", "half
 # For engines with one multiplier per tensor and signed results, which hardly any of the above has.
 PER_TENSOR = ("pulp_tensor", "pulp_tensor_negative", "half_up_tensor")
 OPERATOR_KINDS = ("conv2d", "depthwise", "grouped", "dense")
+# Convolutions of one stride that keep the image's size, for engines that have no others.
+SAME_KINDS = ("same_conv2d",)
 # Kinds of several operators, for engines with patterns of several.
 REGION_KINDS = ("dense+lookup",)
 
@@ -59,7 +61,7 @@ class RandomLayer:
 def check_kinds(kinds: Sequence[str], requantizations: Sequence[str]) -> None:
     """Layers that cannot be made are not replaced by others."""
     for field, asked, known in (
-        ("kinds", kinds, (*OPERATOR_KINDS, *REGION_KINDS)),
+        ("kinds", kinds, (*OPERATOR_KINDS, *SAME_KINDS, *REGION_KINDS)),
         ("requantizations", requantizations, (*REQUANTIZATIONS, *PER_TENSOR)),
     ):
         unknown = [name for name in asked if name not in known]
@@ -148,6 +150,9 @@ def _conv2d(source: np.random.Generator, kind: str, dtype: str, requantization: 
     strides[1] = strides[0] if source.random() < 0.8 else _pick(source, (1, 2, 3))
     dilation = [2, 2] if source.random() < 0.08 else [1, 1]
     pads = [int(source.integers(0, k)) if source.random() < 0.7 else 0 for k in (*kernel, *kernel)]
+    if kind in SAME_KINDS:
+        kernel, strides, dilation = (_pick(source, (1, 3, 3, 5)),) * 2, [1, 1], [1, 1]
+        pads = [kernel[0] // 2] * 4
     size = []
     for axis in range(2):
         reach = dilation[axis] * (kernel[axis] - 1) + 1

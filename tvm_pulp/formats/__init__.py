@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from tvm_pulp.formats.baseline_json import BaselineJson
 from tvm_pulp.formats.metadata_json import MetadataJson, metadata_schema
 from tvm_pulp.formats.plan_json import PlanJson
 from tvm_pulp.formats.report_json import ReportJson
 from tvm_pulp.formats.schema import FormatError, check_record, from_json, to_json
 
 __all__ = [
+    "BaselineJson",
     "FormatError",
     "MetadataJson",
     "PlanJson",

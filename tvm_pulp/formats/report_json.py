@@ -7,6 +7,9 @@ from pydantic import Field
 from tvm_pulp.formats.plan_json import Planner
 from tvm_pulp.formats.schema import Schema
 
+# Engine -> cause -> cycles; a cause that is not told apart from others is null.
+Causes = dict[str, dict[str, int | None]]
+
 
 class Layer(Schema):
     """A layer's share."""
@@ -26,6 +29,8 @@ class Layer(Schema):
     dma_stall_cycles: int | None
     tiles: int | None
     deviation_lsb: int | float
+    busy_cycles: int | None = None
+    causes: Causes | None = None
 
 
 class End(Schema):
@@ -78,6 +83,8 @@ class ReportJson(Schema):
     soc: str
     target: str
     cores: int | None = None
+    device: str | None = None
+    device_revision: str | None = None
     cycles: int | None
     cold_cycles: int | None = None
     instructions: int | None
@@ -95,3 +102,4 @@ class ReportJson(Schema):
     inputs: list[End]
     outputs: list[End]
     planner: Planner | None = None
+    causes: Causes | None = None

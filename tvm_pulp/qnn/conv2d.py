@@ -1,8 +1,8 @@
 """Two-dimensional convolution with bias and requantization inside.
 
 Operands: x, weight[, bias][, requantization tensors]. Canonical layouts: x NHWC, weight OHWI. `layout` NCHW (weight
-OIHW) exists only until the NHWC pass has run. `pads` are top, left, bottom, right; padding reads as the input's zero
-point, so it contributes nothing.
+OIHW) is what a model may bring until the NHWC pass has run, and what an engine may ask for. `pads` are top, left,
+bottom, right; padding reads as the input's zero point, so it contributes nothing.
 """
 
 from __future__ import annotations
@@ -81,9 +81,14 @@ class Conv2d(Operator):
         bias = loops.buffer("bias", inputs[2]) if attributes["has_bias"] else None
         operands = [loops.buffer(n, s) for n, s in zip(("mul", "add"), requant.specs(inputs), strict=False)]
         y = loops.buffer("y", output)
-        n, h, w, _ = inputs[0].shape
-        o, kh, kw, per_group = inputs[1].shape
-        _, oh, ow, _ = output.shape
+        channels_first = attributes["layout"] == "NCHW"
+        n, h, w, _ = _last(inputs[0].shape) if channels_first else inputs[0].shape
+        o, kh, kw, per_group = _last(inputs[1].shape) if channels_first else inputs[1].shape
+        _, oh, ow, _ = _last(output.shape) if channels_first else output.shape
+
+        def at(first: Any, row: Any, column: Any, channel: Any) -> list[Any]:
+            return [first, channel, row, column] if channels_first else [first, row, column, channel]
+
         padded_h = top > 0 or (oh - 1) * sh + (kh - 1) * dh - top >= h
         padded_w = left > 0 or (ow - 1) * sw + (kw - 1) * dw - left >= w
         with loops.parallel("pixel", n * oh * ow) as pixel:
@@ -99,17 +104,22 @@ class Conv2d(Operator):
                     with guard(loops, iy, h, padded_h), loops.loop("kx", kw) as kx:
                         ix = loops.bind("ix", ox * sw + kx * dw - left)
                         with guard(loops, ix, w, padded_w), loops.loop("c", per_group) as c:
-                            value = i32(x[batch, iy, ix, first + c if groups > 1 else c])
+                            value = i32(x[tuple(at(batch, iy, ix, first + c if groups > 1 else c))])
                             value = value - zero_point if zero_point else value
-                            acc.add_product(value, i32(weight[k, ky, kx, c]))
-                loops.store(y, [batch, oy, ox, k], requant.expression(acc.value, operands, k))
-        return loops.finish("conv2d")
+                            acc.add_product(value, i32(weight[tuple(at(k, ky, kx, c))]))
+                loops.store(y, at(batch, oy, ox, k), requant.expression(acc.value, operands, k))
+        return loops.finish("conv2d").with_attr("zero_point", zero_point)
 
     @staticmethod
     def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
         # Kernels that were spread out for an engine hold zeros that are no work.
         each = inputs[1].elements // inputs[1].shape[0]
         return output.elements * int(attributes.get("macs_per_output", each))
+
+
+def _last(shape: Sequence[int]) -> tuple[int, ...]:
+    """A shape with channels second as one with channels last."""
+    return (shape[0], *shape[2:], shape[1])
 
 
 def guard(loops: Loops, position: Any, size: int, needed: bool) -> Any:

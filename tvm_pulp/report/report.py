@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tvm_pulp.formats import ReportJson, check_record
+from tvm_pulp.report.causes import layer_causes, total_causes
 from tvm_pulp.report.energy import inference_energy
+from tvm_pulp.report.span_layers import busy_cycles
 from tvm_pulp.sim.runner import Statistics
+
+
+def run_report(
+    metadata: dict[str, Any],
+    run: Statistics,
+    plan: Mapping[str, Any] | None,
+    compile_seconds: float | None,
+    solver_seconds: float | None,
+) -> dict[str, Any]:
+    """The report of a run of an archive with this metadata and plan; checked."""
+    if metadata["tvm_pulp"]["soc"] == "host":
+        made = host_report(metadata, run, compile_seconds)
+    else:
+        made = cluster_report(metadata, run, compile_seconds, plan)
+    if plan is not None:
+        made["planner"] = plan["planner"]
+        made["host"]["solver_s"] = solver_seconds
+    check_record(ReportJson, made)
+    return made
 
 
 def host_report(metadata: dict[str, Any], run: Statistics, compile_seconds: float | None) -> dict[str, Any]:
@@ -59,7 +82,12 @@ def host_report(metadata: dict[str, Any], run: Statistics, compile_seconds: floa
     }
 
 
-def cluster_report(metadata: dict[str, Any], run: Statistics, compile_seconds: float | None) -> dict[str, Any]:
+def cluster_report(
+    metadata: dict[str, Any],
+    run: Statistics,
+    compile_seconds: float | None,
+    plan: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Report of a run on a SoC: what the runner does not know is None."""
     from tvm_pulp import soc as socs
 
@@ -67,6 +95,8 @@ def cluster_report(metadata: dict[str, Any], run: Statistics, compile_seconds: f
     soc = socs.recorded(facts)
     layers = []
     measured, moved = _layer_cycles(run), run.dma_times
+    causes = layer_causes(run.activity) if run.activity else None
+    busy = busy_cycles(run.activity, plan) if run.activity else None
     for index, layer in enumerate(facts["layers"]):
         layers.append(
             {
@@ -84,6 +114,8 @@ def cluster_report(metadata: dict[str, Any], run: Statistics, compile_seconds: f
                 "dma_stall_cycles": moved[index].stall_cycles if moved else None,
                 "tiles": layer["tiles"],
                 "deviation_lsb": layer["deviation_lsb"],
+                "busy_cycles": busy[index] if busy else None,
+                "causes": causes[index] if causes else None,
             }
         )
     energy_uj, energy_model = inference_energy(soc, run)
@@ -118,6 +150,7 @@ def cluster_report(metadata: dict[str, Any], run: Statistics, compile_seconds: f
             "simulate_s": run.run_seconds,
             "mips": run.counters.mips if run.counters else None,
         },
+        "causes": total_causes(causes) if causes else None,
     }
 
 
@@ -136,13 +169,17 @@ def _dma(moved: Any) -> dict[str, Any] | None:
 
 
 def _layer_cycles(run: Statistics) -> list[int] | None:
-    """Cycles of each layer. What comes before the first mark fetches the first layer's operands: it is counted there.
+    """Cycles of each layer. What comes before the first mark fetches the first layer's operands: it is counted there;
+    what comes behind the last one belongs to the last layer, where that is known.
 
     Layers overlap: an engine may start on a layer while the one before is still being stored, so that a layer's own
     share can be less than its bound. The sum is the whole.
     """
     if not run.layer_cycles or run.cycles is None:
         return None
+    if run.activity is not None:
+        edges = run.activity.boundaries
+        return [end - start for start, end in itertools.pairwise(edges)]
     layers = list(run.layer_cycles)
     layers[0] += run.cycles - sum(layers)
     return layers

@@ -16,15 +16,17 @@ a board that knows less than another says so in its capabilities: reports hold n
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.sim.activity import Activity
 from tvm_pulp.sim.instruments import Instruments
 
 GROUP = "tvm_pulp.runners"
@@ -62,6 +64,8 @@ class Statistics:
     """Cluster cycles of the last inference."""
     cold_cycles: int | None = None
     """Cluster cycles of the first inference: nothing in the instruction caches."""
+    inference_cycles: list[int] | None = None
+    """Cluster cycles of every inference, as far as the program notes them."""
     layer_cycles: list[int] | None = None
     dma_times: Sequence[Any] | None = None
     """Of each layer: objects with `busy_cycles` and `stall_cycles`."""
@@ -70,6 +74,8 @@ class Statistics:
     """As `tvm_pulp.sim.iss.RunResult`: counters of both inferences by core, DMA, L3 and accelerator, races."""
     trace: dict[str, Any] | None = None
     """In the Chrome trace format, if the run was asked for one."""
+    activity: Activity | None = None
+    """What every actor did in the last inference."""
 
 
 class Runner(ABC):
@@ -80,6 +86,10 @@ class Runner(ABC):
     max_cycles: int | None = None
     # What a run that is loaded with `trace` shows of itself.
     instruments: Instruments = Instruments()
+    # What `--device-option NAME=VALUE` takes, and what each is for.
+    options: ClassVar[Mapping[str, str]] = {}
+    # Those that were given, all of them in `options`; set before `build`.
+    settings: Mapping[str, str] = {}
 
     @abstractmethod
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
@@ -107,6 +117,14 @@ class Runner(ABC):
     @abstractmethod
     def statistics(self) -> Statistics:
         """What the last `run` took."""
+
+    def program(self) -> Path | None:
+        """The program's file before inputs are filled in, where there is one."""
+        return None
+
+    def revision(self) -> str | None:
+        """Which simulator or board it is, where that decides about cycles and can be told."""
+        return None
 
 
 # Capability -> what it puts into the statistics.
@@ -154,6 +172,16 @@ def runner_class(name: str) -> type[Runner]:
     )
 
 
+def checked_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
+    """What `--device-option` gave; one that the device does not know is a user error."""
+    known = runner_class(name).options
+    for option in given:
+        if option not in known:
+            way_out = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise UserError(f"--device-option {option}: --device {name} knows no such option: {way_out}")
+    return dict(given)
+
+
 def check_options(
     name: str,
     capabilities: Capabilities,
@@ -171,6 +199,6 @@ def check_options(
     if others and not capabilities.instruments:
         raise UserError(f"{others[0]} has no effect on --device {name}: drop it, or use --device iss")
     if toolchain is not None and toolchain not in capabilities.toolchains:
-        known = ", ".join(capabilities.toolchains)
-        way_out = f"choose from {known}" if known else "drop it; $CC chooses the compiler of this machine"
+        offered = ", ".join(capabilities.toolchains)
+        way_out = f"choose from {offered}" if offered else "drop it; $CC chooses the compiler of this machine"
         raise UserError(f"--toolchain {toolchain} has no effect on --device {name}: {way_out}")

@@ -12,6 +12,9 @@ from tvm_pulp.soc.description import Soc
 from tvm_pulp.soc.kernel_sources import needed_sources
 
 _SCRIPT = "link.ld.in"
+# What all runtimes have in common, beside their folders.
+_SHARED_HAL = "shared"
+_NO_CHOICE = ("include", _SHARED_HAL)
 _HEADERS = "include/tvm_pulp"
 # The kind of cores that a runtime is for, where it is not the usual one.
 _CORES_OF_HAL = {"snitch": "snitch", "mcu": "rv32"}
@@ -27,7 +30,8 @@ class Platform:
         """That programs can be built for the SoC; a user error says what its description lacks."""
         found = {"hal": self.soc.software.hal, "kernels": self.soc.software.kernels}
         for key, name in found.items():
-            known = sorted(entry.name for entry in _folder(key).iterdir() if entry.is_dir() and entry.name != "include")
+            folders = (entry.name for entry in _folder(key).iterdir() if entry.is_dir())
+            known = sorted(folder for folder in folders if folder not in _NO_CHOICE)
             if name not in known and (key == "hal" or name):
                 stated = f"names '{name}'" if name else "is not given"
                 raise UserError(
@@ -104,7 +108,9 @@ class Platform:
     def hal_files(self) -> dict[str, str]:
         """The bare-metal runtime and the memory functions it needs."""
         suffixes = (".c", ".h", ".S")
-        found = {f"hal/{path}": text for path, text in _texts(_folder("hal").joinpath(self.soc.software.hal), suffixes)}
+        found: dict[str, str] = {}
+        for folder in (_SHARED_HAL, self.soc.software.hal):
+            found |= {f"hal/{path}": text for path, text in _texts(_folder("hal").joinpath(folder), suffixes)}
         found |= {f"libc/{path}": text for path, text in _texts(_folder("libc"), suffixes)}
         return {**found, "hal/link.ld": self.linker_script()}
 

@@ -123,14 +123,13 @@ class Plan:
 
     def constants(self) -> list[Tensor]:
         """Constant tensors that some step reads, in order of first use."""
-        found: dict[Tensor, None] = {}
-        for plan in self.layers:
-            for recipe in plan.recipes:
-                for step in recipe.steps:
-                    for tensor in _tensors(step):
-                        if tensor.storage.kind == "constant":
-                            found.setdefault(tensor.storage)
-        return list(found)
+        return list(dict.fromkeys(tensor for layer in self.layers for tensor in layer_constants(layer)))
+
+
+def layer_constants(layer: LayerPlan) -> list[Tensor]:
+    """Constant tensors that some step of a layer reads, in order of first use."""
+    read = (t.storage for recipe in layer.recipes for step in recipe.steps for t in _tensors(step))
+    return list(dict.fromkeys(tensor for tensor in read if tensor.kind == "constant"))
 
 
 def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int], layer_ends: Sequence[int]) -> Plan:

@@ -12,13 +12,17 @@ from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
 
 # verb -> what it does. The module `tvm_pulp.tvmc.<verb>` offers `add_arguments(parser)` and `run(args) -> int`.
 VERBS = {
+    "quantize": "make an int8 model of a float one, and say what that costs",
     "compile": "compile a model to a Model Library Format archive of bare-metal C",
     "build": "build the bare-metal ELF of an archive",
     "run": "build an archive and run it on a device",
-    "verify": "compare every layer on the device with onnxruntime or LiteRT",
+    "crosscheck": "run the same program on several devices and compare outputs and cycles",
+    "compare": "show two reports of runs side by side",
+    "verify": "compare every layer on the device with onnxruntime, LiteRT or PyTorch",
     "generate": "continue a prompt with a compiled language model",
     "explain": "show node by node what the compiler does and why",
     "uma": "write the package of a new accelerator",
+    "plugin": "write accelerator models as components of another simulator",
     "plan": "print the deployment plan and draw memories over time",
     "targets": "list SoCs, engines and their options; --operators: who runs what",
     "sweep": "run a study of many models, machines and targets into one table",

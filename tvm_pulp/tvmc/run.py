@@ -9,18 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.tvmc import instrument_options
+from tvm_pulp.tvmc import device_options, instrument_options
 from tvm_pulp.tvmc.model_options import check_writable, read_arrays
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ARCHIVE", help="archive written by `tvmc compile`")
     parser.add_argument(
-        "--device", metavar="NAME", help="iss, host or an installed one; default: what the archive is for"
+        "--device", metavar="NAME", help="iss, host, gvsoc or another installed one; default: what the archive is for"
     )
+    device_options.add_arguments(parser)
     parser.add_argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
     parser.add_argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names")
     parser.add_argument("--report", metavar="F.json", help="write the report")
+    parser.add_argument("--html", metavar="F.html", help="write the report as one self-contained page")
     instrument_options.add_arguments(parser)
     parser.add_argument(
         "--toolchain", metavar="NAME", help="cross compiler of the device: zig (default) or gcc for iss"
@@ -38,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--max-cycles {args.max_cycles}: must be at least 1")
     inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
     wanted = instrument_options.instruments(args)
-    for path, option in ((args.outputs, "--outputs"), (args.report, "--report")):
+    settings = device_options.settings(args)
+    for path, option in ((args.outputs, "--outputs"), (args.report, "--report"), (args.html, "--html")):
         if path:
             check_writable(path, option)
     from tvm_pulp.api import App
@@ -51,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
         instruments=wanted,
         toolchain=args.toolchain,
         max_cycles=args.max_cycles,
+        device_options=settings,
     )
     if args.outputs:
         with Path(args.outputs).open("wb") as stream:
@@ -59,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
         from tvm_pulp.formats import ReportJson, to_json
 
         Path(args.report).write_text(to_json(ReportJson, result.report, indent=2), encoding="utf-8")
+    if args.html:
+        result.to_html(args.html, title=Path(args.ARCHIVE).stem)
     if result.debug:
         print(f"tvmc run: {result.debug}", file=sys.stderr, flush=True)
     from tvm_pulp.report.table import print_report

@@ -38,4 +38,6 @@ def run(args: argparse.Namespace) -> int:
     for name in runner.names():
         summary = (runner.runner_class(name).__doc__ or "").strip().split("\n")[0]
         print(f"  {name:16} {summary}")
+        for option, meaning in runner.runner_class(name).options.items():
+            print(f"    --device-option {option}=VALUE  {meaning}")
     return 0

@@ -14,7 +14,8 @@ from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Form, Refusal
 
 PHASES = ("pre_partition", "post_partition")
-TIR_PHASES = ("pre_barriers", "post_barriers")
+# Of a compute block that a strategy has lowered for a part of a layer; of the network's main function.
+TIR_PHASES = ("compute", "pre_barriers", "post_barriers")
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class TargetAttribute:
     default: Any
     choices: tuple[Any, ...] | None = None
     help: str = ""
+    # A value that is faster, and whose results are not those of the framework to the last bit.
+    inexact: Any = None
 
     def parse(self, engine: str, text: Any) -> Any:
         """The value of an option text; a user error when it is none."""
@@ -129,9 +132,9 @@ class UMABackend:
         return options
 
     def _register_target_attr(
-        self, name: str, default: Any, choices: Sequence[Any] | None = None, help: str = ""
+        self, name: str, default: Any, choices: Sequence[Any] | None = None, help: str = "", inexact: Any = None
     ) -> None:
-        self._attributes[name] = TargetAttribute(name, default, tuple(choices) if choices else None, help)
+        self._attributes[name] = TargetAttribute(name, default, tuple(choices) if choices else None, help, inexact)
 
     def _register_pattern(self, name: str, pattern: Any, check: Check | None = None) -> None:
         """Operators that the engine could run as one, and what tells whether it takes a match of them."""
@@ -204,7 +207,7 @@ class UMABackend:
         return soc.load(self.default_soc)
 
     def run_tir_passes(self, phase: str, function: Any) -> Any:
-        """The network's main function after this engine's passes of one phase."""
+        """The network's main function, or a compute block, after this engine's passes of one phase."""
         for registered, transform in self._tir_passes:
             function = transform(function) if registered == phase else function
         return function

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tvm_pulp.zoo.catalog import build, names, sample_inputs
+from tvm_pulp.zoo.catalog import build, build_float, float_names, float_samples, names, sample_inputs
 
-__all__ = ["build", "names", "sample_inputs"]
+__all__ = ["build", "build_float", "float_names", "float_samples", "names", "sample_inputs"]

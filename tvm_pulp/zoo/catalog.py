@@ -28,6 +28,10 @@ _MODULES = {
 # Of sizes that are compiled on demand only: encoders for accelerators with one multiplier per tensor.
 _ENCODERS = ("octave_attention", "mobilebert", "mobilebert_layer", "mobilebert_narrow", "dinov2_layer", "whisper_layer")
 
+# Classifiers with a float twin, and their classes.
+_CLASSES = {"dscnn": 12, "resnet8": 10, "mobilenetv1": 2}
+_SAMPLES_PER_CLASS = 24
+
 
 def names() -> list[str]:
     """Every network, smallest benchmarks first."""
@@ -73,6 +77,51 @@ def construct(name: str, seed: int, weight_bits: int) -> Any:
         inputs.append(builder.input(tensor, arrays[:1] if tensor in network.shared else arrays))
     network.define(builder, inputs)
     return builder
+
+
+def float_names() -> list[str]:
+    """Networks that have a float twin: classifiers."""
+    return list(_CLASSES)
+
+
+def build_float(name: str, seed: int = 0) -> Any:
+    """The float twin of a network as an ONNX model, which tells the classes of `float_samples` apart."""
+    from tvm_pulp.zoo.float_builder import FloatBuilder
+
+    network, count = _find(name), _classes(name) * _SAMPLES_PER_CLASS
+    samples, labels = float_samples(name, count, seed, "fit")
+    builder: Any = FloatBuilder(f"{name}_float", seed, labels)
+    inputs = [builder.input(n, np.split(samples[n], count)) for n in network.inputs]
+    network.define(builder, inputs)
+    return builder.model()
+
+
+def float_samples(name: str, count: int, seed: int = 0, part: str = "test") -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Seeded inputs of a float twin by name, one after the other along the first axis, and their classes.
+
+    A sample is its class's to three quarters, and to one its own, in steps of 1/128. Every `part` has other samples.
+    """
+    from tvm_pulp.zoo.random_stream import RandomStream
+
+    network, classes = _find(name), _classes(name)
+    centres = [network.sample(RandomStream(name, seed, "class", c)) for c in range(classes)]
+    drawn = [network.sample(RandomStream(name, seed, part, i)) for i in range(count)]
+    labels = np.arange(count) % classes
+    mixed = {
+        n: np.concatenate([_mixed(centres[labels[i]][place], drawn[i][place]) for i in range(count)])
+        for place, n in enumerate(network.inputs)
+    }
+    return mixed, labels
+
+
+def _classes(name: str) -> int:
+    if name not in _CLASSES:
+        raise UserError(f"zoo network '{name}' has no float twin: choose one of {', '.join(_CLASSES)}")
+    return _CLASSES[name]
+
+
+def _mixed(centre: np.ndarray, own: np.ndarray) -> np.ndarray:
+    return ((3 * centre.astype(np.int64) + own.astype(np.int64)) // 4 / 128).astype(np.float32)
 
 
 def calibration_inputs(name: str, seed: int = 0) -> list[list[np.ndarray]]:

@@ -21,9 +21,16 @@ def _exact_type(x: np.ndarray, weight: np.ndarray) -> type[np.floating]:
 
 def convolve(x: np.ndarray, weight: np.ndarray, strides: Sequence[int], pads: Sequence[int], groups: int) -> np.ndarray:
     """Convolution, NCHW and OIHW; `groups` is 1 or the number of channels."""
+    total = convolve_as(_exact_type(x, weight), x, weight, strides, pads, groups)
+    return total.astype(np.int64, order="C")
+
+
+def convolve_as(
+    kind: type[np.floating], x: np.ndarray, weight: np.ndarray, strides: Sequence[int], pads: Sequence[int], groups: int
+) -> np.ndarray:
+    """The same with sums of a type."""
     (sh, sw), (top, left, bottom, right) = strides, pads
     _, _, kh, kw = weight.shape
-    kind = _exact_type(x, weight)
     # Channels in front: one matrix product serves the whole batch.
     padded = np.pad(x.astype(kind).transpose(1, 0, 2, 3), ((0, 0), (0, 0), (top, bottom), (left, right)))
     channels, batch, height, width = padded.shape
@@ -38,7 +45,7 @@ def convolve(x: np.ndarray, weight: np.ndarray, strides: Sequence[int], pads: Se
                 total += np.matmul(taps[:, :, ky, kx], flat).reshape(total.shape)
             else:
                 total += window * taps[:, 0, ky, kx][:, None, None, None]
-    return total.transpose(1, 0, 2, 3).astype(np.int64, order="C")
+    return total.transpose(1, 0, 2, 3)
 
 
 def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tvm_pulp/executor.h"
 
-const uint32_t tvm_pulp_executor_magic = TVM_PULP_EXECUTOR_MAGIC;
+TVM_PULP_DEFINE_EXECUTOR_MAGIC(TVM_PULP_EXECUTOR_MAGIC);
 
 static void transfer(uint32_t head, const uint32_t *word, uint32_t outside) {
   void *l1 = (void *)(uintptr_t)word[0], *external = (void *)(uintptr_t)outside;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The fabric controller: starts the cluster, waits for it, ends the run. It has no floating-point unit. */
-#include "run_state.h"
+#include "start.h"
 
 volatile uint32_t tvm_pulp_cluster_result;
 

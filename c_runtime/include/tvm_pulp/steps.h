@@ -14,7 +14,8 @@
 
 /* Whether the executor reads records as its header says, and the linker left enough L1 over. */
 static inline int tvm_pulp_can_execute(uint32_t l1_bytes) {
-  return tvm_pulp_executor_magic == TVM_PULP_EXECUTOR_MAGIC && (uint32_t)(uintptr_t)tvm_pulp_l1_arena_bytes >= l1_bytes;
+  return (uint32_t)(uintptr_t)tvm_pulp_executor_magic == TVM_PULP_EXECUTOR_MAGIC &&
+         (uint32_t)(uintptr_t)tvm_pulp_l1_arena_bytes >= l1_bytes;
 }
 
 /* Addresses as words: `offset` bytes into L1, and a member of a bundle that lies at L1_<bundle>. */

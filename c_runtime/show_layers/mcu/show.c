@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run_state.h"
+#include "start.h"
 #include "tvm_pulp_show_layers.h"
 
 enum { WRITE_CHARACTER = 0x03 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run_state.h"
+#include "start.h"
 #include "tvm_pulp_show_layers.h"
 
 enum { WRITE = 64, STANDARD_OUTPUT = 1, LONGEST = 1024 };

@@ -32,7 +32,7 @@ _MARKS, _WATCH_MARK = "tvm_pulp_marks", 4
 class Attached:
     """Instruments on one machine, for one run.
 
-    `layers` are the names that the program's marks count, `plan` is its plan.json.
+    `layers` are the names that the program's marks count, `plan` is its plan.json, `others` consume the stream too.
     """
 
     unwritten_reads: tuple[str, ...] = ()
@@ -46,10 +46,11 @@ class Attached:
         name: str,
         layers: Sequence[str] = (),
         plan: Mapping[str, Any] | None = None,
+        others: Sequence[Callable[[np.ndarray], None]] = (),
     ) -> None:
         self._machine, self._instruments, self._name, self._say = machine, instruments, name, say
         self._trace = self._open_trace(layers)
-        consumers: list[Callable[[np.ndarray], None]] = [self._trace.consume] if self._trace else []
+        consumers: list[Callable[[np.ndarray], None]] = [*others, *([self._trace.consume] if self._trace else [])]
         self._reads = UnwrittenReads(machine, layers, plan) if instruments.check_reads else None
         if self._reads is not None:
             consumers.append(self._reads.consume)

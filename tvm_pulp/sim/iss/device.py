@@ -23,7 +23,13 @@ from tvm_pulp.toolchain import RiscvToolchain
 L3_CONTENTS = "parameters/l3.bin"
 
 # What the program reports in the exit register: enum tvm_pulp_exit of the runtime.
-_EXIT_REASONS = {3: "a core's stack overflowed into its guard", 4: "the program sets more marks than there is room for"}
+EXIT_REASONS = {
+    3: "a core's stack overflowed into its guard",
+    4: "the program sets more marks than there is room for",
+    5: "the network refused to run: it was compiled for another runtime, or L1 is too small for it",
+}
+# TVM_PULP_TIMED_INFERENCES of the runtime.
+TIMED_INFERENCES = 16
 # Cycles after which a run counts as hung.
 _LEAST_LIMIT = 20_000_000
 _LIMIT_PER_ESTIMATE = 50
@@ -104,7 +110,7 @@ class IssDevice:
                 debug_text(machine, str(fault))  # a layer that was wrong before explains it
             raise
         if statistics.exit_code != 0:
-            reason = _EXIT_REASONS.get(statistics.exit_code, "the program reports a failure of its own")
+            reason = EXIT_REASONS.get(statistics.exit_code, "the program reports a failure of its own")
             raise RunFault(f"exit code {statistics.exit_code}: {reason}", statistics)
         if "debug" in self._facts:
             self.debug_text = debug_text(machine)
@@ -129,8 +135,18 @@ class IssDevice:
             statistics=statistics,
         )
 
+    def inference_cycles(self, machine: Machine, inferences: int) -> list[int]:
+        """Cluster cycles of each inference; the program notes the first sixteen."""
+        noted = min(inferences, TIMED_INFERENCES)
+        data = machine.read(machine.symbol("tvm_pulp_cycles"), 4 * noted)
+        return [int(cycles) for cycles in np.frombuffer(data, np.uint32)]
+
     def _dma_times(self, machine: Machine, cycles: int) -> list[DmaTime]:
-        """Marks are absolute, and so is the timeline."""
+        edges = self.boundaries(machine, cycles)
+        return dma_times(machine.timeline(), self._soc.cluster.cores, edges) if edges else []
+
+    def boundaries(self, machine: Machine, cycles: int) -> list[int]:
+        """Where layers of the second inference begin, and its end; marks are absolute, and so is the timeline."""
         count = _mark_count(machine)
         if count < 2:
             return []
@@ -139,8 +155,7 @@ class IssDevice:
             for name in ("tvm_pulp_marks", "tvm_pulp_layer_cycles")
         )
         start = int(marks[0] - since[0])
-        boundaries = [start, *marks[1:-1].tolist(), start + cycles]
-        return dma_times(machine.timeline(), self._soc.cluster.cores, boundaries)
+        return [start, *marks[1:-1].tolist(), start + cycles]
 
     def _cycle_limit(self) -> int:
         """Far more than two inferences can take; a program that runs longer hangs."""

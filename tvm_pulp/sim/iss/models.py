@@ -22,7 +22,7 @@ def find_model(engine: str, models: Mapping[str, str | Path] | None = None) -> P
         if not path.is_file():
             raise UserError(f"model of engine '{engine}': there is no file {path}")
         return path
-    sources = _sources(engine)
+    sources = model_sources(engine)
     spec = importlib.util.find_spec(f"tvm_pulp._model_{engine}")
     if spec is not None and spec.origin is not None:
         built = Path(spec.origin)
@@ -36,7 +36,7 @@ def find_model(engine: str, models: Mapping[str, str | Path] | None = None) -> P
     return build_shared_object(f"model-{engine}", sources, [*folders, runtime / "include"])
 
 
-def _sources(engine: str) -> list[Path]:
+def model_sources(engine: str) -> list[Path]:
     """C files of the model. The folder is looked at first: it needs no import of the backend."""
     backends = package_folder("uma_backends")
     folder = backends / engine / "model" if backends else None

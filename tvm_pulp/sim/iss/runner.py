@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 
+from tvm_pulp import __version__
 from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError
@@ -18,6 +19,7 @@ from tvm_pulp.sim.iss.attach import Attached, needs_observation
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.sim.iss.gdb.tensor_symbols import l1_tensors, with_symbols
 from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.record_activity import ActivityRecorder
 from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc import DEFAULT
@@ -73,7 +75,8 @@ class IssRunner(Runner):
         layers = [layer["name"] for layer in self._facts["layers"]]
         if wanted.gdb is not None:
             _say(f"program and tensors in L1 have symbols in {self._write_symbols()}")
-        self._attached = Attached(self._machine, wanted, _say, self._name, layers, self._plan)
+        self._recorder = ActivityRecorder(self._machine)
+        self._attached = Attached(self._machine, wanted, _say, self._name, layers, self._plan, [self._recorder.consume])
 
     def _write_symbols(self) -> Path:
         """The executable for a debugger, beside the one that runs."""
@@ -104,6 +107,12 @@ class IssRunner(Runner):
         """What the checks of a debug build found, in one sentence; None for other builds."""
         return self.device.debug_text
 
+    def program(self) -> Path | None:
+        return self.device.elf
+
+    def revision(self) -> str | None:
+        return f"tvm_pulp {__version__}"
+
     def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
         assert self._captures is not None, "the archive keeps its layers"
         machine = self.device.load(list(inputs))
@@ -119,13 +128,17 @@ class IssRunner(Runner):
 
     def statistics(self) -> Statistics:
         run = self.device.measure(self._machine, self._result, self._seconds)
+        every = self.device.inference_cycles(self._machine, self._inferences)
+        boundaries = self.device.boundaries(self._machine, run.cycles) if self._inferences > 1 else []
         return Statistics(
             build_seconds=run.build_seconds,
             run_seconds=run.run_seconds,
-            cycles=run.cycles if self._inferences > 1 else run.cold_cycles,
+            cycles=every[-1],
             cold_cycles=run.cold_cycles,
+            inference_cycles=every,
             layer_cycles=run.layer_cycles,
             dma_times=run.dma_times,
             code_bytes=run.code_bytes,
             counters=run.statistics,
+            activity=self._recorder.activity(boundaries, self._facts["cores"]) if boundaries else None,
         )

@@ -58,7 +58,18 @@ def _with_channels(box: Box, start: int, size: int) -> Box:
     return Box((*box.start[:3], start), (*box.size[:3], size))
 
 
+def _planes_part(layer: Layer, box: Box) -> Part:
+    """Of a convolution with channels first: some channels of an image."""
+    x, weight = layer.inputs[0].spec, layer.inputs[1].spec
+    first, count = box.start[1], box.size[1]
+    source = Box((box.start[0], 0, 0, 0), (box.size[0], *x.shape[1:]))
+    filters = Box((first, 0, 0, 0), (count, *weight.shape[1:]))
+    return Part((source, filters, *_constants(layer, 2, slice(first, first + count))), layer.attributes)
+
+
 def _conv_part(layer: Layer, box: Box) -> Part:
+    if layer.attributes["layout"] == "NCHW":
+        return _planes_part(layer, box)
     x, weight = layer.inputs[0].spec, layer.inputs[1].spec
     groups = layer.attributes["groups"]
     source, attributes = _window_box(layer, box, (weight.shape[1], weight.shape[2]))
@@ -76,6 +87,8 @@ def _conv_part(layer: Layer, box: Box) -> Part:
 
 
 def _conv_axes(layer: Layer) -> tuple[TileAxis, ...]:
+    if layer.attributes["layout"] == "NCHW":
+        return (TileAxis(1), TileAxis(0)) if layer.attributes["groups"] == 1 else (TileAxis(0),)
     groups, outputs = layer.attributes["groups"], layer.outputs[0].spec.shape[3]
     step = outputs // groups if groups > 1 else 1
     return (TileAxis(1), TileAxis(3, step), TileAxis(2), TileAxis(0))

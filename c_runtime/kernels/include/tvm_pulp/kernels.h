@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels of the cluster cores. `xpulp/` and `generic/` hold the same functions: the first for XpulpV2 cores, the
- * second in plain C for every other machine; `rv32im/` some of them for cores that share a multiplier. All give the same
- * bits.
+ * second in plain C for every other machine; `rv32im/` some of them for cores that share a multiplier, `rv32/` for a
+ * core with its own. All give the same bits.
  *
  *   void tvm_pulp_kernel_<op>(const struct tvm_pulp_<op>_args *args, uint32_t core, uint32_t cores);
  *
@@ -70,7 +70,7 @@ struct tvm_pulp_dense_args {
   const int32_t *bias;  /* one per column; null for zeros, allowed for one row of a multiple of four columns with narrow
                            requantization to bytes */
   void *y;
-  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * depth_stride + 4; unused, but by rv32im/, where x is word
+  uint8_t *scratch; /* word aligned; scratch_stride >= 4 * depth_stride + 4; unused, but by rv32im/ and rv32/, where x is word
                        aligned and either its rows are depth_stride apart or there is one row */
   uint32_t scratch_stride;
   uint32_t rows;

@@ -17,5 +17,5 @@ const uint32_t tvm_pulp_mark_count = 8;
 void tvm_pulp_network(void) {
   const struct tvmgen_classifier_inputs inputs = {tvmgen_classifier_inputs_image};
   const struct tvmgen_classifier_outputs outputs = {tvmgen_classifier_outputs_classes};
-  (void)tvmgen_classifier_run(&inputs, &outputs);
+  if (tvmgen_classifier_run(&inputs, &outputs) != TVMGEN_CLASSIFIER_OK) tvm_pulp_refused = 1;
 }

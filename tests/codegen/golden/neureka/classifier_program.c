@@ -20,5 +20,5 @@ void tvm_pulp_network(void) {
   const struct tvmgen_classifier_inputs inputs = {tvmgen_classifier_inputs_image};
   const struct tvmgen_classifier_outputs outputs = {tvmgen_classifier_outputs_classes};
   if (tvm_pulp_is_agent()) { neureka_init(); }
-  (void)tvmgen_classifier_run(&inputs, &outputs);
+  if (tvmgen_classifier_run(&inputs, &outputs) != TVMGEN_CLASSIFIER_OK) tvm_pulp_refused = 1;
 }

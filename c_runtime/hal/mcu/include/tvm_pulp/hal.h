@@ -21,6 +21,8 @@
 #include "tvm_pulp/symbols.h"
 
 void tvm_pulp_network(void);
+/* The program sets it when a run returned another status than OK; the inferences go on, the exit code tells. */
+extern volatile uint32_t tvm_pulp_refused;
 extern const uint32_t tvm_pulp_mark_count;
 
 #endif /* TVM_PULP_HAL_H */

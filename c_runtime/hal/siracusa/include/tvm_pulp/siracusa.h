@@ -56,6 +56,7 @@
 
 /* Lowest bytes of every stack hold a pattern that the end of the run looks for. */
 #define TVM_PULP_GUARD_BYTES 32
+#define TVM_PULP_STACKS TVM_PULP_CORES /* that end with a guard */
 #define TVM_PULP_GUARD_PATTERN 0x5AFE57AC
 
 #endif /* TVM_PULP_SIRACUSA_H */

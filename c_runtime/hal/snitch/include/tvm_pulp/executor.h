@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "tvm_pulp/executor_magic.h"
+
 #include "tvm_pulp/hal.h"
 
 enum {
@@ -51,9 +53,8 @@ struct tvm_pulp_step {
   const struct tvm_pulp_step *next;
 };
 
-/* Of the executor that is linked: changes with the layout of records. */
-#define TVM_PULP_EXECUTOR_MAGIC 0x54563201u
-extern const uint32_t tvm_pulp_executor_magic;
+/* Changes with the layout of records. */
+#define TVM_PULP_EXECUTOR_MAGIC 0x54563201
 
 /* Run all steps. `bases` are the pointers known only at run time. Called by all cores together. */
 void tvm_pulp_execute(const struct tvm_pulp_step *step, const uint32_t *bases, tvm_pulp_wait wait_for_job);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Four rows by four columns of a matrix product: sixteen sums in registers, two instructions a product and a load for
+ * each two of them. */
+#ifndef TVM_PULP_RV32_BLOCK_H
+#define TVM_PULP_RV32_BLOCK_H
+
+#include <stdint.h>
+
+#include "tvm_pulp/integer.h"
+#include "tvm_pulp/kernels.h"
+
+enum { TVM_PULP_BLOCK = 4 };
+
+/* `count` bytes to every fourth place. */
+static inline void tvm_pulp_spread(uint8_t *to, const uint8_t *from, uint32_t count) {
+  for (; count >= 4u; count -= 4u, from += 4, to += 16) {
+    const uint8_t a = from[0], b = from[1], c = from[2], d = from[3];
+    to[0] = a, to[4] = b, to[8] = c, to[12] = d;
+  }
+  for (; count != 0u; count--, to += 4) *to = *from++;
+}
+
+/* sums[row][column] of rows that lie byte by byte beside each other, x[depth][4], and a block of packed weights. */
+void tvm_pulp_block(int32_t *sums, const uint8_t *x, const int8_t *weight, uint32_t words, uint32_t x_type);
+/* The same of a single row as it is. */
+void tvm_pulp_block_row(int32_t *sums, const uint8_t *x, const int8_t *weight, uint32_t words, uint32_t x_type);
+
+/* First column of a block: the last one reaches back. */
+TVM_PULP_INLINE uint32_t tvm_pulp_block_column(uint32_t block, uint32_t columns) {
+  const uint32_t first = TVM_PULP_BLOCK * block;
+  return columns < TVM_PULP_BLOCK ? 0u : first + TVM_PULP_BLOCK > columns ? columns - TVM_PULP_BLOCK : first;
+}
+
+/* `rows` rows in scratch, x[depth][4], by all columns: sums, bias, requantization. y: the first row's. */
+void tvm_pulp_multiply_rows(const uint8_t *x, uint32_t rows, const int8_t *weight, const int32_t *bias, uint32_t columns,
+                            uint32_t depth, uint32_t x_type, int32_t weight_offset,
+                            const struct tvm_pulp_requant *requant, uint8_t *y, uint32_t y_stride);
+
+#endif /* TVM_PULP_RV32_BLOCK_H */

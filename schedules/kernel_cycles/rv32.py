@@ -1,0 +1,84 @@
+"""Work of kernels of a core by itself, whose multiplications take one cycle: blocks of four rows by four columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from schedules.kernel_cycles.model import Fields, Work, kind_of, share, words
+
+# enum tvm_pulp_type: types of 16 bits come behind.
+_INT32 = 2
+
+
+def _blocks(rows: int, columns: int, depth: int, kind: str, cores: int) -> Work:
+    mine = share(-(-rows // 4), cores)
+    blocks = mine * -(-columns // 4)
+    return {"call": 1, "rows": mine, "block": blocks, "word": blocks * words(depth), f"output_{kind}": blocks * 16}
+
+
+def _summed(work: Work, f: Fields, depth: int) -> Work:
+    return work | {"summed_element": 4 * work["rows"] * depth} if f["weight_offset"] else work
+
+
+def dense(f: Fields, cores: int) -> Work:
+    rows, columns, depth, kind = f["rows"], f["columns"], f["depth"], kind_of(f)
+    if f["x_type"] > _INT32:
+        outputs = share(rows * columns, cores)
+        return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_element": outputs * depth}
+    if rows == 1 and not f["weight_offset"]:
+        blocks = -(-columns // 4)
+        return {"row_call": 1, "row_word": blocks * words(depth), f"row_output_{kind}": columns}
+    work = _blocks(rows, columns, depth, kind, cores)
+    return _summed(work, f, depth) | {"spread": 4 * work["rows"], "spread_element": 4 * work["rows"] * depth}
+
+
+def conv2d(f: Fields, cores: int) -> Work:
+    depth = f["kernel_height"] * f["kernel_width"] * f["channels"]
+    work = _blocks(f["out_height"] * f["out_width"], f["out_channels"], depth, kind_of(f), cores)
+    rows = 4 * work["rows"] * f["kernel_height"]
+    apart = {"spread_pixel": rows * f["kernel_width"]} if f["dilation_x"] != 1 else {}
+    return _summed(work, f, depth) | {"spread": rows, "spread_element": 4 * work["rows"] * depth, **apart}
+
+
+def depthwise_conv2d(f: Fields, cores: int) -> Work:
+    channels, kind = share(f["channels"], cores), kind_of(f)
+    outputs = channels * f["out_height"] * f["out_width"]
+    kernel, dilation = (f["kernel_height"], f["kernel_width"]), (f["dilation_y"], f["dilation_x"])
+    if kernel != (3, 3) or dilation != (1, 1) or f["stride_x"] > 2 or f["pad_left"] > 1:
+        taps = outputs * kernel[0] * kernel[1]
+        return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_tap": taps}
+    tap = "tap" if f["stride_x"] == 1 else "strided_tap"
+    rows = channels * f["out_height"]
+    return {"call": 1, "channel": channels, "row": rows, tap: outputs, f"output_{kind}": outputs}
+
+
+def requantize(f: Fields, cores: int) -> Work:
+    kind, rows, columns = kind_of(f), f["rows"] * f["lines"], f["columns"]
+    if f["x_type"] != _INT32 or f["zero_point"] or f["lines"] != 1 or kind.startswith("shift"):
+        return {"plain_call": 1, f"plain_element_{kind}": share(rows * columns, cores)}
+    channels, each = (rows, columns) if f["per_row"] else (columns, rows)
+    mine = share(channels, cores)
+    return {"call": 1, "channel": mine, f"element_{kind}": mine * each}
+
+
+def transpose(f: Fields, cores: int) -> Work:
+    elements = share(f["size0"] * f["size1"] * f["size2"] * f["size3"], cores)
+    if f["element_bytes"] != 1 or f["stride2"] != 1 or f["stride3"] != f["size2"]:
+        return {"plain_call": 1, "plain_word" if f["element_bytes"] == 4 else "plain_element": elements}
+    fours = f["size3"] // 4 * 4
+    rows = f["size0"] * f["size1"] * fours // 4
+    return {
+        "call": 1,
+        "row": rows,
+        "turned": elements * fours // f["size3"],
+        "left": elements * (f["size3"] - fours) // f["size3"],
+    }
+
+
+WORKS: dict[str, Callable[[Fields, int], Work]] = {
+    "dense": dense,
+    "conv2d": conv2d,
+    "depthwise_conv2d": depthwise_conv2d,
+    "requantize": requantize,
+    "transpose": transpose,
+}

@@ -1,0 +1,10 @@
+"""`python -m tvm_pulp.mlonmcu`: the same as the command `tvmpulp-mlonmcu`."""
+
+from __future__ import annotations
+
+import sys
+
+from tvm_pulp.mlonmcu.command_line import main
+
+if __name__ == "__main__":
+    sys.exit(main())

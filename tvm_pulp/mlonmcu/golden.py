@@ -1,0 +1,58 @@
+"""Inputs of a model and the outputs that belong to them, where files beside the model state them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+
+Arrays = dict[str, np.ndarray]
+
+# Beside a model: one case in two files, or several in one, whose first axis is the case.
+_INPUTS, _OUTPUTS, _CASES = "inputs.npz", "outputs.npz", "golden.npz"
+# Of several answers in a file of cases, the first that is there.
+_ANSWERS = ("outputs", "outputs_reference")
+
+
+@dataclass(frozen=True)
+class Golden:
+    """Arrays in the order of the graph; None is not stated."""
+
+    inputs: Arrays | None
+    outputs: Arrays | None
+
+
+def find_golden(folder: Path, case: int, inputs: Path | None = None, outputs: Path | None = None) -> Golden:
+    """What files in the model's folder state; files that are named win."""
+    if inputs is None and outputs is None and (folder / _CASES).is_file():
+        return _from_cases(folder / _CASES, case)
+    if case:
+        raise UserError(f"case={case}: {folder} has no {_CASES} with several cases: drop it")
+    if inputs is None and (folder / _INPUTS).is_file():
+        inputs = folder / _INPUTS
+        # Outputs without inputs belong to something else.
+        outputs = outputs or (folder / _OUTPUTS if (folder / _OUTPUTS).is_file() else None)
+    if outputs is not None and inputs is None:
+        raise UserError(f"outputs_path={outputs} is of no use without the inputs: state inputs_path as well")
+    return Golden(_read(inputs) if inputs else None, _read(outputs) if outputs else None)
+
+
+def _from_cases(path: Path, case: int) -> Golden:
+    arrays = _read(path)
+    answer = next((name for name in _ANSWERS if name in arrays), None)
+    if "inputs" not in arrays or answer is None:
+        raise UserError(f"'{path}' holds no arrays 'inputs' and '{_ANSWERS[0]}', case by case: rename or remove it")
+    if not 0 <= case < len(arrays["inputs"]):
+        raise UserError(f"case={case}: '{path}' has cases 0 to {len(arrays['inputs']) - 1}")
+    return Golden({"input": arrays["inputs"][case]}, {"output": arrays[answer][case]})
+
+
+def _read(path: Path) -> Arrays:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (OSError, ValueError) as error:
+        raise UserError(f"golden data '{path}' is not a readable .npz file ({error})") from None

@@ -1,0 +1,12 @@
+"""Accelerator models for other simulators: sources that build against an installation of the user's own."""
+
+from __future__ import annotations
+
+from tvm_pulp.plugin.build import build
+from tvm_pulp.plugin.write import SIMULATORS, write
+
+__all__ = [
+    "SIMULATORS",
+    "build",
+    "write",
+]

@@ -1,0 +1,187 @@
+"""Where the cycles of every engine went, layer by layer. The causes of an engine add up to the cycles of the layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
+
+CAUSES = (
+    "compute",
+    "l1_conflict",
+    "outside_access",
+    "instruction_cache",
+    "dma_wait",
+    "other_engine",
+    "barrier",
+    "idle",
+)
+_STALLS = ("l1_conflict", "outside_access", "instruction_cache", "barrier")
+
+# Engine -> cause -> cycles; null where a cause is not told apart.
+Causes = dict[str, dict[str, int | None]]
+
+
+def layer_causes(activity: Activity) -> list[Causes]:
+    """Of each layer, for every core that takes part and every accelerator.
+
+    A core that is awake computes or is stalled. One that sleeps waits for whoever works: other cores (`barrier`), an
+    accelerator (`other_engine`), transfers while nobody else works (`dma_wait`), a core that gives commands
+    (`barrier`); in what is left nothing happens.
+    """
+    moments = _Moments.of(activity)
+    table = {core.name: _core_causes(moments, activity, number) for number, core in enumerate(activity.cores)}
+    table |= {name: _accelerator_causes(moments, name) for name in activity.accelerators}
+    layers = len(activity.boundaries) - 1
+    return [
+        {
+            engine: {cause: _known(engine, cause, activity, int(cycles[layer, c])) for c, cause in enumerate(CAUSES)}
+            for engine, cycles in table.items()
+        }
+        for layer in range(layers)
+    ]
+
+
+def total_causes(layers: list[Causes]) -> Causes:
+    """Of all layers together."""
+    total: Causes = {}
+    for layer in layers:
+        for engine, causes in layer.items():
+            known = total.setdefault(engine, dict.fromkeys(causes, 0))
+            for cause, cycles in causes.items():
+                before = known[cause]
+                known[cause] = None if cycles is None or before is None else before + cycles
+    return total
+
+
+def _known(engine: str, cause: str, activity: Activity, cycles: int) -> int | None:
+    """An accelerator's waits for banks of L1 are inside its jobs: nobody tells them apart."""
+    return None if cause == "l1_conflict" and engine in activity.accelerators else cycles
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """The inference cut wherever anything begins or ends."""
+
+    edges: np.ndarray
+    lengths: np.ndarray
+    layer: np.ndarray
+    layers: int
+    awake: list[np.ndarray]
+    jobs: dict[str, np.ndarray]
+    working: np.ndarray  # some core that computes is awake
+    moving: np.ndarray  # some transfer is under way
+    commanding: np.ndarray  # a core that only gives commands is awake
+
+    @staticmethod
+    def of(activity: Activity) -> _Moments:
+        transfers = [activity.loads, activity.stores, activity.from_l3, activity.to_l3]
+        actors: list[Spans | CoreSpans] = [*activity.cores, *activity.accelerators.values(), *transfers]
+        times = [actor.starts for actor in actors] + [actor.ends for actor in actors]
+        known = np.concatenate([*times, np.asarray(activity.boundaries, np.int64)])
+        edges = np.unique(np.clip(known, activity.start, activity.end))
+        awake = [_covered(edges, c.starts[c.awake], c.ends[c.awake]) for c in activity.cores]
+        nothing = np.zeros(len(edges) - 1, bool)
+        return _Moments(
+            edges=edges,
+            lengths=np.diff(edges),
+            layer=np.searchsorted(np.asarray(activity.boundaries), edges[:-1], side="right") - 1,
+            layers=len(activity.boundaries) - 1,
+            awake=awake,
+            jobs={name: _covered(edges, s.starts, s.ends) for name, s in activity.accelerators.items()},
+            working=_any(nothing, [a for a, core in zip(awake, activity.cores, strict=True) if core.computes]),
+            moving=_any(nothing, [_covered(edges, s.starts, s.ends) for s in transfers]),
+            commanding=_any(nothing, [a for a, core in zip(awake, activity.cores, strict=True) if not core.computes]),
+        )
+
+    def by_layer(self, chosen: np.ndarray) -> np.ndarray:
+        """Cycles of the chosen moments in each layer."""
+        found = np.zeros(self.layers, np.int64)
+        np.add.at(found, self.layer[chosen], self.lengths[chosen])
+        return found
+
+
+def _any(nothing: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
+    return np.any([nothing, *parts], axis=0)
+
+
+def _covered(edges: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """For each moment between two edges, whether some span covers it; spans begin and end at edges or outside."""
+    change = np.zeros(len(edges), np.int64)
+    np.add.at(change, np.searchsorted(edges, np.clip(starts, edges[0], edges[-1])), 1)
+    np.add.at(change, np.searchsorted(edges, np.clip(ends, edges[0], edges[-1])), -1)
+    return np.asarray(np.cumsum(change)[:-1] > 0)
+
+
+def _accelerator_causes(moments: _Moments, name: str) -> np.ndarray:
+    busy = moments.jobs[name]
+    others = _any(moments.working, [jobs for engine, jobs in moments.jobs.items() if engine != name])
+    found = np.zeros((moments.layers, len(CAUSES)), np.int64)
+    found[:, CAUSES.index("compute")] = moments.by_layer(busy)
+    reasons = [("other_engine", others), ("dma_wait", moments.moving), ("other_engine", moments.commanding)]
+    _share_out(found, moments, ~busy, reasons)
+    return found
+
+
+def _core_causes(moments: _Moments, activity: Activity, number: int) -> np.ndarray:
+    core = activity.cores[number]
+    found = _awake_causes(core, activity.boundaries)
+    held = _covered(moments.edges, core.starts[core.held], core.ends[core.held])
+    found[:, CAUSES.index("outside_access")] += moments.by_layer(held & ~moments.awake[number])
+    engines = _any(np.zeros_like(held), list(moments.jobs.values()))
+    reasons = [
+        ("barrier", moments.working),
+        ("other_engine", engines),
+        ("dma_wait", moments.moving),
+        ("barrier", moments.commanding),
+    ]
+    _share_out(found, moments, ~moments.awake[number] & ~held, reasons)
+    return found
+
+
+def _share_out(
+    found: np.ndarray, moments: _Moments, waiting: np.ndarray, reasons: Sequence[tuple[str, np.ndarray]]
+) -> None:
+    """Moments of waiting go to the first reason that holds, the rest to `idle`."""
+    for cause, holds in reasons:
+        found[:, CAUSES.index(cause)] += moments.by_layer(waiting & holds)
+        waiting = waiting & ~holds
+    found[:, CAUSES.index("idle")] += moments.by_layer(waiting)
+
+
+def _awake_causes(core: CoreSpans, boundaries: Sequence[int]) -> np.ndarray:
+    """Cycles by layer of a core that is awake. A stretch that crosses into the next layer has one mix in both."""
+    edges = np.asarray(boundaries, np.int64)
+    found = np.zeros((len(edges) - 1, len(CAUSES)), np.int64)
+    columns = [CAUSES.index("compute"), *(CAUSES.index(cause) for cause in _STALLS)]
+    inside = core.awake & (core.ends > edges[0]) & (core.starts < edges[-1])
+    starts, ends = core.starts[inside], core.ends[inside]
+    stalls = np.stack([core.stalls[cause][inside] for cause in _STALLS], axis=1)
+    mixes = np.concatenate([(ends - starts - stalls.sum(axis=1))[:, None], stalls], axis=1)
+    first = np.searchsorted(edges, starts, side="right") - 1
+    last = np.searchsorted(edges, ends, side="left") - 1
+    whole = (first == last) & (first >= 0) & (last < len(edges) - 1)
+    for place, column in enumerate(columns):
+        np.add.at(found[:, column], first[whole], mixes[whole, place])
+    for span in np.flatnonzero(~whole):
+        left, length, at = mixes[span].copy(), int(ends[span] - starts[span]), int(starts[span])
+        for layer in range(int(first[span]), int(last[span]) + 1):
+            until = min(int(ends[span]), int(edges[layer + 1])) if layer + 1 < len(edges) else int(ends[span])
+            part = _part(left, until - at, length)
+            if 0 <= layer < len(edges) - 1:
+                found[layer, columns] += part
+            left, length, at = left - part, length - (until - at), until
+    return found
+
+
+def _part(mix: np.ndarray, cycles: int, of: int) -> np.ndarray:
+    """So many cycles out of a mix, in its proportions, in whole numbers."""
+    if cycles >= of:
+        return mix
+    part = mix * cycles // of
+    for place in np.argsort(part - mix * cycles / of, kind="stable")[: cycles - int(part.sum())]:
+        part[place] += 1
+    return np.asarray(part)

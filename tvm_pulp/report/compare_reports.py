@@ -1,0 +1,84 @@
+"""Two reports beside each other: figures of the whole, and layers that have the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from tvm_pulp.report.fitted_table import print_fitted
+
+# What is compared of the whole network, and what it is called.
+_FIGURES = {
+    "cycles": "cycles",
+    "cold_cycles": "cycles of the first inference",
+    "estimated_cycles": "estimated cycles",
+    "bound_cycles": "bound",
+    "macs": "MAC",
+    "macs_per_cycle": "MAC/cycle",
+    "instructions": "instructions",
+    "energy_uj": "energy in µJ",
+    "code_bytes": "bytes of code",
+}
+
+
+def compared(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures as (name, first, second, ratio), and pairs of layers: places in both reports, None where one has none."""
+    figures = [(text, first.get(name), second.get(name)) for name, text in _FIGURES.items()]
+    for level in dict.fromkeys((*first["memory"], *second["memory"])):
+        peaks = [run["memory"].get(level, {}).get("peak") for run in (first, second)]
+        figures.append((f"bytes of {level}", peaks[0], peaks[1]))
+    known = [(name, a, b) for name, a, b in figures if a is not None or b is not None]
+    return {
+        "figures": [[name, a, b, b / a if a and b is not None else None] for name, a, b in known],
+        "layers": _pairs([layer["name"] for layer in first["layers"]], [layer["name"] for layer in second["layers"]]),
+    }
+
+
+def _pairs(first: list[str], second: list[str]) -> list[list[int | None]]:
+    """Layers of the same name meet; the others stand where they run."""
+    there = {name: place for place, name in enumerate(second)}
+    pairs: list[list[int | None]] = []
+    shown = 0
+    for place, name in enumerate(first):
+        partner = there.get(name)
+        if partner is not None and partner >= shown:
+            pairs += [[None, other] for other in range(shown, partner)]
+            pairs.append([place, partner])
+            shown = partner + 1
+        else:
+            pairs.append([place, None])
+    return pairs + [[None, other] for other in range(shown, len(second))]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
+
+
+def _change(a: Any, b: Any) -> str:
+    return f"{100 * (b - a) / a:+.1f} %" if a and b is not None else "-"
+
+
+def print_comparison(names: tuple[str, str], first: Mapping[str, Any], second: Mapping[str, Any], out: TextIO) -> None:
+    """Two tables: the whole, then the layers."""
+    found = compared(first, second)
+    whole = [[name, _text(a), _text(b), _change(a, b)] for name, a, b, _ in found["figures"]]
+    print_fitted(f"{names[0]} and {names[1]}", ["", *names, "change"], whole, 1, out)
+    rows = []
+    for a, b in found["layers"]:
+        left = first["layers"][a] if a is not None else {}
+        right = second["layers"][b] if b is not None else {}
+        shown, cycles = left or right, [layer.get("cycles") for layer in (left, right)]
+        engines = [layer.get("engine", "-") for layer in (left, right)]
+        rows.append([shown["name"], shown["op"], *engines, *map(_text, cycles), _change(*cycles)])
+    heads = [
+        "layer",
+        "op",
+        f"engine of {names[0]}",
+        f"of {names[1]}",
+        f"cycles of {names[0]}",
+        f"of {names[1]}",
+        "change",
+    ]
+    print_fitted("layers", heads, rows, 4, out)

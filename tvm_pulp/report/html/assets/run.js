@@ -1,0 +1,12 @@
+/* The page of one run. */
+{
+  const { report, causes, title, timeline, memory, roofline, graph } = T.data;
+  T.startPage(title, `${report.target} on ${report.soc}${report.cores ? `, ${report.cores} cores` : ''}`, (layer) => report.layers[layer].name);
+  T.summary(report);
+  T.causes(report, causes);
+  T.layers(report, causes);
+  T.timeline(timeline, report.layers);
+  T.memories(memory, report.layers);
+  T.roofline(roofline, report);
+  T.graph(graph, report);
+}

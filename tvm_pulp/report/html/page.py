@@ -1,0 +1,28 @@
+"""Puts data, style and scripts together into one file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib import resources
+from typing import Any
+
+
+def page(kind: str, title: str, data: Mapping[str, Any], scripts: Sequence[str]) -> str:
+    """A page of assets/`kind`.html. Data cannot end the element it stands in; nothing outside the file is reached."""
+    assets = resources.files("tvm_pulp.report.html") / "assets"
+
+    def read(name: str) -> str:
+        return (assets / name).read_text(encoding="utf-8")
+
+    parts = {
+        "TITLE": escape(title),
+        "STYLE": read("style.css"),
+        "BODY": read(f"{kind}.html"),
+        "DATA": json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+        "SCRIPTS": "\n".join(read(f"{name}.js") for name in scripts),
+    }
+    # In one pass over the frame: what is put in is not looked at again.
+    frame = read("frame.html").split("@@")
+    return "".join(parts.get(part, part) for part in frame)

@@ -1,0 +1,49 @@
+"""The page of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tvm_pulp.report.causes import CAUSES
+from tvm_pulp.report.cycle_axis import CycleAxis
+from tvm_pulp.report.html.graph_data import graph_data
+from tvm_pulp.report.html.memory_data import memory_data
+from tvm_pulp.report.html.page import page
+from tvm_pulp.report.html.roofline_data import roofline_data
+from tvm_pulp.report.html.timeline_data import timeline_data
+from tvm_pulp.sim.activity import Activity
+
+_SCRIPTS = ("basics", "summary", "causes", "layers", "timeline", "memory", "roofline", "graph", "run")
+
+
+@dataclass(frozen=True)
+class RunDetails:
+    """What a page shows beyond the report; None where it is not known."""
+
+    metadata: Mapping[str, Any]
+    plan: dict[str, Any] | None
+    activity: Activity | None
+
+
+def run_page(report: Mapping[str, Any], details: RunDetails, title: str) -> str:
+    """Summary, causes, layers, timeline, memories, roofline and graph of a run."""
+    from tvm_pulp import soc as socs
+    from tvm_pulp.estimate import estimate_plan
+    from tvm_pulp.soc.cost_model import CostModel
+
+    facts, plan = details.metadata["tvm_pulp"], details.plan
+    soc = socs.recorded(facts)
+    expected = estimate_plan(plan, CostModel(soc, plan["cores"])) if plan is not None else None
+    axis = CycleAxis.of(plan, expected.step_starts, expected.cycles) if plan is not None and expected else None
+    data = {
+        "title": title,
+        "causes": list(CAUSES),
+        "report": report,
+        "timeline": timeline_data(details.activity, plan, expected),
+        "memory": memory_data(report, facts, plan, axis),
+        "roofline": roofline_data(report, soc.dma.bytes_per_cycle if report["cycles"] else None),
+        "graph": graph_data(facts),
+    }
+    return page("run", f"{title}: {report['target']} on {report['soc']}", data, _SCRIPTS)

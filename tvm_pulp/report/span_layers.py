@@ -1,0 +1,120 @@
+"""Which layer a measured transfer or job belongs to: the plan's actions beside what happened, in the same order."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LayerSpan:
+    """Something that an actor did for a layer, in cycles since the inference began."""
+
+    start: int
+    end: int
+    layer: int
+    amount: int
+
+
+def job_spans(activity: Activity, plan: Record | None) -> dict[str, list[LayerSpan]]:
+    """Jobs of every accelerator: they end in the order in which they were given."""
+    planned: dict[str, list[int]] = defaultdict(list)
+    for action in _actions(plan, "job"):
+        planned[action["engine"]].append(action["layer"])
+    found = {}
+    for name, spans in activity.accelerators.items():
+        shown, layers = _inside(activity, spans), planned[name]
+        known = layers if len(layers) == len(shown) else [_layer_at(activity, int(s)) for s in shown[:, 0]]
+        found[name] = _layer_spans(activity, shown, known)
+    return found
+
+
+def transfer_spans(activity: Activity, plan: Record | None) -> dict[str, list[LayerSpan]]:
+    """Loads, stores and what comes from L3: of several cores' commands, that of the same size which comes first."""
+    kinds = {"load": activity.loads, "store": activity.stores, "l3": activity.from_l3}
+    found = {}
+    for kind, spans in kinds.items():
+        waiting: dict[int, deque[int]] = defaultdict(deque)
+        for action in _actions(plan, "fetch" if kind == "l3" else kind):
+            access = (action["writes"] or action["reads"])[0]
+            waiting[access["bytes"]].append(action["layer"])
+        shown = _inside(activity, spans)
+        layers = [
+            waiting[int(amount)].popleft() if waiting[int(amount)] else _layer_at(activity, int(start))
+            for start, _, amount in shown
+        ]
+        found[kind] = _layer_spans(activity, shown, layers)
+    return found
+
+
+def awake_spans(activity: Activity) -> dict[str, list[LayerSpan]]:
+    """When every core is awake, cut where layers begin."""
+    edges = np.asarray(activity.boundaries, np.int64)
+    found = {}
+    for core in activity.cores:
+        mine = []
+        chosen = core.awake & (core.ends > activity.start) & (core.starts < activity.end)
+        for start, end in zip(core.starts[chosen], core.ends[chosen], strict=True):
+            cuts = edges[(edges > start) & (edges < end)].tolist()
+            ends = [max(int(start), activity.start), *cuts, min(int(end), activity.end)]
+            for a, b in itertools.pairwise(ends):
+                if a < b:
+                    mine.append(LayerSpan(a - activity.start, b - activity.start, _layer_at(activity, a), b - a))
+        found[core.name] = mine
+    return found
+
+
+def busy_cycles(activity: Activity, plan: Record | None) -> list[int]:
+    """Of each layer, the cycles in which its engine works on it: jobs, else the most that one core is awake."""
+    layers = len(activity.boundaries) - 1
+    jobs, cores = [0] * layers, [0] * layers
+    for spans in job_spans(activity, plan).values():
+        for span in spans:
+            jobs[span.layer] += span.end - span.start
+    for actor in (core for core in activity.cores if core.computes):
+        cores = [max(a, int(b)) for a, b in zip(cores, _awake_by_layer(actor, activity), strict=True)]
+    return [job or core for job, core in zip(jobs, cores, strict=True)]
+
+
+def _awake_by_layer(core: CoreSpans, activity: Activity) -> np.ndarray:
+    """Cycles of each layer in which a core is awake; its stretches follow each other."""
+    edges = np.asarray(activity.boundaries, np.int64)
+    starts, ends = core.starts[core.awake], core.ends[core.awake]
+    if not len(starts):
+        return np.zeros(len(edges) - 1, np.int64)
+    before = np.concatenate([[0], np.cumsum(ends - starts)])
+    last = np.searchsorted(starts, edges, side="right") - 1
+    inside = np.clip(np.minimum(edges, ends[last]) - starts[last], 0, None)
+    return np.diff(np.where(last < 0, 0, before[last] + inside))
+
+
+def _actions(plan: Record | None, kind: str) -> list[Record]:
+    steps: Sequence[Record] = plan["program"] if plan is not None else ()
+    return [action for step in steps for action in step["actions"] if action["do"] == kind]
+
+
+def _inside(activity: Activity, spans: Spans) -> np.ndarray:
+    """Start, end and amount of what begins in the inference."""
+    chosen = (spans.starts >= activity.start) & (spans.starts < activity.end)
+    return np.stack([spans.starts[chosen], spans.ends[chosen], spans.amounts[chosen]], axis=1)
+
+
+def _layer_at(activity: Activity, cycle: int) -> int:
+    last = len(activity.boundaries) - 2
+    return min(max(int(np.searchsorted(activity.boundaries, cycle, side="right")) - 1, 0), last)
+
+
+def _layer_spans(activity: Activity, shown: np.ndarray, layers: Sequence[int]) -> list[LayerSpan]:
+    return [
+        LayerSpan(int(start) - activity.start, min(int(end), activity.end) - activity.start, layer, int(amount))
+        for (start, end, amount), layer in zip(shown, layers, strict=True)
+    ]

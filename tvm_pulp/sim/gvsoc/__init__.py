@@ -1,0 +1,9 @@
+"""GVSoC, an installation of the user's own, as a device."""
+
+from __future__ import annotations
+
+from tvm_pulp.sim.gvsoc.runner import GvsocRunner
+
+__all__ = [
+    "GvsocRunner",
+]

@@ -1,0 +1,74 @@
+"""Collects from the simulator's stream what every core did, and why it stood still."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
+from tvm_pulp.sim.iss.calls import cause_names
+from tvm_pulp.sim.iss.machine import Machine
+
+# enum trace_kind of c_runtime/iss/trace.h
+_ACTIVE, _ASLEEP, _DMA, _PERIPHERAL, _L3 = range(5)
+# Causes of the simulator that stall a core while it is awake; the others are part of computing.
+_STALLS = {
+    "l1 conflict": "l1_conflict",
+    "external access": "outside_access",
+    "instruction cache": "instruction_cache",
+    "event wait": "barrier",
+}
+
+
+class ActivityRecorder:
+    """A consumer of the stream for one run of a machine."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._batches: list[np.ndarray] = []
+
+    def consume(self, records: np.ndarray) -> None:
+        """Keep what cores did."""
+        self._batches.append(records[records["span"]["kind"] <= _ASLEEP])
+
+    def activity(self, boundaries: Sequence[int], cores: int) -> Activity:
+        """What happened between the first and the last boundary; `cores` take part."""
+        timeline = self._machine.timeline()
+        engines = list(self._machine.soc.engines)
+        cluster = self._machine.soc.cluster
+        records = np.concatenate(self._batches)
+        # The core behind those that compute is part of the cluster where it gives the commands.
+        commanders = [cluster.cores] if cluster.dma_core else []
+        return Activity(
+            boundaries=list(boundaries),
+            cores=[self._core(records, core, core < cores) for core in (*range(cores), *commanders)],
+            accelerators={name: _spans(timeline, _PERIPHERAL, number) for number, name in enumerate(engines)},
+            loads=_spans(timeline, _DMA, 1),
+            stores=_spans(timeline, _DMA, 0),
+            from_l3=_spans(timeline, _L3, 0),
+            to_l3=_spans(timeline, _L3, 1),
+        )
+
+    def _core(self, records: np.ndarray, core: int, computes: bool) -> CoreSpans:
+        own = records[records["span"]["track"] == core]
+        spans, counted = own["span"], own["causes"].astype(np.int64)
+        # Causes are counted since the core started.
+        added = np.diff(counted, axis=0, prepend=np.zeros((1, counted.shape[1]), np.int64))
+        names = cause_names()
+        awake = spans["kind"] == _ACTIVE
+        return CoreSpans(
+            name=self._machine.soc.core_name(core),
+            starts=spans["start"].astype(np.int64),
+            ends=spans["end"].astype(np.int64),
+            awake=awake,
+            held=~awake & (added[:, names.index("external access")] > 0),
+            stalls={ours: added[:, names.index(theirs)] for theirs, ours in _STALLS.items()},
+            computes=computes,
+        )
+
+
+def _spans(timeline: np.ndarray, kind: int, track: int) -> Spans:
+    own = timeline[(timeline["kind"] == kind) & (timeline["track"] == track)]
+    own = own[np.argsort(own["start"], kind="stable")]
+    return Spans(*(own[field].astype(np.int64) for field in ("start", "end", "amount")))

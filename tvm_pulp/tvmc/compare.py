@@ -1,0 +1,54 @@
+"""`tvmc compare`: two reports of `tvmc run --report` side by side, as tables and as a page."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.tvmc.model_options import check_writable
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("A", help="report written by `tvmc run --report`")
+    parser.add_argument("B", help="another one")
+    parser.add_argument("--html", metavar="F.html", help="write both as one self-contained page")
+    parser.epilog = "example: tvmc compare before.json after.json --html both.html"
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.html:
+        check_writable(args.html, "--html")
+    first, second = _read(args.A), _read(args.B)
+    names = _names(args.A, args.B)
+    from tvm_pulp.report.compare_reports import print_comparison
+
+    if args.html:
+        from tvm_pulp.report.html import compare_page
+
+        Path(args.html).write_text(compare_page(dict(zip(names, (first, second), strict=True))), encoding="utf-8")
+    print_comparison(names, first, second, sys.stdout)
+    return 0
+
+
+def _read(path: str) -> dict[str, Any]:
+    from tvm_pulp.formats import ReportJson, from_json
+
+    try:
+        report: dict[str, Any] = from_json(ReportJson, Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"cannot read '{path}': {error.strerror}") from None
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"'{path}' is no report ({reason}): write one with `tvmc run --report`") from None
+    return report
+
+
+def _names(a: str, b: str) -> tuple[str, str]:
+    """What the reports are called: the shortest that tells them apart."""
+    for made in (Path(a).stem, Path(b).stem), (a, b):
+        if made[0] != made[1]:
+            return made
+    return "first", "second"

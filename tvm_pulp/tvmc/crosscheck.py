@@ -1,0 +1,154 @@
+"""`tvmc crosscheck`: the same program on several devices; do outputs and cycles agree?"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tvm_pulp.errors import UserError, WrongAnswer
+from tvm_pulp.tvmc import device_options
+from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of, read_arrays
+from tvm_pulp.tvmc.progress import Progress
+
+if TYPE_CHECKING:
+    from tvm_pulp.api import App
+    from tvm_pulp.crosscheck import Comparison, Measurement
+
+_MOST_INFERENCES = 16
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model_arguments(parser)
+    parser.add_argument(
+        "--devices",
+        default="iss,gvsoc",
+        metavar="LIST",
+        help="the first is held against the others; default: iss,gvsoc; iss alone with --baseline",
+    )
+    device_options.add_arguments(parser)
+    parser.add_argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
+    parser.add_argument(
+        "--inferences", type=int, default=2, metavar="N", help="2 to 16; cycles are the mean of all but the first"
+    )
+    parser.add_argument(
+        "--tolerance", type=float, default=1.5, metavar="PERCENT", help="deviation of the whole that is accepted"
+    )
+    parser.add_argument("--baseline", metavar="F.json", help="compare with recorded figures of this very program")
+    parser.add_argument("--record", metavar="F.json", help="add what the other devices measured to this file")
+    parser.epilog = "Example: tvmc crosscheck archive.tar --devices iss,gvsoc --inferences 6. " + str(parser.epilog)
+
+
+def run(args: argparse.Namespace) -> int:
+    devices = _devices(args)
+    if not 2 <= args.inferences <= _MOST_INFERENCES:
+        raise UserError(f"--inferences {args.inferences}: choose 2 to {_MOST_INFERENCES}")
+    if args.record:
+        check_writable(args.record, "--record")
+    settings = _settings(devices, device_options.settings(args))
+    arrays = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
+    app = _app(args)
+    from tvm_pulp.crosscheck import baseline_measurements, compare, measure, record, write_baseline
+    from tvm_pulp.report.inputs import prepare_inputs
+
+    facts = app.metadata["tvm_pulp"]
+    inputs = prepare_inputs(facts["inputs"], arrays)
+    measured: list[Measurement] = []
+    for device in devices:
+        print(f"tvmc crosscheck: {args.inferences} inferences on {device}", file=sys.stderr, flush=True)
+        measured.append(measure(app, device, inputs, args.inferences, settings[device]))
+    if args.record:
+        runs = [record(str(args.MODEL), facts, m, settings[m.device]) for m in measured[1:]]
+        write_baseline(Path(args.record), runs)
+    if args.baseline:
+        measured += baseline_measurements(Path(args.baseline), measured[0].elf_sha256, facts["soc"])
+    comparison = compare(measured, [layer["name"] for layer in facts["layers"]])
+    _show(comparison, measured, args.tolerance)
+    return _verdict(comparison, measured, args.tolerance)
+
+
+def _devices(args: argparse.Namespace) -> list[str]:
+    devices = [name.strip() for name in args.devices.split(",") if name.strip()]
+    if len(set(devices)) != len(devices) or not devices:
+        raise UserError(f"--devices {args.devices}: name different devices, such as iss,gvsoc")
+    if len(devices) < 2 and not args.baseline:
+        raise UserError(f"--devices {args.devices}: name two, such as iss,gvsoc, or give a --baseline")
+    if len(devices) < 2 and args.record:
+        raise UserError("--record keeps what other devices measured: name a second one in --devices")
+    return devices
+
+
+def _settings(devices: Sequence[str], given: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Options go to the devices that know them; one that none knows is a user error."""
+    from tvm_pulp.sim.runner import runner_class
+
+    known = {device: runner_class(device).options for device in devices}
+    for name in given:
+        if not any(name in options for options in known.values()):
+            every = sorted({option for options in known.values() for option in options})
+            raise UserError(
+                f"--device-option {name}: none of the devices has it: they have {', '.join(every) or 'none'}"
+            )
+    return {
+        device: {name: value for name, value in given.items() if name in options} for device, options in known.items()
+    }
+
+
+def _app(args: argparse.Namespace) -> App:
+    """An archive as it is, a model compiled."""
+    from tvm_pulp.api import App, CompileOptions, compile_with
+
+    options = options_of(args)
+    if not str(args.MODEL).endswith(".tar"):
+        with Progress("crosscheck", stages=False) as progress:
+            return compile_with(args.MODEL, options, progress)
+    plain = CompileOptions()
+    for field in fields(plain):
+        if getattr(options, field.name) != getattr(plain, field.name):
+            option = "--" + field.name.replace("_", "-")
+            raise UserError(f"{option} has no effect on '{args.MODEL}', which is compiled already: drop it")
+    return App.load(args.MODEL)
+
+
+def _show(comparison: Comparison, measured: Sequence[Measurement], tolerance: float) -> None:
+    from tvm_pulp.report.fitted_table import print_fitted
+
+    others = [m.device for m in measured[1:]]
+    columns = ["layer", *(m.device for m in measured), *(f"from {other}" for other in others)]
+    rows = []
+    for row in comparison.rows:
+        cycles = ["-" if c is None else f"{c:,}" for c in row.cycles]
+        rows.append([row.name, *cycles, *(_deviation_text(value, tolerance) for value in row.deviations)])
+    print_fitted("cycles of the last inference; total: mean of all but the first", columns, rows, 1, sys.stdout)
+    for m in measured:
+        of = f", {m.revision}" if m.revision else ""
+        took = f", {m.seconds:.1f} s" if m.seconds else ""
+        print(f"{m.device}{of}: {' '.join(f'{c:,}' for c in m.cycles or [])} cycles{took}")
+    print(f"program {measured[0].elf_sha256}")
+
+
+def _deviation_text(value: float | None, tolerance: float) -> str:
+    if value is None:
+        return "-"
+    return f"{value:+.2f} %" + (" !" if abs(value) > tolerance else "")
+
+
+def _verdict(comparison: Comparison, measured: Sequence[Any], tolerance: float) -> int:
+    first, others = measured[0].device, ", ".join(m.device for m in measured[1:])
+    if comparison.differing:
+        raise WrongAnswer(
+            f"outputs of {first} differ from those of {', '.join(comparison.differing)}: please report it"
+        )
+    worst = comparison.worst()
+    if worst is None:
+        raise UserError("the devices count no cycles that could be compared: choose others with --devices")
+    if abs(worst) > tolerance:
+        raise WrongAnswer(
+            f"outputs agree, but the cycles of {first} are {worst:+.2f} % from those of {others}, more than the "
+            f"tolerance of {tolerance:g} %: look at the layers that are marked, or accept more with --tolerance"
+        )
+    print(f"{first} agrees with {others}: outputs equal, cycles {worst:+.2f} %")
+    return 0

@@ -1,0 +1,40 @@
+"""`tvmc plugin`: accelerator models as components of another simulator."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tvm_pulp.errors import UserError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("SIMULATOR", help="gvsoc or etiss")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder to write, new or empty")
+    parser.add_argument("--soc", metavar="NAME", help="whose engines; default: what the simulator's programs run on")
+    parser.add_argument(
+        "--engine", action="append", default=[], metavar="NAME", help="one of its engines; default: all of them"
+    )
+    parser.add_argument("--build", action="store_true", help="build it where the simulator's installation is found")
+    parser.add_argument("--home", metavar="DIR", help="the installation; default: $GVSOC_HOME, $ETISS_HOME")
+    parser.epilog = "Example: tvmc plugin gvsoc -o plugin --build"
+
+
+def run(args: argparse.Namespace) -> int:
+    from tvm_pulp.plugin import SIMULATORS, build, write
+
+    if args.SIMULATOR not in SIMULATORS:
+        raise UserError(f"no plug-in for '{args.SIMULATOR}': choose {' or '.join(SIMULATORS)}")
+    if args.home and not args.build:
+        raise UserError("--home has no effect without --build: give both or none")
+    folder = Path(args.output)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UserError(f"-o: '{folder}' is there already: name a new or empty folder")
+    engines = write(args.SIMULATOR, folder, args.soc, args.engine)
+    text = f"wrote {folder}: {', '.join(engines)} for {args.SIMULATOR}"
+    if args.build:
+        build(args.SIMULATOR, folder, {"home": args.home} if args.home else {})
+        text += ", built"
+    print(f"tvmc plugin: {text}; {folder}/README.md tells how to use it", file=sys.stderr)
+    return 0

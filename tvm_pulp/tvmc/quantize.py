@@ -1,0 +1,64 @@
+"""`tvmc quantize`: a float ONNX model becomes a quantized one, with a table of what that costs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tvm_pulp.tvmc.model_options import check_writable, read_arrays
+from tvm_pulp.tvmc.progress import Progress
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("MODEL", help="float model file (.onnx)")
+    parser.add_argument(
+        "--calibration", required=True, metavar="F.npz", help="an array per input, samples along the first axis"
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="FILE.onnx", help="quantized model to write")
+    parser.add_argument(
+        "--evaluation", metavar="F.npz", help="samples that the cost is measured with; default: those of --calibration"
+    )
+    parser.add_argument("--weight-bits", type=int, default=8, metavar="N", help="8 (default) or 4")
+    parser.add_argument(
+        "--method",
+        default="minmax",
+        metavar="NAME",
+        help="of choosing ranges: minmax (default), entropy, percentile",
+    )
+    parser.add_argument(
+        "--max-loss",
+        type=float,
+        metavar="PART",
+        help="largest loss of arg-max agreement, 0.01 is one percent: layers that cost most stay float until it holds",
+    )
+    parser.add_argument(
+        "--keep", action="append", default=[], metavar="NODE", help="a layer that stays float; repeat for more"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+    parser.epilog = (
+        "tvmc quantize net.onnx --calibration samples.npz -o q.onnx && tvmc compile q.onnx --io int8 -o q.tar"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    target = check_writable(args.output, "-o")
+    calibration = dict(read_arrays(args.calibration, "--calibration"))
+    evaluation = dict(read_arrays(args.evaluation, "--evaluation")) if args.evaluation else None
+    progress = Progress("quantize", quiet=args.quiet)
+    progress(f"loading {args.MODEL}")
+    from tvm_pulp.post_training import print_quantized, quantize
+
+    with progress:
+        made = quantize(
+            args.MODEL,
+            calibration,
+            evaluation=evaluation,
+            progress=progress,
+            weight_bits=args.weight_bits,
+            method=args.method,
+            max_loss=args.max_loss,
+            keep=tuple(args.keep),
+        )
+    made.save(target)
+    print_quantized(made, sys.stdout)
+    return 0

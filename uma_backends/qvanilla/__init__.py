@@ -1,0 +1,7 @@
+"""QVanilla, the accelerator of the tutorial: one convolution at a time, behind twelve registers."""
+
+from __future__ import annotations
+
+from uma_backends.qvanilla.backend import QVanillaBackend
+
+__all__ = ["QVanillaBackend"]

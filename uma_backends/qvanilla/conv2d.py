@@ -1,0 +1,101 @@
+"""The one operator of QVanilla: which convolutions it takes, and how a part of one is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store
+from tvm_pulp.uma.strategy import Refusal, TileAxis
+
+ENGINE = "qvanilla"
+JOB_WORDS = 14  # of struct qvanilla_job
+
+
+@dataclass(frozen=True)
+class Context:
+    """What strategies know of the compilation. `offset`: of the variant's registers."""
+
+    backend: UMABackend
+    offset: int
+    cycles_per_mac: int
+
+
+def conv2d_pattern() -> Any:
+    from tvm.relax.dpl import is_op
+
+    return is_op("tvm_pulp.qnn.conv2d")(varg_default_wildcard=True)
+
+
+def conv2d_check(match: Any) -> bool | Refusal:
+    layer = match.layer
+    if (layer.attributes["layout"], layer.attributes["requant"]) == ("NCHW", "none"):
+        return True  # as the pass to_nchw makes them
+    return Refusal(ENGINE, refusal(layer.attributes, [t.spec for t in layer.inputs], [t.data for t in layer.inputs]))
+
+
+def refusal(a: dict[str, Any], specs: Sequence[TensorSpec], data: Sequence[np.ndarray | None]) -> str:
+    """Why QVanilla cannot compute a canonical (NHWC) convolution; nothing where it can."""
+    (x, weight), (kh, kw) = specs[:2], specs[1].shape[1:3]
+    if data[1] is None or (x.dtype, weight.dtype) != ("int8", "int8"):
+        return f"it multiplies {x.dtype} by {'' if data[1] is None else 'constant '}{weight.dtype}, not int8 by int8"
+    if a["groups"] != 1 or list(a["strides"]) != [1, 1] or list(a["dilation"]) != [1, 1]:
+        return f"{a['groups']} groups, strides {a['strides']}, dilation {a['dilation']}: all must be 1"
+    if kh != kw or kh % 2 == 0:
+        return f"its {kh}x{kw} kernel is not square and odd"
+    if list(a["pads"]) != [kh // 2] * 4:
+        return f"pads {a['pads']} are not those of SAME, {kh // 2} on each side"
+    return "its sums may exceed 32 bits" if reach(data[1], data[2] if a["has_bias"] else None) >= 1 << 31 else ""
+
+
+def reach(weight: np.ndarray, bias: np.ndarray | None) -> int:
+    """The largest sum there can be, whatever its sign."""
+    sums = 255 * np.abs(weight.astype(np.int64)).reshape(len(weight), -1).sum(axis=1)
+    return int((sums + np.abs(np.asarray(0 if bias is None else bias, np.int64))).max(initial=0))
+
+
+@dataclass(frozen=True)
+class QVanillaForm:
+    """A job computes some output channels of one image, which it always reads whole: it pads all four sides."""
+
+    layer: Layer
+    context: Context
+    name: str = "convolution"
+    engine: str = ENGINE
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (TileAxis(1), TileAxis(0, limit=1))
+
+    def bound_cycles(self) -> int:
+        return max(1, self.layer.macs * self.context.cycles_per_mac)
+
+    def recipe(self, box: Box) -> Recipe:
+        from tvm_pulp.qnn.operator import OPERATORS
+
+        loads, context = [], self.context
+        for tensor, index in zip(self.layer.inputs, (0, 1, 1), strict=True):  # a batch's image, channels' constants
+            rest = tensor.spec.shape[1:]
+            size = (1 if index == 0 else box.size[1], *rest)
+            local = Local(tensor.name, TensorSpec(size, tensor.spec.dtype))
+            loads.append(Load(tensor, Box((box.start[index], *(0 for _ in rest)), size), local))
+        read, y = tuple(load.local for load in loads), Local("y", TensorSpec(box.size, "int32"))
+        block = OPERATORS["conv2d"].lower(self.layer.attributes, [local.spec for local in read], y.spec)
+        call = context.backend.run_tir_passes("compute", block).body.value
+        numbers = [context.offset, context.cycles_per_mac, *(int(n.value) for n in call.args[-8:])]
+        macs = box.elements * self.layer.inputs[1].spec.elements // self.layer.inputs[1].spec.shape[0]
+        cycles = max(1, macs * context.cycles_per_mac)
+        job = Job(ENGINE, ((*read, y), numbers), JOB_WORDS, read, (y,), macs=macs, cycles=cycles)
+        return Recipe((*loads, job, Store(y, self.layer.outputs[0], box)))
+
+
+def job_words(job: tuple[Sequence[Local], Sequence[int]], _slot: str, address: Callable[[Any], str]) -> list[str]:
+    """The words of `struct qvanilla_job` as C expressions."""
+    offset, cycles, *numbers = (f"{n % (1 << 32)}u" for n in job[1])
+    return [offset, cycles, *(address(operand) for operand in job[0]), *numbers]
