@@ -162,6 +162,7 @@ setup(
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
         "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],
         "tvm_pulp.runners": [
+            "etiss=tvm_pulp.sim.etiss.runner:EtissRunner",
             "gvsoc=tvm_pulp.sim.gvsoc.runner:GvsocRunner",
             "host=tvm_pulp.sim.host:HostRunner",
             "iss=tvm_pulp.sim.iss.runner:IssRunner",
