@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Compiled:
     """What an archive was made from."""
 
-    model: str | Path
+    model: Any
     imported: Any
     network: Network
 
@@ -98,8 +98,10 @@ def _as_stated(tensor: Tensor, array: np.ndarray) -> np.ndarray:
     return real.astype(np.float32)
 
 
-def _model(model: str | Path) -> Any:
-    """A file, or an ONNX model of the zoo."""
+def _model(model: Any) -> Any:
+    """A file, an ONNX model of the zoo, or what is in memory already."""
+    if not isinstance(model, str | Path):
+        return model
     if not str(model).startswith("zoo:"):
         return Path(model)
     from tvm_pulp import zoo

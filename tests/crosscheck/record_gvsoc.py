@@ -63,7 +63,8 @@ KERNELS = (
 )
 PRESETS = ("siracusa-gvsoc", "siracusa-gvsoc-banks")
 ENGINE = "uma-neureka"
-# Constants of so many values get by with so few rows. Attention with fewer different ones has sums of nothing.
+# Constants of so many values get by with so few rows. With fewer different ones the prompt's outputs differ between the
+# simulators; with its own weights they do not.
 REPEATED = {"Models/microLlama/INT8/microLlama64_parallel": (16384, 32)}
 LEAST_REPEATED, ROWS = 2048, 4
 

@@ -20,6 +20,7 @@ NOT_RUN = {
     "./scripts/demo": "tests/test_demo.py runs it",
     "./scripts/test": "it runs this test",
     "tvmc run kws.tar --gdb 4711": "it waits for a debugger: tests/sim/test_gdb.py is one",
+    "pip install 'tvm_pulp[": "it asks a package index: tests/test_installed_wheel.py installs the package",
     "gdb-multiarch": "it is interactive: tests/sim/test_gdb_multiarch.py runs the session",
 }
 

@@ -10,6 +10,8 @@ import numpy as np
 import onnx
 import pytest
 
+from tests.docs.command_lines import REPOSITORY
+
 
 def _tflite(folder: Path, data: Path) -> None:
     shutil.copy(_golden(data) / "mlperf_tiny" / "resnet" / "model.tflite", folder / "resnet.tflite")
@@ -69,3 +71,8 @@ def provide(folder: Path, line: str, data: Path) -> None:
     for name, make in FILES.items():
         if name in words and not (folder / name).exists():
             make(folder, data)
+    # Examples of the repository lie where they do there.
+    for word in words:
+        if word.startswith("examples/") and (REPOSITORY / word).is_file():
+            (folder / word).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(REPOSITORY / word, folder / word)

@@ -54,7 +54,7 @@ def memory_maps(plan: Record, axis: CycleAxis) -> dict[str, str]:
     """SVGs by memory level: L1 with all blocks, L2 with activations and what L3 sends."""
     blocks, tensors, size = plan["blocks"], plan["l2"]["tensors"], plan["l2"]["size"]
     makers = {output["name"]: i for i, layer in enumerate(plan["layers"]) for output in layer["outputs"]}
-    owners = [_first_writer(plan, block) for block in blocks]
+    owners = [first_writer(plan, block) for block in blocks]
     made = [makers.get(tensor["name"], _first_reader(plan, tensor["name"])) for tensor in tensors]
     l1_title = f"L1: {plan['l1_peak']:,} of {plan['l1_bytes']:,} bytes"
     return {
@@ -63,7 +63,7 @@ def memory_maps(plan: Record, axis: CycleAxis) -> dict[str, str]:
     }
 
 
-def _first_writer(plan: Record, block: Record) -> int | None:
+def first_writer(plan: Record, block: Record) -> int | None:
     """The layer whose step first writes into a block of L1 while it lives."""
     begin, end = block["offset"], block["offset"] + block["bytes"]
     for step in plan["program"]:
