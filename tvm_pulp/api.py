@@ -218,8 +218,7 @@ class App:
         return self._runners[key]
 
 
-# A path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`).
-Model = str | Path | Any
+Model = str | Path | Any  # a path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`)
 
 
 def compile(
@@ -255,6 +254,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
     from tvm_pulp.project.project_files import project_files
+    from tvm_pulp.qnn import lineage
     from tvm_pulp.target import resolve_target
 
     target, name = resolve_target(options), module_name(options)
@@ -306,7 +306,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
         network = target.on_host(network)
         files = emit(network, facts, options.keep_layers).files
     assert network.origin is not None
-    files["src/main.relax.txt"] = module.script().encode()
+    files["src/main.relax.txt"] = lineage.removed(module).script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
     compiled = Compiled(model, imported, network)
     return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds, compiled)
@@ -337,12 +337,12 @@ def decoder_request(model: Model, options: CompileOptions) -> DecoderRequest | E
     from tvm_pulp.zoo import decoders
 
     is_file = isinstance(model, (str, Path)) and not str(model).startswith("zoo:")
-    name = str(model).removeprefix("zoo:") if isinstance(model, (str, Path)) else "the program"
-    if not str(model).startswith("zoo:") or name not in decoders.MODELS:
+    stated = str(model) if isinstance(model, (str, Path)) else "the program"
+    if (name := stated.removeprefix("zoo:")) == stated or name not in decoders.MODELS:
         made = exported_request(Path(model), options, module_name(options)) if is_file else None
         for option, given in (("--capacity", options.capacity), ("--tokenizer", options.tokenizer)):
             if made is None and given is not None:
-                raise UserError(f"{option} has no effect on '{name}', which has no recognised cache: drop it")
+                raise UserError(f"{option} has no effect on '{stated}', which has no recognised cache: drop it")
         return made
     from tvm_pulp.generation.compile_decoder import DecoderRequest
 

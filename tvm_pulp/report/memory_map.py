@@ -14,6 +14,7 @@ from tvm_pulp.report.cycle_axis import (
     layer_colour,
     legend,
     name_inside,
+    nodes_of,
 )
 from tvm_pulp.report.svg import line, picture, rectangle, text
 
@@ -35,7 +36,7 @@ def memory_map(
         whose = "" if layer is None else f" of {plan['layers'][layer]['name']}"
         label = (
             f"{block['name']}{whose}: {block['bytes']:,} bytes at {block['offset']:,}, cycles {begin:,} to {end:,}, "
-            f"steps {max(0, first) // 3} to {last // 3}"
+            f"steps {max(0, first) // 3} to {last // 3}{'' if layer is None else nodes_of(plan['layers'][layer])}"
         )
         colour = layer_colour(layer)
         body.append(rectangle(x, y, width, height, colour, label))
