@@ -21,6 +21,12 @@ NOT_RUN = {
     "./scripts/test": "it runs this test",
     "tvmc run kws.tar --gdb 4711": "it waits for a debugger: tests/sim/test_gdb.py is one",
     "pip install 'tvm_pulp[": "it asks a package index: tests/test_installed_wheel.py installs the package",
+    "scripts/study_uma": "a study of many runs, through MLonMCU",
+    "tvmc compile MODEL": "MODEL stands for any",
+    "tvmc run net.tar --device gvsoc": "it needs GVSoC",
+    "tvmc run mcu.tar --device etiss": "it needs ETISS",
+    "tvmc crosscheck net.tar": "it needs GVSoC",
+    "tvmc plugin": "it needs the sources of GVSoC or ETISS",
     "gdb-multiarch": "it is interactive: tests/sim/test_gdb_multiarch.py runs the session",
 }
 
