@@ -37,6 +37,8 @@ CORE_REQUIREMENTS = [
 STUDY_REQUIREMENTS = ["dask", "distributed", "optuna", "pandas", "pyarrow"]
 NOTEBOOK_REQUIREMENTS = ["ipykernel", "nbclient", "nbformat"]
 
+DOCUMENTATION_REQUIREMENTS = ["mkdocs>=1.6", "mkdocstrings[python]"]
+
 # MLonMCU imports pkg_resources and distutils: it needs a setuptools that still has them.
 MLONMCU_REQUIREMENTS = ["mlonmcu==0.9.0", "setuptools<81"]
 
@@ -51,7 +53,10 @@ EXTRA_REQUIREMENTS = {
     "verify": ["onnxruntime", "ai-edge-litert; sys_platform != 'win32'"],
     "dse": STUDY_REQUIREMENTS,
     "notebooks": [*STUDY_REQUIREMENTS, *NOTEBOOK_REQUIREMENTS],
+    # The documentation as a site.
+    "docs": DOCUMENTATION_REQUIREMENTS,
     "dev": [
+        *DOCUMENTATION_REQUIREMENTS,
         *STUDY_REQUIREMENTS,
         *NOTEBOOK_REQUIREMENTS,
         *MLONMCU_REQUIREMENTS,
@@ -157,6 +162,7 @@ setup(
         "tvm_pulp.schedules": ["cluster=schedules.cluster:forms"],
         "tvm_pulp.step_calls": ["cluster=schedules.cluster:step_call"],
         "tvm_pulp.runners": [
+            "etiss=tvm_pulp.sim.etiss.runner:EtissRunner",
             "gvsoc=tvm_pulp.sim.gvsoc.runner:GvsocRunner",
             "host=tvm_pulp.sim.host:HostRunner",
             "iss=tvm_pulp.sim.iss.runner:IssRunner",

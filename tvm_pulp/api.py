@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tvm_pulp.generation.session import Generator, Sampling
     from tvm_pulp.generation.tokenizer import Tokenizer
     from tvm_pulp.qnn.network import State
+    from tvm_pulp.report.rich_display import ShownPlan
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner
     from tvm_pulp.soc import Soc
@@ -107,6 +108,13 @@ class App:
         from tvm_pulp.codegen import mlf
 
         mlf.write(Path(path), self.files)
+
+    @property
+    def plan(self) -> ShownPlan:
+        """The deployment plan; notebooks show it as pictures."""
+        from tvm_pulp.report.rich_display import shown_plan
+
+        return shown_plan(self.files, self.metadata)
 
     def run(
         self,
@@ -210,8 +218,7 @@ class App:
         return self._runners[key]
 
 
-# A path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`).
-Model = str | Path | Any
+Model = str | Path | Any  # a path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`)
 
 
 def compile(
@@ -247,6 +254,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
     from tvm_pulp.project.project_files import project_files
+    from tvm_pulp.qnn import lineage
     from tvm_pulp.target import resolve_target
 
     target, name = resolve_target(options), module_name(options)
@@ -269,7 +277,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
     imported = import_model(model, options)
     progress("canonicalizing")
     with bounded_depth():
-        module, states = _with_state(canonicalize(imported), options, target)
+        module, states = with_state(canonicalize(imported), options, target)
         module = target.prepare(module)
         progress("lowering")
         network = build_network(module, imported, name, states)
@@ -298,7 +306,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
         network = target.on_host(network)
         files = emit(network, facts, options.keep_layers).files
     assert network.origin is not None
-    files["src/main.relax.txt"] = module.script().encode()
+    files["src/main.relax.txt"] = lineage.removed(module).script().encode()
     files["src/partitioned.relax.txt"] = network.origin.module.script().encode()
     compiled = Compiled(model, imported, network)
     return App(files | project_files(files), time.perf_counter() - started, stages, solver_seconds, compiled)
@@ -329,12 +337,12 @@ def decoder_request(model: Model, options: CompileOptions) -> DecoderRequest | E
     from tvm_pulp.zoo import decoders
 
     is_file = isinstance(model, (str, Path)) and not str(model).startswith("zoo:")
-    name = str(model).removeprefix("zoo:") if isinstance(model, (str, Path)) else "the program"
-    if not str(model).startswith("zoo:") or name not in decoders.MODELS:
+    stated = str(model) if isinstance(model, (str, Path)) else "the program"
+    if (name := stated.removeprefix("zoo:")) == stated or name not in decoders.MODELS:
         made = exported_request(Path(model), options, module_name(options)) if is_file else None
         for option, given in (("--capacity", options.capacity), ("--tokenizer", options.tokenizer)):
             if made is None and given is not None:
-                raise UserError(f"{option} has no effect on '{name}', which has no recognised cache: drop it")
+                raise UserError(f"{option} has no effect on '{stated}', which has no recognised cache: drop it")
         return made
     from tvm_pulp.generation.compile_decoder import DecoderRequest
 
@@ -393,7 +401,7 @@ def _import(model: Model, options: CompileOptions) -> Any:
     return load_model(Path(model), import_options)
 
 
-def _with_state(module: Any, options: CompileOptions, target: Any) -> tuple[Any, tuple[State, ...]]:
+def with_state(module: Any, options: CompileOptions, target: Any) -> tuple[Any, tuple[State, ...]]:
     """The canonical module with caches as state, where that is wanted."""
     if not options.state:
         return module, ()
@@ -445,47 +453,6 @@ def plan_model(model: Model, options: CompileOptions) -> LoweredPlan:
         raise UserError(f"--soc {target.soc.name} has no cluster to plan for: choose --soc={DEFAULT} or an engine")
     imported = import_model(model, options)
     with bounded_depth():
-        module, states = _with_state(canonicalize(imported), options, target)
+        module, states = with_state(canonicalize(imported), options, target)
         network = build_network(target.prepare(module), imported, module_name(options), states)
     return target.plan(network)
-
-
-def explain(model: Model, options: CompileOptions, stream: TextIO, onnx: Path | None = None) -> None:
-    """Print layer by layer what the compiler makes of a model and why; draw it as ONNX, if wanted."""
-    from tvm_pulp.canonicalize.integer_ends import possible_type
-    from tvm_pulp.canonicalize.pipeline import canonicalize
-    from tvm_pulp.frontend.imported import UnsupportedOperators
-    from tvm_pulp.lowering import build_network
-    from tvm_pulp.report import regions_onnx
-    from tvm_pulp.report.explain import explain_plan, explain_source
-    from tvm_pulp.report.explain_nodes import explain_unsupported
-    from tvm_pulp.report.suggest_integer_ends import suggest_integer_ends
-    from tvm_pulp.target import resolve_target
-
-    target = resolve_target(options)
-    if decoder_request(model, options) is not None:
-        if onnx is not None:
-            raise UserError("--onnx has no effect on a language model: drop it")
-        for entry, lowered in plan_entries(model, options).items():
-            stream.write(f"{entry}:\n")
-            explain_plan(lowered.plan, stream)
-        return
-    try:
-        imported = import_model(model, options)
-    except UnsupportedOperators as error:
-        explain_unsupported(error.nodes, stream)
-        raise
-    with bounded_depth():
-        module, states = _with_state(canonicalize(imported), options, target)
-        network = build_network(target.prepare(module), imported, module_name(options), states)
-    if target.soc.simulated:
-        plan = target.plan(network).plan
-        explain_plan(plan, stream)
-        if options.io is None:
-            suggest_integer_ends(plan, possible_type(imported), stream)
-        drawn = regions_onnx.plan_model(plan) if onnx is not None else None
-    else:
-        explain_source(network, stream, imported.nodes)
-        drawn = regions_onnx.network_model(target.on_host(network), {}) if onnx is not None else None
-    if onnx is not None:
-        regions_onnx.write_model(drawn, onnx)

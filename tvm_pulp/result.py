@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Compiled:
     """What an archive was made from."""
 
-    model: str | Path
+    model: Any
     imported: Any
     network: Network
 
@@ -41,6 +41,12 @@ class Result:
     inputs: Sequence[np.ndarray] = ()
     # What a page shows beyond the report.
     details: RunDetails | None = field(default=None, repr=False, compare=False)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from tvm_pulp.report.rich_display import result_html
+
+        return result_html(self.report, self.outputs)
 
     def to_html(self, path: str | Path | None = None, *, title: str | None = None) -> str:
         """The report as one self-contained page, also written to a file if one is named; `title` heads it."""
@@ -92,8 +98,10 @@ def _as_stated(tensor: Tensor, array: np.ndarray) -> np.ndarray:
     return real.astype(np.float32)
 
 
-def _model(model: str | Path) -> Any:
-    """A file, or an ONNX model of the zoo."""
+def _model(model: Any) -> Any:
+    """A file, an ONNX model of the zoo, or what is in memory already."""
+    if not isinstance(model, str | Path):
+        return model
     if not str(model).startswith("zoo:"):
         return Path(model)
     from tvm_pulp import zoo

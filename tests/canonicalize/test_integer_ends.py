@@ -14,8 +14,9 @@ from onnx import TensorProto, helper
 
 import tvm_pulp
 from tests.frontend.quantized_onnx import Builder
-from tvm_pulp.api import CompileOptions, explain
+from tvm_pulp.api import CompileOptions
 from tvm_pulp.errors import UserError
+from tvm_pulp.explain_model import explain
 from tvm_pulp.tvmc.main import main
 
 SCALE, ZERO = np.float32(0.05), 3
@@ -104,8 +105,8 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_explain_suggests_it(tmp_path: Path) -> None:
     path, options = _saved(tmp_path), CompileOptions(target="c", soc="siracusa")
     stream = io.StringIO()
-    explain(path, options, stream)
+    explain(path, options, stream, suggestions=0)
     assert "--io int8 takes and returns integers instead" in stream.getvalue()
     stream = io.StringIO()
-    explain(path, CompileOptions(target="c", soc="siracusa", io="int8"), stream)
+    explain(path, CompileOptions(target="c", soc="siracusa", io="int8"), stream, suggestions=0)
     assert "--io" not in stream.getvalue()

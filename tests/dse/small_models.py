@@ -44,3 +44,20 @@ def small_study(folder: Path, cache: Path, **changes: Any) -> Study:
         "targets": ["c", "uma-neureka"],
     }
     return Study(**{**given, **changes}, cache=cache)
+
+
+def mlp_model() -> Any:
+    """Two layers on 48 rows beside a residual: something for cores, array, L1 and DMA each, compiled in a moment."""
+    rng = np.random.default_rng(3)
+    graph = OnnxGraph("mlp")
+    graph.input("x", "int8", (48, 64))
+    graph.output("y", "int8", (48, 64))
+    source = "x"
+    for name, inputs, outputs in (("hidden", 64, 128), ("branch", 128, 64)):
+        weight = graph.constant(f"{name}_weight", rng.integers(-100, 100, (outputs, inputs)))
+        bias = graph.constant(f"{name}_bias", rng.integers(-1000, 1000, outputs))
+        graph.node("Gemm", [source, weight, bias], f"{name}_acc", alpha=1.0, beta=1.0, transB=1)
+        source = requantize(graph, f"{name}_acc", name, np.full((1,), 3), 10, signed=True)
+    graph.node("Add", ["x", source], "sum")
+    requantize(graph, "sum", "y", np.ones((1,), np.int64), 1, signed=True)
+    return graph.model()

@@ -26,6 +26,14 @@ def test_prefill_and_decode_equal_numpy(name: str) -> None:
         np.testing.assert_array_equal(made.logits, expected)
 
 
+@pytest.mark.slow
+def test_a_thousand_tokens_a_second() -> None:
+    """At 360 MHz, behind 128 tokens; and a prompt of 64."""
+    generator = tvm_pulp.compile(f"zoo:{decoders.STORIES}", target="uma-neureka").generator()
+    assert generator.generate(Wish([1] * 128, 2)).step_cycles[0] <= 360_000
+    assert generator.generate(Wish([1] * 64, 1)).prefill_cycles <= 4_000_000
+
+
 def test_the_story_model_continues_a_story() -> None:
     # Greedy, in numpy: the first words after the prompt make sense.
     tokens = decoders.tokenizer_file(decoders.STORIES)

@@ -159,9 +159,17 @@ def cluster_program(toolchain: RiscvToolchain, folder: str = "xpulp") -> Path:
     """An ELF with all kernels of a folder and the driver."""
     platform = Platform(soc.load(machine_of(folder)))
     hal = RUNTIME / "hal" / platform.soc.software.hal
-    sources = [*sorted(hal.glob("*.c")), hal / "start.S", Path(__file__).parent / "driver.c", INTRINSICS]
+    shared = RUNTIME / "hal" / "shared"
+    sources = [
+        *sorted(hal.glob("*.c")),
+        *sorted(shared.glob("*.c")),
+        hal / "start.S",
+        Path(__file__).parent / "driver.c",
+        INTRINSICS,
+    ]
     sources += [*sorted((RUNTIME / f"kernels/{folder}").glob("*.c")), RUNTIME / "libc/memory.c"]
-    includes = [RUNTIME / "include", RUNTIME / "kernels/include", hal / "include", hal, RUNTIME / "libc"]
+    includes = [RUNTIME / "include", RUNTIME / "kernels/include", RUNTIME / "libc"]
+    includes += [path for folder in (hal, shared) for path in (folder / "include", folder) if path.is_dir()]
     defines = ["KERNELS=" + " ".join(f"X({name})" for name in kernel_names(folder))]
     script = Path(tempfile.mkdtemp(prefix="tvm_pulp_")) / "link.ld"
     script.write_text(platform.linker_script(), encoding="utf-8")

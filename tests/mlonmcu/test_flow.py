@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.mlonmcu.page import arguments
 from tests.mlonmcu.small_model import write_golden
 from tests.mlonmcu.wrapper import Environment, number
 
@@ -11,13 +12,8 @@ METRICS = ("Total Cycles", "Total Instructions", "Total CPI", "Total ROM", "Tota
 
 
 def test_a_small_sweep_of_zoo_models(environment: Environment) -> None:
-    """Two models by name, two backends, in parallel, from nothing: one report with a line each."""
-    done = environment.run(
-        *("flow", "run", "vit_block", "dscnn", "-b", "tvmpulp_c", "-b", "tvmpulp_neureka", "-t", "tvmpulp_siracusa"),
-        *("-c", "tvmpulp.l1=96k", "--parallel", "2", "-l", "small"),
-        *("--postprocess", "tvmpulp_validate", "--postprocess", "tvmpulp_compare"),
-        *("--postprocess", "config2cols", "-c", "config2cols.limit=tvmpulp.l1"),
-    )
+    """The first command of the page: two models by name, two backends, in parallel, from nothing."""
+    done = environment.run(*arguments("small"))
     assert done.returncode == 0, done.stderr
     rows = environment.report("small")
     assert [(row["Model"], row["Backend"]) for row in rows] == [
@@ -60,18 +56,18 @@ def test_a_failed_run_shows_as_failed(environment: Environment, per_stage: str) 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("wrong", "sentence"),
     [
         (["-c", "tvmpulp_c.corse=1"], "configuration 'tvmpulp_c.corse': 'tvmpulp_c' has no 'corse': did you mean"),
         (["-t", "tvmpulp_nothing"], "Unable to find a suitable platform for the target 'tvmpulp_nothing'; see "),
     ],
 )
 def test_what_cannot_be_set_up_is_one_sentence(
-    environment: Environment, capfd: pytest.CaptureFixture[str], arguments: list[str], sentence: str
+    environment: Environment, capfd: pytest.CaptureFixture[str], wrong: list[str], sentence: str
 ) -> None:
     from tvm_pulp.mlonmcu.command_line import main
 
     home = ["-H", str(environment.home)]
-    assert main(["flow", "run", "vit_block", "-b", "tvmpulp_c", "-t", "tvmpulp_host", *arguments, *home]) == 2
+    assert main(["flow", "run", "vit_block", "-b", "tvmpulp_c", "-t", "tvmpulp_host", *wrong, *home]) == 2
     said = capfd.readouterr().err
     assert sentence in said and "Traceback" not in said

@@ -9,9 +9,9 @@ from tvm_pulp.uma import registry
 
 def test_every_engine_and_every_soc_has_a_component() -> None:
     assert {f"tvmpulp_{engine}" for engine in registry.names()} < names.backends().keys()
-    assert {"tvmpulp_c", "tvmpulp_neureka", "tvmpulp_ita"} < names.backends().keys()
+    assert {"tvmpulp_c", "tvmpulp_neureka", "tvmpulp_ita", "tvmpulp_qvanilla"} < names.backends().keys()
     assert set(names.targets().values()) == set(soc.names())
-    assert {"tvmpulp_siracusa", "tvmpulp_snitch_ita", "tvmpulp_host"} < names.targets().keys()
+    assert {"tvmpulp_siracusa", "tvmpulp_snitch_ita", "tvmpulp_mcu", "tvmpulp_host"} < names.targets().keys()
 
 
 def test_a_target_is_called_as_its_soc() -> None:

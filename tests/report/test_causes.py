@@ -17,6 +17,8 @@ RUNS = [
     pytest.param("dscnn", "uma-neureka", None, None, 8, ("neureka",), id="neureka"),
     pytest.param("resnet8", "uma-neureka", None, None, 8, ("neureka",), id="neureka-resnet8"),
     pytest.param("dscnn", "c", "snitch-ita", None, 9, (), id="snitch"),
+    pytest.param("autoencoder", "c", "rv32-mcu", None, 1, (), id="one-core"),
+    pytest.param("octave_attention", "uma-ita", None, None, 9, ("ita",), id="ita", marks=pytest.mark.slow),
 ]
 
 

@@ -15,7 +15,7 @@ from tvm_pulp.sim.iss.runner import IssRunner
 from tvm_pulp.sim.run_twice import run_twice
 
 LAYER_KEYS = {
-    "name", "op", "engine", "form", "cycles", "estimated_cycles", "bound_cycles", "macs", "dma_bytes",
+    "name", "op", "nodes", "engine", "form", "cycles", "estimated_cycles", "bound_cycles", "macs", "dma_bytes",
     "dma_busy_cycles", "dma_stall_cycles", "tiles", "deviation_lsb",
 }  # fmt: skip
 REPORT_KEYS = {

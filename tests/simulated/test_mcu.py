@@ -10,7 +10,7 @@ import pytest
 import tvm_pulp
 
 
-@pytest.mark.parametrize("model", ["zoo:dscnn", "zoo:autoencoder"])
+@pytest.mark.parametrize("model", ["zoo:dscnn", pytest.param("zoo:autoencoder", marks=pytest.mark.slow)])
 def test_zoo_networks_give_what_the_host_gives(model: str) -> None:
     there, here = (tvm_pulp.compile(model, target="c", soc=soc).run() for soc in ("rv32-mcu", "host"))
     for name, expected in here.outputs.items():

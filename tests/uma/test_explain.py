@@ -12,7 +12,7 @@ from tvm_pulp.tvmc.main import main
 
 def explain(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     capsys.readouterr()
-    assert main(["explain", *arguments]) == 0
+    assert main(["explain", "--suggestions=0", *arguments]) == 0
     return capsys.readouterr().out
 
 

@@ -151,7 +151,19 @@ def test_a_recorded_plan_of_another_cover_is_a_user_error(backend: Any, tmp_path
 
 def test_explain_shows_both_ways(backend: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "regions.onnx"
-    assert main(["explain", str(Case(tmp_path, WINS).path), f"--target=uma-{ENGINE}", "--onnx", str(picture)]) == 0
+    assert (
+        main(
+            [
+                "explain",
+                "--suggestions=0",
+                str(Case(tmp_path, WINS).path),
+                f"--target=uma-{ENGINE}",
+                "--onnx",
+                str(picture),
+            ]
+        )
+        == 0
+    )
     text = capsys.readouterr().out
     inside = r"    a region of \w+ \(dense\), \w+ \(lookup\)\n"
     assert (
@@ -162,7 +174,19 @@ def test_explain_shows_both_ways(backend: Any, tmp_path: Path, capsys: pytest.Ca
     model = onnx.load(picture)
     onnx.checker.check_model(model, full_check=True)
     assert [(n.domain, n.op_type) for n in model.graph.node] == [(f"tvm_pulp.{ENGINE}", "dense+lookup")] * 2
-    assert main(["explain", str(Case(tmp_path, LOSES).path), f"--target=uma-{ENGINE}", "--onnx", str(picture)]) == 0
+    assert (
+        main(
+            [
+                "explain",
+                "--suggestions=0",
+                str(Case(tmp_path, LOSES).path),
+                f"--target=uma-{ENGINE}",
+                "--onnx",
+                str(picture),
+            ]
+        )
+        == 0
+    )
     text = capsys.readouterr().out
     assert len(re.findall(rf"not {ENGINE}, dense\+lookup as one: about [\d,]+ cycles alone", text)) == 2
     assert f"not {ENGINE}: it has no lookup" in text

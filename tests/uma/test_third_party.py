@@ -73,7 +73,7 @@ def test_it_is_used_simulated_and_reported(installation: Installation) -> None:
 
 
 def test_explain_names_it(installation: Installation) -> None:
-    text = installation.tvmc("explain", "zoo:resnet8", f"--target=uma-{ENGINE}")
+    text = installation.tvmc("explain", "--suggestions=0", "zoo:resnet8", f"--target=uma-{ENGINE}")
     assert f"not {ENGINE}: it has no conv2d" in text
     assert f"-> {ENGINE}, dense" in text or f"not {ENGINE}, dense: about" in text
 

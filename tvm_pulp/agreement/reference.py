@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
 
 
@@ -29,20 +28,23 @@ def given_values(arrays: Mapping[str, np.ndarray]) -> Reference:
 
 
 def model_values(model: Any, imported: Imported, inputs: Mapping[str, np.ndarray]) -> Reference:
-    """What onnxruntime or LiteRT computes. `model` is a file, or an ONNX model in memory.
+    """What onnxruntime, LiteRT or PyTorch computes. `model` is a file, or an ONNX model or a program in memory.
 
     No framework runs the PULP dialect: its reference is that of the operators of the file, one by one.
     """
+    suffix = Path(model).suffix.lower() if isinstance(model, str | Path) else ""
+    if suffix == ".pt2" or hasattr(model, "graph_signature"):
+        from tvm_pulp.agreement.torch_values import torch_values
+
+        return Reference("PyTorch", torch_values(model, [inputs[name] for name in imported.inputs]), bound_lsb=1)
     if imported.dialect == "pulp":
         from tvm_pulp.qnn.interpret import interpret_all
 
         return Reference("numpy", interpret_all(imported.module, [inputs[name] for name in imported.inputs]))
-    if imported.dialect == "tflite":
+    if suffix == ".tflite":
         from tvm_pulp.agreement.litert_values import litert_values
 
         return Reference("LiteRT", litert_values(Path(model), [inputs[name] for name in imported.inputs]))
-    if isinstance(model, str | Path) and Path(model).suffix == ".tflite":
-        raise UserError(f"verify: no reference for '{model}', a TFLite file without quantization that LiteRT states")
     from tvm_pulp.agreement.onnxruntime_values import onnxruntime_values
 
     # Its float32 decides ties differently, rarely, and by one step.

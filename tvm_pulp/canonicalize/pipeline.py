@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tvm_pulp.canonicalize.byte_functions import ByteFunctions
+from tvm_pulp.canonicalize.call_after_nodes import CallAfterNodes
 from tvm_pulp.canonicalize.dead_channels import DeadChannels
 from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
@@ -56,6 +57,6 @@ def canonicalize(imported: Imported) -> Any:
             UnreachableTies(),
             QdqProducts(),
         ]
-    for step in [*passes, ExplicitPadding()] if passes else []:
+    for step in [*passes, ExplicitPadding(), CallAfterNodes()] if passes else [CallAfterNodes()]:
         module = step.run(module)
     return module

@@ -13,6 +13,7 @@ import tvm
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.abandoned_builder import closed_on_error
 from tvm_pulp.qnn.operator import spec_of
 
@@ -24,6 +25,7 @@ class Rewriter:
         function = module["main"]
         bindings = [b for block in function.body.blocks for b in block.bindings]
         self.builder = relax.BlockBuilder()
+        self.lineage = lineage.Tracker(module)
         self._uses = _count_uses(bindings, function.body.body)
         self._values: dict[Any, Any] = {p: p for p in function.params}
         self._definitions: dict[Any, Any] = {}
@@ -32,6 +34,7 @@ class Rewriter:
         with closed_on_error(self.builder), self.builder.function("main", list(function.params)):
             with self.builder.dataflow():
                 for binding in bindings:
+                    self.lineage.visited = str(binding.var.name)
                     self._binding(binding)
                 result = self.builder.emit_output(self._substitute(function.body.body))
             self.builder.emit_func_output(result)
@@ -39,7 +42,7 @@ class Rewriter:
         for name, other in module.functions.items():
             if name.name_hint != "main":  # kernels of operators the dialect does not know
                 result[name] = other
-        return relax.transform.DeadCodeElimination()(result)
+        return self.lineage.finish(relax.transform.DeadCodeElimination()(result), self._values)
 
     def start(self, function: Any) -> None:
         """Hook: before the first binding."""
@@ -65,6 +68,7 @@ class Rewriter:
         """Bind a value now; returns its variable."""
         variable = self.builder.emit(self.builder.normalize(value), name_hint=name)
         self._definitions[variable] = value
+        self.lineage.bound(variable, name)
         return variable
 
     def _binding(self, binding: Any) -> None:

@@ -21,6 +21,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import is_op
+from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.network import State
 from tvm_pulp.qnn.operator import spec_of
 
@@ -37,7 +38,8 @@ def state_caches(module: Any) -> tuple[Any, tuple[State, ...]]:
     for name, other in module.functions.items():
         if name.name_hint != "main":
             made[name] = other
-    return relax.transform.DeadCodeElimination()(made), tuple(rewriting.states)
+    made = lineage.carried_over(module, relax.transform.DeadCodeElimination()(made))
+    return made, tuple(rewriting.states)
 
 
 class _States:

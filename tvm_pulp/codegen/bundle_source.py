@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.comment import nodes_of, safe
 from tvm_pulp.codegen.step_table import Record, StepTable
 from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.codegen.weights import section
@@ -63,13 +63,17 @@ class BundleSource:
             layout = self._members(bundle, records.get(bundle, []), table.records, function)
             if not layout:
                 continue
-            name, about = bundle.name, safe(self._plan.layers[bundle.layer].layer.name)
+            layer = self._plan.layers[bundle.layer].layer
+            name, about = bundle.name, safe(layer.name)
             kinds += [f"struct {name} {{ /* {about} */", *(f"  {m.declaration}" for m in layout), "};"]
             kinds += [f'_Static_assert(sizeof(struct {name}) == {bundle.bytes}, "as planned");', ""]
             place = section(bundle.level)
             declared.append(f"{place}static const struct {name} {name};")
             aligned = f"{place}__attribute__((aligned(16)))"
-            objects += [f"/* --- {about} */", f"{aligned} static const struct {name} {name} = {{"]
+            objects += [
+                f"/* --- {about}{nodes_of(layer.name, layer.nodes)} */",
+                f"{aligned} static const struct {name} {name} = {{",
+            ]
             objects += [line for m in layout for line in m.value]
             objects += ["};", ""]
         return [*kinds, *declared, "", *objects]

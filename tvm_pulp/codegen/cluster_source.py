@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tvm_pulp.codegen.bundle_source import BundleSource
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.comment import nodes_of, safe
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.run_function import members, signature
 from tvm_pulp.codegen.step_table import Record, TableBuilder
@@ -124,7 +124,7 @@ class ClusterSource:
             made = ", ".join(f"{t.name} {t.spec}" for t in layer.outputs)
             tile = "x".join(map(str, tiling.size))
             count = f"{len(plan.recipes)} tile{'s' if len(plan.recipes) > 1 else ''} of {tile}"
-            lines.append(f" * {safe(f'{layer.operator}: {data} -> {made}', 300)}")
+            lines.append(f" * {safe(f'{layer.operator}: {data} -> {made}', 300)}{nodes_of(layer.name, layer.nodes)}")
             lines.append(f" *   {plan.engine}, {tiling.form.name}, {count}, about {plan.estimated_cycles} cycles")
         return [*lines, " */", ""]
 

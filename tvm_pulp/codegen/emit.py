@@ -122,6 +122,7 @@ def metadata(network: Network, arena: Arena, facts: dict[str, Any]) -> dict[str,
                 {
                     "name": layer.name,
                     "op": layer.operator,
+                    "nodes": list(layer.nodes),
                     "macs": layer.macs,
                     "output": [str(t.spec) for t in layer.outputs],
                     "reads": [t.storage.name for t in layer.inputs if t.storage.kind != "constant"],

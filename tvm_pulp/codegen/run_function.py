@@ -7,7 +7,7 @@ from typing import Any
 from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_expression import C_TYPES, c_type
 from tvm_pulp.codegen.c_statement import Statements
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.comment import nodes_of, safe
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.tiling.place.arena import Arena
 from tvm_pulp.tir.aot_main import LAYER, AotMain
@@ -117,4 +117,5 @@ class _MainStatements(Statements):
         made = ", ".join(f"{t.name} {t.spec}" for t in layer.outputs)
         macs = f", {layer.macs} MAC" if layer.macs else ""
         self.line("")
-        self.line(f"/* {safe(f'{layer.operator}: {data} -> {made}{macs}', 300)} */")
+        about = safe(f"{layer.operator}: {data} -> {made}{macs}", 300)
+        self.line(f"/* {about}{nodes_of(layer.name, layer.nodes)} */")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from tvm_pulp.dse.configuration import Configuration
 from tvm_pulp.dse.model import Model
 from tvm_pulp.dse.pareto import hypervolume, pareto_front
+from tvm_pulp.dse.rich_display import trade_off
 from tvm_pulp.dse.soc_grid import SocGrid, Variant, grid
 from tvm_pulp.dse.study import Study
 from tvm_pulp.dse.study_file import read_study
@@ -26,4 +27,5 @@ __all__ = [
     "hypervolume",
     "pareto_front",
     "read_study",
+    "trade_off",
 ]

@@ -12,7 +12,7 @@ from tvm_pulp.dse.model import Model, ModelContent
 from tvm_pulp.dse.soc_grid import Variant
 
 # Of these, a study says itself what they are.
-OWN = ("target", "soc", "sample_inputs", "debug", "debug_inputs", "plan")
+OWN = ("target", "soc", "sample_inputs", "debug", "debug_inputs", "keep_layers", "plan")
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,7 @@ class Configuration:
 
     def described(self, content: ModelContent) -> str:
         """Everything but the model's bytes and the SoC, as text that is the same everywhere."""
-        parts: dict[str, Any] = {"path": self.model.path if content.model is None else "", "prompt": self.model.prompt}
-        parts |= {"tokens": self.model.tokens, "options": self.compile_options()}
+        parts = {"path": self.model.path if content.model is None else "", "options": self.compile_options()}
         return json.dumps(parts, sort_keys=True, default=str)
 
 

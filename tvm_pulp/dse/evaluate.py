@@ -29,9 +29,10 @@ def compiled_key(configuration: Configuration, content: ModelContent) -> str:
     return digest_of(["compiled", compiler_digest(), content.digest, soc, configuration.described(content)])
 
 
-def simulated_key(compiled: str) -> str:
-    """A simulation depends on the archive, whose inputs are part of the model's content."""
-    return digest_of(["simulated", compiled])
+def simulated_key(configuration: Configuration, compiled: str) -> str:
+    """A simulation depends on the archive, on inputs, which are part of the model's content, and on the tokens."""
+    model = configuration.model
+    return digest_of(["simulated", compiled, f"{model.prompt} {model.tokens}"])
 
 
 def known_row(configuration: Configuration, content: ModelContent, store: RowStore, *, simulate: bool) -> Record | None:
@@ -43,7 +44,7 @@ def known_row(configuration: Configuration, content: ModelContent, store: RowSto
     compiled = store.record(key)
     if compiled is None or compiled.get("error") or not simulate:
         return compiled
-    simulated = store.record(simulated_key(key))
+    simulated = store.record(simulated_key(configuration, key))
     return None if simulated is None else {**compiled, **simulated}
 
 
@@ -69,7 +70,7 @@ def evaluate(
         key = compiled_key(configuration, content)
         records[key] = _remembered(store, key, lambda: _compile(configuration, content, store, key))
         if simulate and not records[key].get("error"):
-            run = simulated_key(key)
+            run = simulated_key(configuration, key)
             records[run] = _remembered(store, run, lambda: _simulate(configuration, content, store, key))
     except UserError as error:  # there is no such SoC
         return Evaluated({"error": str(error)}, records)

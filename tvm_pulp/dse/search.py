@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from tvm_pulp.dse.compiler_digest import compiler_digest
 from tvm_pulp.dse.configuration import Configuration, Progress
 from tvm_pulp.dse.evaluate import Record
 from tvm_pulp.dse.frame import make_frame
 from tvm_pulp.dse.optional import need
-from tvm_pulp.dse.pareto import pareto_front
+from tvm_pulp.dse.pareto import hypervolume, pareto_front
 from tvm_pulp.errors import UserError
 from tvm_pulp.toolchain.cache import digest_of
 
@@ -24,6 +26,8 @@ EXACT = ("area_mm2", "l1_bytes", "l2_bytes", "wmem_bytes", "bound_cycles", "esti
 # By how much an estimate may be too high: whatever could be on the front if it were is simulated.
 TOLERANCE = 0.05
 _BATCH = 16
+# A search that has found its front proposes points again that it knows: it ends after so many times its trials.
+_ASKS = 3
 
 
 class Searched(Protocol):
@@ -48,6 +52,12 @@ class Found:
     estimated_points: int
     simulated_points: int
 
+    def _repr_html_(self) -> str:
+        from tvm_pulp.dse.rich_display import frame_html
+
+        looked = f"{self.points} points, {self.estimated_points} estimated, {self.simulated_points} simulated"
+        return f"<p><b>Front</b> by {' and '.join(self.minimize)}; {looked}</p>{frame_html(self.front)}"
+
 
 def search(
     study: Searched,
@@ -64,24 +74,29 @@ def search(
 ) -> Found:
     """Search the study's points, which are its variants with targets and options; figures are means over its models.
 
-    Optuna proposes `trials` points, by NSGA-II on the compiler's estimates; then at most `simulations` points (default:
-    a quarter of all) are simulated. `storage` is a database of Optuna: a search with the same goes on where it was, and
-    several processes may share it.
+    Optuna proposes points, by NSGA-II on the compiler's estimates, until `trials` of them are estimated; then at most
+    `simulations` (default: a quarter of all) are simulated. `storage` is a database of Optuna: a search with the same
+    goes on where it was, and several processes may share it.
     """
-    optuna = need("optuna", "a search")
+    with warnings.catch_warnings():
+        # One of its progress bars misses widgets of notebooks; nobody asked for it.
+        warnings.simplefilter("ignore")
+        optuna = need("optuna", "a search")
     wanted = tuple(SHORT.get(figure, figure) for figure in minimize)
     for figure in wanted:
         if figure not in ESTIMATES and figure not in EXACT:
             known = ", ".join((*ESTIMATES, *EXACT))
             raise UserError(f"search: nothing estimates '{figure}' before it is simulated: minimize some of {known}")
     points = _points(study)
+    keys = list(points)
     if trials < 1:
         raise UserError(f"search: trials is {trials}: at least one is needed")
     budget = max(1, len(points) // 4) if simulations is None else simulations
     told = progress or (lambda _done, _total, _last: None)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     sampler = optuna.samplers.NSGAIISampler(population_size=_BATCH, seed=seed)
-    described = json.dumps([list(map(dict, points)), wanted], default=str)
+    models = sorted({c.model.content.digest for c in study.configurations})
+    described = json.dumps([compiler_digest(), models, list(map(dict, points)), wanted], default=str)
     trace = optuna.create_study(
         directions=["minimize"] * len(wanted),
         sampler=sampler,
@@ -96,13 +111,12 @@ def search(
             scheduler = stack.enter_context(open_client(workers, scheduler))
 
         def evaluate(chosen: Sequence[int], simulate: bool) -> None:
-            rows = [index for point in chosen for index in points[_key_at(points, point)]]
+            rows = [index for number in chosen for index in points[keys[number]]]
             study.evaluate(rows, workers, scheduler, simulate, told)
 
         estimated = _explore(optuna, trace, study, points, wanted, trials, evaluate)
         chosen = _candidates(estimated, budget, [1 - TOLERANCE if figure in ESTIMATES else 1.0 for figure in wanted])
         evaluate(chosen, True)
-    keys = list(points)
     measured = {number: _figures(study, points[keys[number]], wanted, estimate=False) for number in chosen}
     right = [number for number in chosen if measured[number] is not None]
     front = [right[i] for i in pareto_front([measured[number] or () for number in right])] if right else []
@@ -130,10 +144,6 @@ def _points(study: Searched) -> dict[Key, list[int]]:
     return found
 
 
-def _key_at(points: Mapping[Key, list[int]], number: int) -> Key:
-    return list(points)[number]
-
-
 def _explore(
     optuna: Any,
     trace: Any,
@@ -153,10 +163,13 @@ def _explore(
         number = numbers.get(_nearest(past.params, keys))
         if number is not None and past.state == optuna.trial.TrialState.COMPLETE:
             found[number] = tuple(past.values)
-    left = trials - len(trace.trials)
-    while left > 0:
-        asked = [trace.ask(distributions) for _ in range(min(_BATCH, left))]
-        left -= len(asked)
+    if trials >= len(keys):  # nothing to choose: all are looked at
+        for number, key in enumerate(keys):
+            if number not in found:
+                trace.enqueue_trial(dict(key), skip_if_exists=True)
+    asked_before = len(trace.trials)
+    while len(found) < min(trials, len(keys)) and len(trace.trials) - asked_before < _ASKS * trials:
+        asked = [trace.ask(distributions) for _ in range(min(_BATCH, trials - len(found)))]
         proposed = [numbers[_nearest(trial.params, keys)] for trial in asked]
         evaluate(list(dict.fromkeys(proposed)), False)
         for trial, number in zip(asked, proposed, strict=True):
@@ -189,19 +202,37 @@ def _figures(
 
 
 def _candidates(estimated: Mapping[int, tuple[float, ...]], budget: int, factors: Sequence[float]) -> list[int]:
-    """Points to simulate: the estimated front first, then what lies behind it and may be on it nevertheless.
+    """Points to simulate: the estimated front, then what lies behind it and may be on it nevertheless.
 
-    `factors`: what figures may be of what they seem.
+    Those that cover most of the space come first. `factors`: what figures may be of what they seem.
     """
-    front = [estimated[number] for number in _front(estimated)]
-    left = dict(estimated)
-    chosen: list[int] = []
-    while left and len(chosen) < budget:
-        layer = _front(left)
-        chosen += [n for n in layer if not any(_beats(f, left[n], factors) for f in front)]
+    front = _front(estimated)
+    behind = {number: figures for number, figures in estimated.items() if number not in front}
+    chosen = _by_volume({number: estimated[number] for number in front}, budget)
+    while behind and len(chosen) < budget:
+        layer = _front(behind)
+        chosen += [n for n in layer if not any(_beats(estimated[f], behind[n], factors) for f in front)]
         for number in layer:
-            del left[number]
+            del behind[number]
     return chosen[:budget]
+
+
+def _by_volume(front: Mapping[int, tuple[float, ...]], budget: int) -> list[int]:
+    """As many points of a front as there may be, each the one that adds most to the volume of those before."""
+    if len(front) <= budget:
+        return list(front)
+    figures = list(front.values())
+    # Every figure counts alike: from the best of the front to a little worse than its worst.
+    low = [min(column) for column in zip(*figures, strict=True)]
+    span = [max(column) - least or 1.0 for column, least in zip(zip(*figures, strict=True), low, strict=True)]
+    scaled = {n: [(v - a) / s for v, a, s in zip(f, low, span, strict=True)] for n, f in front.items()}
+    reference = [1.1] * len(low)
+    chosen: list[int] = []
+    while len(chosen) < budget:
+        taken = [scaled[n] for n in chosen]
+        left = [n for n in front if n not in chosen]
+        chosen.append(max(left, key=lambda n: (hypervolume([*taken, scaled[n]], reference), -n)))
+    return chosen
 
 
 def _front(points: Mapping[int, tuple[float, ...]]) -> list[int]:

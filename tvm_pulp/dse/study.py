@@ -120,6 +120,11 @@ class Study:
         """The rows that are known, as a pandas DataFrame."""
         return make_frame(self.configurations, self.rows)
 
+    def _repr_html_(self) -> str:
+        from tvm_pulp.dse.rich_display import study_html
+
+        return study_html(self.rows, self.frame())
+
     def app(self, index: int) -> Any:
         """The compiled network of a row, for a closer look."""
         configuration = self.configurations[index]

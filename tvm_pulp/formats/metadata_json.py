@@ -37,6 +37,7 @@ class Layer(_Open):
     name: str
     op: str
     macs: _Count
+    nodes: list[str] = Field(default_factory=list)
 
 
 class PlannedLayer(Layer):

@@ -89,6 +89,8 @@ class Layer(Schema):
 
     name: str
     op: str
+    # Of the model file, in their order; of a fused layer, several.
+    nodes: list[str] = Field(default_factory=list)
     engine: str
     form: str
     tile: list[int]

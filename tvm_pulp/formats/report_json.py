@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from tvm_pulp.formats.plan_json import Planner
 from tvm_pulp.formats.schema import Schema
 
@@ -14,6 +16,8 @@ class Layer(Schema):
 
     name: str
     op: str
+    # Of the model file, in their order; of a fused layer, several.
+    nodes: list[str] = Field(default_factory=list)
     engine: str
     form: str | None = None
     cycles: int | None

@@ -19,6 +19,7 @@ from tvm_pulp.frontend.onnx_dialect_values import Values, variable_name
 from tvm_pulp.frontend.onnx_file import Graph, Node
 from tvm_pulp.frontend.onnx_shapes import input_shapes
 from tvm_pulp.frontend.relax_checks import check_module
+from tvm_pulp.qnn import lineage
 
 CONVERTERS = {
     **onnx_dialect_layers.CONVERTERS,
@@ -120,7 +121,7 @@ def import_dialect(graph: Graph, options: ImportOptions) -> Imported:
                 _convert(values, node)
             results = [builder.emit_output(values.expression(o)) for o in graph.outputs]
         builder.emit_func_output(relax.Tuple(results))
-    module = builder.get()
+    module = lineage.of_imported(builder.get(), values.named)
     check_module(module, empty_inputs=True)
     inferred = tuple(n for n in graph.inputs if n not in stated)
     return Imported(module, tuple(graph.inputs), graph.outputs, "pulp", inferred, _source_nodes(graph))

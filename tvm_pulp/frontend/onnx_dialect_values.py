@@ -13,6 +13,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.dialect_checks import check_operands
 from tvm_pulp.frontend.input_types import is_integral
 from tvm_pulp.frontend.onnx_file import Graph, Node
+from tvm_pulp.qnn.lineage import Lineage
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import RANGES, TensorSpec
 
@@ -35,6 +36,8 @@ class Values:
         self.graph = graph
         self.node: Node | None = None
         self._variables: dict[str, Any] = {}
+        # Variables and the nodes whose results they are.
+        self.named: dict[str, Lineage] = {}
 
     def define(self, name: str, expression: Any) -> None:
         self._variables[name] = expression
@@ -86,7 +89,9 @@ class Values:
 
     def bind(self, expression: Any, name: str) -> Any:
         """Bind an expression under the graph's name."""
-        variable = self.builder.emit(self.builder.normalize(expression), name_hint=variable_name(name))
+        called = variable_name(name)
+        variable = self.builder.emit(self.builder.normalize(expression), name_hint=called)
+        self.named[str(variable.name)] = Lineage(called, (self.node.name if self.node else name,))
         self.define(name, variable)
         return variable
 

@@ -22,6 +22,7 @@ from tvm_pulp.frontend.onnx_qdq_operators import clip, extreme
 from tvm_pulp.frontend.onnx_resize import resize
 from tvm_pulp.frontend.onnx_standard import source_nodes, standard_graph
 from tvm_pulp.frontend.relax_checks import check_module
+from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.abandoned_builder import closed_on_error
 
 
@@ -56,8 +57,14 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
         "Tile": tile,
     }
 
-    # Name of the node being converted.
+    # The node being converted: its name as an identifier, and as the file has it.
     _current = ""
+    _node = ""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        # Variables and the nodes whose results they are.
+        self.named: dict[str, lineage.Lineage] = {}
 
     @classmethod
     def known(cls) -> set[str]:
@@ -70,7 +77,8 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
     def _convert_operator(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
         """A node's result, bound under the node's name; what it is made of carries the same name."""
         outer = self._current
-        self._current = outer or _identifier(str(attrs["tvm_custom"]["name"]))
+        self._node = self._node if outer else str(attrs["tvm_custom"]["name"])
+        self._current = outer or _identifier(self._node)
         try:
             converted = self._converted(op_name, inputs, attrs, opset)
             converted = self._bound(converted)
@@ -90,8 +98,16 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
         if isinstance(converted, relax.Tuple):
             return relax.Tuple([self._bound(field) for field in converted.fields])
         if isinstance(converted, relax.Call) and isinstance(converted.ty, relax.TensorType):
-            return self.bb.emit(converted, name_hint=self._current)
+            return self.bind(converted)
+        if isinstance(converted, relax.Var):
+            self.named.setdefault(str(converted.name), lineage.Lineage(self._current, (self._node,)))
         return converted
+
+    def bind(self, call: Any) -> Any:
+        """A variable called after the node."""
+        variable = self.bb.emit(call, name_hint=self._current)
+        self.named[str(variable.name)] = lineage.Lineage(self._current, (self._node,))
+        return variable
 
     def _layer_norm(self, inputs: Any, attrs: Any, opset: int) -> Any:
         """TVM's conversion, not yet normalized: its call would lose the node's name."""
@@ -167,4 +183,4 @@ def run_importer(kind: type[PlainImporter], graph: Graph, options: ImportOptions
     function = module["main"]
     if function.attrs and "params" in function.attrs:
         module["main"] = function.without_attr("params")
-    return module
+    return lineage.of_imported(module, importer.named)

@@ -65,7 +65,7 @@ class QdqImporter(PlainImporter):
             raise UserError(f"DequantizeLinear of {x.ty.dtype.dtype} values: its operand must be integers")
         zero = self._scalar_or_vector(zero_point, str(x.ty.dtype.dtype), scale)
         call = relax.op.dequantize(x, _plain(scale), zero, axis=axis, out_dtype="float32")
-        return self.bb.emit(call, name_hint=self._current)
+        return self.bind(call)
 
     def quantize(self, x: Any, scale: Any, zero_point: Any, like: Any = None, axis: int = 0) -> Any:
         """Quantize; without a zero point the type is that of `like`, else uint8."""
@@ -74,7 +74,7 @@ class QdqImporter(PlainImporter):
         _check_parameters(x, scale, zero_point, axis)
         zero = self._scalar_or_vector(zero_point, dtype, scale)
         call = relax.op.quantize(x, _plain(scale), zero, axis=axis, out_dtype=dtype)
-        return self.bb.emit(call, name_hint=self._current)
+        return self.bind(call)
 
     @staticmethod
     def _scalar_or_vector(zero_point: Any, dtype: str, scale: Any) -> Any:

@@ -14,6 +14,7 @@ from tvm_pulp.frontend import tflite_hybrid, tflite_lstm, tflite_products, tflit
 from tvm_pulp.frontend.onnx_dialect_values import variable_name
 from tvm_pulp.frontend.relax_constant import constant
 from tvm_pulp.frontend.tflite_names import layer_name
+from tvm_pulp.qnn.lineage import Lineage
 
 # Operators whose result has the scale and zero point of their operand, so that integers may be moved as they are.
 _MOVEMENTS = frozenset(
@@ -59,6 +60,8 @@ class TfliteConverter(OperatorConverter):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        # Variables and the operators whose results they are.
+        self.named: dict[str, Lineage] = {}
         for name, rule in _OPERATORS.items():
             self.convert_map[name] = partial(rule, self, self.convert_map[name])
 
@@ -76,7 +79,10 @@ class TfliteConverter(OperatorConverter):
                     self.exp_tab.set_expr(name, made[number])
                 continue
             if isinstance(made, relax.Call) and isinstance(made.ty, relax.TensorType):
-                made = self.bb.emit(made, name_hint=variable_name(layer_name(names[0])))
+                called = variable_name(layer_name(names[0]))
+                made = self.bb.emit(made, name_hint=called)
+                # Converters join the names of operators that they fused.
+                self.named[str(made.name)] = Lineage(called, tuple(filter(None, names[0].split(";"))))
             self.exp_tab.set_expr(names[0], made)
 
     def check_unsupported_ops(self) -> None:

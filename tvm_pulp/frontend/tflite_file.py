@@ -97,9 +97,17 @@ def _import(path: Path, model: Any, options: ImportOptions) -> Any:
     from tvm.relax.frontend.tflite import from_tflite
 
     from tvm_pulp.frontend.tflite_converter import TfliteConverter
+    from tvm_pulp.qnn import lineage
+
+    made: list[TfliteConverter] = []
+
+    def converter(*arguments: Any, **settings: Any) -> TfliteConverter:
+        made.append(TfliteConverter(*arguments, **settings))
+        return made[-1]
 
     try:
-        return from_tflite(model, shape_dict=dict(options.input_shapes) or None, op_converter=TfliteConverter)
+        module = from_tflite(model, shape_dict=dict(options.input_shapes) or None, op_converter=converter)
+        return lineage.of_imported(module, {k: v for each in made for k, v in each.named.items()})
     except (OpNotImplemented, NotImplementedError) as error:
         raise UserError(f"'{path}': {_sentence(error)}: replace these operators or use ONNX") from None
     except (struct.error, IndexError, UnicodeDecodeError):

@@ -14,6 +14,7 @@ from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.lowering.generated_macs import generated_macs
 from tvm_pulp.lowering.legalize_float import LoweredKernels, legalize_float
 from tvm_pulp.lowering.operand_roles import operand_role
+from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.network import Layer, Network, Origin, State, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -55,7 +56,9 @@ class Names:
 def build_network(module: Any, imported: Imported, name: str, states: tuple[State, ...] = ()) -> Network:
     """Layers of `main` in order. Reshapes become views; what is returned lives in the caller's buffers."""
     names = tuple(imported.inputs), tuple(imported.outputs)
-    origin = Origin(legalize_float(module), *names, LoweredKernels(), imported.quantization, states)
+    lowered = legalize_float(module)
+    ends = imported.quantization, states
+    origin = Origin(lineage.removed(lowered), *names, LoweredKernels(), *ends, lineage.read(lowered))
     return _Builder(origin, name).build()
 
 
@@ -135,6 +138,7 @@ class _Builder:
         self._name_constants(operator.name, attributes, inputs, output)
         operands = (attributes, inputs, [output])
         self._layers.append(Layer(output.name, operator.name, *operands, macs=macs, variables=(variable,)))
+        self._layers[-1].nodes = self._nodes(variable)
         return output
 
     def _region(self, variable: Any, call: Any) -> Any:
@@ -171,9 +175,14 @@ class _Builder:
         operator = f"tir.{call.args[0].name_hint}"
         layer = Layer(outputs[0].name, operator, {}, inputs, outputs, kernel.function, workspaces=spaces)
         layer.parallel, layer.variables = kernel.parallel, (variable,)
-        layer.macs = generated_macs(kernel.function)
+        layer.macs, layer.nodes = generated_macs(kernel.function), self._nodes(variable)
         self._layers.append(layer)
         return outputs if isinstance(call.ty_args[0], relax.TupleType) else outputs[0]
+
+    def _nodes(self, variable: Any) -> tuple[str, ...]:
+        """Nodes of the model file that a variable was made of."""
+        known = self._origin.made_of.get(str(variable.name))
+        return known.nodes if known is not None else ()
 
     def _activation(self, source: str, spec: TensorSpec) -> Tensor:
         return Tensor(self._names.pick(source), spec, "activation", source)

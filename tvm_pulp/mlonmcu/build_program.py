@@ -15,6 +15,7 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.mlonmcu.program_sizes import program_sizes
+from tvm_pulp.toolchain import ToolchainError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,6 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UserError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    except ToolchainError as error:
+        sys.stderr.write(f"the archive's C does not build: {' '.join(str(error.reason).split())}\n")
+        return 1
     shutil.copyfile(built, args.program)
     program_sizes(built, outside, arena).write(args.sizes)
     return 0

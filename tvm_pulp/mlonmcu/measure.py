@@ -29,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--inputs", type=Path)
     parser.add_argument("--device")
+    parser.add_argument("--device-option", action="append", default=[])
     parser.add_argument("--toolchain")
     parser.add_argument("--max-cycles", type=int)
     parser.add_argument("--trace", action="store_true")
@@ -45,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def measure(args: argparse.Namespace) -> None:
     """One inference from reset, then two: the same outputs; the difference is what one inference takes."""
+    from tvm_pulp.api import App
     from tvm_pulp.codegen import mlf
     from tvm_pulp.formats import ReportJson, check_record, to_json
     from tvm_pulp.report import report
@@ -52,6 +54,7 @@ def measure(args: argparse.Namespace) -> None:
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.run_twice import check_same
     from tvm_pulp.sim.runner import check_options, declared_statistics, runner_class
+    from tvm_pulp.tvmc import device_options
     from tvm_pulp.tvmc.model_options import read_arrays
 
     files = mlf.read(args.archive)
@@ -69,9 +72,9 @@ def measure(args: argparse.Namespace) -> None:
     )
     given = dict(read_arrays(str(args.inputs), "inputs")) if args.inputs else None
     arrays = prepare_inputs(facts["inputs"], given)
-    runner = runner_class(device)()
-    runner.build(files, metadata, args.toolchain)
-    _check_program(runner, args.program)
+    runner = App(files).runner(device, args.toolchain, device_options.settings(args))
+    if device == "iss":
+        _check_program(runner.program(), args.program)
     runner.max_cycles, runner.instruments = args.max_cycles, instruments
     runner.load(arrays)
     runner.run(1)
@@ -92,10 +95,9 @@ def measure(args: argparse.Namespace) -> None:
     (args.folder / FIGURES).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
-def _check_program(runner: Any, program: Path) -> None:
-    """What is measured must be the program of the stage before, where the device says which one it loads."""
-    elf = getattr(getattr(runner, "device", None), "elf", None)
-    if elf is not None and Path(elf).read_bytes() != program.read_bytes():
+def _check_program(loaded: Path | None, program: Path) -> None:
+    """What is measured must be the program of the stage before; other devices build one of their own."""
+    if loaded is not None and loaded.read_bytes() != program.read_bytes():
         raise UserError(f"'{program.name}' is not the program of this archive: run the compile stage again")
 
 

@@ -31,6 +31,7 @@ class TvmPulpTarget(Target):
         "fclk": None,
         SOC: None,
         "device": None,
+        "device_options": None,
         "max_cycles": None,
         "trace": False,
     }
@@ -74,6 +75,8 @@ class TvmPulpTarget(Target):
             ("--max-cycles", self.config["max_cycles"]),
         ):
             arguments += [option, str(value)] if value is not None else []
+        for text in str(self.config["device_options"] or "").split(","):
+            arguments += ["--device-option", text] if text else []
         if options.switch("trace", self.config["trace"]):
             arguments.append("--trace")
         said = run_tool("tvm_pulp.mlonmcu.measure", arguments)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.sim.etiss import installation as etiss
 from tvm_pulp.sim.gvsoc import installation as gvsoc
 
 
@@ -35,4 +36,13 @@ def _gvsoc(options: Mapping[str, str]) -> dict[str, str]:
     return {"GVSOC_SOURCES": str(sources.resolve()), "GVSOC_INSTALL": str(found.prefix.resolve())}
 
 
-_VARIABLES = {"gvsoc": _gvsoc}
+def _etiss(options: Mapping[str, str]) -> dict[str, str]:
+    prefix = etiss.find(options).prefix
+    if not (prefix / "include" / "etiss" / "Plugin.h").is_file():
+        raise UserError(
+            f"--build needs ETISS's headers, and {prefix} has no include/etiss: set ETISS_HOME to an install"
+        )
+    return {"ETISS_HOME": str(prefix)}
+
+
+_VARIABLES = {"etiss": _etiss, "gvsoc": _gvsoc}

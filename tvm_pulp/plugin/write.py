@@ -7,12 +7,13 @@ from pathlib import Path
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
-from tvm_pulp.plugin import gvsoc
+from tvm_pulp.plugin import etiss, gvsoc
 from tvm_pulp.plugin.engine_files import EngineFiles, engines_of
 from tvm_pulp.soc.description import Soc
 
 # Simulator -> its SoC, and its files by path.
 SIMULATORS: dict[str, tuple[str, Callable[[Soc, Sequence[EngineFiles]], dict[str, bytes]]]] = {
+    "etiss": (etiss.DEFAULT_SOC, etiss.files),
     "gvsoc": (gvsoc.DEFAULT_SOC, gvsoc.files),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tvm_pulp.post_training.accuracy import Accuracy
 from tvm_pulp.post_training.print_quantized import print_quantized
 from tvm_pulp.post_training.quantize import quantize
-from tvm_pulp.post_training.quantize_model import Quantized, QuantizeOptions
+from tvm_pulp.post_training.quantize_model import Quantized, QuantizeOptions, quick_model
 from tvm_pulp.post_training.sensitivity import LayerSensitivity
 
-__all__ = ["Accuracy", "LayerSensitivity", "QuantizeOptions", "Quantized", "print_quantized", "quantize"]
+__all__ = ["Accuracy", "LayerSensitivity", "QuantizeOptions", "Quantized", "print_quantized", "quantize", "quick_model"]

@@ -91,6 +91,16 @@ def quantize_model(
     return _fewest(attempt, len(order), options.max_loss)
 
 
+def quick_model(model: Any, calibration: Mapping[str, np.ndarray]) -> Any:
+    """The quantized model alone: for those who only want to know how fast it is."""
+    source = read_float_model(model)
+    check_installed()
+    samples = calibration_samples(source, calibration)
+    _runs(source, samples[:1])
+    options = QuantizeOptions()
+    return Quantizer(folded(source), samples, options.method, options.weight_bits).quantized()
+
+
 def _fewest(attempt: Callable[[int], Quantized], most: int, max_loss: float | None) -> Quantized:
     """The attempt with the fewest layers in float whose loss is small enough."""
     best, too_few, count = attempt(0), 0, 0

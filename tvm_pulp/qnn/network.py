@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from tvm_pulp.qnn.lineage import Lineage
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.quantization import Quantization
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -57,6 +58,8 @@ class Layer:
     # Attributes of its Relax function in a partitioned module: "<engine>.<pattern>" and the engine.
     composite: str = ""
     codegen: str = ""
+    # Nodes of the model file that it computes, in their order and under the file's names.
+    nodes: tuple[str, ...] = ()
 
     @property
     def is_float(self) -> bool:
@@ -100,6 +103,8 @@ class Origin:
     # What the integers of inputs and outputs stand for, as in `Imported`.
     quantization: dict[tuple[str, str], Quantization] = field(default_factory=dict)
     states: tuple[State, ...] = ()
+    # What variables of the module were made of.
+    made_of: Mapping[str, Lineage] = field(default_factory=dict)
 
 
 @dataclass

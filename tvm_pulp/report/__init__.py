@@ -11,5 +11,7 @@ __all__ = [
     "plan_pictures",
     "plan_table",
     "report",
+    "rich_display",
+    "scatter",
     "table",
 ]

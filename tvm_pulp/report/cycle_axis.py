@@ -88,3 +88,9 @@ def name_inside(x: float, y: float, width: float, height: float, name: str, colo
             colour=contrast(colour),
         )
     ]
+
+
+def nodes_of(layer: Record) -> str:
+    """` (of a, b)`: nodes of the model file behind a layer, where its name does not say it all."""
+    nodes = layer.get("nodes", [])
+    return f" (of {', '.join(nodes)})" if nodes and nodes != [layer["name"]] else ""

@@ -18,6 +18,12 @@ def _head(layer: Layer) -> str:
     return f"{layer.name}: {layer.operator} {data} -> {made}{macs}"
 
 
+def _print_nodes(layer: Layer, stream: TextIO) -> None:
+    """Which nodes of the model file a layer is, where its name does not say so."""
+    if layer.nodes and layer.nodes != (layer.name,):
+        print(f"    made of {', '.join(layer.nodes)}", file=stream)
+
+
 def explain_source(network: Network, stream: TextIO, nodes: Sequence[SourceNode] = ()) -> None:
     """Without a cluster: what became of every node of the file, then the layers in order."""
     if nodes:
@@ -31,6 +37,7 @@ def explain_source(network: Network, stream: TextIO, nodes: Sequence[SourceNode]
             print(f"    float operator qnn.{layer.operator}", file=stream)
         else:
             print(f"    integer dialect operator qnn.{layer.operator}", file=stream)
+        _print_nodes(layer, stream)
     total = sum(not layer.is_float for layer in network.layers)
     print(f"{total} of {len(network.layers)} layers in the integer dialect, {network.macs:,} MAC", file=stream)
 
@@ -44,6 +51,7 @@ def explain_plan(plan: Plan, stream: TextIO) -> None:
             print(f"    a region of {inside}", file=stream)
         for line in _choice(layer):
             print(f"    {line}", file=stream)
+        _print_nodes(layer.layer, stream)
     macs: dict[str, int] = {}
     cycles: dict[str, int] = {}
     for layer in plan.layers:

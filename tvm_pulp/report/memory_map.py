@@ -14,6 +14,7 @@ from tvm_pulp.report.cycle_axis import (
     layer_colour,
     legend,
     name_inside,
+    nodes_of,
 )
 from tvm_pulp.report.svg import line, picture, rectangle, text
 
@@ -35,7 +36,7 @@ def memory_map(
         whose = "" if layer is None else f" of {plan['layers'][layer]['name']}"
         label = (
             f"{block['name']}{whose}: {block['bytes']:,} bytes at {block['offset']:,}, cycles {begin:,} to {end:,}, "
-            f"steps {max(0, first) // 3} to {last // 3}"
+            f"steps {max(0, first) // 3} to {last // 3}{'' if layer is None else nodes_of(plan['layers'][layer])}"
         )
         colour = layer_colour(layer)
         body.append(rectangle(x, y, width, height, colour, label))
@@ -54,7 +55,7 @@ def memory_maps(plan: Record, axis: CycleAxis) -> dict[str, str]:
     """SVGs by memory level: L1 with all blocks, L2 with activations and what L3 sends."""
     blocks, tensors, size = plan["blocks"], plan["l2"]["tensors"], plan["l2"]["size"]
     makers = {output["name"]: i for i, layer in enumerate(plan["layers"]) for output in layer["outputs"]}
-    owners = [_first_writer(plan, block) for block in blocks]
+    owners = [first_writer(plan, block) for block in blocks]
     made = [makers.get(tensor["name"], _first_reader(plan, tensor["name"])) for tensor in tensors]
     l1_title = f"L1: {plan['l1_peak']:,} of {plan['l1_bytes']:,} bytes"
     return {
@@ -63,7 +64,7 @@ def memory_maps(plan: Record, axis: CycleAxis) -> dict[str, str]:
     }
 
 
-def _first_writer(plan: Record, block: Record) -> int | None:
+def first_writer(plan: Record, block: Record) -> int | None:
     """The layer whose step first writes into a block of L1 while it lives."""
     begin, end = block["offset"], block["offset"] + block["bytes"]
     for step in plan["program"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from textwrap import fill
 from typing import TextIO
@@ -68,11 +69,17 @@ def _details(operators: list[DialectOperator]) -> Iterator[str]:
     yield f"{_AUTHORS}\n"
     for operator in operators:
         yield f"### {operator.name}\n"
-        yield f"{operator.summary}\n"
+        yield f"{_no_links(operator.summary)}\n"
         if operator.details:
-            yield f"{operator.details}\n"
+            yield f"{_no_links(operator.details)}\n"
         names = ", ".join(f"`{name}`" for name in operator.attributes)
         yield f"Attributes: {names}.\n" if names else "No attributes.\n"
+
+
+def _no_links(text: str) -> str:
+    """Brackets outside code stand for themselves: two pairs of them would be a link of Markdown."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if part.startswith("`") else part.replace("[", "\\[") for part in parts)
 
 
 def print_operators(stream: TextIO) -> None:

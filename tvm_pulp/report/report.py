@@ -39,6 +39,7 @@ def host_report(metadata: dict[str, Any], run: Statistics, compile_seconds: floa
         {
             "name": layer["name"],
             "op": layer["op"],
+            "nodes": layer.get("nodes", []),
             "engine": "host",
             "cycles": None,
             "estimated_cycles": None,
@@ -101,6 +102,7 @@ def cluster_report(
             {
                 "name": layer["name"],
                 "op": layer["op"],
+                "nodes": layer.get("nodes", []),
                 "engine": layer["engine"],
                 "form": layer["form"],
                 "cycles": measured[index] if measured else None,

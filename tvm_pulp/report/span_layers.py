@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.sim.activity import Activity, Spans
+from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
 
 Record = Mapping[str, Any]
 
@@ -80,12 +80,21 @@ def busy_cycles(activity: Activity, plan: Record | None) -> list[int]:
     for spans in job_spans(activity, plan).values():
         for span in spans:
             jobs[span.layer] += span.end - span.start
-    for spans in awake_spans(activity).values():
-        own = [0] * layers
-        for span in spans:
-            own[span.layer] += span.end - span.start
-        cores = [max(a, b) for a, b in zip(cores, own, strict=True)]
+    for actor in (core for core in activity.cores if core.computes):
+        cores = [max(a, int(b)) for a, b in zip(cores, _awake_by_layer(actor, activity), strict=True)]
     return [job or core for job, core in zip(jobs, cores, strict=True)]
+
+
+def _awake_by_layer(core: CoreSpans, activity: Activity) -> np.ndarray:
+    """Cycles of each layer in which a core is awake; its stretches follow each other."""
+    edges = np.asarray(activity.boundaries, np.int64)
+    starts, ends = core.starts[core.awake], core.ends[core.awake]
+    if not len(starts):
+        return np.zeros(len(edges) - 1, np.int64)
+    before = np.concatenate([[0], np.cumsum(ends - starts)])
+    last = np.searchsorted(starts, edges, side="right") - 1
+    inside = np.clip(np.minimum(edges, ends[last]) - starts[last], 0, None)
+    return np.diff(np.where(last < 0, 0, before[last] + inside))
 
 
 def _actions(plan: Record | None, kind: str) -> list[Record]:

@@ -16,14 +16,14 @@ def suggest_integer_ends(plan: Plan, dtype: str | None, stream: TextIO) -> None:
     if dtype is None:
         return
     ends = {t.storage for t in (*plan.network.inputs, *plan.network.outputs) if t.spec.dtype.startswith("float")}
-    cycles = sum(layer.added_cycles for layer in plan.layers if _converts(layer.layer, ends))
+    cycles = sum(layer.added_cycles for layer in plan.layers if converts(layer.layer, ends))
     if cycles > _WORTH * plan.estimated_cycles:
         share = 100 * cycles / plan.estimated_cycles
         what = f"float inputs and outputs take about {cycles:,} cycles ({share:.0f} %) to convert"
         print(f"{what}: --io {dtype} takes and returns integers instead", file=stream)
 
 
-def _converts(layer: Layer, ends: set[Tensor]) -> bool:
+def converts(layer: Layer, ends: set[Tensor]) -> bool:
     """Whether a layer does nothing but convert between floats of the caller and integers."""
     data = [t for t in layer.inputs if t.kind != "constant"]
     if len(data) != 1 or len(layer.outputs) != 1 or layer.macs or layer.parts:

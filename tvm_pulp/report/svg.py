@@ -12,8 +12,8 @@ COLOURS = (
 
 
 def picture(title: str, left: int, width: int, height: int, body: Sequence[str]) -> str:
-    """A whole file, white behind everything; the title begins at `left`."""
-    size = f'width="{width}" height="{height}"'
+    """A whole file, white behind everything; the title begins at `left`. In a narrow page it shrinks."""
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" style="max-width:100%;height:auto"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
     ground = '<rect width="100%" height="100%" fill="white"/>'
     return "\n".join([head, ground, text(left, 24, title, size=16), *body, "</svg>", ""])

@@ -8,7 +8,7 @@ import numpy as np
 
 from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
 
-_COLUMNS = (
+COLUMNS = (
     "layer",
     "op",
     "engine",
@@ -49,10 +49,10 @@ def layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
 def print_report(report: dict[str, Any], outputs: dict[str, np.ndarray], stream: TextIO) -> None:
     """Table of layers, totals, memory and outputs."""
     rows = layer_rows(report)
-    shown = [i for i in range(len(_COLUMNS)) if i < 3 or any(row[i] != "-" for row in rows)]
+    shown = [i for i in range(len(COLUMNS)) if i < 3 or any(row[i] != "-" for row in rows)]
     title = f"{report['target']} on {report['soc']}"
-    print_fitted(title, [_COLUMNS[i] for i in shown], [[row[i] for i in shown] for row in rows], 3, stream)
-    print_wrapped(_summary(report), stream)
+    print_fitted(title, [COLUMNS[i] for i in shown], [[row[i] for i in shown] for row in rows], 3, stream)
+    print_wrapped(summary(report), stream)
     for name, array in list(outputs.items())[:4]:
         values = ", ".join(str(v) for v in array.reshape(-1)[:12].tolist())
         more = ", ..." if array.size > 12 else ""
@@ -61,7 +61,8 @@ def print_report(report: dict[str, Any], outputs: dict[str, np.ndarray], stream:
         print(f"... and {len(outputs) - 4} more outputs", file=stream)
 
 
-def _summary(report: dict[str, Any]) -> str:
+def summary(report: dict[str, Any]) -> str:
+    """What a run took, in one line."""
     parts = [f"{_text(report['macs'])} MAC"]
     if report["cycles"] is not None:
         parts.append(f"{_text(report['cycles'])} cycles (estimated {_text(report['estimated_cycles'])})")

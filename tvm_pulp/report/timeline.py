@@ -15,6 +15,7 @@ from tvm_pulp.report.cycle_axis import (
     layer_colour,
     legend,
     name_inside,
+    nodes_of,
 )
 from tvm_pulp.report.svg import picture, rectangle, text
 
@@ -32,7 +33,8 @@ def timeline(plan: Record, spans: Sequence[Any], axis: CycleAxis) -> str:
     for span in spans:
         y = TOP + lanes.index(span.resource) * _LANE
         layer = plan["layers"][span.layer]["name"]
-        label = f"{layer}: {span.name}, cycles {span.start:,} to {span.end:,}"
+        nodes = nodes_of(plan["layers"][span.layer])
+        label = f"{layer}: {span.name}, cycles {span.start:,} to {span.end:,}{nodes}"
         x, height = axis.x(span.start), _LANE - 8
         width = axis.x(span.end) - x
         colour = layer_colour(span.layer)

@@ -9,10 +9,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tvm_pulp.errors import UserError
 
 _SHOWN_LINES, _SHOWN_CHARACTERS = 3, 300
+_LEAST_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,21 @@ def run_simulator(
         process.communicate()
         raise
     return Finished(text, process.returncode, time.perf_counter() - started)
+
+
+def limit_seconds(settings: Mapping[str, str], facts: Mapping[str, Any], cycles_per_second: float) -> float:
+    """Option `timeout_s`, else far more than a simulator of that speed needs for what the compiler expects."""
+    given = settings.get("timeout_s")
+    if given is None:
+        estimate = sum(layer.get("estimated_cycles") or 0 for layer in facts.get("layers", []))
+        return _LEAST_SECONDS + 2 * estimate / cycles_per_second
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise UserError(f"--device-option timeout_s={given}: give a number of seconds above 0")
+    return seconds
 
 
 def last_lines(text: str) -> str:

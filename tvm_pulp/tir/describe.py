@@ -78,6 +78,7 @@ def _layer(plan: LayerPlan, lead: int) -> Record:
     return {
         "name": plan.layer.name,
         "op": plan.layer.operator,
+        "nodes": list(plan.layer.nodes),
         "engine": plan.engine,
         "form": tiling.form.name,
         "tile": list(tiling.size),

@@ -74,9 +74,12 @@ class SweepProgress:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
             from rich.progress import TimeRemainingColumn as Remaining
+            from rich.table import Column
 
-            columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), Remaining())
-            self._bar = Progress(*columns, TextColumn("{task.description}"), console=Console(file=self._stream))
+            # The name gets what the figures leave.
+            name = TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1))
+            columns = (BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn(), Remaining(), name)
+            self._bar = Progress(*columns, console=Console(file=self._stream), expand=True)
             self._bar.start()
         return self
 

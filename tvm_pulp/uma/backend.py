@@ -26,6 +26,8 @@ class TargetAttribute:
     default: Any
     choices: tuple[Any, ...] | None = None
     help: str = ""
+    # A value that is faster, and whose results are not those of the framework to the last bit.
+    inexact: Any = None
 
     def parse(self, engine: str, text: Any) -> Any:
         """The value of an option text; a user error when it is none."""
@@ -130,9 +132,9 @@ class UMABackend:
         return options
 
     def _register_target_attr(
-        self, name: str, default: Any, choices: Sequence[Any] | None = None, help: str = ""
+        self, name: str, default: Any, choices: Sequence[Any] | None = None, help: str = "", inexact: Any = None
     ) -> None:
-        self._attributes[name] = TargetAttribute(name, default, tuple(choices) if choices else None, help)
+        self._attributes[name] = TargetAttribute(name, default, tuple(choices) if choices else None, help, inexact)
 
     def _register_pattern(self, name: str, pattern: Any, check: Check | None = None) -> None:
         """Operators that the engine could run as one, and what tells whether it takes a match of them."""

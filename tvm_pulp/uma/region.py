@@ -50,4 +50,5 @@ def join(parts: Sequence[Layer], variables: Sequence[object]) -> Layer:
         workspaces=[t for part in parts for t in part.workspaces],
         variables=tuple(variables),
         parts=tuple(parts),
+        nodes=tuple(dict.fromkeys(node for part in parts for node in part.nodes)),
     )

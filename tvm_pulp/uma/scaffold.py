@@ -21,6 +21,7 @@ _FILES = {
     "dense.py": "@name@_backend/dense.py",
     "dense_lookup.py": "@name@_backend/dense_lookup.py",
     "soc.yaml": "@name@_backend/soc.yaml",
+    "soc_mcu.yaml": "@name@_backend/soc_mcu.yaml",
     "driver.h": "@name@_backend/driver/@name@.h",
     "driver.c": "@name@_backend/driver/@name@.c",
     "model.c": "@name@_backend/model/@name@.c",

@@ -40,6 +40,7 @@ class NeurekaBackend(UMABackend):
             "exact",
             ("exact", "native"),
             "rounding as the framework does it, on the cores, or folded with a proven deviation",
+            inexact="native",
         )
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
         self._register_pattern("conv2d", lambda: _operator("conv2d"), conv2d_check)

@@ -8,7 +8,12 @@
 
 _Noreturn void tvm_pulp_main(void);
 
-enum { TVM_PULP_HOST_WRITE_TEXT = 0x04, TVM_PULP_HOST_EXIT = 0x20, TVM_PULP_HOST_EXIT_REASON = 0x20026 };
+enum {
+  TVM_PULP_HOST_WRITE_TEXT = 0x04,
+  TVM_PULP_HOST_EXIT_WITHOUT_CODE = 0x18,
+  TVM_PULP_HOST_EXIT = 0x20,
+  TVM_PULP_HOST_EXIT_REASON = 0x20026
+};
 uint32_t tvm_pulp_semihosting(uint32_t operation, uint32_t argument);
 
 #endif /* TVM_PULP_START_H */

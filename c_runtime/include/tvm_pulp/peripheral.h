@@ -32,7 +32,8 @@ enum tvm_pulp_port { TVM_PULP_PORT_L1 = 0, TVM_PULP_PORT_WEIGHT = 1 };
 /* What the system offers to a peripheral. */
 struct tvm_pulp_system {
   void *context;
-  /* Host pointer to `bytes` bytes of a memory, or NULL when the range is not inside it. */
+  /* Host pointer to `bytes` bytes of a memory, or NULL when the range is not inside it. It is good until the peripheral's
+   * function that asked for it returns: another simulator may hand out a copy that it writes back then. */
   uint8_t *(*memory)(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes);
   /* Declare that the running job reads or writes a range until `end_cycle`; the system reports cores, DMA and jobs of
    * other peripherals that touch it meanwhile as a race. TVM_PULP_NEVER: until `release`. */

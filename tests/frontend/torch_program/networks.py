@@ -175,13 +175,24 @@ class Gpt(nn.Module):
         return self.head(self.norm(self.layer(x)))
 
 
+class RmsNorm(nn.Module):
+    """As people write it: the older ONNX exporter does not know PyTorch's own."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(width) + 0.5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-5) * self.weight
+
+
 class LlamaBlock(nn.Module):
     """RMSNorm, rotary embedding, shared keys and values, SwiGLU."""
 
     def __init__(self, width: int = 32, heads: int = 4, shared: int = 2) -> None:
         super().__init__()
         self.heads, self.shared, size = heads, shared, width // heads
-        self.norm1, self.norm2 = nn.RMSNorm(width, eps=1e-5), nn.RMSNorm(width, eps=1e-5)
+        self.norm1, self.norm2 = RmsNorm(width), RmsNorm(width)
         self.q, self.o = nn.Linear(width, width, bias=False), nn.Linear(width, width, bias=False)
         self.k, self.v = (nn.Linear(width, shared * size, bias=False) for _ in range(2))
         self.gate, self.up = (nn.Linear(width, 48, bias=False) for _ in range(2))

@@ -154,7 +154,7 @@ def test_an_exit_for_another_reason_is_a_failure() -> None:
         program(ASKS.replace("OPERATION", "0x18").replace("ARGUMENT", "0x20024")).run()
 
 
-@pytest.mark.parametrize("address", [0, 0x100000, 0x10000000, 0x02100000, 0x02200000, 0x1A104000, 0x70000000])
+@pytest.mark.parametrize("address", [0, 0x100000, 0x10000000, 0x02100000, 0x02200000, 0x1A104000, 0x70004000])
 def test_nothing_of_a_cluster_is_mapped(address: int) -> None:
     with pytest.raises(GuestFault, match="nothing is mapped"):
         program(f"void tvm_pulp_network(void) {{ TVM_PULP_REGISTER({address:#x}) = 1; }}").run()

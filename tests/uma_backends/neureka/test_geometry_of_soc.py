@@ -62,7 +62,7 @@ def run(model: str, soc: str, expected: Any, memory: str = "sram") -> dict[str, 
     return result.report
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", ["columns", "small", pytest.param("large", marks=pytest.mark.slow)])
 def test_a_changed_array_stays_exact(
     name: str, model: str, expected: Any, default: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -23,7 +23,7 @@ SHARES = {"resnet": 0.790, "vww": 0.827, "kws": 0.771}
 @pytest.mark.parametrize(
     ("layers", "options"),
     [
-        pytest.param(5, {"variant": "timed", "cycles_per_mac": 3}, id="timed"),
+        pytest.param(4, {"variant": "timed", "cycles_per_mac": 3}, id="timed"),
         pytest.param(16, {}, id="zero_time", marks=pytest.mark.slow),
     ],
 )

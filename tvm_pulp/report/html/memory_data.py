@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tvm_pulp.report.cycle_axis import CycleAxis
+from tvm_pulp.report.memory_map import first_writer
 
 _NAMES = {
     "l1": "L1",
@@ -18,7 +19,7 @@ _NAMES = {
 
 
 def memory_data(
-    report: Mapping[str, Any], facts: Mapping[str, Any], plan: Mapping[str, Any] | None, axis: CycleAxis | None
+    report: Mapping[str, Any], facts: Mapping[str, Any], plan: dict[str, Any] | None, axis: CycleAxis | None
 ) -> list[dict[str, Any]]:
     """Levels with bytes used and available; of planned ones blocks over expected time and constants."""
     users = first_users(facts["layers"], plan) if plan is not None else {}
@@ -45,16 +46,18 @@ def _level_of(level: str) -> str:
     return level if level in ("l1", "l2", "l3") else "wmem"
 
 
-def _blocks(level: str, plan: Mapping[str, Any], axis: CycleAxis, users: Mapping[str, int]) -> dict[str, Any]:
+def _blocks(level: str, plan: dict[str, Any], axis: CycleAxis, users: Mapping[str, int]) -> dict[str, Any]:
     """Name, offset, bytes, first and last expected cycle, and the layer that makes or first uses it."""
     places = {"l1": plan["blocks"], "l2": plan["l2"]["tensors"]}.get(level)
     if not places:
         return {}
     makers = {output["name"]: i for i, layer in enumerate(plan["layers"]) for output in layer["outputs"]}
-    blocks = [
-        [p["name"], p["offset"], p["bytes"], *axis.span(p["alive"]), makers.get(p["name"], users.get(p["name"]))]
-        for p in places
-    ]
+    blocks = []
+    for place in places:
+        layer = makers.get(place["name"], users.get(place["name"]))
+        if layer is None and level == "l1":
+            layer = first_writer(plan, place)
+        blocks.append([place["name"], place["offset"], place["bytes"], *axis.span(place["alive"]), layer])
     return {"blocks": blocks, "size": plan["l1_bytes"] if level == "l1" else plan["l2"]["size"]}
 
 

@@ -19,7 +19,7 @@ from tvm_pulp.sim.image import make_image
 from tvm_pulp.sim.iss.device import EXIT_REASONS, L3_CONTENTS
 from tvm_pulp.sim.iss.elf import read_elf
 from tvm_pulp.sim.printed import NothingPrinted, layer_cycles, output_arrays, parse_contents, words
-from tvm_pulp.sim.process import last_lines, run_simulator
+from tvm_pulp.sim.process import last_lines, limit_seconds, run_simulator
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
 
@@ -27,8 +27,8 @@ TOOLCHAINS: tuple[str, ...] = get_args(RiscvToolchain)
 TARGET, PLUGIN_TARGET = "siracusa", "siracusa_tvm_pulp"
 # The platform whose programs GVSoC's Siracusa runs.
 HAL = "siracusa"
-# Seconds that a run may take: its engine models run at some thousand cycles per second.
-_LEAST_SECONDS, _CYCLES_PER_SECOND = 120.0, 1000.0
+# Its engine models run at some thousand cycles per second.
+_CYCLES_PER_SECOND = 1000.0
 
 
 class GvsocRunner(Runner):
@@ -46,7 +46,7 @@ class GvsocRunner(Runner):
 
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
         self._installation: Installation = find(self.settings)
-        self._limit = _limit(self.settings, metadata["tvm_pulp"])
+        self._limit = limit_seconds(self.settings, metadata["tvm_pulp"], _CYCLES_PER_SECOND)
         self._facts = metadata["tvm_pulp"]
         described = None if self._facts["soc"] == "host" else soc.recorded(self._facts)
         if described is None or described.software.hal != HAL:
@@ -143,17 +143,3 @@ class GvsocRunner(Runner):
             layer_cycles=layer_cycles(self._contents),
             code_bytes=symbols["tvm_pulp_code_end"] - symbols["tvm_pulp_code_begin"],
         )
-
-
-def _limit(settings: Mapping[str, str], facts: Mapping[str, Any]) -> float:
-    given = settings.get("timeout_s")
-    if given is None:
-        estimate = sum(layer.get("estimated_cycles") or 0 for layer in facts.get("layers", []))
-        return _LEAST_SECONDS + 2 * estimate / _CYCLES_PER_SECOND
-    try:
-        seconds = float(given)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise UserError(f"--device-option timeout_s={given}: give a number of seconds above 0")
-    return seconds

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * QVanilla behind tvm_pulp/peripheral.h: y[o][r][c] = bias[o] + sum of (x - x_zero_point) * (w - w_zero_point), stride 1,
- * padded so that the result is as large as the input. Two sets of registers: at 0x0000 a job takes no time, at 0x2000 so
- * many cycles for each product. */
+ * padded so that y is as large as x. Registers at 0x0000: a job takes no time, at 0x2000: so many cycles for a product. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,14 +46,14 @@ static uint8_t *memory(struct engine *engine, uint32_t operand) {
   return engine->system.memory(engine->system.context, TVM_PULP_PORT_L1, word[operand], (uint32_t)bytes);
 }
 
-static int32_t sum_at(const uint32_t *word, const int8_t *x, const int8_t *weight, int32_t row, int32_t column) {
+static uint32_t sum_at(const uint32_t *word, const int8_t *x, const int8_t *weight, int32_t row, int32_t column) {
   const int32_t height = (int32_t)word[HEIGHT], width = (int32_t)word[WIDTH], kernel = (int32_t)word[KERNEL_H];
-  int32_t sum = 0;
+  uint32_t sum = 0;
   for (uint32_t c = 0; c < word[CHANNELS]; c++, x += height * width) {
     for (int32_t tap = 0; tap < kernel * kernel; tap++, weight++) {
       const int32_t iy = row + tap / kernel - kernel / 2, ix = column + tap % kernel - kernel / 2;
       if (iy < 0 || iy >= height || ix < 0 || ix >= width) continue;
-      sum += (x[iy * width + ix] - (int32_t)word[X_ZERO]) * (*weight - (int32_t)word[W_ZERO]);
+      sum += ((uint32_t)x[iy * width + ix] - word[X_ZERO]) * ((uint32_t)*weight - word[W_ZERO]);
     }
   }
   return sum;
@@ -71,7 +70,7 @@ static void advance(void *self, uint64_t cycle) {
   for (uint32_t o = 0; o < word[OUTPUTS]; o++, weight += word[CHANNELS] * word[KERNEL_H] * word[KERNEL_W])
     for (int32_t row = 0; row < (int32_t)word[HEIGHT]; row++)
       for (int32_t column = 0; column < (int32_t)word[WIDTH]; column++)
-        *y++ = bias[o] + (uint32_t)sum_at(word, x, weight, row, column);
+        *y++ = bias[o] + sum_at(word, x, weight, row, column);
   engine->running = 0;
 }
 
@@ -79,6 +78,7 @@ static void start(struct engine *engine, uint32_t variant, uint64_t cycle) {
   const uint32_t *word = engine->word[variant];
   const uint64_t macs = bytes_of(word, WEIGHTS) * word[WIDTH] * word[HEIGHT];
   int fits = !engine->running && word[KERNEL_H] == word[KERNEL_W] && word[KERNEL_H] % 2 == 1;
+  for (uint32_t i = OUTPUTS; fits && i <= KERNEL_W; i++) fits = word[i] < 1u << 15;
   engine->variant = fits ? variant : engine->variant;
   for (uint32_t i = INPUT; fits && i <= RESULT; i++) fits = memory(engine, i) && (i < BIAS || word[i] % 4 == 0);
   if (!fits) {

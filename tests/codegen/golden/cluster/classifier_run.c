@@ -73,19 +73,19 @@ static void call_tvmgen_classifier_dense(const void *arguments, uint32_t core, u
 }
 
 /* Layers in order:
- * transpose: image uint8[1, 4, 6, 6] -> image_2 uint8[1, 6, 6, 4]
+ * transpose: image uint8[1, 4, 6, 6] -> image_2 uint8[1, 6, 6, 4] (of hidden_acc)
  *   cluster, tiled, 1 tile of 1x6x6x4, about 1137 cycles
- * conv2d: image_2 uint8[1, 6, 6, 4] -> hidden uint8[1, 6, 6, 4]
+ * conv2d: image_2 uint8[1, 6, 6, 4] -> hidden uint8[1, 6, 6, 4] (of hidden_acc, hidden)
  *   cluster, tiled, 1 tile of 1x6x6x4, about 4509 cycles
- * conv2d: hidden uint8[1, 6, 6, 4] -> hidden2 uint8[1, 6, 6, 4]
+ * conv2d: hidden uint8[1, 6, 6, 4] -> hidden2 uint8[1, 6, 6, 4] (of hidden2_acc, hidden2)
  *   cluster, tiled, 1 tile of 1x6x6x4, about 4462 cycles
- * add: hidden uint8[1, 6, 6, 4], hidden2 uint8[1, 6, 6, 4] -> total uint8[1, 6, 6, 4]
+ * add: hidden uint8[1, 6, 6, 4], hidden2 uint8[1, 6, 6, 4] -> total uint8[1, 6, 6, 4] (of sum_acc, total)
  *   cluster, tiled, 1 tile of 1x6x6x4, about 842 cycles
  * max_pool: total uint8[1, 6, 6, 4] -> pool uint8[1, 3, 3, 4]
  *   cluster, tiled, 1 tile of 1x3x3x4, about 665 cycles
  * reduce: pool uint8[1, 3, 3, 4] -> mean uint8[1, 4]
  *   cluster, tiled, 1 tile of 1x4, about 492 cycles
- * dense: mean uint8[1, 4] -> classes int8[1, 3]
+ * dense: mean uint8[1, 4] -> classes int8[1, 3] (of dense_acc, classes)
  *   cluster, tiled, 1 tile of 1x3, about 363 cycles
  */
 
@@ -190,7 +190,7 @@ static const struct bundle_4 bundle_4;
 static const struct bundle_5 bundle_5;
 static const struct bundle_6 bundle_6;
 
-/* --- image_2 */
+/* --- image_2 (of hidden_acc) */
 __attribute__((aligned(16))) static const struct bundle_0 bundle_0 = {
   /* Step 0: transpose image_2, cluster, tiled */
   .step_0 = {
@@ -228,7 +228,7 @@ __attribute__((aligned(16))) static const struct bundle_0 bundle_0 = {
   },
 };
 
-/* --- hidden */
+/* --- hidden (of hidden_acc, hidden) */
 __attribute__((aligned(16))) static const struct bundle_1 bundle_1 = {
   /* Step 3: conv2d hidden, cluster, tiled */
   .step_3 = {
@@ -272,7 +272,7 @@ __attribute__((aligned(16))) static const struct bundle_1 bundle_1 = {
   .hidden_add_constant = {BUNDLE_1_HIDDEN_ADD_CONSTANT}, /* int32[4] */
 };
 
-/* --- hidden2 */
+/* --- hidden2 (of hidden2_acc, hidden2) */
 __attribute__((aligned(16))) static const struct bundle_2 bundle_2 = {
   /* Step 6: conv2d hidden2, cluster, tiled */
   .step_6 = {
@@ -317,7 +317,7 @@ __attribute__((aligned(16))) static const struct bundle_2 bundle_2 = {
   .hidden_add_constant = {BUNDLE_2_HIDDEN_ADD_CONSTANT}, /* int32[4] */
 };
 
-/* --- total */
+/* --- total (of sum_acc, total) */
 __attribute__((aligned(16))) static const struct bundle_3 bundle_3 = {
   /* Step 9: add total, cluster, tiled */
   .step_9 = {
@@ -435,7 +435,7 @@ __attribute__((aligned(16))) static const struct bundle_5 bundle_5 = {
   },
 };
 
-/* --- classes */
+/* --- classes (of dense_acc, classes) */
 __attribute__((aligned(16))) static const struct bundle_6 bundle_6 = {
   /* Step 18: dense classes, cluster, tiled */
   .step_18 = {

@@ -64,19 +64,19 @@ static void call_tvmgen_classifier_reduce(const void *arguments, uint32_t core, 
 }
 
 /* Layers in order:
- * transpose: image uint8[1, 4, 6, 6] -> image_2 uint8[1, 6, 6, 4]
+ * transpose: image uint8[1, 4, 6, 6] -> image_2 uint8[1, 6, 6, 4] (of hidden_acc)
  *   cluster, tiled, 1 tile of 1x6x6x4, about 1147 cycles
- * conv2d: image_2 uint8[1, 6, 6, 4] -> hidden uint8[1, 6, 6, 4]
+ * conv2d: image_2 uint8[1, 6, 6, 4] -> hidden uint8[1, 6, 6, 4] (of hidden_acc, hidden)
  *   neureka, 3x3, 1 tile of 1x6x6x4, about 827 cycles
- * conv2d: hidden uint8[1, 6, 6, 4] -> hidden2 uint8[1, 6, 6, 4]
+ * conv2d: hidden uint8[1, 6, 6, 4] -> hidden2 uint8[1, 6, 6, 4] (of hidden2_acc, hidden2)
  *   neureka, 3x3, 1 tile of 1x6x6x4, about 812 cycles
- * add: hidden uint8[1, 6, 6, 4], hidden2 uint8[1, 6, 6, 4] -> total uint8[1, 6, 6, 4]
+ * add: hidden uint8[1, 6, 6, 4], hidden2 uint8[1, 6, 6, 4] -> total uint8[1, 6, 6, 4] (of sum_acc, total)
  *   cluster, tiled, 1 tile of 1x6x6x4, about 841 cycles
  * max_pool: total uint8[1, 6, 6, 4] -> pool uint8[1, 3, 3, 4]
  *   cluster, tiled, 1 tile of 1x3x3x4, about 663 cycles
  * reduce: pool uint8[1, 3, 3, 4] -> mean uint8[1, 4]
  *   cluster, tiled, 1 tile of 1x4, about 491 cycles
- * dense: mean uint8[1, 4] -> classes int8[1, 3]
+ * dense: mean uint8[1, 4] -> classes int8[1, 3] (of dense_acc, classes)
  *   neureka, 1x1 over rows, 1 tile of 1x3, about 587 cycles
  */
 
@@ -179,7 +179,7 @@ static const struct bundle_4 bundle_4;
 static const struct bundle_5 bundle_5;
 static const struct bundle_6 bundle_6;
 
-/* --- image_2 */
+/* --- image_2 (of hidden_acc) */
 __attribute__((aligned(16))) static const struct bundle_0 bundle_0 = {
   /* Step 0: transpose image_2, cluster, tiled */
   .step_0 = {
@@ -217,7 +217,7 @@ __attribute__((aligned(16))) static const struct bundle_0 bundle_0 = {
   },
 };
 
-/* --- hidden */
+/* --- hidden (of hidden_acc, hidden) */
 __attribute__((aligned(16))) static const struct bundle_1 bundle_1 = {
   /* Step 3: conv2d hidden, neureka, 3x3 */
   .step_3 = {
@@ -272,7 +272,7 @@ __attribute__((aligned(16))) static const struct bundle_1 bundle_1 = {
   .hidden_folded_bias_constant = {BUNDLE_1_HIDDEN_FOLDED_BIAS_CONSTANT}, /* int32[4] */
 };
 
-/* --- hidden2 */
+/* --- hidden2 (of hidden2_acc, hidden2) */
 __attribute__((aligned(16))) static const struct bundle_2 bundle_2 = {
   /* Step 6: conv2d hidden2, neureka, 3x3 */
   .step_6 = {
@@ -328,7 +328,7 @@ __attribute__((aligned(16))) static const struct bundle_2 bundle_2 = {
   .hidden2_folded_bias_constant = {BUNDLE_2_HIDDEN2_FOLDED_BIAS_CONSTANT}, /* int32[4] */
 };
 
-/* --- total */
+/* --- total (of sum_acc, total) */
 __attribute__((aligned(16))) static const struct bundle_3 bundle_3 = {
   /* Step 9: add total, cluster, tiled */
   .step_9 = {
@@ -446,7 +446,7 @@ __attribute__((aligned(16))) static const struct bundle_5 bundle_5 = {
   },
 };
 
-/* --- classes */
+/* --- classes (of dense_acc, classes) */
 __attribute__((aligned(16))) static const struct bundle_6 bundle_6 = {
   /* Step 18: dense classes, neureka, 1x1 over rows */
   .step_18 = {

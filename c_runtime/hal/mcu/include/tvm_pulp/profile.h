@@ -18,7 +18,7 @@ extern volatile uint32_t tvm_pulp_marks[TVM_PULP_MARKS];
 
 static inline uint32_t tvm_pulp_cycle(void) {
   uint32_t cycle;
-  __asm__ volatile("csrr %0, mcycle" : "=r"(cycle) : : "memory");
+  __asm__ volatile("csrr %0, cycle" : "=r"(cycle) : : "memory");
   return cycle;
 }
 

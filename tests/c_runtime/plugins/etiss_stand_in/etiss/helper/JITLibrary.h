@@ -1,0 +1,2 @@
+#pragma once
+#include "etiss/stand_in.h"

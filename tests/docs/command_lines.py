@@ -1,0 +1,61 @@
+"""Command lines of the documentation: fenced blocks that are meant to be typed, page by page in order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+# What a line that is typed begins with; `tvmc run: ...` is what tvmc says.
+_TYPED = re.compile(
+    r"^(?:\$ )?((?:tvmc (?!\w+:)|\./scripts/|scripts/|pip |python |mkdocs |cmake |mkdir |gdb-multiarch ).*)$"
+)
+
+# Beginnings of command lines that no test can run as they stand, and why.
+NOT_RUN = {
+    "./scripts/demo": "tests/test_demo.py runs it",
+    "./scripts/test": "it runs this test",
+    "tvmc run kws.tar --gdb 4711": "it waits for a debugger: tests/sim/test_gdb.py is one",
+    "pip install 'tvm_pulp[": "it asks a package index: tests/test_installed_wheel.py installs the package",
+    "scripts/study_uma": "a study of many runs, through MLonMCU",
+    "tvmc compile MODEL": "MODEL stands for any",
+    "tvmc run net.tar --device gvsoc": "it needs GVSoC",
+    "tvmc run mcu.tar --device etiss": "it needs ETISS",
+    "tvmc crosscheck net.tar": "it needs GVSoC",
+    "tvmc plugin": "it needs the sources of GVSoC or ETISS",
+    "gdb-multiarch": "it is interactive: tests/sim/test_gdb_multiarch.py runs the session",
+}
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """One line as it is typed, comment included, and the page it stands on."""
+
+    page: str
+    text: str
+
+    @property
+    def reason_not_to_run(self) -> str | None:
+        """Why it is not run, if it is not."""
+        return next((why for start, why in NOT_RUN.items() if self.text.startswith(start)), None)
+
+
+def command_lines(page: Path) -> list[CommandLine]:
+    """Lines of fenced blocks without a language, or of the shell, that begin with a command."""
+    found = []
+    for language, block in _BLOCK.findall(page.read_text(encoding="utf-8")):
+        if language in ("", "sh", "bash", "console"):
+            lines = block.replace("\\\n", " ").splitlines()
+            found += [CommandLine(page.name, match[1]) for line in lines if (match := _TYPED.match(line))]
+    return found
+
+
+def files_of(page: Path) -> dict[str, str]:
+    """Files that a page shows in full: a block of YAML with a `name` is NAME.yaml."""
+    blocks = _BLOCK.findall(page.read_text(encoding="utf-8"))
+    named = ((re.search(r"^name: (\w+)$", text, re.M), text) for language, text in blocks if language == "yaml")
+    return {f"{match[1]}.yaml": text for match, text in named if match}

@@ -1,0 +1,110 @@
+"""Every command line of README and docs works as it is typed."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.command_lines import NOT_RUN, PAGES, REPOSITORY, CommandLine, command_lines, files_of
+from tests.docs.example_files import FILES, provide
+from tvm_pulp.tvmc.main import VERBS
+
+WITH_COMMANDS = [page for page in PAGES if command_lines(page)]
+# Pages whose commands take a few seconds together; the others are slow.
+QUICK = ("add_a_soc.md", "index.md")
+
+
+def pages() -> list[object]:
+    return [
+        pytest.param(page, id=page.name, marks=() if page.name in QUICK else pytest.mark.slow) for page in WITH_COMMANDS
+    ]
+
+
+@pytest.mark.parametrize("page", pages())
+def test_command_lines_work(page: Path, tmp_path: Path) -> None:
+    """In order, in one folder, by the shell; files that the page takes for granted are there."""
+    if shutil.which("bash") is None:
+        pytest.skip("bash is not installed")
+    data = Path(os.environ.get("TVM_PULP_DATA") or REPOSITORY.parent / "shared" / "data")
+    packages = tmp_path / "installed"
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        # What a page installs goes into a folder of this test.
+        "PIP_TARGET": str(packages),
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it as "no": without isolation
+        "PYTHONPATH": os.pathsep.join([str(packages), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
+    folder = tmp_path / "typed"
+    folder.mkdir()
+    for name, text in files_of(page).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    lines = command_lines(page)
+    typed = [line for line in lines if not line.reason_not_to_run]
+    if not typed:
+        pytest.skip("; ".join(f"{line.text}: {line.reason_not_to_run}" for line in lines))
+    for line in typed:
+        if "cmake" in line.text and shutil.which("cmake") is None:
+            pytest.skip("cmake is not installed")
+        provide(folder, line.text, data)
+        done = subprocess.run(
+            ["bash", "-c", line.text], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{line.text}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+
+def tvmc_lines() -> list[CommandLine]:
+    """Every call of tvmc in a fenced block, each of a line with several."""
+    lines = (line for page in WITH_COMMANDS for line in command_lines(page))
+    calls = ((line.page, part.strip()) for line in lines for part in line.text.split("&&"))
+    return [CommandLine(page, text) for page, text in calls if text.startswith("tvmc ")]
+
+
+@pytest.mark.parametrize("line", tvmc_lines(), ids=lambda line: f"{line.page}: {line.text.split('#')[0].strip()}"[:90])
+def test_command_lines_are_understood(line: CommandLine) -> None:
+    """Verb and options exist: quick enough to be checked always."""
+    words = shlex.split(line.text, comments=True)[1:]
+    assert words[0] in VERBS
+    module = importlib.import_module(f"tvm_pulp.tvmc.{words[0]}")
+    parser = argparse.ArgumentParser(exit_on_error=False, allow_abbrev=False)
+    module.add_arguments(parser)
+    if getattr(parser, "allow_engine_options", False):
+        from tvm_pulp.tvmc.model_options import split_engine_options
+
+        words[1:], _ = split_engine_options(words[1:])
+    _, unknown = parser.parse_known_args(words[1:])
+    assert unknown == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_inside_text_exist(page: Path) -> None:
+    """`tvmc VERB --option` and `scripts/NAME` in running text name verbs, options and scripts that exist."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for call in re.findall(r"`((?:tvmc|(?:\./)?scripts/)[^`]*)`", text):
+        words = call.split()
+        if words[0] != "tvmc":
+            assert (REPOSITORY / words[0]).exists(), call
+        elif len(words) > 1 and re.fullmatch(r"\w+", words[1]) and words[1].islower():
+            assert words[1] in VERBS, call
+            parser = argparse.ArgumentParser()
+            importlib.import_module(f"tvm_pulp.tvmc.{words[1]}").add_arguments(parser)
+            known = {option for action in parser._actions for option in action.option_strings}
+            given = {word.split("=")[0].rstrip(",") for word in words[2:] if word.startswith("-")}
+            assert {g for g in given if not g.startswith("--target-")} <= known, call
+
+
+def test_what_is_not_run_is_there() -> None:
+    """No exception outlives the line that it was made for, and no file the line that reads it."""
+    typed = [line.text for page in WITH_COMMANDS for line in command_lines(page)]
+    assert [start for start in NOT_RUN if not any(text.startswith(start) for text in typed)] == []
+    assert [name for name in FILES if not any(name in text.split() for text in typed)] == []
+    assert [name for name in QUICK if name not in {page.name for page in WITH_COMMANDS}] == []

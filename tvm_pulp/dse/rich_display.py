@@ -1,0 +1,57 @@
+"""What notebooks show of studies and searches: their tables, and cycles over area."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from tvm_pulp.dse.pareto import pareto_front
+from tvm_pulp.report.rich_display import picture_html, table_html
+from tvm_pulp.report.scatter import Dot, scatter
+
+# Columns that tables leave out: they are in the frame.
+_HIDDEN = ("soc", "area_source", "outputs", "build_s", "error")
+
+
+def trade_off(frame: Any, across: str = "area_mm2", upwards: str = "cycles") -> str:
+    """An SVG of two figures of all rows, a colour for each model and target; a line through each one's Pareto front."""
+    known = frame[frame[across].notna() & frame[upwards].notna()]
+    dots: list[Dot] = []
+    for (model, target), rows in known.groupby(["model", "target"], sort=False):
+        points = [(float(x), float(y)) for x, y in zip(rows[across], rows[upwards], strict=True)]
+        front = set(pareto_front(points))
+        for number, ((x, y), soc) in enumerate(zip(points, rows.soc, strict=True)):
+            tip = f"{model} on {soc}, {target}: {upwards} {y:,.10g}, {across} {x:,.10g}"
+            dots.append(Dot(x, y, f"{model}, {target}", tip, number in front))
+    return scatter(f"{upwards} over {across}", dots, across, upwards)
+
+
+def frame_html(frame: Any) -> str:
+    """The columns that tell something, and below them why rows failed."""
+    shown = [name for name in frame.columns if name not in _HIDDEN and frame[name].notna().any()]
+    known = frame[shown].notna()
+    rows = [
+        [str(index), *(_text(row[name]) if known.loc[index, name] else "-" for name in shown)]
+        for index, row in frame[shown].iterrows()
+    ]
+    failed = frame[frame.error.notna()]
+    errors = "".join(f"<li>row {index}: {escape(str(text))}</li>" for index, text in failed.error.items())
+    return table_html(["", *shown], rows) + (f"<p>failed:</p><ul>{errors}</ul>" if errors else "")
+
+
+def _text(value: Any) -> str:
+    """Whole numbers with separators, others with four figures."""
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:,.4g}"
+    return f"{value:,.0f}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def study_html(rows: Sequence[Any], frame: Any) -> str:
+    """How far a study is, its table, and a picture where areas are known."""
+    parts = [f"<p><b>Study</b> of {len(rows)} configurations, {len(frame)} of them known</p>"]
+    if len(frame):
+        if frame[frame.cycles.notna()].area_mm2.nunique() > 1:
+            parts.append(picture_html(trade_off(frame)))
+        parts.append(frame_html(frame))
+    return "".join(parts)

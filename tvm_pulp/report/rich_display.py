@@ -1,0 +1,80 @@
+"""What notebooks show of results and plans: tables and pictures as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.codegen.mlf import read_plan
+from tvm_pulp.errors import UserError
+from tvm_pulp.estimate import estimate_plan
+from tvm_pulp.report.cycle_axis import CycleAxis
+from tvm_pulp.report.memory_map import memory_maps
+from tvm_pulp.report.stacked_bars import stacked_bars
+from tvm_pulp.report.table import COLUMNS, layer_rows, summary
+from tvm_pulp.report.timeline import timeline
+from tvm_pulp.soc import CostModel, recorded
+
+_ROWS = 40
+
+
+def picture_html(svg: str) -> str:
+    """A picture that scrolls where there is no room for it."""
+    return f'<div style="overflow-x:auto">{svg}</div>'
+
+
+def table_html(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table; of many rows the first ones, and how many more there are."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows[:_ROWS])
+    more = f"<p>... and {len(rows) - _ROWS} more</p>" if len(rows) > _ROWS else ""
+    return f'<div style="overflow-x:auto"><table><tr>{head}</tr>{body}</table></div>{more}'
+
+
+def result_html(report: dict[str, Any], outputs: Mapping[str, np.ndarray]) -> str:
+    """A run: what it took, where the cycles went, layer by layer."""
+    title = f"{report['target']} on {report['soc']}"
+    parts = [f"<p><b>{escape(title)}</b>: {escape(summary(report))}</p>"]
+    layers = report["layers"]
+    if report["cycles"] is not None:
+        names = {"measured": "cycles", "estimated": "estimated_cycles"}
+        bars = {label: [(f"{x['op']} on {x['engine']}", x[key] or 0) for x in layers] for label, key in names.items()}
+        parts.append(picture_html(stacked_bars("Cycles by operator and engine", bars)))
+    rows = layer_rows(report)
+    shown = [i for i in range(len(COLUMNS)) if i < 3 or any(row[i] != "-" for row in rows)]
+    parts.append(table_html([COLUMNS[i] for i in shown], [[row[i] for i in shown] for row in rows]))
+    ends = [(name, str(array.dtype), str(list(array.shape))) for name, array in outputs.items()]
+    parts.append(table_html(("output", "type", "shape"), ends))
+    return "".join(parts)
+
+
+@dataclass(frozen=True)
+class ShownPlan:
+    """The plan of a compiled network, as plan.json holds it; notebooks show its pictures."""
+
+    record: dict[str, Any]
+    costs: CostModel
+
+    def pictures(self) -> dict[str, str]:
+        """SVGs: `timeline`, and every memory level that is used over time."""
+        expected = estimate_plan(self.record, self.costs)
+        axis = CycleAxis.of(self.record, expected.step_starts, expected.cycles)
+        maps = memory_maps(self.record, axis)
+        if not self.record["l2"]["size"]:
+            del maps["l2"]
+        return {"timeline": timeline(self.record, expected.spans, axis), **maps}
+
+    def _repr_html_(self) -> str:
+        return "".join(picture_html(svg) for svg in self.pictures().values())
+
+
+def shown_plan(files: dict[str, bytes], metadata: Mapping[str, Any]) -> ShownPlan:
+    """The plan that an archive carries."""
+    record = read_plan(files)
+    if record is None:
+        raise UserError("the archive holds no plan of its own: compile for a SoC with a cluster, no language model")
+    return ShownPlan(record, CostModel(recorded(metadata["tvm_pulp"]), record["cores"]))

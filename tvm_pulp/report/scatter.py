@@ -1,0 +1,88 @@
+"""A picture of points over two figures: one colour per group, what they are when pointed at, a line through some."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape, quoteattr
+
+from tvm_pulp.report.svg import COLOURS, line, picture, rectangle, text
+
+_LEFT, _TOP, _WIDTH, _HEIGHT, _MARGIN, _ROW = 96, 44, 620, 300, 14, 18
+_TICKS = 5
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point, its group, and what is told when it is pointed at."""
+
+    x: float
+    y: float
+    group: str = ""
+    tip: str = ""
+    # Whether the line of its group goes through it.
+    joined: bool = False
+
+
+def scatter(title: str, dots: Sequence[Dot], across: str, upwards: str, *, from_zero: bool = False) -> str:
+    """An SVG; `across` and `upwards` say what the axes mean, in which unit. Joined dots are larger than others."""
+    groups = list(dict.fromkeys(dot.group for dot in dots))
+    colours = {group: COLOURS[number % len(COLOURS)] for number, group in enumerate(groups)}
+    x_axis = _Axis.of([dot.x for dot in dots], _LEFT + _MARGIN, _WIDTH - 2 * _MARGIN, False)
+    y_axis = _Axis.of([dot.y for dot in dots], _TOP + _HEIGHT - _MARGIN, -(_HEIGHT - 2 * _MARGIN), from_zero)
+    body = [rectangle(_LEFT, _TOP, _WIDTH, _HEIGHT, "#f4f4f4")]
+    for value in x_axis.ticks():
+        body.append(line(x_axis.at(value), _TOP + _HEIGHT, x_axis.at(value), _TOP + _HEIGHT + 4))
+        body.append(text(x_axis.at(value), _TOP + _HEIGHT + 17, f"{value:,.10g}", anchor="middle"))
+    for value in y_axis.ticks():
+        body.append(line(_LEFT - 4, y_axis.at(value), _LEFT, y_axis.at(value)))
+        body.append(text(_LEFT - 7, y_axis.at(value) + 4, f"{value:,.10g}", anchor="end"))
+    body.append(text(_LEFT + _WIDTH, _TOP + _HEIGHT + 34, across, anchor="end"))
+    body.append(text(_LEFT, _TOP - 7, upwards))
+    for group in groups:
+        joined = sorted((dot for dot in dots if dot.group == group and dot.joined), key=lambda dot: dot.x)
+        if len(joined) > 1:
+            places = " ".join(f"{x_axis.at(dot.x):.1f},{y_axis.at(dot.y):.1f}" for dot in joined)
+            body.append(f'<polyline points="{places}" fill="none" stroke="{colours[group]}" stroke-width="1.5"/>')
+    for dot in dots:
+        place = f'cx="{x_axis.at(dot.x):.1f}" cy="{y_axis.at(dot.y):.1f}" r="{5 if dot.joined else 3.5}"'
+        look = f'fill={quoteattr(colours[dot.group])} fill-opacity="{0.95 if dot.joined else 0.55}"'
+        body.append(f"<circle {place} {look}><title>{escape(dot.tip)}</title></circle>")
+    bottom = _TOP + _HEIGHT + 46
+    named = [group for group in groups if group]
+    for number, group in enumerate(named):
+        x, y = _LEFT + number % 3 * 210, bottom + number // 3 * _ROW
+        body += [rectangle(x, y, 11, 11, colours[group]), text(x + 16, y + 10, group)]
+    height = bottom + -(-len(named) // 3) * _ROW + 8
+    return picture(title, _LEFT, _LEFT + _WIDTH + 24, height, body)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """From figures to places of the picture."""
+
+    low: float
+    high: float
+    start: float
+    length: float
+
+    @staticmethod
+    def of(values: Sequence[float], start: float, length: float, from_zero: bool) -> _Axis:
+        low, high = (min(values), max(values)) if values else (0.0, 1.0)
+        low = min(low, 0.0) if from_zero else low
+        if high == low:
+            low, high = low - 0.5, high + 0.5
+        return _Axis(low, high, start, length)
+
+    def at(self, value: float) -> float:
+        return self.start + (value - self.low) * self.length / (self.high - self.low)
+
+    def ticks(self) -> list[float]:
+        """Round figures inside the axis."""
+        rough = (self.high - self.low) / _TICKS
+        magnitude = 10.0 ** math.floor(math.log10(rough))
+        step = next(m * magnitude for m in (1, 2, 5, 10) if m * magnitude >= rough)
+        first = math.ceil(self.low / step)
+        count = math.floor(self.high / step + 1e-9) - first + 1
+        return [round((first + number) * step, 10) for number in range(count)]

@@ -1,0 +1,167 @@
+"""Runner `etiss`: the program of a microcontroller on the user's ETISS."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, cast, get_args
+
+import numpy as np
+
+from tvm_pulp import soc
+from tvm_pulp.errors import GuestFault, UserError
+from tvm_pulp.project.build_archive import build_archive
+from tvm_pulp.sim.etiss.ini import engine_sections, machine_ini
+from tvm_pulp.sim.etiss.installation import Installation, find
+from tvm_pulp.sim.image import make_image
+from tvm_pulp.sim.iss.device import EXIT_REASONS
+from tvm_pulp.sim.iss.elf import read_elf
+from tvm_pulp.sim.printed import NothingPrinted, layer_cycles, output_arrays, parse_contents, words
+from tvm_pulp.sim.process import last_lines, limit_seconds, run_simulator
+from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
+from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
+
+TOOLCHAINS: tuple[str, ...] = get_args(RiscvToolchain)
+SOC, HAL = "rv32-mcu", "mcu"
+# It runs some million instructions per second.
+_CYCLES_PER_SECOND = 500_000.0
+
+
+class EtissRunner(Runner):
+    """ETISS, an installation of your own: one core whose instructions take one cycle each; knows outputs and cycles."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities(cycles=True, layer_cycles=True, toolchains=TOOLCHAINS)
+    options: ClassVar[Mapping[str, str]] = {
+        "home": "folder of the installation; default: $ETISS_HOME",
+        "plugin": "folder that `tvmc plugin etiss --build` made; needed where the network runs on an engine",
+        "blocking": "true: the core stands still while an engine works; default: false, it polls",
+        "timeout_s": "seconds after which a run is ended; default: by the compiler's estimate",
+    }
+    _contents: dict[str, bytes]
+
+    def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
+        self._installation: Installation = find(self.settings)
+        self._facts = metadata["tvm_pulp"]
+        described = None if self._facts["soc"] == "host" else soc.recorded(self._facts)
+        if described is None or described.software.hal != HAL:
+            raise UserError(
+                f"--device etiss runs archives compiled for one core with flat memory, not for '{self._facts['soc']}': "
+                f"recompile with --soc={SOC}"
+            )
+        self._soc = described
+        self._limit = limit_seconds(self.settings, self._facts, _CYCLES_PER_SECOND)
+        self._blocking = self._read_blocking()
+        self._engines = self._read_engines()
+        started = time.perf_counter()
+        try:
+            self._elf = build_archive(
+                files, metadata, profile=True, toolchain=cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
+            )
+        except ToolchainError as error:
+            raise UserError(f"the archive's C does not build: {error.reason}; compile the model again") from error
+        self._program = read_elf(self._elf)
+        self._build_seconds = time.perf_counter() - started
+
+    def _read_blocking(self) -> bool:
+        given = self.settings.get("blocking", "false")
+        if given not in ("true", "false"):
+            raise UserError(f"--device-option blocking={given}: choose true or false")
+        if given == "true" and "plugin" not in self.settings:
+            raise UserError("--device-option blocking has no effect without plugin: drop it")
+        return given == "true"
+
+    def _read_engines(self) -> list[dict[str, Any]]:
+        """Entries of the plug-in's engines; a user error where the network needs one that is not there."""
+        used = {layer["engine"] for layer in self._facts["layers"]} & set(self._soc.engines)
+        folder = self.settings.get("plugin")
+        if folder is None:
+            if used:
+                raise UserError(
+                    f"the network runs on {', '.join(sorted(used))}, which ETISS does not have: make a plug-in with "
+                    "`tvmc plugin etiss -o DIR --build` and give --device-option plugin=DIR"
+                )
+            return []
+        place = Path(folder)
+        try:
+            entries: list[dict[str, Any]] = json.loads((place / "engines.json").read_text(encoding="utf-8"))
+        except (OSError, json.JSONDecodeError):
+            raise UserError(
+                f"--device-option plugin={folder}: engines.json is not there: make the folder with `tvmc plugin etiss`"
+            ) from None
+        for entry in entries:
+            if not (place / "lib" / "PluginImpl" / f"libtvm_pulp_{entry['name']}.so").is_file():
+                raise UserError(
+                    f"--device-option plugin={folder} is not built: run `make` there, or tvmc plugin --build"
+                )
+        missing = used - {entry["name"] for entry in entries}
+        if missing:
+            raise UserError(
+                f"--device-option plugin={folder} has no {', '.join(sorted(missing))}, which the network runs on: make "
+                "it again with --engine"
+            )
+        return entries
+
+    def program(self) -> Path | None:
+        return self._elf
+
+    def revision(self) -> str | None:
+        return self._installation.revision()
+
+    def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
+        self._inputs = list(inputs)
+
+    def run(self, inferences: int) -> None:
+        self._inferences = inferences
+        folder = Path(tempfile.mkdtemp(prefix="tvm_pulp_etiss_"))
+        try:
+            (folder / "program.elf").write_bytes(make_image(self._program, self._facts, self._inputs, inferences))
+            (folder / "run.ini").write_text(self._ini(folder), encoding="utf-8")
+            done = run_simulator(
+                "ETISS",
+                [str(self._installation.processor), f"-i{folder / 'run.ini'}"],
+                folder=folder,
+                environment=self._installation.environment(),
+                limit_seconds=self._limit,
+            )
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        self._seconds = done.seconds
+        code = re.search(r"^exit ([1-9])$", done.text, re.MULTILINE)
+        if code is not None:
+            reason = EXIT_REASONS.get(int(code[1]), "the program reports a failure of its own")
+            raise GuestFault(f"exit code {code[1]} on ETISS: {reason}")
+        try:
+            self._contents = parse_contents(done.text)
+        except NothingPrinted as problem:
+            raise UserError(
+                f"ETISS ended with status {done.status} before the program told its results ({problem})"
+                f"{last_lines(done.text)}: check the installation, or run --device iss"
+            ) from None
+
+    def _ini(self, folder: Path) -> str:
+        given = self.settings.get("plugin")
+        plugin = Path(given).resolve() if given is not None else None
+        libraries = plugin / "lib" if plugin is not None else None
+        text = machine_ini(self._soc, folder / "program.elf", folder / "statistics.json", libraries)
+        return text + (engine_sections(self._engines, str(plugin), blocking=self._blocking) if self._engines else "")
+
+    def read_back(self) -> list[np.ndarray]:
+        return output_arrays(self._facts, self._contents)
+
+    def statistics(self) -> Statistics:
+        every = [int(cycles) for cycles in words(self._contents, "tvm_pulp_cycles")[: self._inferences]]
+        symbols = self._program.symbols
+        return Statistics(
+            build_seconds=self._build_seconds,
+            run_seconds=self._seconds,
+            cycles=every[-1],
+            cold_cycles=every[0],
+            inference_cycles=every,
+            layer_cycles=layer_cycles(self._contents),
+            code_bytes=symbols["tvm_pulp_code_end"] - symbols["tvm_pulp_code_begin"],
+        )
