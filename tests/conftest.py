@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tvm_pulp.sim.iss.device import IssDevice
+from tvm_pulp.sim.iss.runner import IssRunner
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -20,7 +20,7 @@ settings.load_profile("reproducible")
 @pytest.fixture(scope="session", autouse=True)
 def checked_reads() -> None:
     """No simulated network may read bytes that nobody wrote."""
-    IssDevice.reads_are_checked = True
+    IssRunner.reads_are_checked = True
 
 
 @pytest.fixture(scope="session")

@@ -67,6 +67,16 @@ static void observe(struct platform *platform, const struct claim *claim, uint64
     agent_access(platform, AGENT_ENGINE, base + claim->address, claim->bytes, claim->is_write, cycle);
 }
 
+/* A job that begins in the cycle in which another one ends reads what that one wrote. */
+static void observe_read(struct platform *platform, const struct claim *read, uint64_t cycle) {
+  const struct peripherals *all = &platform->peripherals;
+  if (!platform->config.observe) return;
+  for (uint32_t i = 0; i < all->claim_count; i++) {
+    if (all->claims[i].is_write && all->claims[i].end <= cycle) observe(platform, &all->claims[i], cycle);
+  }
+  observe(platform, read, cycle);
+}
+
 static void system_claim(void *context, enum tvm_pulp_port port, uint32_t address, uint32_t bytes, int is_write,
                          uint64_t end_cycle) {
   struct peripheral *self = context;
@@ -88,7 +98,7 @@ static void system_claim(void *context, enum tvm_pulp_port port, uint32_t addres
   claim->end = end_cycle;
   claim->owner = self->index;
   check_claim(self, claim);
-  if (!is_write) observe(self->platform, claim, claim_start(self->platform));
+  if (!is_write) observe_read(self->platform, claim, claim_start(self->platform));
   if (port == TVM_PULP_PORT_L1) {
     all->l1_claims++;
     for (uint32_t word = claim->address / 4; word <= (claim->address + bytes - 1) / 4; word++)

@@ -101,8 +101,8 @@ def forms(layer: Layer, costs: CostModel) -> list[KernelForm]:
     """Forms of a layer, best first; none means that generated C runs it."""
     there = available(costs.soc.software.kernels)
     found: list[KernelForm] = []
-    if layer.attributes.get("layout") == "NCHW":
-        return found  # what an engine asked for; kernels have channels last
+    if layer.operator == "conv2d" and layer.attributes["layout"] == "NCHW":
+        return found  # what an engine asked for; kernels of products have channels last
     for table in (_TABLE, _SMALLER):
         entries = table.get(layer.operator, [])
         suitable = (form for kernel, applies, form in entries if kernel in there and applies(layer))

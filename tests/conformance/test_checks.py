@@ -13,7 +13,9 @@ from uma_backends.neureka import NeurekaBackend
 
 @pytest.mark.parametrize("kinds", [("add",), ("dense", "add"), ()])
 def test_kinds_it_does_not_know(kinds: tuple[str, ...]) -> None:
-    with pytest.raises(UserError, match=r"kinds=.*choose from conv2d, depthwise, grouped, dense, dense\+lookup"):
+    with pytest.raises(
+        UserError, match=r"kinds=.*choose from conv2d, depthwise, grouped, dense, same_conv2d, dense\+lookup"
+    ):
         Conformance(NeurekaBackend(), kinds=kinds)
 
 

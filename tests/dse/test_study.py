@@ -7,14 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.dse.small_models import small_study, write_models
 from tvm_pulp.dse import Study, grid
+from tvm_pulp.dse.compiler_digest import compiler_digest
 from tvm_pulp.dse.frame import SECONDS
 from tvm_pulp.errors import UserError
+from tvm_pulp.uma import registry
 
 pytest.importorskip("pandas", reason="studies need pandas: pip install 'tvm_pulp[dse]'")
 
@@ -29,7 +32,17 @@ study.run(progress=lambda done, total, last: print(done, flush=True))
 """
 
 
-def test_a_killed_study_goes_on(tmp_path: Path) -> None:
+@pytest.fixture
+def own_engines(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A process of its own does not know the engines that other tests of this one have registered."""
+    known = [name for name in registry.names() if type(registry.backend(name)).__module__.startswith("uma_backends")]
+    monkeypatch.setattr(registry, "names", lambda: known)
+    compiler_digest.cache_clear()
+    yield
+    compiler_digest.cache_clear()
+
+
+def test_a_killed_study_goes_on(tmp_path: Path, own_engines: None) -> None:
     """Rows that were finished are not made again: their times stay, and only the others are computed."""
     cache = tmp_path / "cache"
     command = [sys.executable, "-c", SCRIPT, str(tmp_path), str(cache)]

@@ -16,12 +16,12 @@ from tvm_pulp.sim.run_twice import run_twice
 
 LAYER_KEYS = {
     "name", "op", "nodes", "engine", "form", "cycles", "estimated_cycles", "bound_cycles", "macs", "dma_bytes",
-    "dma_busy_cycles", "dma_stall_cycles", "tiles", "deviation_lsb",
+    "dma_busy_cycles", "dma_stall_cycles", "tiles", "deviation_lsb", "busy_cycles", "causes",
 }  # fmt: skip
 REPORT_KEYS = {
     "soc", "target", "cores", "cycles", "cold_cycles", "instructions", "macs", "macs_per_cycle",
     "estimated_cycles", "bound_cycles", "dma", "energy_uj", "energy_model", "memory", "code_bytes", "layers", "host",
-    "inputs", "outputs",
+    "inputs", "outputs", "causes",
 }  # fmt: skip
 # What only a fresh compilation knows.
 MAY_BE_NULL = {"compile_s"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen.comment import nodes_of, safe
+from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.step_table import Record, StepTable
 from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.codegen.weights import section
@@ -71,7 +71,7 @@ class BundleSource:
             declared.append(f"{place}static const struct {name} {name};")
             aligned = f"{place}__attribute__((aligned(16)))"
             objects += [
-                f"/* --- {about}{nodes_of(layer.name, layer.nodes)} */",
+                f"/* --- {about} */",
                 f"{aligned} static const struct {name} {name} = {{",
             ]
             objects += [line for m in layout for line in m.value]

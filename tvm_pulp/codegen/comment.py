@@ -9,7 +9,7 @@ def safe(text: str, limit: int = 100) -> str:
     return clean.replace("*/", "* /").replace("/*", "/ *")[:limit]
 
 
-def nodes_of(name: str, nodes: tuple[str, ...], limit: int = 400) -> str:
+def nodes_of(name: str, nodes: tuple[str, ...], limit: int = 120) -> str:
     """` (of a, b)`: nodes of the model file behind a layer, where its name does not say it all."""
     if not nodes or nodes == (name,):
         return ""

@@ -35,6 +35,7 @@ def conv2d_pattern() -> Any:
 
 
 def conv2d_check(match: Any) -> bool | Refusal:
+    """int8 by constant int8, one group, stride and dilation 1, SAME padding, square odd kernels."""
     layer = match.layer
     if (layer.attributes["layout"], layer.attributes["requant"]) == ("NCHW", "none"):
         return True  # as the pass to_nchw makes them

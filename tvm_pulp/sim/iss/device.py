@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,8 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.project.build_archive import build_archive
 from tvm_pulp.sim.iss.debug_report import debug_text
 from tvm_pulp.sim.iss.dma_overlap import DmaTime, dma_times
-from tvm_pulp.sim.iss.machine import CORES_WITHOUT_HOOKS, Machine
+from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
-from tvm_pulp.sim.iss.unwritten import UnwrittenReads
 from tvm_pulp.toolchain import RiscvToolchain
 
 L3_CONTENTS = "parameters/l3.bin"
@@ -58,9 +57,6 @@ class IssRun:
 class IssDevice:
     """A built archive, ready to be run; every run starts from reset."""
 
-    reads_are_checked: ClassVar[bool] = False
-    """Whether a run ends with RunFault that reads bytes of L1 or L2 that nobody wrote; the tests set it."""
-
     def __init__(
         self,
         files: dict[str, bytes],
@@ -94,8 +90,6 @@ class IssDevice:
 
     def load(self, inputs: list[np.ndarray], *, observe: bool = False, check_reads: bool = False) -> Machine:
         """A machine at reset with program, L3 and inputs; everything else is undefined."""
-        if self.reads_are_checked and self._soc.cluster.core not in CORES_WITHOUT_HOOKS:
-            observe = check_reads = True
         machine = Machine(
             self._soc, models=self._models, timeline=self._profile, observe=observe, check_reads=check_reads
         )
@@ -120,9 +114,6 @@ class IssDevice:
             raise RunFault(f"exit code {statistics.exit_code}: {reason}", statistics)
         if "debug" in self._facts:
             self.debug_text = debug_text(machine)
-        if self.reads_are_checked:
-            for sentence in UnwrittenReads(machine, [], None).sentences():
-                raise RunFault(sentence, statistics)
         return statistics
 
     def read_back(self, machine: Machine) -> list[np.ndarray]:

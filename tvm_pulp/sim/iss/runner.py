@@ -18,9 +18,10 @@ from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss.attach import Attached, needs_observation
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.sim.iss.gdb.tensor_symbols import l1_tensors, with_symbols
-from tvm_pulp.sim.iss.machine import Machine
+from tvm_pulp.sim.iss.machine import CORES_WITHOUT_HOOKS, Machine
 from tvm_pulp.sim.iss.record_activity import ActivityRecorder
 from tvm_pulp.sim.iss.result import RunFault, RunResult
+from tvm_pulp.sim.iss.unwritten import UnwrittenReads
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.soc import DEFAULT
 from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
@@ -47,6 +48,8 @@ class IssRunner(Runner):
         cycle_limit=True,
         toolchains=TOOLCHAINS,
     )
+    reads_are_checked: ClassVar[bool] = False
+    """Whether a run fails that reads bytes of L1 or L2 that nobody wrote; the tests set it."""
     _machine: Machine
     _result: RunResult
 
@@ -69,9 +72,9 @@ class IssRunner(Runner):
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
         self._started = time.perf_counter()
         wanted = self.instruments if trace else Instruments()
-        self._machine = self.device.load(
-            list(inputs), observe=needs_observation(wanted, self.device.soc), check_reads=wanted.check_reads
-        )
+        observe = needs_observation(wanted, self.device.soc)
+        checked = self.reads_are_checked and self.device.soc.cluster.core not in CORES_WITHOUT_HOOKS
+        self._machine = self.device.load(list(inputs), observe=observe, check_reads=wanted.check_reads or checked)
         layers = [layer["name"] for layer in self._facts["layers"]]
         if wanted.gdb is not None:
             _say(f"program and tensors in L1 have symbols in {self._write_symbols()}")
@@ -101,6 +104,9 @@ class IssRunner(Runner):
             ) from None
         self._seconds = time.perf_counter() - self._started
         self._attached.finish(self._result)
+        if self.reads_are_checked:
+            for sentence in UnwrittenReads(self._machine, [], self._plan).sentences():
+                raise RunFault(sentence, self._result)
 
     @property
     def debug_text(self) -> str | None:

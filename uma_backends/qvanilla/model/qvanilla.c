@@ -15,8 +15,7 @@ struct engine {
   struct tvm_pulp_system system;
   struct tvm_pulp_peripheral_statistics statistics;
   uint32_t word[2][WORDS]; /* of the variants */
-  uint32_t variant, cycles_per_mac;
-  int running;
+  uint32_t variant, cycles_per_mac, running;
   uint64_t end;
 };
 

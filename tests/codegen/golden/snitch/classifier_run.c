@@ -190,7 +190,7 @@ static const struct bundle_4 bundle_4;
 static const struct bundle_5 bundle_5;
 static const struct bundle_6 bundle_6;
 
-/* --- image_2 (of hidden_acc) */
+/* --- image_2 */
 __attribute__((aligned(16))) static const struct bundle_0 bundle_0 = {
   /* Step 0: transpose image_2, cluster, tiled */
   .step_0 = {
@@ -228,7 +228,7 @@ __attribute__((aligned(16))) static const struct bundle_0 bundle_0 = {
   },
 };
 
-/* --- hidden (of hidden_acc, hidden) */
+/* --- hidden */
 __attribute__((aligned(16))) static const struct bundle_1 bundle_1 = {
   /* Step 3: conv2d hidden, cluster, tiled */
   .step_3 = {
@@ -272,7 +272,7 @@ __attribute__((aligned(16))) static const struct bundle_1 bundle_1 = {
   .hidden_add_constant = {BUNDLE_1_HIDDEN_ADD_CONSTANT}, /* int32[4] */
 };
 
-/* --- hidden2 (of hidden2_acc, hidden2) */
+/* --- hidden2 */
 __attribute__((aligned(16))) static const struct bundle_2 bundle_2 = {
   /* Step 6: conv2d hidden2, cluster, tiled */
   .step_6 = {
@@ -317,7 +317,7 @@ __attribute__((aligned(16))) static const struct bundle_2 bundle_2 = {
   .hidden_add_constant = {BUNDLE_2_HIDDEN_ADD_CONSTANT}, /* int32[4] */
 };
 
-/* --- total (of sum_acc, total) */
+/* --- total */
 __attribute__((aligned(16))) static const struct bundle_3 bundle_3 = {
   /* Step 9: add total, cluster, tiled */
   .step_9 = {
@@ -435,7 +435,7 @@ __attribute__((aligned(16))) static const struct bundle_5 bundle_5 = {
   },
 };
 
-/* --- classes (of dense_acc, classes) */
+/* --- classes */
 __attribute__((aligned(16))) static const struct bundle_6 bundle_6 = {
   /* Step 18: dense classes, cluster, tiled */
   .step_18 = {
