@@ -39,6 +39,7 @@ def test_run(case: str, engine: str, l1: int) -> None:
     assert run_is_right(case, engine, l1)
 
 
+@pytest.mark.slow
 def test_caches_in_tiles(golden_data: Path) -> None:
     """A cache that stays in L1 as a whole, tile by tile: what belongs to a tile comes after the one before is made."""
     assert golden_data.is_dir()

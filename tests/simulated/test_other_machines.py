@@ -95,7 +95,12 @@ def test_flags_reach_the_compiler(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"software.dma_agents": 1}, {"software.dma_largest": 4096}, {"software.dma_lines": False}]
+    "settings",
+    [
+        {"software.dma_agents": 1},
+        pytest.param({"software.dma_largest": 4096}, marks=pytest.mark.slow),
+        pytest.param({"software.dma_lines": False}, marks=pytest.mark.slow),
+    ],
 )
 def test_limits_of_the_dma(tmp_path: Path, settings: dict[str, object]) -> None:
     _, plan = run_checked("zoo:dscnn", target="uma-neureka", soc=description_file(tmp_path, settings), l1=16384)
