@@ -36,7 +36,7 @@ def test_state_holds_what_the_golden_caches_hold(case: str, configuration: str) 
         spec["name"]: (positions_first(array) if place > 2 else array).astype(spec["dtype"])
         for place, (spec, (_, array)) in enumerate(zip(facts["inputs"], inputs, strict=True))
     }
-    runner = app._runner("iss", None)
+    runner = app.runner("iss")
     found = list(app.run(given).outputs.values())
     expected = [array for _, array in read_arrays(FOLDER / case / "outputs.npz")]
     np.testing.assert_array_equal(found[0], expected[0])
