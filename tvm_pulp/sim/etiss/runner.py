@@ -6,33 +6,27 @@ import json
 import re
 import shutil
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, cast, get_args
-
-import numpy as np
+from typing import Any, ClassVar
 
 from tvm_pulp import soc
 from tvm_pulp.errors import GuestFault, UserError
-from tvm_pulp.project.build_archive import build_archive
 from tvm_pulp.sim.etiss.ini import engine_sections, machine_ini
 from tvm_pulp.sim.etiss.installation import Installation, find
 from tvm_pulp.sim.image import make_image
 from tvm_pulp.sim.iss.device import EXIT_REASONS
-from tvm_pulp.sim.iss.elf import read_elf
-from tvm_pulp.sim.printed import NothingPrinted, layer_cycles, output_arrays, parse_contents, words
+from tvm_pulp.sim.printed import NothingPrinted, parse_contents
+from tvm_pulp.sim.printing_runner import TOOLCHAINS, PrintingRunner
 from tvm_pulp.sim.process import last_lines, limit_seconds, run_simulator
-from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
-from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
+from tvm_pulp.sim.runner import Capabilities
 
-TOOLCHAINS: tuple[str, ...] = get_args(RiscvToolchain)
 SOC, HAL = "rv32-mcu", "mcu"
 # It runs some million instructions per second.
 _CYCLES_PER_SECOND = 500_000.0
 
 
-class EtissRunner(Runner):
+class EtissRunner(PrintingRunner):
     """ETISS, an installation of your own: one core whose instructions take one cycle each; knows outputs and cycles."""
 
     capabilities: ClassVar[Capabilities] = Capabilities(cycles=True, layer_cycles=True, toolchains=TOOLCHAINS)
@@ -42,7 +36,6 @@ class EtissRunner(Runner):
         "blocking": "true: the core stands still while an engine works; default: false, it polls",
         "timeout_s": "seconds after which a run is ended; default: by the compiler's estimate",
     }
-    _contents: dict[str, bytes]
 
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
         self._installation: Installation = find(self.settings)
@@ -57,15 +50,7 @@ class EtissRunner(Runner):
         self._limit = limit_seconds(self.settings, self._facts, _CYCLES_PER_SECOND)
         self._blocking = self._read_blocking()
         self._engines = self._read_engines()
-        started = time.perf_counter()
-        try:
-            self._elf = build_archive(
-                files, metadata, profile=True, toolchain=cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
-            )
-        except ToolchainError as error:
-            raise UserError(f"the archive's C does not build: {error.reason}; compile the model again") from error
-        self._program = read_elf(self._elf)
-        self._build_seconds = time.perf_counter() - started
+        self._build_program(files, metadata, toolchain)
 
     def _read_blocking(self) -> bool:
         given = self.settings.get("blocking", "false")
@@ -106,14 +91,8 @@ class EtissRunner(Runner):
             )
         return entries
 
-    def program(self) -> Path | None:
-        return self._elf
-
     def revision(self) -> str | None:
         return self._installation.revision()
-
-    def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
-        self._inputs = list(inputs)
 
     def run(self, inferences: int) -> None:
         self._inferences = inferences
@@ -149,19 +128,3 @@ class EtissRunner(Runner):
         libraries = plugin / "lib" if plugin is not None else None
         text = machine_ini(self._soc, folder / "program.elf", folder / "statistics.json", libraries)
         return text + (engine_sections(self._engines, str(plugin), blocking=self._blocking) if self._engines else "")
-
-    def read_back(self) -> list[np.ndarray]:
-        return output_arrays(self._facts, self._contents)
-
-    def statistics(self) -> Statistics:
-        every = [int(cycles) for cycles in words(self._contents, "tvm_pulp_cycles")[: self._inferences]]
-        symbols = self._program.symbols
-        return Statistics(
-            build_seconds=self._build_seconds,
-            run_seconds=self._seconds,
-            cycles=every[-1],
-            cold_cycles=every[0],
-            inference_cycles=every,
-            layer_cycles=layer_cycles(self._contents),
-            code_bytes=symbols["tvm_pulp_code_end"] - symbols["tvm_pulp_code_begin"],
-        )

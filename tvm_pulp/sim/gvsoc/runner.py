@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, cast, get_args
-
-import numpy as np
+from typing import Any, ClassVar
 
 from tvm_pulp import soc
 from tvm_pulp.errors import GuestFault, UserError
-from tvm_pulp.project.build_archive import build_archive
 from tvm_pulp.sim.gvsoc.installation import Installation, find
 from tvm_pulp.sim.image import make_image
 from tvm_pulp.sim.iss.device import EXIT_REASONS, L3_CONTENTS
-from tvm_pulp.sim.iss.elf import read_elf
-from tvm_pulp.sim.printed import NothingPrinted, layer_cycles, output_arrays, parse_contents, words
+from tvm_pulp.sim.printed import NothingPrinted, parse_contents
+from tvm_pulp.sim.printing_runner import TOOLCHAINS, PrintingRunner
 from tvm_pulp.sim.process import last_lines, limit_seconds, run_simulator
-from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
-from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
+from tvm_pulp.sim.runner import Capabilities
 
-TOOLCHAINS: tuple[str, ...] = get_args(RiscvToolchain)
 TARGET, PLUGIN_TARGET = "siracusa", "siracusa_tvm_pulp"
 # The platform whose programs GVSoC's Siracusa runs.
 HAL = "siracusa"
@@ -31,7 +25,7 @@ HAL = "siracusa"
 _CYCLES_PER_SECOND = 1000.0
 
 
-class GvsocRunner(Runner):
+class GvsocRunner(PrintingRunner):
     """GVSoC's Siracusa, an installation of your own: knows outputs, cycles and cycles of layers."""
 
     capabilities: ClassVar[Capabilities] = Capabilities(cycles=True, layer_cycles=True, toolchains=TOOLCHAINS)
@@ -42,7 +36,6 @@ class GvsocRunner(Runner):
         "target_dir": "folder of the target, when it is not one of GVSoC's own",
         "timeout_s": "seconds after which a run is ended; default: by the compiler's estimate",
     }
-    _contents: dict[str, bytes]
 
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
         self._installation: Installation = find(self.settings)
@@ -65,23 +58,10 @@ class GvsocRunner(Runner):
                 f"--device-option plugin={plugin}: lib/tvm_pulp/peripheral.so is not there: make the folder with "
                 "`tvmc plugin gvsoc -o DIR --build`"
             )
-        chosen = cast(RiscvToolchain, toolchain or TOOLCHAINS[0])
-        started = time.perf_counter()
-        try:
-            self._elf = build_archive(files, metadata, profile=True, toolchain=chosen)
-        except ToolchainError as error:
-            raise UserError(f"the archive's C does not build: {error.reason}; compile the model again") from error
-        self._program = read_elf(self._elf)
-        self._build_seconds = time.perf_counter() - started
-
-    def program(self) -> Path | None:
-        return self._elf
+        self._build_program(files, metadata, toolchain)
 
     def revision(self) -> str | None:
         return self._installation.revision()
-
-    def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
-        self._inputs = list(inputs)
 
     def run(self, inferences: int) -> None:
         image = make_image(self._program, self._facts, self._inputs, inferences)
@@ -126,20 +106,4 @@ class GvsocRunner(Runner):
         return UserError(
             f"GVSoC ended with status {status} before the program told its results ({problem}){last_lines(text)}: "
             "check the installation and --device-option target, or run --device iss"
-        )
-
-    def read_back(self) -> list[np.ndarray]:
-        return output_arrays(self._facts, self._contents)
-
-    def statistics(self) -> Statistics:
-        every = [int(cycles) for cycles in words(self._contents, "tvm_pulp_cycles")[: self._inferences]]
-        symbols = self._program.symbols
-        return Statistics(
-            build_seconds=self._build_seconds,
-            run_seconds=self._seconds,
-            cycles=every[-1],
-            cold_cycles=every[0],
-            inference_cycles=every,
-            layer_cycles=layer_cycles(self._contents),
-            code_bytes=symbols["tvm_pulp_code_end"] - symbols["tvm_pulp_code_begin"],
         )

@@ -74,7 +74,8 @@ class IssRunner(Runner):
         wanted = self.instruments if trace else Instruments()
         observe = needs_observation(wanted, self.device.soc)
         cluster = self.device.soc.cluster
-        # Engines of a core by itself may work in no time, and then nobody is told what they wrote.
+        # Not for a core by itself: its engines may work in no time, and then nobody is told what they wrote, and its
+        # kernels multiply blocks of four rows byte by byte and drop those that are not there.
         checked = self.reads_are_checked and cluster.core not in CORES_WITHOUT_HOOKS and not cluster.alone
         self._machine = self.device.load(list(inputs), observe=observe, check_reads=wanted.check_reads or checked)
         layers = [layer["name"] for layer in self._facts["layers"]]
