@@ -71,11 +71,13 @@ def story(vocabulary: int, capacity: int, chunk: int, seed: int = 1, model: int 
     return [Do(c.kind, c.tokens, c.length, model) for c in calls]
 
 
-@pytest.mark.parametrize("target", ["uma-neureka", "c"])
-def test_calls_in_any_order_equal_the_independent_implementation(target: str) -> None:
+@pytest.mark.parametrize(("target", "level"), [("uma-neureka", "l1"), ("c", "l2"), ("uma-neureka", "l3")])
+def test_calls_in_any_order_equal_the_independent_implementation(target: str, level: str) -> None:
     shape = weights("shared_heads").shape
     calls = story(shape.vocabulary, CAPACITY, CHUNK)
-    found = Firmware(compiled("shared_heads", target)).run(calls)
+    app = compiled("shared_heads", target, level)
+    assert app.metadata["tvm_pulp"]["decoder"]["state_memory"] == level
+    found = Firmware(app).run(calls)
     check(found, calls, Expected(Llama(weights("shared_heads")), CAPACITY, shape.vocabulary))
 
 

@@ -10,12 +10,17 @@ from tests.simulated.golden_cases import CONFIGURATIONS, DATA, read_arrays
 from tvm_pulp.errors import UserError
 
 FOLDER = DATA / "deeploy" / "Models" / "microLlama" / "INT8"
+# Network, engines, where the caches lie.
 CASES = [
-    ("microLlama1", "neureka-sram", ()),
-    ("microLlama16_parallel", "cluster", ()),
-    ("microLlama64", "neureka-sram", (pytest.mark.slow,)),
-    ("microLlama128", "cluster", (pytest.mark.slow,)),
-    ("microLlama64_parallel", "neureka-sram", (pytest.mark.slow,)),
+    ("microLlama1", "neureka-sram", "l2", ()),
+    ("microLlama16_parallel", "cluster", "l2", ()),
+    ("microLlama1", "neureka-sram", "l1", (pytest.mark.slow,)),
+    ("microLlama1", "neureka-sram", "l3", (pytest.mark.slow,)),
+    ("microLlama64", "neureka-sram", "l1", (pytest.mark.slow,)),
+    ("microLlama64", "neureka-sram", "l2", (pytest.mark.slow,)),
+    ("microLlama64", "neureka-sram", "l3", (pytest.mark.slow,)),
+    ("microLlama128", "cluster", "l2", (pytest.mark.slow,)),
+    ("microLlama64_parallel", "neureka-sram", "l2", (pytest.mark.slow,)),
 ]
 
 
@@ -23,13 +28,15 @@ def positions_first(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array.transpose(0, 2, 1, 3))
 
 
-@pytest.mark.parametrize(("case", "configuration"), [pytest.param(*c[:2], marks=c[2], id=c[0]) for c in CASES])
-def test_state_holds_what_the_golden_caches_hold(case: str, configuration: str) -> None:
+@pytest.mark.parametrize(
+    ("case", "configuration", "level"), [pytest.param(*c[:3], marks=c[3], id=f"{c[0]}-{c[2]}") for c in CASES]
+)
+def test_state_holds_what_the_golden_caches_hold(case: str, configuration: str, level: str) -> None:
     if not FOLDER.exists():
         pytest.skip(f"golden data not found at {DATA}: set TVM_PULP_DATA to its folder")
     inputs = read_arrays(FOLDER / case / "inputs.npz")
     model = FOLDER / case / "network.onnx"
-    app = tvm_pulp.compile(model, state=True, sample_inputs=inputs, **CONFIGURATIONS[configuration])
+    app = tvm_pulp.compile(model, state=True, state_memory=level, sample_inputs=inputs, **CONFIGURATIONS[configuration])
     facts = app.metadata["tvm_pulp"]
     # Hidden state, mask and rotation, then the caches.
     given = {

@@ -22,7 +22,7 @@ def appended(rows: int = 2, *, state: bool = True) -> Tables:
     past, new = (Tensor(n, TensorSpec((rows, 64), "int8"), k) for n, k in (("past", "input"), ("present", "output")))
     plan = plan_of([Layer("layer", "transpose", {"axes": [0, 1]}, [past], [new])], (1, 64), overlap=False)
     if state:
-        plan.network.origin = Origin(None, ("past",), ("present",), None, states=(State(0, 0, rows, rows),))
+        plan.network.origin = Origin(None, ("past",), ("present",), None, states=(State(0, 0, rows, rows, 128 * rows),))
     return Tables(plan)
 
 
@@ -69,7 +69,7 @@ def test_an_empty_past_has_no_pointer_to_bind_to() -> None:
     # What is read is another input: the cache before the first token.
     network = tables.plan.network
     empty = Tensor("empty", TensorSpec((0, 64), "int8"), "input")
-    states = (State(1, 0, 0, 2),)
+    states = (State(1, 0, 0, 2, 128),)
     assert network.origin is not None
     network.inputs, network.origin = [*network.inputs, empty], replace(network.origin, states=states)
     before = insert_tiled_dma(layer_main(tables), tables)
