@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import tvm_pulp
 from tests.simulated.golden_cases import CONFIGURATIONS, DATA, read_arrays
+from tvm_pulp import zoo
 from tvm_pulp.errors import UserError
 
 FOLDER = DATA / "deeploy" / "Models" / "microLlama" / "INT8"
@@ -52,6 +55,25 @@ def test_state_holds_what_the_golden_caches_hold(case: str, configuration: str, 
     # The last run had two inferences. Each wrote its output and the new rows of keys and values; nothing was moved.
     rows = sum(array.size * inputs[0][1].shape[1] // array.shape[2] for array in expected[1:])
     assert runner.statistics().counters.dma["bytes_out"] == 2 * (expected[0].size + rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["l1", "l3"])
+def test_a_small_decoder_gives_the_same_from_everywhere(level: str) -> None:
+    given = zoo.sample_inputs("tinyllama")
+    expected = list(tvm_pulp.compile("zoo:tinyllama").run(given).outputs.values())
+    options = {"target": "c", "soc": "siracusa", "state": True, "planner": "greedy"}
+    app = tvm_pulp.compile("zoo:tinyllama", state_memory=level, **options)
+    kept = json.loads(app.files["plan.json"])["state"]
+    assert {cache["level"] for cache in kept} == {level} and len(kept) == len(expected) - 1
+    turned = [positions_first(array) if place > 2 else array for place, array in enumerate(given)]
+    runner = app.runner("iss")
+    found = list(app.run(turned).outputs.values())
+    np.testing.assert_array_equal(found[0], expected[0])
+    for cache, wanted in zip(found[1:], expected[1:], strict=True):
+        np.testing.assert_array_equal(positions_first(cache), wanted)
+    rows = sum(array.size // array.shape[2] for array in expected[1:])
+    assert runner.statistics().counters.l3["bytes_written"] == (2 * rows if level == "l3" else 0)
 
 
 def test_a_network_without_cache_is_a_users_error() -> None:
