@@ -116,7 +116,7 @@ class Target:
         self, build: Callable[[tuple[State, ...]], Network], states: tuple[State, ...], name: str
     ) -> LoweredPlan:
         """Plan the network that `build` makes of its caches, which are put where they cost least."""
-        from tvm_pulp.planning.state_memory import StateRoom, cycles_with_state, place_state
+        from tvm_pulp.planning import StateRoom, cycles_with_state, place_state
 
         if not states:
             return self.plan(build(()))
@@ -181,7 +181,7 @@ def resolve_target(options: Any) -> Target:
     if soc.simulated:
         Platform(soc).check()
         if options.state_memory is not None:
-            from tvm_pulp.planning.state_memory import check_level
+            from tvm_pulp.planning import check_level
 
             check_level(options.state_memory, soc)
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)

@@ -21,7 +21,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.generation.spread_bundles import spread_bundles
 from tvm_pulp.lowering import build_network
-from tvm_pulp.planning.state_memory import StateRoom, cycles_with_state, place_state
+from tvm_pulp.planning import StateRoom, cycles_with_state, place_state
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.qnn.rotary import rotation_table
 from tvm_pulp.soc import DEFAULT

@@ -30,7 +30,7 @@ from tvm_pulp.generation.compile_decoder import (
     shared_weights,
 )
 from tvm_pulp.lowering import build_network
-from tvm_pulp.planning.state_memory import StateRoom, cycles_with_state, place_state
+from tvm_pulp.planning import StateRoom, cycles_with_state, place_state
 from tvm_pulp.qnn.network import State
 from tvm_pulp.target import Target
 from tvm_pulp.tiling.forms.cuts import MissingL1
