@@ -80,7 +80,6 @@ def test_im2col_of_words(seed, channels, size, strides, pads, misalign, cores, t
     check(im2col_case(np.random.default_rng(seed), (height, width, channels), window, misalign=misalign), cores, tool)
 
 
-
 @EXAMPLES
 @given(SEEDS, IMAGES, st.tuples(*[st.integers(0, 5)] * 4), MISALIGN, CORES, TOOLS)
 def test_pad(seed, size, pads, misalign, cores, tool):  # type: ignore[no-untyped-def]

@@ -9,8 +9,8 @@ from tvm_pulp.planning.attempts.attempt import Attempt
 from tvm_pulp.planning.attempts.evaluator import PlanEvaluator
 from tvm_pulp.planning.heuristics.balance_engines import balance_engines
 from tvm_pulp.planning.heuristics.greedy_plan import greedy_attempt
-from tvm_pulp.planning.heuristics.policies import MANY_STEPS, enough_l1, try_policies, without_overlap
 from tvm_pulp.planning.heuristics.mix_layers import mix_layers
+from tvm_pulp.planning.heuristics.policies import MANY_STEPS, enough_l1, try_policies, without_overlap
 from tvm_pulp.planning.heuristics.stream_constants import stream_constants
 from tvm_pulp.planning.heuristics.stream_inputs import stream_inputs
 from tvm_pulp.planning.solver.ask_solver import SolverAttempts, ask_solver

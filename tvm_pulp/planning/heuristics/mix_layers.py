@@ -14,7 +14,7 @@ from tvm_pulp.tiling.schedule.decisions import Decisions, tiled_layer
 from tvm_pulp.tiling.schedule.interleave_steps import can_interleave
 
 # Shares of the first layer of a chain that its first tile takes: those behind it follow.
-_SHARES = (0.75, 0.6)
+_SHARES = (0.75, 0.68, 0.6)
 
 
 def mix_layers(evaluator: PlanEvaluator, best: Attempt) -> Iterator[Attempt]:

@@ -8,6 +8,7 @@ the part of its input that is there, while the cores finish the rest of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tvm_pulp.tiling.cost.step_cost import step_cost
@@ -43,8 +44,8 @@ def interleave_steps(tiled_layers: Sequence[TiledLayer]) -> list[tuple[int, int,
 
 def can_interleave(tiled_layers: Sequence[TiledLayer]) -> bool:
     """Whether there are jobs that cores finish: others run beside what follows as it is."""
-    steps = [step for tiled in tiled_layers for _, step in tiled.order]
-    return any(isinstance(a, Job) and not isinstance(b, Job) for a, b in zip(steps, steps[1:], strict=False))
+    pairs = [pair for tiled in tiled_layers for pair in pairwise(step for _, step in tiled.order)]
+    return any(isinstance(a, Job) and not isinstance(b, Job) for a, b in pairs)
 
 
 class _Interleaver:
