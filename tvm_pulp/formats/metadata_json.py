@@ -81,10 +81,19 @@ class PlannedFacts(NetworkFacts):
     layers: list[PlannedLayer]
 
 
+class Levels(_Open):
+    """Bytes of every memory."""
+
+    l1: _Count
+    l2: _Count
+    l3: _Count
+    wmem: _Count
+
+
 class Memory(_Open):
     """What a planned network needs of every memory."""
 
-    levels: dict[str, _Count]
+    levels: Levels
 
 
 class MetadataJson(_Open):
