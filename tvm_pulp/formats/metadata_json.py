@@ -31,6 +31,12 @@ class Tensor(_Open):
     symbol: _Identifier | None = None
 
 
+class PlannedTensor(Tensor):
+    """The same of a network that was planned."""
+
+    symbol: _Identifier
+
+
 class Layer(_Open):
     """A layer as reports show it."""
 
@@ -67,8 +73,8 @@ class NetworkFacts(Facts):
     """Of a network."""
 
     macs: _Count
-    inputs: list[Tensor]
-    outputs: list[Tensor]
+    inputs: Sequence[Tensor]
+    outputs: Sequence[Tensor]
     layers: Sequence[Layer]
 
 
@@ -78,6 +84,8 @@ class PlannedFacts(NetworkFacts):
     cores: int
     march: str
     l1_budget: _Count
+    inputs: list[PlannedTensor]
+    outputs: list[PlannedTensor]
     layers: list[PlannedLayer]
 
 
