@@ -105,6 +105,28 @@ def test_options_are_checked(app: App, tmp_path: Path) -> None:
             app.run(device="gvsoc", device_options={"home": home, "timeout_s": wrong})
 
 
+def test_constants_in_l3_need_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its targets have a HyperRAM that takes contents; no other has."""
+    monkeypatch.setenv("GVSOC_HOME", str(install(tmp_path / "home")))
+    app = tvm_pulp.compile("zoo:autoencoder", soc="siracusa-gvsoc", l2=128 << 10)
+    plugin = tmp_path / "plugin"
+    options = {"plugin": str(plugin)}
+    with pytest.raises(UserError, match="constants in L3.*tvmc plugin gvsoc"):
+        app.run(device="gvsoc")
+    for name in ("peripheral.so", "hyperram.so"):
+        with pytest.raises(UserError, match=f"lib/tvm_pulp/{name} is not there"):
+            app.run(device="gvsoc", device_options=options)
+        (plugin / "lib" / "tvm_pulp").mkdir(parents=True, exist_ok=True)
+        (plugin / "lib" / "tvm_pulp" / name).touch()
+    (plugin / "siracusa_tvm_pulp.py").touch()
+    with pytest.raises(UserError, match="constants in L3"):
+        app.run(device="gvsoc", device_options={**options, "target": "siracusa"})
+    here, there = app.run(), app.run(device="gvsoc", device_options=options)
+    for name, expected in here.outputs.items():
+        np.testing.assert_array_equal(there.outputs[name], expected)
+    assert there.report["cycles"] == here.report["cycles"]
+
+
 def test_other_platforms_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GVSOC_HOME", str(install(tmp_path / "home")))
     with pytest.raises(UserError, match="not for 'host': recompile with --soc=siracusa-gvsoc"):
