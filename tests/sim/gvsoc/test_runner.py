@@ -111,7 +111,7 @@ def test_constants_in_l3_need_the_plugin(tmp_path: Path, monkeypatch: pytest.Mon
     app = tvm_pulp.compile("zoo:autoencoder", soc="siracusa-gvsoc", l2=128 << 10)
     plugin = tmp_path / "plugin"
     options = {"plugin": str(plugin)}
-    with pytest.raises(UserError, match="constants in L3.*tvmc plugin gvsoc"):
+    with pytest.raises(UserError, match=r"constants in L3.*tvmc plugin gvsoc"):
         app.run(device="gvsoc")
     for name in ("peripheral.so", "hyperram.so"):
         with pytest.raises(UserError, match=f"lib/tvm_pulp/{name} is not there"):
