@@ -119,7 +119,8 @@ def test_building_needs_an_installation(
     simulator: str, variable: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = tvmc(capsys, "plugin", simulator, "-o", tmp_path / "a", "--build")
-    check_refused(done, [f"${variable} is not set"], "plugin")
+    check_refused(done, [f"--home is not set; ${variable} is not set", "--home=DIR"], "plugin")
+    assert not (tmp_path / "a").exists()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").write_text("x")
     check_refused(tvmc(capsys, "plugin", simulator, "-o", tmp_path / "full"), ["is there already"], "plugin")

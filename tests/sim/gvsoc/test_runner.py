@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -66,6 +67,16 @@ def test_a_run_that_breaks_off_is_one_sentence(app: App, tmp_path: Path, body: s
     for word in words:
         assert word in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_float_numbers_may_be_the_reason(app: App, tmp_path: Path) -> None:
+    """GVSoC's Siracusa of early 2026 keeps them in the registers of integers, and programs crash there."""
+    home = install(tmp_path / "home", "sys.exit(1)")
+    facts = json.loads(app.files["metadata.json"])
+    facts["tvm_pulp"]["march"] = "rv32imfc"
+    with_float = App(app.files | {"metadata.json": json.dumps(facts).encode()})
+    with pytest.raises(UserError, match=r"float numbers.*--device-option target"):
+        with_float.run(device="gvsoc", device_options={"home": str(home)})
 
 
 def test_an_exit_code_of_the_program_is_a_fault(app: App, tmp_path: Path) -> None:

@@ -119,7 +119,13 @@ class GvsocRunner(PrintingRunner):
         reason = EXIT_REASONS.get(status)
         if reason is not None:
             return GuestFault(f"exit code {status} on GVSoC: {reason}")
+        way_out = "check the installation and --device-option target, or run --device iss"
+        if "f" in self._facts["march"]:
+            way_out = (
+                "the network computes with float numbers, for which some Siracusa targets of GVSoC have no registers: "
+                "name another with --device-option target, or run --device iss"
+            )
         return UserError(
             f"GVSoC ended with status {status} before the program told its results ({problem}){last_lines(text)}: "
-            "check the installation and --device-option target, or run --device iss"
+            f"{way_out}"
         )
