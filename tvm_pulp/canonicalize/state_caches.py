@@ -22,6 +22,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import is_op
 from tvm_pulp.qnn import lineage
+from tvm_pulp.qnn.abandoned_builder import closed_on_error
 from tvm_pulp.qnn.network import State
 from tvm_pulp.qnn.operator import spec_of
 
@@ -123,7 +124,7 @@ class _States:
             values[old] = relax.Var(old.name, relax.TensorType(shape, spec.dtype))
             parameters.append(values[old])
         rows: dict[Any, Any] = {}
-        with builder.function("main", parameters):
+        with closed_on_error(builder), builder.function("main", parameters):
             with builder.dataflow():
                 for binding in self._bindings:
                     if isinstance(binding.value, relax.Tuple):

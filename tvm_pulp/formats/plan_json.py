@@ -233,6 +233,7 @@ class PlanJson(Schema):
     l1_peak: int
     double_buffer: bool
     l3_batch: int
+    interleave: bool
     planner: Planner | None
     l2: L2
     blocks: list[Place]

@@ -57,8 +57,8 @@ def _compute_access(tables: Tables, slot: Slot) -> Access:
 
     def region(operand: Local | Tensor, *, written: bool = False) -> Region:
         if isinstance(operand, Local):
-            # Kernels read behind an operand, engines write there as well.
-            size = operand.spec.bytes if written and not isinstance(step, Job) else operand.bytes
+            # What is read behind an operand does not matter, but engines write there as well.
+            size = operand.bytes if written and isinstance(step, Job) else operand.spec.bytes
             return Region(L1, slot.places[operand].address, size)
         storage = operand.storage
         if storage in arena:

@@ -32,6 +32,7 @@ def describe(lowered: LoweredPlan) -> Record:
         "l1_peak": plan.l1_peak,
         "double_buffer": plan.overlap,
         "l3_batch": plan.policy.l3_batch,
+        "interleave": plan.policy.interleave,
         "planner": _planner(plan.planner),
         "l2": {
             "size": plan.arena.size,

@@ -49,7 +49,8 @@ class IssRun:
     layer_cycles: list[int] | None
     """Cycles between neighbouring marks of the second inference; None without profiling."""
     dma_times: list[DmaTime] | None
-    """Of each layer of the second inference; what comes before the first mark belongs to the first layer."""
+    """Of each layer of the second inference; what comes before the first mark belongs to the first layer. None where
+    nobody measured it."""
     code_bytes: int
     statistics: RunResult
 
@@ -141,9 +142,11 @@ class IssDevice:
         data = machine.read(machine.symbol("tvm_pulp_cycles"), 4 * noted)
         return [int(cycles) for cycles in np.frombuffer(data, np.uint32)]
 
-    def _dma_times(self, machine: Machine, cycles: int) -> list[DmaTime]:
-        edges = self.boundaries(machine, cycles)
-        return dma_times(machine.timeline(), self._soc.cluster.cores, edges) if edges else []
+    def _dma_times(self, machine: Machine, cycles: int) -> list[DmaTime] | None:
+        edges, timeline = self.boundaries(machine, cycles), machine.timeline()
+        if timeline is None:
+            return None
+        return dma_times(timeline, self._soc.cluster.cores, edges) if edges else []
 
     def boundaries(self, machine: Machine, cycles: int) -> list[int]:
         """Where layers of the second inference begin, and its end; marks are absolute, and so is the timeline."""

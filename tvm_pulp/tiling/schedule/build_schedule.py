@@ -49,7 +49,7 @@ class _Builder:
         self.l2_alive: dict[Tensor, tuple[int, int]] = {}
         self._stored_at: dict[Tensor, int] = {}
         self._page_of: dict[int, Bundle] = {}
-        self._steps = StepOrder(tiled_layers, overlap=policy.overlap)
+        self._steps = StepOrder(tiled_layers, overlap=policy.overlap, interleave=policy.interleave)
         self._outputs = {t.storage for t in network.outputs}
         self._l2_readers: dict[Tensor, list[int]] = {}
         for index, layer in enumerate(network.layers):
@@ -316,7 +316,7 @@ class _Builder:
             return None
         for reader in sorted(self._policy.resident.get(storage, ())):
             slot = self._steps.slots(reader, 0)[0]
-            if reader > index and isinstance(self._steps.all[slot].step, Call):
+            if reader > index and slot >= after and isinstance(self._steps.all[slot].step, Call):
                 return compute_position(slot)
         return None
 
