@@ -43,7 +43,7 @@ def test_cycles_and_outputs_agree(run: dict[str, Any]) -> None:
 
 
 def test_every_kind_of_program_is_held() -> None:
-    """Four MLPerf networks, a transformer, a language model's tokens and prompt, on cores and engine, with conflicts."""
+    """Four MLPerf networks, a transformer, tokens and prompt of a language model; cores and engine; with conflicts."""
     held = {(run["name"], run["soc"]) for run in recorded_runs()}
     for network in ("KWS", "VWW", "IC", "AD", "ICCT", "microLlama64 decode", "microLlama64 prefill"):
         for engine in ("cores", "NEUREKA", "NEUREKA without weight memory"):
