@@ -6,7 +6,7 @@ feed-forward networks are two halves whose results are added.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,8 +76,11 @@ class Encoder:
         return total
 
 
-def _attention(builder: Builder, inputs: Sequence[Tensor]) -> None:
-    builder.output(tensor_wise.attention(builder, "attention", inputs[0], 4, 64))
+def _attention(heads: int) -> Callable[[Builder, Sequence[Tensor]], None]:
+    def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
+        builder.output(tensor_wise.attention(builder, "attention", inputs[0], heads, 64))
+
+    return define
 
 
 def _mobilebert(name: str, layers: int, networks: int) -> Encoder:
@@ -92,6 +95,7 @@ ENCODERS = (
     Encoder("whisper_layer", 512, 384, 6, 64, 1536, 1),
 )
 NETWORKS = (
-    ZooModel("octave_attention", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention, 2),
+    ZooModel("octave_attention", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention(4), 2),
+    ZooModel("octave_head", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention(1), 2),
     *(ZooModel(e.name, ("tokens",), e.sample, e.define, 2) for e in ENCODERS),
 )
