@@ -16,6 +16,7 @@ from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer
 
 _LEAST_ROW_BYTES, _LEAST_TAPS_BYTES = 5, 16
+_WORD_BYTES = 4
 
 
 def step_call(kernel: Kernel, costs: CostModel) -> Call | None:
@@ -110,7 +111,8 @@ def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
     channels *= itemsize
     # Very short rows, and short ones with gaps, are better unrolled, which generated C does.
     row_bytes = a["kernel"][1] * channels
-    if n != 1 or row_bytes < (_LEAST_ROW_BYTES if a["dilation"][1] == 1 else _LEAST_TAPS_BYTES):
+    words = row_bytes == _WORD_BYTES <= width * channels and (a["dilation"][1] == 1 or a["kernel"][1] == 1)
+    if n != 1 or (not words and row_bytes < (_LEAST_ROW_BYTES if a["dilation"][1] == 1 else _LEAST_TAPS_BYTES)):
         return None
     fields = {
         "x": Pointer(x), "y": Pointer(y), "height": height, "width": width, "channels": channels,

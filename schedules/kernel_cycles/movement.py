@@ -84,6 +84,8 @@ def space_to_depth(f: Fields, cores: int) -> Work:
 def im2col(f: Fields, cores: int) -> Work:
     windows, row_bytes = share(f["out_height"] * f["out_width"], cores), f["kernel_width"] * f["channels"]
     rows = windows * f["kernel_height"]
+    if row_bytes == 4 and f["width"] * f["channels"] >= 4 and (f["dilation_x"] == 1 or f["kernel_width"] == 1):
+        return {"word_call": 1, "word_window": windows, "word_row": rows}
     if row_bytes <= 16 and f["dilation_x"] == 1:
         return {"short_call": 1, "short_window": windows, "short_row": rows}
     if f["out_width"] == 1 and f["dilation_x"] == 1:

@@ -34,25 +34,25 @@ WRONG: dict[str, tuple[dict[str, np.ndarray], str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_arrays_that_do_not_fit(case: str, archive: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_arrays_that_do_not_fit(case: str, archive: Path, tmp_path: Path, capfd: Capture) -> None:
     arrays, expected = WRONG[case]
     np.savez(tmp_path / "in.npz", **arrays)  # type: ignore[arg-type]
     output = tmp_path / "out.npz"
     assert main(["run", str(archive), "-i", str(tmp_path / "in.npz"), "-o", str(output)]) == 2
-    assert expected in capsys.readouterr().err
+    assert expected in capfd.readouterr().err
     assert not output.exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 not a zip"])
-def test_not_an_array_file(content: bytes, archive: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_not_an_array_file(content: bytes, archive: Path, tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "in.npz").write_bytes(content)
     assert main(["run", str(archive), "-i", str(tmp_path / "in.npz")]) == 2
-    assert "is not a readable .npz file" in capsys.readouterr().err
+    assert "is not a readable .npz file" in capfd.readouterr().err
 
 
-def test_missing_array_file(archive: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_missing_array_file(archive: Path, tmp_path: Path, capfd: Capture) -> None:
     assert main(["run", str(archive), "-i", str(tmp_path / "absent.npz")]) == 2
-    assert "--inputs: file" in capsys.readouterr().err
+    assert "--inputs: file" in capfd.readouterr().err
 
 
 def test_good_arrays_run(archive: Path, tmp_path: Path) -> None:

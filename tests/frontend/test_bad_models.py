@@ -34,12 +34,12 @@ def _model() -> Model:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def _refused(path: Path, capsys: Capture, *options: str) -> str:
+def _refused(path: Path, capfd: Capture, *options: str) -> str:
     """The one sentence that `tvmc compile` refuses a file with."""
     archive = path.parent / "model.tar"
     before = sorted(p.name for p in path.parent.iterdir())
     status = main(["compile", str(path), "-q", "-o", str(archive), *options])
-    message = capsys.readouterr().err
+    message = capfd.readouterr().err
     assert status == 2, message
     assert message.startswith("tvmc compile: ") and message.count("\n") == 1, message
     assert sorted(p.name for p in path.parent.iterdir()) == before, "something was left behind"
@@ -199,11 +199,11 @@ BAD: dict[str, tuple[Callable[[Model], None], str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_one_sentence(case: str, tmp_path: Path, capsys: Capture) -> None:
+def test_one_sentence(case: str, tmp_path: Path, capfd: Capture) -> None:
     spoil, expected = BAD[case]
     model = _model()
     spoil(model)
-    assert expected in _refused(_save(tmp_path, model), capsys)
+    assert expected in _refused(_save(tmp_path, model), capfd)
 
 
 def test_the_model_itself_is_good(tmp_path: Path) -> None:
@@ -212,23 +212,23 @@ def test_the_model_itself_is_good(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"hello" * 50, b"\x08\x08\x12\x04abcd", bytes(range(256))])
-def test_not_a_model(content: bytes, tmp_path: Path, capsys: Capture) -> None:
+def test_not_a_model(content: bytes, tmp_path: Path, capfd: Capture) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(content)
-    assert "check the file or --model-format" in _refused(path, capsys)
+    assert "check the file or --model-format" in _refused(path, capfd)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_truncated(share: float, tmp_path: Path, capsys: Capture) -> None:
+def test_truncated(share: float, tmp_path: Path, capfd: Capture) -> None:
     path = tmp_path / "model.onnx"
     content = _model().SerializeToString()
     path.write_bytes(content[: int(len(content) * share)])
-    assert _refused(path, capsys)
+    assert _refused(path, capfd)
 
 
-def test_wrong_input_shapes(tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_input_shapes(tmp_path: Path, capfd: Capture) -> None:
     path = _save(tmp_path, _model())
-    message = _refused(path, capsys, "--input-shapes", "x:[2,4]")
+    message = _refused(path, capfd, "--input-shapes", "x:[2,4]")
     assert message == "--input-shapes: input 'x' is [2, 3] in the file, which [2, 4] does not match"
 
 
@@ -257,17 +257,17 @@ def test_external_data_saved_by_onnx(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("location", ["../secret.bin", "/etc/hostname", "", "sub/../../secret.bin", "link.bin", "."])
-def test_external_data_outside_the_folder(location: str, tmp_path: Path, capsys: Capture) -> None:
+def test_external_data_outside_the_folder(location: str, tmp_path: Path, capfd: Capture) -> None:
     folder = tmp_path / "inner"
     folder.mkdir()
     (tmp_path / "secret.bin").write_bytes(np.float32(0.1).tobytes())
     (folder / "link.bin").symlink_to(tmp_path / "secret.bin")
-    message = _refused(_external(folder, location), capsys)
+    message = _refused(_external(folder, location), capfd)
     assert "lies outside the model's folder" in message or "is missing" in message
 
 
-def test_external_data_missing(tmp_path: Path, capsys: Capture) -> None:
-    message = _refused(_external(tmp_path, "absent.bin"), capsys)
+def test_external_data_missing(tmp_path: Path, capfd: Capture) -> None:
+    message = _refused(_external(tmp_path, "absent.bin"), capfd)
     assert message == "tensor 's': external data 'absent.bin' is missing: put it beside the model"
 
 
@@ -279,28 +279,28 @@ def test_external_data_missing(tmp_path: Path, capsys: Capture) -> None:
         ({"offset": "100"}, "ends before its 4 bytes"),
     ],
 )
-def test_external_data_out_of_bounds(entries: dict[str, str], expected: str, tmp_path: Path, capsys: Capture) -> None:
+def test_external_data_out_of_bounds(entries: dict[str, str], expected: str, tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "weights.bin").write_bytes(bytes(16))
-    assert expected in _refused(_external(tmp_path, "weights.bin", **entries), capsys)
+    assert expected in _refused(_external(tmp_path, "weights.bin", **entries), capfd)
 
 
-def test_too_many_nodes(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_nodes(tmp_path: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tvm_pulp.frontend.onnx_file.MOST_NODES", 2)
     assert limits.MOST_NODES > 1000
-    assert "the graph has 3 nodes, more than 2" in _refused(_save(tmp_path, _model()), capsys)
+    assert "the graph has 3 nodes, more than 2" in _refused(_save(tmp_path, _model()), capfd)
 
 
-def test_output_folder_missing(tmp_path: Path, capsys: Capture) -> None:
+def test_output_folder_missing(tmp_path: Path, capfd: Capture) -> None:
     path = _save(tmp_path, _model())
     assert main(["compile", str(path), "-q", "-o", str(tmp_path / "no" / "model.tar")]) == 2
-    assert capsys.readouterr().err == f"tvmc compile: -o: folder '{tmp_path / 'no'}' does not exist\n"
+    assert capfd.readouterr().err == f"tvmc compile: -o: folder '{tmp_path / 'no'}' does not exist\n"
 
 
-def test_output_is_a_folder(tmp_path: Path, capsys: Capture) -> None:
+def test_output_is_a_folder(tmp_path: Path, capfd: Capture) -> None:
     assert main(["compile", str(_save(tmp_path, _model())), "-q", "-o", str(tmp_path)]) == 2
-    assert "is a folder; name a file" in capsys.readouterr().err
+    assert "is a folder; name a file" in capfd.readouterr().err
 
 
-def test_unknown_option(tmp_path: Path, capsys: Capture) -> None:
-    message = _refused(_save(tmp_path, _model()), capsys, "--turbo")
+def test_unknown_option(tmp_path: Path, capfd: Capture) -> None:
+    message = _refused(_save(tmp_path, _model()), capfd, "--turbo")
     assert "unrecognized arguments: --turbo" in message

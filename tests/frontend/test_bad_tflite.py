@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +28,14 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_one_sentence(case: str, tmp_path: Path, capsys: Capture) -> None:
+def test_one_sentence(case: str, tmp_path: Path, capfd: Capture) -> None:
     changed, expected = BAD[case]
     path = tmp_path / "model.tflite"
     write(path, "ADD", [Tensor(**{**GOOD, **changed}), Tensor(**GOOD)], Tensor(**GOOD), _options(), 2)
-    assert expected in _refused(path, capsys)
+    assert expected in _refused(path, capfd)
 
 
-def test_unsupported_type(tmp_path: Path, capsys: Capture) -> None:
+def test_unsupported_type(tmp_path: Path, capfd: Capture) -> None:
     path = tmp_path / "model.tflite"
     write(path, "ADD", [Tensor(**GOOD), Tensor(**GOOD)], Tensor(**GOOD), _options(), 2)
     schema = pytest.importorskip("ai_edge_litert.schema_py_generated")
@@ -45,11 +46,11 @@ def test_unsupported_type(tmp_path: Path, capsys: Capture) -> None:
     builder = flatbuffers.Builder(1024)
     builder.Finish(model.Pack(builder), b"TFL3")
     path.write_bytes(bytes(builder.Output()))
-    assert "tensor 't0' has the unsupported type number 5: use int8, int32 or float32" in _refused(path, capsys)
+    assert "tensor 't0' has the unsupported type number 5: use int8, int32 or float32" in _refused(path, capfd)
 
 
 @pytest.mark.parametrize(("place", "index"), [("inputs", 99), ("outputs", 99), ("inputs", 2)])
-def test_indices_that_do_not_exist(place: str, index: int, tmp_path: Path, capsys: Capture) -> None:
+def test_indices_that_do_not_exist(place: str, index: int, tmp_path: Path, capfd: Capture) -> None:
     # The last one reads its own result: a cycle.
     path = tmp_path / "model.tflite"
     write(path, "ADD", [Tensor(**GOOD), Tensor(**GOOD)], Tensor(**GOOD), _options(), 2)
@@ -64,9 +65,20 @@ def test_indices_that_do_not_exist(place: str, index: int, tmp_path: Path, capsy
     builder = flatbuffers.Builder(1024)
     builder.Finish(model.Pack(builder), b"TFL3")
     path.write_bytes(bytes(builder.Output()))
-    message = _refused(path, capsys)
+    message = _refused(path, capfd)
     expected = "reads 't2' before anything produces it" if index == 2 else "names a tensor that does not exist"
     assert expected in message
+
+
+def test_nothing_but_the_sentence(tmp_path: Path, capfd: Capture) -> None:
+    """The importer fails inside a function; its block builder speaks when it dies."""
+    path = tmp_path / "model.tflite"
+    write(path, "ADD", [Tensor(**GOOD), Tensor(**{**GOOD, "shape": (5, 7)})], Tensor(**GOOD), _options(), 2)
+    message = _refused(path, capfd)
+    assert "operator ADD with the result 't2' cannot be converted with operands of shape [2, 3] and [5, 7]" in message
+    assert "(the first input shape at dim 1 is 3 and the second input shape at dim 1 is 7" in message
+    gc.collect()
+    assert capfd.readouterr().err == ""
 
 
 def _options() -> Any:

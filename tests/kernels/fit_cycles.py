@@ -307,7 +307,10 @@ def im2col(s: Shapes) -> Case:
     strided = s.pick(Window((3, 3), (2, 2)), Window((4, 10), (2, 2), pads=(1, 4, 1, 5)))
     size = (s.size(5, 24), s.size(10, 24), s.size(1, 32))
     # Whole padded lines: how a border is laid around an image.
-    window = s.pick(Window(), strided, Window((5, 3)), dilated, Window((1, size[1] + 2)))
+    window = s.pick(Window(), strided, Window((5, 3)), dilated, Window((1, size[1] + 2)), Window((0, 4)))
+    if window.kernel == (0, 4):  # one word of a single channel
+        size = (s.size(20, 50), s.size(10, 24), 1)
+        window = Window((s.size(2, 10), 4), s.pick((1, 1), (2, 2)), pads=(1, 1, 2, 1))
     return im2col_case(s.rng, size, window)
 
 

@@ -67,6 +67,19 @@ def test_im2col(seed, size, kernel, strides, pads, dilation, misalign, cores, to
     check(im2col_case(np.random.default_rng(seed), size, window, misalign=misalign), cores, tool)
 
 
+@settings(max_examples=20)
+@given(
+    SEEDS, st.sampled_from([1, 2, 4]), st.tuples(st.integers(2, 12), st.integers(4, 9), st.integers(1, 10)),
+    st.tuples(st.integers(1, 3), st.integers(1, 3)), st.tuples(*[st.integers(0, 5)] * 4), MISALIGN, CORES, TOOLS,
+)  # fmt: skip
+def test_im2col_of_words(seed, channels, size, strides, pads, misalign, cores, tool):  # type: ignore[no-untyped-def]
+    """Kernel rows of four bytes, taller than the image at times, with borders wider than a row."""
+    height, width, kernel_height = size
+    window = Window((kernel_height, 4 // channels), strides, (1, 1), pads)
+    assume(min(window.output(height, width)) >= 1)
+    check(im2col_case(np.random.default_rng(seed), (height, width, channels), window, misalign=misalign), cores, tool)
+
+
 @EXAMPLES
 @given(SEEDS, IMAGES, st.tuples(*[st.integers(0, 5)] * 4), MISALIGN, CORES, TOOLS)
 def test_pad(seed, size, pads, misalign, cores, tool):  # type: ignore[no-untyped-def]

@@ -15,6 +15,7 @@ from tvm import relax
 from tvm_pulp.canonicalize.rewriter import constant, is_op
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.qnn.abandoned_builder import closed_on_error
 from tvm_pulp.qnn.quantization import Quantization
 
 TYPES = ("int8", "uint8")
@@ -101,7 +102,7 @@ class _Main:
             return values.get(value, value)
 
         real_inputs = {p for p in self.function.params if str(p.ty.dtype) == "float32"}
-        with builder.function("main", list(values.values())):
+        with closed_on_error(builder), builder.function("main", list(values.values())):
             with builder.dataflow():
                 for binding in self.bindings:
                     if binding.var in self._renamed:

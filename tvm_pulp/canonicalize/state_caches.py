@@ -22,6 +22,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import is_op
 from tvm_pulp.qnn import lineage
+from tvm_pulp.qnn.abandoned_builder import closed_on_error
 from tvm_pulp.qnn.network import State
 from tvm_pulp.qnn.operator import spec_of
 
@@ -75,12 +76,12 @@ class _States:
                 place = parameters.index(call.args[0])
                 length, rows = (spec_of(a).shape[_POSITIONS] for a in call.args[:2])
                 self._joined[variable] = place
-                self.states.append(State(place, output, length, rows))
+                self.states.append(State(place, output, length, rows, spec_of(variable).bytes))
             elif empty and self._rows_of(variable) is not None:
                 shape, place = spec_of(variable).shape, empty[0]
                 past = spec_of(parameters[place]).shape
                 if (shape[1], shape[3]) == (past[1], past[3]):
-                    self.states.append(State(empty.pop(0), output, 0, shape[_POSITIONS]))
+                    self.states.append(State(empty.pop(0), output, 0, shape[_POSITIONS], spec_of(variable).bytes))
 
     def _is_empty_cache(self, parameter: Any) -> bool:
         shape = spec_of(parameter).shape
@@ -123,7 +124,7 @@ class _States:
             values[old] = relax.Var(old.name, relax.TensorType(shape, spec.dtype))
             parameters.append(values[old])
         rows: dict[Any, Any] = {}
-        with builder.function("main", parameters):
+        with closed_on_error(builder), builder.function("main", parameters):
             with builder.dataflow():
                 for binding in self._bindings:
                     if isinstance(binding.value, relax.Tuple):

@@ -233,10 +233,12 @@ class PlanJson(Schema):
     l1_peak: int
     double_buffer: bool
     l3_batch: int
+    interleave: bool
     planner: Planner | None
     l2: L2
     blocks: list[Place]
     constants: list[Constant]
+    state: list[Constant]
     bundles: list[Bundle]
     inputs: list[str]
     outputs: list[str]

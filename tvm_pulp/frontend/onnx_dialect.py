@@ -20,6 +20,7 @@ from tvm_pulp.frontend.onnx_file import Graph, Node
 from tvm_pulp.frontend.onnx_shapes import input_shapes
 from tvm_pulp.frontend.relax_checks import check_module
 from tvm_pulp.qnn import lineage
+from tvm_pulp.qnn.abandoned_builder import closed_on_error
 
 CONVERTERS = {
     **onnx_dialect_layers.CONVERTERS,
@@ -114,7 +115,7 @@ def import_dialect(graph: Graph, options: ImportOptions) -> Imported:
         variable = relax.Var(variable_name(name), relax.TensorType(tuple(shape), dtype))
         parameters.append(variable)
         values.define(name, variable)
-    with builder.function("main", parameters):
+    with closed_on_error(builder), builder.function("main", parameters):
         with builder.dataflow():
             for node in graph.nodes:
                 values.node = node

@@ -13,6 +13,7 @@ from tvm import relax
 from tvm.relax.frontend.onnx import onnx_frontend
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.framework_reason import framework_reason
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.onnx_convolutions import conv, conv_transpose
 from tvm_pulp.frontend.onnx_file import Graph
@@ -145,7 +146,7 @@ def _refusal(node: str, inputs: Sequence[Any], error: Exception) -> UserError:
         if hasattr(getattr(k, "shape", None), "values")
     ]
     operands = " and ".join(f"[{', '.join(s)}]" for s in shapes) or "no known shape"
-    reason = " ".join(str(error).split())[-160:] or type(error).__name__
+    reason = framework_reason(error)
     return UserError(
         f"{node}: it cannot be converted with operands of shape {operands} ({reason}): re-export the model"
     )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from tvm import relax
+from tvm.error import OpNotImplemented
 from tvm.relax.frontend.tflite.tflite_frontend import OperatorConverter, get_tensor_name
 
+from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import tflite_hybrid, tflite_lstm, tflite_products, tflite_resize, tflite_sixteen_bits
+from tvm_pulp.frontend.framework_reason import framework_reason
 from tvm_pulp.frontend.onnx_dialect_values import variable_name
 from tvm_pulp.frontend.relax_constant import constant
 from tvm_pulp.frontend.tflite_names import layer_name
@@ -51,6 +55,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 }
 
 
+# Operators that nobody converts, files that end too early: their sentences name the file.
+_SAID_ELSEWHERE = (UserError, OpNotImplemented, NotImplementedError, struct.error, IndexError, UnicodeDecodeError)
 # Operators that may have quantized weights and float activations.
 _HYBRID = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
 
@@ -70,10 +76,9 @@ class TfliteConverter(OperatorConverter):
         for index in range(self.subgraph.OperatorsLength()):
             operator = self.subgraph.Operators(index)
             names = [get_tensor_name(self.subgraph, t.tensor_idx) for t in self.get_output_tensors(operator)]
-            made = self.convert_map[self.get_op_code_str(operator)](op=operator)
+            made = self._converted(operator, names[0] if names else "")
             if made is None:  # done beforehand
                 continue
-            made = self.bb.normalize(made)
             if len(names) > 1:
                 for number, name in enumerate(names):
                     self.exp_tab.set_expr(name, made[number])
@@ -84,6 +89,23 @@ class TfliteConverter(OperatorConverter):
                 # Converters join the names of operators that they fused.
                 self.named[str(made.name)] = Lineage(called, tuple(filter(None, names[0].split(";"))))
             self.exp_tab.set_expr(names[0], made)
+
+    def _converted(self, operator: Any, result: str) -> Any:
+        """What one operator computes; where TVM's type rules refuse it, a sentence that names it and its operands."""
+        kind = self.get_op_code_str(operator)
+        try:
+            made = self.convert_map[kind](op=operator)
+            return made if made is None else self.bb.normalize(made)
+        except _SAID_ELSEWHERE:
+            raise
+        except Exception as error:  # many classes
+            shapes = [list(t.tensor.ShapeAsNumpy()) for t in self.get_input_tensors(operator) if t.tensor is not None]
+            operands = " and ".join(f"[{', '.join(map(str, s))}]" for s in shapes)
+            reason = framework_reason(error)
+            raise UserError(
+                f"operator {kind} with the result '{result}' cannot be converted with operands of shape {operands} "
+                f"({reason}): export the model again"
+            ) from None
 
     def check_unsupported_ops(self) -> None:
         """Raise, naming them, for operators that nothing here converts."""

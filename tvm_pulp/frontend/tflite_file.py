@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -98,16 +99,22 @@ def _import(path: Path, model: Any, options: ImportOptions) -> Any:
 
     from tvm_pulp.frontend.tflite_converter import TfliteConverter
     from tvm_pulp.qnn import lineage
+    from tvm_pulp.qnn.abandoned_builder import closed_on_error
 
     made: list[TfliteConverter] = []
+    open_builder = ExitStack()
 
     def converter(*arguments: Any, **settings: Any) -> TfliteConverter:
         made.append(TfliteConverter(*arguments, **settings))
+        open_builder.enter_context(closed_on_error(made[-1].bb))
         return made[-1]
 
     try:
-        module = from_tflite(model, shape_dict=dict(options.input_shapes) or None, op_converter=converter)
+        with open_builder:
+            module = from_tflite(model, shape_dict=dict(options.input_shapes) or None, op_converter=converter)
         return lineage.of_imported(module, {k: v for each in made for k, v in each.named.items()})
+    except UserError as error:
+        raise UserError(f"'{path}': {error}") from None
     except (OpNotImplemented, NotImplementedError) as error:
         raise UserError(f"'{path}': {_sentence(error)}: replace these operators or use ONNX") from None
     except (struct.error, IndexError, UnicodeDecodeError):

@@ -31,26 +31,27 @@ _RESERVED = re.compile(
 )
 
 
-def _is_reserved(name: str) -> bool:
-    """Whether emitted code may use a name already: drivers begin theirs with the engine's."""
-    return bool(_RESERVED.fullmatch(name)) or name.startswith(tuple(registry.names()))
-
-
 class Names:
     """Turns any text into unique C identifiers."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        # Asked once per network: finding the engines reads the metadata of every installed package.
+        self._engines = tuple(registry.names())
 
     def pick(self, text: str) -> str:
         base = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
-        base = f"v_{base}" if base[0].isdigit() or _is_reserved(base) else base
+        base = f"v_{base}" if base[0].isdigit() or self._is_reserved(base) else base
         name, count = base, 1
         while name in self._taken:
             count += 1
             name = f"{base}_{count}"
         self._taken.add(name)
         return name
+
+    def _is_reserved(self, name: str) -> bool:
+        """Whether emitted code may use a name already: drivers begin theirs with the engine's."""
+        return bool(_RESERVED.fullmatch(name)) or name.startswith(self._engines)
 
 
 def build_network(module: Any, imported: Imported, name: str, states: tuple[State, ...] = ()) -> Network:
@@ -85,6 +86,8 @@ class _Builder:
             tensor.quantization = self._origin.quantization.get(("input", source))
             self._values[parameter] = tensor
             inputs.append(tensor)
+        for state in self._origin.states:
+            inputs[state.past].level = state.level
         for block in function.body.blocks:
             for binding in block.bindings:
                 self._values[binding.var] = self._value(binding.var, binding.value)
@@ -93,7 +96,11 @@ class _Builder:
         outputs = [self._output(t, source) for t, source in zip(results, self._origin.outputs, strict=True)]
         for output, source in zip(outputs, self._origin.outputs, strict=True):
             output.quantization = self._origin.quantization.get(("output", source))
-        return Network(self._name, self._layers, inputs, outputs, self._origin)
+        network = Network(self._name, self._layers, inputs, outputs, self._origin)
+        for joined in network.joined_caches():
+            # In L1 the past is followed by the new rows already: what joins them is the buffer itself.
+            joined.level = "l1"
+        return network
 
     def _tensor(self, expression: Any) -> Any:
         if isinstance(expression, relax.Tuple):

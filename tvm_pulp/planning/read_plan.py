@@ -81,6 +81,7 @@ def _read(record: Record, evaluator: PlanEvaluator) -> Plan:
         resident={known[name]: frozenset(readers) for name, readers in record["resident"].items()},
         l3_batch=int(record["l3_batch"]),
         commands=evaluator.commands,
+        interleave=bool(record["interleave"]),
     )
     tiled_layers = [tiled_layer(c, decisions.in_l3) for c in choices]
     policy = policy_of(network, decisions, tiled_layers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
@@ -13,5 +13,6 @@ def closed_on_error(builder: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        builder._end_block()
+        with suppress(Exception):  # no block was open yet
+            builder._end_block()
         raise

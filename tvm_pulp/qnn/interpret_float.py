@@ -8,6 +8,8 @@ import numpy as np
 import tvm
 from tvm import relax
 
+from tvm_pulp.qnn.abandoned_builder import closed_on_error
+
 _COMPILED: dict[str, Any] = {}
 _KEPT = 512
 
@@ -26,7 +28,7 @@ def run_call(module: Any, call: Any, values: list[np.ndarray]) -> Any:
 
     arguments = [parameter(a) for a in call.args]
     builder = relax.BlockBuilder()
-    with builder.function("main", parameters):
+    with closed_on_error(builder), builder.function("main", parameters):
         with builder.dataflow():
             result = builder.emit_output(relax.Call(call.op, arguments, call.attrs, call.ty_args))
         builder.emit_func_output(result)

@@ -10,7 +10,7 @@ from tvm_pulp.tir.regions import Access, Region
 from tvm_pulp.tir.statements import (
     BUNDLE,
     CALL,
-    FETCH,
+    FETCHES,
     L1,
     L2,
     LOAD,
@@ -31,7 +31,7 @@ def access_of(tables: Tables, made: Any) -> Access:
         return _compute_access(tables, tables.slots[integer(made, 1)])
     if name == BUNDLE:
         return Access((), (_region(made.value.args[3], integer(made, 5)),))
-    if name == FETCH:
+    if name in FETCHES:
         return Access((), (_region(made.value.args[2], integer(made, 3)),))
     if not name.startswith((LOAD, STORE)):
         return Access()
@@ -57,8 +57,8 @@ def _compute_access(tables: Tables, slot: Slot) -> Access:
 
     def region(operand: Local | Tensor, *, written: bool = False) -> Region:
         if isinstance(operand, Local):
-            # Kernels read behind an operand, engines write there as well.
-            size = operand.spec.bytes if written and not isinstance(step, Job) else operand.bytes
+            # What is read behind an operand does not matter, but engines write there as well.
+            size = operand.bytes if written and isinstance(step, Job) else operand.spec.bytes
             return Region(L1, slot.places[operand].address, size)
         storage = operand.storage
         if storage in arena:

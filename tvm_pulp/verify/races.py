@@ -30,6 +30,11 @@ class _Running:
     known: bool = False  # to its agent
 
 
+def _mattering(access: Record, writes: bool) -> Record:
+    """What an engine reads behind an operand does not matter to it; what it writes there matters to others."""
+    return access if writes else {**access, "reach": 0}
+
+
 def _meet(a: Record, b: Record) -> bool:
     if a["space"] != b["space"]:
         return False
@@ -141,7 +146,7 @@ class Races:
                 continue
             for mine, i_write in accesses:
                 for other, it_writes in running.accesses:
-                    if (i_write or it_writes) and _meet(mine, other):
+                    if (i_write or it_writes) and _meet(_mattering(mine, i_write), _mattering(other, it_writes)):
                         place = f"{mine['space']} byte {mine['start']}"
                         return [f"{where}: {who} touches {place} while a {running.what} may use it"]
         return []

@@ -3,6 +3,7 @@
  * Short kernel rows are copied one after the other, for all windows of a line at once. */
 #include "short_rows.h"
 #include "tvm_pulp/plain/im2col.h"
+#include "word_windows.h"
 
 /* Which windows of a line lie inside the image with all their columns. */
 struct inside {
@@ -37,6 +38,10 @@ static void lay_line(const struct tvm_pulp_im2col_args *a, const uint8_t *line, 
 
 TVM_PULP_KERNEL(im2col) {
   uint32_t bytes = args->kernel_width * args->channels, y_step = args->kernel_height * bytes;
+  if (bytes == 4u && (args->dilation_x == 1u || args->kernel_width == 1u) && args->width * args->channels >= 4u) {
+    tvm_pulp_word_windows(args, core, cores);
+    return;
+  }
   if (args->dilation_x != 1u || bytes < TVM_PULP_SHORTEST_ROW || bytes > TVM_PULP_LONGEST_SHORT_ROW) {
     tvm_pulp_im2col_share(args, core, cores);
     return;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +31,8 @@ class PlanEvaluator:
     engine_choice: EngineChoice
     cores: int
     l1_bytes: int
+    # Whether steps of neighbouring layers mix, where decisions do not say.
+    interleave: bool = False
     _known: dict[object, Plan] = field(default_factory=dict, init=False, compare=False)
 
     @cached_property
@@ -45,6 +47,8 @@ class PlanEvaluator:
 
     def plan(self, wanted: Decisions) -> Plan:
         """The plan that comes closest to the decisions, with its expected cycles."""
+        if wanted.interleave is None:
+            wanted = replace(wanted, interleave=self.interleave)
         plan = make_plan(self.network, self.soc, self.engine_choice, wanted, cores=self.cores, l1_bytes=self.l1_bytes)
         return tell(estimated(plan, self.costs))
 

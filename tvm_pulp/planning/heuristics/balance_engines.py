@@ -13,7 +13,8 @@ from tvm_pulp.planning.heuristics.policies import JUST_IN_TIME, policy_decisions
 from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.tiling.forms.split_form import SplitForm, pin_of
-from tvm_pulp.tiling.schedule.decisions import nothing_in_l3
+from tvm_pulp.tiling.schedule.decisions import nothing_in_l3, tiled_layer
+from tvm_pulp.tiling.schedule.interleave_steps import can_interleave
 from tvm_pulp.uma.recipe import Job
 
 # By how much a split has to make the network faster: all figures are estimates.
@@ -33,6 +34,8 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator
     orders = _orders(evaluator)
     candidates += [_apply(evaluator, order) for order in orders]
     groups = _splittable(evaluator.engine_choice)
+    if _finishes_jobs(evaluator):
+        candidates += [replace(candidate, interleave=True) for candidate in candidates]
     if len(candidates) == 1 and not groups:
         return evaluator
     judged = [(expected_cycles(changed), position) for position, changed in enumerate(candidates)]
@@ -41,6 +44,12 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator
         return evaluator
     cycles, position = min(known)
     return _with_splits(candidates[position], groups, cycles)
+
+
+def _finishes_jobs(evaluator: PlanEvaluator) -> bool:
+    """Whether the cores finish what jobs begin: only then do steps of neighbouring layers between each other help."""
+    decisions = policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), nothing_in_l3)
+    return can_interleave([tiled_layer(choice, nothing_in_l3) for choice in decisions.choices])
 
 
 def expected_cycles(evaluator: PlanEvaluator) -> int | None:

@@ -49,7 +49,7 @@ class _Builder:
         self.l2_alive: dict[Tensor, tuple[int, int]] = {}
         self._stored_at: dict[Tensor, int] = {}
         self._page_of: dict[int, Bundle] = {}
-        self._steps = StepOrder(tiled_layers, overlap=policy.overlap)
+        self._steps = StepOrder(tiled_layers, overlap=policy.overlap, interleave=policy.interleave)
         self._outputs = {t.storage for t in network.outputs}
         self._l2_readers: dict[Tensor, list[int]] = {}
         for index, layer in enumerate(network.layers):
@@ -116,7 +116,7 @@ class _Builder:
             if isinstance(operand, Local):
                 places[operand].block.extend(self._steps.end_of_use(slot))
                 places[operand].block.better_stay(self._steps.end_of_job(slot))
-            elif operand.storage.kind != "constant":
+            elif operand.storage.kind != "constant" and operand.storage.level != "l1":
                 self._in_l2(operand.storage, compute_position(slot))
                 self._stored_at[operand.storage] = compute_position(slot)
 
@@ -213,7 +213,7 @@ class _Builder:
             block.bytes = max(block.bytes, step.local.bytes)
         else:
             position, ahead = self._early(index, tile, tiled, start)
-            if ahead and storage.kind != "input":
+            if ahead and (storage.kind != "input" or storage.level == "l3"):
                 # Data of other layers is fetched one step ahead at most; the network's own is there from the start.
                 position = compute_position(start - 1)
             if position <= self._stored_at.get(storage, BOOT - 1):
@@ -316,7 +316,7 @@ class _Builder:
             return None
         for reader in sorted(self._policy.resident.get(storage, ())):
             slot = self._steps.slots(reader, 0)[0]
-            if reader > index and isinstance(self._steps.all[slot].step, Call):
+            if reader > index and slot >= after and isinstance(self._steps.all[slot].step, Call):
                 return compute_position(slot)
         return None
 

@@ -53,6 +53,8 @@ class Decisions:
     l3_batch: int = 0
     # What a command of the DMA can do: a property of the machine, not a choice.
     commands: CommandLimits = NO_LIMITS
+    # Whether steps of neighbouring layers mix; None: as the whole network is arranged.
+    interleave: bool | None = None
 
     def copy(self) -> Decisions:
         """Decisions to change without touching these."""
@@ -84,4 +86,5 @@ def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[Til
             readers = frozenset()
         if readers:
             resident[tensor] = readers
-    return Policy(resident, dict(decisions.leads), decisions.overlap, decisions.l3_batch, decisions.commands)
+    kept = (decisions.overlap, decisions.l3_batch, decisions.commands, bool(decisions.interleave))
+    return Policy(resident, dict(decisions.leads), *kept)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tvm_pulp.tiling.schedule.interleave_steps import interleave_steps
 from tvm_pulp.tiling.schedule.job_ends import last_slots
 from tvm_pulp.tiling.schedule.schedule import compute_position
 from tvm_pulp.tiling.schedule.tiled_layer import TiledLayer
@@ -20,16 +21,16 @@ class ComputeStep(NamedTuple):
 
 
 class StepOrder:
-    """Compute steps by slot. `overlap`: a job may run on while the next step starts."""
+    """Compute steps by slot. `overlap`: a job may run on while the next step starts. `interleave`: layers mix."""
 
-    def __init__(self, tiled_layers: Sequence[TiledLayer], *, overlap: bool) -> None:
+    def __init__(self, tiled_layers: Sequence[TiledLayer], *, overlap: bool, interleave: bool = False) -> None:
         self._tiled_layers, self._overlap = tiled_layers, overlap
         self.all: list[ComputeStep] = []
         self._slots: dict[tuple[int, int], list[int]] = {}
-        for index, tiled in enumerate(tiled_layers):
-            for tile, step in tiled.order:
-                self._slots.setdefault((index, tile), []).append(len(self.all))
-                self.all.append(ComputeStep(index, tile, step))
+        steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
+        for index, tile, step in interleave_steps(tiled_layers) if interleave and overlap else steps:
+            self._slots.setdefault((index, tile), []).append(len(self.all))
+            self.all.append(ComputeStep(index, tile, step))
         self._last_beside = last_slots(self.all, [tiled.recipes for tiled in tiled_layers]) if overlap else {}
 
     def slots(self, layer: int, tile: int) -> list[int]:

@@ -54,6 +54,8 @@ class Policy:
     # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
     l3_batch: int = 0
     commands: CommandLimits = NO_LIMITS
+    # Steps of neighbouring layers stand between each other where that keeps engines busy.
+    interleave: bool = False
 
 
 def _compute_order(tiled: TiledLayer) -> list[tuple[int, Kernel | Call | Job]]:
