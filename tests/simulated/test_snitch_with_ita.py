@@ -22,7 +22,7 @@ def test_attention_runs_on_the_accelerator() -> None:
 
 @pytest.mark.slow
 def test_long_sequences_stay_on_the_accelerator() -> None:
-    """Whisper's layer: attention over 512 keys is fused, sums over 768 values leave L1 no room for long lists of steps."""
+    """A layer of Whisper: attention over 512 keys is fused; sums over 768 values leave little of L1 to records."""
     run = simulate(tvm_pulp.compile("zoo:whisper_layer", target="uma-ita", soc="snitch-ita"))
     host = tvm_pulp.compile("zoo:whisper_layer", target="c", soc="host").run()
     for result, expected in zip(run.outputs, host.outputs.values(), strict=True):
