@@ -14,7 +14,7 @@ __all__ = ["App", "Result", "compile", "quantize"]
 
 if TYPE_CHECKING:
     from tvm_pulp.api import App, compile
-    from tvm_pulp.post_training import quantize
+    from tvm_pulp.post_training.quantize import quantize
     from tvm_pulp.result import Result
 
 

@@ -18,12 +18,16 @@ from tvm_pulp.codegen import emit as host_emission
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.target import Target
 
-# Options of `compile`, and what the model is compared with.
-TARGETS: dict[str, tuple[Mapping[str, Any], str]] = {
-    "host": ({"target": "c"}, "onnxruntime"),
-    "cluster": ({"target": "c", "soc": "siracusa", "planner": "greedy"}, "onnxruntime"),
-    "neureka": ({"target": "uma-neureka", "planner": "greedy"}, "onnxruntime"),
-    "ita": ({"target": "uma-ita", "soc": "snitch-ita", "planner": "greedy"}, "numpy"),
+_GREEDY = {"planner": "greedy"}
+# Options of `compile`, the engine whose layer is damaged, and what the model is compared with.
+TARGETS: dict[str, tuple[Mapping[str, Any], str, str]] = {
+    "host": ({"target": "c"}, "host", "onnxruntime"),
+    "siracusa": ({"target": "c", "soc": "siracusa", **_GREEDY}, "cluster", "onnxruntime"),
+    "neureka": ({"target": "uma-neureka", **_GREEDY}, "neureka", "onnxruntime"),
+    "snitch": ({"target": "c", "soc": "snitch-ita", **_GREEDY}, "cluster", "onnxruntime"),
+    "ita": ({"target": "uma-ita", "soc": "snitch-ita", **_GREEDY}, "ita", "numpy"),
+    "rv32-mcu": ({"target": "c", "soc": "rv32-mcu", **_GREEDY}, "cluster", "onnxruntime"),
+    "qvanilla": ({"target": "uma-qvanilla", **_GREEDY}, "qvanilla", "onnxruntime"),
 }
 
 
@@ -67,13 +71,13 @@ def emissions(monkeypatch: pytest.MonkeyPatch) -> list[Emission]:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_layer_is_named(target: str, emissions: list[Emission], tmp_path: Path) -> None:
-    options, framework = TARGETS[target]
+    options, engine, framework = TARGETS[target]
     model = "zoo:octave_attention" if target == "ita" else quantized_classifier(tmp_path / "net.onnx")
     app = tvm_pulp.compile(model, keep_layers=True, **options)
     right = app.run(layers=True).compare()
     assert right.framework == framework and right.first_wrong is None and not right.unseen, right.sentence
-    # A layer with weights in the middle, of the target's own engine.
-    candidates = [row for row in right.rows if row.engine == target and row.operator in ("conv2d", "dense")]
+    # A layer with weights in the middle, of the engine that the target is about.
+    candidates = [row for row in right.rows if row.engine == engine and row.operator in ("conv2d", "dense")]
     fault = candidates[len(candidates) // 2].name
     files = emissions[0].damaged(fault)
     assert files.keys() <= app.files.keys() and any(app.files[name] != data for name, data in files.items())

@@ -14,6 +14,8 @@ torch = pytest.importorskip("torch", reason="PyTorch: scripts/test --torch insta
 
 from tests.frontend.torch_program import networks, routes  # noqa: E402  (need torch)
 
+pytestmark = pytest.mark.torch
+
 
 def test_a_program_in_memory_and_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     module, inputs = networks.build("cnn")

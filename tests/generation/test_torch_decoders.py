@@ -19,6 +19,8 @@ from tvm_pulp.generation.session import Wish
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch import nn  # noqa: E402
 
+pytestmark = pytest.mark.torch
+
 VOCABULARY, WIDTH, HEADS, KV_HEADS, LAYERS, HIDDEN = 96, 48, 4, 2, 2, 80
 SIZE = WIDTH // HEADS
 KINDS = [f"{layer}.{kind}" for layer in range(LAYERS) for kind in ("key", "value")]

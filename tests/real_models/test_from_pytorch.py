@@ -23,7 +23,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 from tests.real_models.pytorch_networks import NETWORKS  # noqa: E402  (needs torch)
 
 EXPORTERS = {"legacy": False, "dynamo": True}
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
 
 def _network(name: str) -> tuple[Any, tuple[Any, ...]]:

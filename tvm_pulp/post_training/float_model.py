@@ -13,19 +13,8 @@ _OPSET_OF_ALL_TYPES = 21
 
 
 def read_float_model(model: Any) -> Any:
-    """A file, or a model in memory; one that is quantized already is a user error."""
-    import onnx
-
-    from tvm_pulp.frontend import onnx_file
-
-    if isinstance(model, str | Path):
-        path = Path(model)
-        if not path.is_file():
-            raise UserError(f"model file '{path}' does not exist: check the path")
-        if path.suffix.lower() != ".onnx":
-            raise UserError(f"'{path}' is not an ONNX file: quantize takes float ONNX models, export the model as one")
-        onnx_file.read(path)  # says in one sentence what is wrong with a file
-        model = onnx.load(str(path))
+    """As an ONNX model: a file, or in memory as one or as a program of PyTorch; a quantized one is a user error."""
+    model = _read(Path(model)) if isinstance(model, str | Path) else _as_onnx(model)
     for node in model.graph.node:
         name = node.name or node.output[0]
         if node.op_type in _QUANTIZED or node.op_type.startswith("QLinear"):
@@ -39,6 +28,31 @@ def read_float_model(model: Any) -> Any:
                 "know: quantize takes float models of standard ONNX"
             )
     return model
+
+
+def _read(path: Path) -> Any:
+    import onnx
+
+    from tvm_pulp.frontend import onnx_file
+
+    if not path.is_file():
+        raise UserError(f"model file '{path}' does not exist: check the path")
+    if path.suffix.lower() == ".pt2":
+        from tvm_pulp.frontend.torch_program import load_program
+
+        return _as_onnx(load_program(path))
+    if path.suffix.lower() != ".onnx":
+        raise UserError(f"'{path}' is not an ONNX file: quantize takes float models as .onnx or .pt2, export it as one")
+    onnx_file.read(path)  # says in one sentence what is wrong with a file
+    return onnx.load(str(path))
+
+
+def _as_onnx(model: Any) -> Any:
+    import onnx
+
+    from tvm_pulp.frontend.torch_program import as_program, onnx_model
+
+    return model if isinstance(model, onnx.ModelProto) else onnx_model(as_program(model, None), {})
 
 
 def folded(model: Any) -> Any:

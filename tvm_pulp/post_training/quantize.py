@@ -19,19 +19,26 @@ def quantize(
     model: Any,
     calibration: Arrays,
     *,
+    example_inputs: Any = None,
     evaluation: Arrays | None = None,
     progress: Callable[[str], None] = lambda _: None,
     **options: Any,
 ) -> Quantized:
-    """Quantize a float ONNX model, a file or in memory; further options are the fields of `QuantizeOptions`.
+    """Quantize a float model of ONNX or PyTorch, a file or in memory; further options are those of `QuantizeOptions`.
 
     made = tvm_pulp.quantize("net.onnx", {"image": samples}, max_loss=0.01)
     made.save("q.onnx")                                # made.accuracy, made.layers, made.kept
+
+    A `torch.nn.Module` is exported for `example_inputs`, a tuple of tensors.
     """
     known = [field.name for field in fields(QuantizeOptions)]
     for name in options:
         if name not in known:
             raise UserError(f"quantize() has no option '{name}': the options are {', '.join(known)}")
+    if example_inputs is not None:
+        from tvm_pulp.frontend.load import as_model
+
+        model = as_model(model, example_inputs)
     judged = None if evaluation is None else _arrays(evaluation, "evaluation")
     return quantize_model(model, _arrays(calibration, "calibration"), QuantizeOptions(**options), judged, progress)
 

@@ -19,8 +19,8 @@ _SAMPLES = 2
 
 def quantized_model(base: Base) -> Change | None:
     """Cycles do not depend on what it is calibrated with: seeded noise does."""
-    is_file = isinstance(base.model, str | Path) and str(base.model).endswith(".onnx")
-    if base.imported.dialect != "float" or not is_file:
+    can_be_read = not isinstance(base.model, str | Path) or Path(base.model).suffix.lower() in (".onnx", ".pt2")
+    if base.imported.dialect != "float" or not can_be_read:
         return None
     try:
         shapes = {t.source: t.spec for t in base.plan.network.inputs}

@@ -1,4 +1,4 @@
-"""`tvmc quantize`: a float ONNX model becomes a quantized one, with a table of what that costs."""
+"""`tvmc quantize`: a float model becomes a quantized ONNX model, with a table of what that costs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tvm_pulp.tvmc.progress import Progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("MODEL", help="float model file (.onnx)")
+    parser.add_argument("MODEL", help="float model file (.onnx, or .pt2 of torch.export)")
     parser.add_argument(
         "--calibration", required=True, metavar="F.npz", help="an array per input, samples along the first axis"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -23,8 +23,20 @@ class Function(nn.Module):
         return self.function(*operands)
 
 
-def _image(channels: int = 6, height: int = 9, width: int = 10) -> Tensor:
-    return torch.randn(1, channels, height, width)
+class SideBySide(nn.Module):
+    """Several modules, each with inputs and a result of its own."""
+
+    def __init__(self, parts: Sequence[tuple[nn.Module, int]]) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList(module for module, _ in parts)
+        self.counts = [count for _, count in parts]
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        results, place = [], 0
+        for part, count in zip(self.parts, self.counts, strict=True):
+            results.append(part(*inputs[place : place + count]))
+            place += count
+        return tuple(results)
 
 
 def _of(function: Callable[..., Any], *shapes: tuple[int, ...]) -> Callable[[], Case]:

@@ -18,6 +18,8 @@ from tests.frontend.torch_program import networks  # noqa: E402  (needs torch)
 from tests.frontend.torch_program.single_operators import Function  # noqa: E402
 from tvm_pulp.frontend.torch_program import as_program, onnx_model  # noqa: E402
 
+pytestmark = pytest.mark.torch
+
 
 def _near(found: np.ndarray, expected: Any) -> None:
     wanted = expected.detach().numpy()

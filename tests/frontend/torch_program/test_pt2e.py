@@ -14,6 +14,8 @@ pytest.importorskip("torchao", reason="PT2E: scripts/test --torch installs torch
 
 from tests.frontend.torch_program import networks, routes  # noqa: E402  (need torch)
 
+pytestmark = pytest.mark.torch
+
 
 def _compared(name: str, kind: str, **options: Any) -> tuple[float, dict[str, Any]]:
     """Largest difference in steps of 8 bits of the output's range, and the report."""
@@ -28,17 +30,22 @@ def _compared(name: str, kind: str, **options: Any) -> tuple[float, dict[str, An
     return max(apart), result.report
 
 
-@pytest.mark.parametrize("kind", ["x86", "xnnpack", "xnnpack_per_channel"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param("x86", marks=SLOW), pytest.param("xnnpack", marks=SLOW), "xnnpack_per_channel"]
+)
 def test_convolutions_are_integer_layers(kind: str) -> None:
-    apart, report = _compared("cnn", kind, target="uma-neureka")
+    apart, report = _compared("cnn", kind, target="uma-neureka", planner="greedy")
     assert apart <= 2
     assert report["layers"]
     assert not [layer for layer in report["layers"] if layer["macs"] and layer["op"].startswith("float")]
 
 
-@pytest.mark.parametrize("kind", ["x86_dynamic", "xnnpack_per_channel_dynamic"])
+@pytest.mark.parametrize("kind", ["x86_dynamic", pytest.param("xnnpack_per_channel_dynamic", marks=SLOW)])
 def test_dynamic_products_are_integer_layers(kind: str) -> None:
-    apart, report = _compared("gpt", kind, target="c", soc="siracusa")
+    apart, report = _compared("gpt", kind, target="c", soc="siracusa", planner="greedy")
     assert apart <= 2
     products = [layer["op"] for layer in report["layers"] if layer["macs"]]
     assert any(not op.startswith(("float", "tir")) for op in products), products

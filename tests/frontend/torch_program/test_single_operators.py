@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,17 @@ import tvm_pulp
 torch = pytest.importorskip("torch", reason="PyTorch: scripts/test --torch installs it")
 onnxruntime = pytest.importorskip("onnxruntime")
 
-from tests.frontend.torch_program.single_operators import OPERATORS  # noqa: E402  (needs torch)
+from tests.frontend.torch_program import routes  # noqa: E402  (needs torch)
+from tests.frontend.torch_program.single_operators import OPERATORS, SideBySide  # noqa: E402  (needs torch)
 from tvm_pulp.frontend.torch_program import as_program, onnx_model  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+# As C they are compiled by the dozen: that takes a tenth of the time.
+GROUPS = [tuple(OPERATORS)[i : i + 12] for i in range(0, len(OPERATORS), 12)]
+GROUP_NAMES = [f"{names[0]}-{names[-1]}" for names in GROUPS]
+# Operators that an exporter of PyTorch itself does not write.
+NOT_EXPORTED = {routes.LEGACY: ("adaptive_avg_pool2d_odd", "rms_norm")}
 
 
 def _case(name: str) -> tuple[Any, tuple[Any, ...], np.ndarray]:
@@ -44,10 +55,57 @@ def test_translation(name: str) -> None:
     _near(found, expected)
 
 
+def _parts(names: Sequence[str], exporter: str = "") -> tuple[SideBySide, tuple[Any, ...]]:
+    """Those that the exporter writes, and the inputs of all."""
+    cases = [_case(name) for name in names if name not in NOT_EXPORTED.get(exporter, ())]
+    module = SideBySide([(module, len(inputs)) for module, inputs, _ in cases])
+    return module.eval(), tuple(x for _, inputs, _ in cases for x in inputs)
+
+
+def _computed(model: Any, inputs: tuple[Any, ...], **options: Any) -> list[np.ndarray]:
+    return list(tvm_pulp.compile(model, **options).run([t.numpy() for t in inputs]).outputs.values())
+
+
+def _expected(program: Any, inputs: tuple[Any, ...]) -> list[np.ndarray]:
+    with torch.no_grad():
+        return [t.numpy() for t in program(*inputs)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", OPERATORS)
-def test_as_c(name: str) -> None:
-    module, inputs, expected = _case(name)
-    result = tvm_pulp.compile(module, example_inputs=inputs).run([t.numpy() for t in inputs])
-    (found,) = result.outputs.values()
-    _near(found, expected)
+@pytest.mark.parametrize("names", GROUPS, ids=GROUP_NAMES)
+def test_as_c(names: Sequence[str]) -> None:
+    module, inputs = _parts(names)
+    for found, expected in zip(
+        _computed(module, inputs, example_inputs=inputs), _expected(module, inputs), strict=True
+    ):
+        _near(found, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exporter", [routes.LEGACY, routes.DYNAMO])
+@pytest.mark.parametrize("names", GROUPS, ids=GROUP_NAMES)
+def test_as_c_by_onnx(names: Sequence[str], exporter: str, tmp_path: Path) -> None:
+    module, inputs = _parts(names, exporter)
+    path = routes.onnx_file(module, inputs, exporter, tmp_path / "operators.onnx")
+    for found, expected in zip(_computed(path, inputs), _expected(module, inputs), strict=True):
+        _near(found, expected)
+
+
+@pytest.mark.parametrize(("exporter", "name"), [(e, n) for e, names in NOT_EXPORTED.items() for n in names])
+def test_what_an_exporter_does_not_write(exporter: str, name: str, tmp_path: Path) -> None:
+    module, inputs, _ = _case(name)
+    with pytest.raises(torch.onnx.errors.OnnxExporterError):
+        routes.onnx_file(module, inputs, exporter, tmp_path / "operator.onnx")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["x86", "xnnpack_per_channel"])
+@pytest.mark.parametrize("names", GROUPS, ids=GROUP_NAMES)
+def test_as_c_by_pt2e(names: Sequence[str], kind: str) -> None:
+    module, inputs = _parts(names)
+    program = routes.pt2e(module, inputs, kind)
+    for found, expected in zip(
+        _computed(program, inputs, example_inputs=inputs), _expected(program, inputs), strict=True
+    ):
+        assert found.shape == expected.shape and found.dtype == expected.dtype
+        assert np.abs(found - expected).max() <= 1.01 * np.ptp(expected) / 255
