@@ -44,13 +44,15 @@ const char *config_check(const struct config *config) {
   if (config->l2_size < 4096 || config->l2_size > 0x2000000 || config->l2_size % 64) return "L2 has 4 KiB to 32 MiB";
   if (config->core_is_snitch && (config->isa_xpulp || config->isa_float_cluster || config->cores > 15))
     return "Snitch cores execute RV32IMA, and a cluster has 1 to 15 workers";
-  if (config->core_is_snitch && config->observe)
-    return "Snitch cores cannot be observed: run without debugger, list of calls and checks of reads";
   if (config->core_is_snitch && (config->memory_operations < 1 || config->memory_operations > 8))
     return "a Snitch core has 1 to 8 memory operations under way";
   if (config->core_is_snitch && (config->load_distance < 1 || config->multiply_distance < 1 ||
                                  config->offload_distance < 1 || config->barrier_exit_cycles < 2))
     return "a result takes at least one cycle and a barrier two";
+  if (config->core_is_snitch && config->l1_banks < 32) return "L1 of a Snitch cluster has at least 32 banks";
+  if (config->core_is_snitch && (config->engine_store_interval < 1 ||
+                                 config->engine_store_delay / config->engine_store_interval > 64))
+    return "stores to an accelerator arrive one after the other, and at most 64 are under way";
   if (config->alone && (config->cores != 1 || config->core_is_snitch)) return "a core by itself is one, and no Snitch";
   if (config->l1_base % 0x400000) return "the cluster base is a multiple of 4 MiB";
   if (config->weight_size > 0x10000000 || config->l3_size > 0x10000000) return "a memory has at most 256 MiB";

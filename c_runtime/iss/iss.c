@@ -13,7 +13,7 @@
 /* No run is longer: leaves room for sums of times. */
 #define MOST_CYCLES (UINT64_MAX >> 8)
 
-uint32_t iss_version(void) { return 2; }
+uint32_t iss_version(void) { return 3; }
 
 static void set_up_hart(struct platform *platform, uint32_t index) {
   const struct config *config = &platform->config;
@@ -203,7 +203,8 @@ uint32_t iss_get_register(struct platform *platform, uint32_t core, uint32_t num
   if (number < 32) return hart->x[number];
   if (number < 64) return hart->f[number - 32];
   if (number == ISS_REGISTER_PC) return hart_pc(hart);
-  if (number >= ISS_REGISTER_CSR && csr_read(hart, number - ISS_REGISTER_CSR, hart->now, &value)) return 0;
+  if (number >= ISS_REGISTER_CSR && platform->snitch) snitch_csr(hart, number - ISS_REGISTER_CSR, hart->now, &value, 0, 0);
+  else if (number >= ISS_REGISTER_CSR && csr_read(hart, number - ISS_REGISTER_CSR, hart->now, &value)) return 0;
   return value;
 }
 
@@ -212,6 +213,8 @@ int iss_set_register(struct platform *platform, uint32_t core, uint32_t number, 
   if (number == 0) return value ? -1 : 0;
   if (number < 32) hart->x[number] = value;
   else if (number < 64) hart->f[number - 32] = value;
+  else if (number >= ISS_REGISTER_CSR && platform->snitch)
+    return snitch_csr(hart, number - ISS_REGISTER_CSR, hart->now, &value, 1, value);
   else if (number >= ISS_REGISTER_CSR) return csr_write(hart, number - ISS_REGISTER_CSR, hart->now, value);
   else if (number != ISS_REGISTER_PC || !platform_enter(hart, value)) return -1;
   else hart->resume = hart->ip->handler;
@@ -245,8 +248,7 @@ int iss_run(struct platform *platform, uint64_t max_cycle) {
   platform->max_cycle = max_cycle && max_cycle < most ? max_cycle : most;
   update_quiet(platform);
   platform->observer.reason = STOP_NONE;
-  if (platform->snitch) snitch_execute(platform);
-  else platform->run(platform);
+  platform->run(platform);
   float_collect_flags(&platform->harts[0]);
   output_flush(&platform->output);
   if (platform->state == RUN_GOING) {
@@ -333,3 +335,5 @@ uint64_t iss_trace(const struct platform *platform, const struct iss_span **span
   *spans = (const struct iss_span *)(const void *)platform->trace.spans;
   return platform->trace.count;
 }
+
+int iss_trace_is_complete(const struct platform *platform) { return !platform->trace.outgrown; }

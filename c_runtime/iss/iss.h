@@ -72,6 +72,7 @@ struct iss_span {
   uint64_t amount;
 };
 ISS_EXPORT uint64_t iss_trace(const struct platform *platform, const struct iss_span **spans);
+ISS_EXPORT int iss_trace_is_complete(const struct platform *platform); /* 0: only the first spans had room */
 
 /* What follows needs the setting `observe`. */
 

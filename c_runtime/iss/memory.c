@@ -6,6 +6,7 @@
 #include "iss.h"
 #include "registers.h"
 #include "scheduler.h"
+#include "snitch.h"
 
 enum { CORE_ALIAS_END = 0x400000, TEST_AND_SET = 0x100000, CLUSTER_PERIPHERALS = 0x200000,
        CLUSTER_PERIPHERALS_END = 0x400000 };
@@ -259,6 +260,7 @@ int memory_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t va
 }
 
 int iss_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes) {
+  if (platform->snitch) return snitch_register_space(platform, number, base, bytes);
   if (number > 1) return -1;
   *base = number ? APB_BASE : (uint32_t)platform->config.l1_base + CLUSTER_PERIPHERALS;
   *bytes = number ? APB_END - APB_BASE : CLUSTER_PERIPHERALS_END - CLUSTER_PERIPHERALS;

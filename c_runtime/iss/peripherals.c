@@ -106,7 +106,7 @@ static void system_claim(void *context, enum tvm_pulp_port port, uint32_t addres
   }
 }
 
-static void drop_claims(struct platform *platform, uint64_t cycle) {
+void drop_claims(struct platform *platform, uint64_t cycle) {
   struct peripherals *all = &platform->peripherals;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < all->claim_count; i++) {
@@ -252,7 +252,7 @@ void peripherals_advance(struct platform *platform, uint64_t cycle) {
     struct peripheral *item = &all->item[i];
     if (item->model->next_event(item->self) > cycle) continue;
     item->model->advance(item->self, cycle);
-    if (platform->trace.enabled) trace_jobs(platform, item, cycle);
+    if (platform->trace.enabled || platform->trace.sink) trace_jobs(platform, item, cycle);
   }
   all->advancing = 0;
   if (all->claim_count) drop_claims(platform, cycle);

@@ -168,5 +168,7 @@ int register_write(struct hart *hart, int apb, uint32_t offset, uint64_t cycle, 
   peripheral->model->write(peripheral->self,
                            (uint32_t)platform->config.l1_base + 0x200000 + offset - peripheral->base, value,
                            hart->index, cycle);
+  /* A job that takes no time is over. */
+  if (platform->peripherals.claim_count) drop_claims(platform, cycle);
   return ACCESS_OK;
 }

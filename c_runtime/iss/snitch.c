@@ -11,7 +11,8 @@ int snitch_create(struct platform *platform) {
   platform->snitch = calloc(1, sizeof *platform->snitch);
   if (!platform->snitch) return -1;
   for (uint32_t i = 0; i < SNITCH_CORES; i++) platform->snitch->core[i].next_result = NEVER;
-  snitch_execute(NULL);
+  platform->run = platform->config.observe ? snitch_execute_observed : snitch_execute;
+  platform->run(platform); /* publishes the handlers */
   snitch_dma_create(platform);
   return 0;
 }

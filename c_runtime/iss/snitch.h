@@ -14,7 +14,7 @@
 enum { SNITCH_CORES = MAX_CORES + 1, SNITCH_RESULTS = 8, SNITCH_OPERATIONS = 8, SNITCH_LINE_SLOTS = 16,
        SNITCH_LINE_BYTES = 32, SNITCH_BORDER_LINES = 16, SNITCH_TRANSFERS = 16, SNITCH_COUNTERS = 16,
        SNITCH_SUPERBANKS = 4, SNITCH_BARRIER = 0x7c2,
-       SNITCH_WRITES = 128 };
+       SNITCH_WRITES = 256 };
 
 /* Operations beside those of ops.h. */
 #define SNITCH_OPS(X)                                                                                     \
@@ -84,6 +84,7 @@ struct snitch_write {
 };
 
 struct snitch {
+  int32_t handlers[SNITCH_OP_COUNT]; /* as those of the platform */
   struct snitch_core core[SNITCH_CORES];
   uint64_t bank_free[64];
   uint64_t multiplier_free, divider_free;
@@ -99,7 +100,6 @@ struct snitch {
 };
 
 extern const uint16_t snitch_flags[SNITCH_OP_COUNT];
-extern int32_t snitch_handlers[SNITCH_OP_COUNT];
 
 /* snitch.c */
 int snitch_create(struct platform *platform);
@@ -117,8 +117,9 @@ uint64_t snitch_wait(struct snitch_core *core, uint32_t registers, uint64_t cycl
 void snitch_write_port(struct snitch_core *core, uint64_t cycle);
 void snitch_expect(struct snitch_core *core, uint32_t rd, uint64_t ready);
 
-/* snitch_execute.c */
+/* snitch_execute.c, once without and once with the hooks of observer.h; used as execute() and execute_observed() */
 void snitch_execute(struct platform *platform);
+void snitch_execute_observed(struct platform *platform);
 
 /* snitch_decode.c */
 void snitch_decode_block(struct hart *hart, struct slot *head);
@@ -134,6 +135,7 @@ void snitch_deliver(struct platform *platform, uint64_t cycle);
 int snitch_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value, uint64_t *answer);
 int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t operand, uint32_t *value, uint64_t *answer);
 uint8_t *snitch_memory(struct platform *platform, uint32_t address, uint64_t bytes, int is_write);
+int snitch_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes);
 uint64_t snitch_take_banks(struct platform *platform, uint32_t address, uint32_t bytes, uint64_t cycle);
 
 /* snitch_registers.c */

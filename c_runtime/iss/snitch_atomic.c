@@ -43,6 +43,8 @@ int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t ope
   } else {
     *answer = hart->now + (uint64_t)(platform->config.core_l2_cycles + platform->config.atomic_cycles);
   }
+  snitch_observe(hart, address, 4, 0, 0);
+  if (is_store && succeeds) snitch_observe(hart, address, 4, 1, 0);
   memcpy(value, memory, 4);
   result = combine(op, *value, operand);
   if (op == SNITCH_OP_sc_w) *value = !succeeds;

@@ -10,8 +10,6 @@
 const uint16_t snitch_flags[SNITCH_OP_COUNT] = {SNITCH_OPS(SNITCH_FLAGS)};
 #undef SNITCH_FLAGS
 
-int32_t snitch_handlers[SNITCH_OP_COUNT];
-
 static uint32_t decode_atomic(uint32_t word) {
   if ((word >> 12 & 7) != 2) return OP_illegal;
   switch (word >> 27) {
@@ -69,10 +67,10 @@ static void decode(const struct platform *platform, uint32_t word, struct slot *
     if (!slot->rd) slot->rd = DISCARD;
   }
   slot->op = (uint16_t)op;
-  slot->inner = snitch_handlers[op];
+  slot->inner = platform->snitch->handlers[op];
   if (!slot->inner) { /* an operation of other cores */
     slot->op = OP_illegal;
-    slot->inner = snitch_handlers[OP_illegal];
+    slot->inner = platform->snitch->handlers[OP_illegal];
   }
   slot->step = 2 * sizeof(struct slot);
   slot->cost = register_mask(slot, flags_of(slot->op));
@@ -82,9 +80,9 @@ static void decode(const struct platform *platform, uint32_t word, struct slot *
 
 static int is_branch(uint32_t op) { return op == OP_jal || (op >= OP_beq && op <= OP_bgeu); }
 
-static void refuse(struct slot *slot) {
+static void refuse(const struct platform *platform, struct slot *slot) {
   slot->op = OP_illegal;
-  slot->inner = slot->handler = snitch_handlers[OP_illegal];
+  slot->inner = slot->handler = platform->snitch->handlers[OP_illegal];
   slot->step = 2 * sizeof(struct slot);
 }
 
@@ -99,7 +97,7 @@ void snitch_decode_block(struct hart *hart, struct slot *head) {
     uint32_t word;
     last = index;
     if (index % 2 || index * 2 + 4 > region->bytes) {
-      refuse(slot);
+      refuse(platform, slot);
       break;
     }
     memcpy(&word, region->memory + index * 2, 4);
@@ -107,10 +105,10 @@ void snitch_decode_block(struct hart *hart, struct slot *head) {
       decode(platform, word, slot);
       if (is_branch(slot->op)) {
         int64_t target = (int64_t)index + slot->imm;
-        if (target < 0 || target % 2 || target >= (int64_t)(region->bytes / 2)) refuse(slot);
+        if (target < 0 || target % 2 || target >= (int64_t)(region->bytes / 2)) refuse(platform, slot);
       }
       if (index % BORDER == 0) slot->wrap |= WRAP_BOUNDARY;
-      slot->handler = slot->wrap ? snitch_handlers[OP_wrapped] : slot->inner;
+      slot->handler = slot->wrap ? platform->snitch->handlers[OP_wrapped] : slot->inner;
     }
     if (flags_of(slot->op) & JUMPS) break;
     index += 2;

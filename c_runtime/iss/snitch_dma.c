@@ -4,7 +4,7 @@
  * wins, so the times of a transfer are known when it is commanded. Its bytes move when it is complete. */
 #include <string.h>
 
-#include "snitch.h"
+#include "snitch_access.h"
 
 enum { BEAT = 64, FIRST_ID = 2, QUEUE = 8, TWO_DIMENSIONS = 2 };
 
@@ -26,8 +26,13 @@ static int is_in_l1(const struct platform *platform, uint64_t address, uint32_t 
   return address >> 32 == 0 && *offset < platform->config.l1_size;
 }
 
+/* Rows that lie in different places: without strides all are the same. */
+static uint32_t rows_apart(const struct snitch_transfer *made) {
+  return made->source_stride || made->target_stride ? made->rows : 1;
+}
+
 static int is_inside(struct platform *platform, const struct snitch_transfer *made) {
-  for (uint32_t row = 0; row < made->rows; row++) {
+  for (uint32_t row = 0; row < rows_apart(made); row++) {
     uint64_t source = made->source + (uint64_t)row * made->source_stride;
     uint64_t target = made->target + (uint64_t)row * made->target_stride;
     if (source >> 32 || target >> 32 || !snitch_memory(platform, (uint32_t)source, made->bytes, 0) ||
@@ -41,7 +46,7 @@ static int is_inside(struct platform *platform, const struct snitch_transfer *ma
 static void check_races(struct platform *platform, const struct snitch_transfer *made, uint64_t cycle) {
   uint32_t offset;
   if (!platform->peripherals.l1_claims) return;
-  for (uint32_t row = 0; row < made->rows; row++) {
+  for (uint32_t row = 0; row < rows_apart(made); row++) {
     if (is_in_l1(platform, made->source + (uint64_t)row * made->source_stride, &offset))
       check_race(platform, -1, TVM_PULP_PORT_L1, offset, made->bytes, 0, cycle);
     if (is_in_l1(platform, made->target + (uint64_t)row * made->target_stride, &offset))
@@ -110,15 +115,22 @@ uint32_t snitch_dma_status(const struct platform *platform, uint32_t number, uin
   }
 }
 
+static void copy_row(struct platform *platform, uint32_t target, uint32_t source, uint32_t bytes, uint64_t cycle) {
+  if (platform->config.observe)
+    agent_access(platform, AGENT_DMA, snitch_address(platform, source), bytes, 0, cycle);
+  memmove(snitch_memory(platform, target, bytes, 1), snitch_memory(platform, source, bytes, 0), bytes);
+  if (platform->config.observe)
+    agent_access(platform, AGENT_DMA, snitch_address(platform, target), bytes, 1, cycle);
+}
+
 static void finish(struct platform *platform, struct snitch_transfer *made, uint64_t cycle) {
   struct snitch_dma *dma = &platform->snitch->dma;
   uint32_t offset, inward = (uint32_t)is_in_l1(platform, made->target, &offset);
   uint64_t bytes = (uint64_t)made->rows * made->bytes;
   check_races(platform, made, cycle);
-  for (uint32_t row = 0; row < made->rows; row++)
-    memmove(snitch_memory(platform, (uint32_t)made->target + row * made->target_stride, made->bytes, 1),
-            snitch_memory(platform, (uint32_t)made->source + row * made->source_stride, made->bytes, 0),
-            made->bytes);
+  for (uint32_t row = 0; row < rows_apart(made); row++)
+    copy_row(platform, (uint32_t)made->target + row * made->target_stride,
+             (uint32_t)made->source + row * made->source_stride, made->bytes, cycle);
   dma->bursts += made->rows;
   dma->beats += (uint64_t)made->rows * made->beats;
   dma->bytes += bytes;
@@ -157,7 +169,7 @@ uint64_t snitch_dma_avoid(const struct platform *platform, uint32_t superbank, u
   const struct snitch_dma *dma = &platform->snitch->dma;
   for (uint32_t i = 0; i < dma->count; i++) {
     const struct snitch_transfer *made = at(dma, i);
-    while (made->start <= cycle && cycle < made->end &&
+    while (made->start <= cycle && cycle < made->end && cycle <= platform->max_cycle &&
            (hits(platform, made, made->source, made->source_stride, superbank, cycle) ||
             hits(platform, made, made->target, made->target_stride, superbank, cycle)))
       cycle++;

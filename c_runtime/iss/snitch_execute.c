@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "memory.h"
+#include "observed_access.h"
 #include "scheduler.h"
 #include "snitch.h"
 
@@ -19,7 +20,28 @@ static uint64_t divide_steps(uint32_t a, uint32_t b) {
 #define S1 h->x[ip->rs1]
 #define S2 h->x[ip->rs2]
 #define PC (h->pc_base + (uint32_t)((ip - h->slots) * 2))
-#define DISPATCH() goto *(void *)((char *)&&op_decode + ip->handler)
+#define DISPATCH_SLOT() goto *(void *)((char *)&&op_decode + ip->handler)
+/* snitch_execute_observed.c includes this file with OBSERVED: the same interpreter with hooks, which are nothing here. */
+#ifdef OBSERVED
+#define EXECUTE snitch_execute_observed
+#define DISPATCH() goto observe
+#define OBSERVE_ACCESS(bytes, is_write)                                           \
+  do {                                                                            \
+    if (UNLIKELY(access_is_noted(h, offset, bytes, is_write))) {                  \
+      SAVE();                                                                     \
+      note_access(h, h->fast_base + offset, bytes, is_write);                     \
+    }                                                                             \
+  } while (0)
+#define OBSERVE_JUMP(target, source, link)                                        \
+  do {                                                                            \
+    if (p->calls.harts) calls_jump(h, target, ip->rd, source, link, now);         \
+  } while (0)
+#else
+#define EXECUTE snitch_execute
+#define DISPATCH() DISPATCH_SLOT()
+#define OBSERVE_ACCESS(bytes, is_write) (void)0
+#define OBSERVE_JUMP(target, source, link) (void)0
+#endif
 #define NEXT()   \
   do {           \
     now += 1;    \
@@ -69,8 +91,8 @@ static uint64_t divide_steps(uint32_t a, uint32_t b) {
     if (UNLIKELY(now > limit)) goto yield; \
   } while (0)
 
-/* Called with NULL once: publishes the handler offsets. */
-void snitch_execute(struct platform *p) {
+/* The first call of a platform publishes the offsets of the handlers. */
+void EXECUTE(struct platform *p) {
 #define OFFSET_OF(name) [OP_##name] = (int32_t)((char *)&&op_##name - (char *)&&op_decode),
 #define OWN_OFFSET(name) [SNITCH_OP_##name] = (int32_t)((char *)&&op_##name - (char *)&&op_decode),
 #define OPS_OF_THE_BASE(X)                                                                                      \
@@ -84,10 +106,21 @@ void snitch_execute(struct platform *p) {
   struct snitch_core *c;
   struct slot *ip;
   uint64_t now, limit;
-  if (!p) {
-    memcpy(snitch_handlers, offsets, sizeof offsets);
+  if (!p->snitch->handlers[OP_illegal]) {
+    memcpy(p->snitch->handlers, offsets, sizeof offsets);
     return;
   }
+#ifdef OBSERVED
+  if (p->observer.stopped) { /* go on exactly where and with what the last call stopped */
+    h = p->observer.stopped;
+    c = &p->snitch->core[h->index];
+    limit = p->observer.limit;
+    p->observer.stopped = NULL;
+    ip = h->ip;
+    now = h->now;
+    goto *(void *)((char *)&&op_decode + h->resume);
+  }
+#endif
 
 next_hart:
   h = schedule(p, &limit);
@@ -95,7 +128,25 @@ next_hart:
   c = &p->snitch->core[h->index];
   ip = h->ip;
   now = h->now;
+#ifdef OBSERVED
+  if (!h->observed) goto observe;
+#endif
   goto *(void *)((char *)&&op_decode + h->resume);
+
+#ifdef OBSERVED
+observe: /* before each instruction */
+  h->observed = 1;
+  if (UNLIKELY(observer_looks(h, ip))) {
+    SAVE();
+    h->resume = ip->handler;
+    if (observer_stops(h)) {
+      p->observer.stopped = h;
+      p->observer.limit = limit;
+      return;
+    }
+  }
+  DISPATCH_SLOT();
+#endif
 
 yield: /* another actor comes first; this instruction has not happened yet */
   SAVE();
@@ -105,6 +156,7 @@ yield: /* another actor comes first; this instruction has not happened yet */
 yield_at_entry: /* the same between two instructions */
   SAVE();
   h->resume = ip->handler;
+  h->observed = 0;
   queue_insert(p, h->index, now);
   goto next_hart;
 
@@ -114,7 +166,7 @@ suspended:
 op_decode:
   snitch_decode_block(h, ip);
   if (!(ip->wrap & WRAP_BOUNDARY)) FETCH_BLOCK(1);
-  DISPATCH();
+  DISPATCH_SLOT();
 
 op_illegal:
   SAVE();

@@ -97,6 +97,7 @@ op_jal:
   RD = PC + 4;
   h->count.jumps++;
   now += 1;
+  OBSERVE_JUMP(ip + ip->imm, 0, RD);
   ip += ip->imm;
   ENTER_BLOCK(1);
 
@@ -118,6 +119,7 @@ op_jalr: {
   h->count.jumps++;
   now += 1;
   RD = link;
+  OBSERVE_JUMP(next, ip->rs1, link);
   ip = next;
   ENTER_BLOCK(1);
 }

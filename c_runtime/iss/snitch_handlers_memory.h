@@ -43,6 +43,7 @@
     if (LIKELY(IN_L1(type))) {                                                            \
       type loaded_;                                                                       \
       ASK_L1(sizeof(type), 0);                                                            \
+      OBSERVE_ACCESS(sizeof(type), 0);                                                    \
       memcpy(&loaded_, h->fast_memory + offset, sizeof(type));                            \
       RD = (uint32_t)(int32_t)loaded_;                                                    \
     } else {                                                                              \
@@ -73,6 +74,7 @@
     if (LIKELY(IN_L1(type))) {                                                            \
       type stored_ = (type)S2;                                                            \
       ASK_L1(sizeof(type), 1);                                                            \
+      OBSERVE_ACCESS(sizeof(type), 1);                                                    \
       memcpy(h->fast_memory + offset, &stored_, sizeof(type));                            \
     } else {                                                                              \
       int status_;                                                                        \

@@ -3,6 +3,7 @@
  * The address map of a Snitch cluster, for every access that is not a plain one of L1. */
 #include <string.h>
 
+#include "iss.h"
 #include "memory.h"
 #include "scheduler.h"
 #include "snitch_access.h"
@@ -28,6 +29,29 @@ enum snitch_place snitch_resolve(const struct platform *platform, uint32_t addre
   return address - CLINT < 4 ? PLACE_CLINT : PLACE_NOWHERE;
 }
 
+uint32_t snitch_address(const struct platform *platform, uint32_t address) {
+  uint32_t inside = address - (uint32_t)platform->config.l1_base;
+  return inside - ALIAS_DISTANCE < CLUSTER_WINDOW ? address - ALIAS_DISTANCE : address;
+}
+
+void snitch_observe(struct hart *hart, uint32_t address, uint32_t size, int is_write, uint32_t value) {
+  struct platform *platform = hart->platform;
+  uint32_t offset;
+  enum snitch_place place = snitch_resolve(platform, address, &offset);
+  if (!platform->config.observe) return;
+  agent_access(platform, (int)hart->index, snitch_address(platform, address), size, is_write, hart->now);
+  if (is_write && place != PLACE_L1 && place != PLACE_OUTSIDE)
+    observer_register(&platform->observer, snitch_address(platform, address), value);
+}
+
+/* Registers of the cluster with its accelerators, and those of interrupts. */
+int snitch_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes) {
+  if (number > 1) return -1;
+  *base = number ? CLINT : (uint32_t)platform->config.l1_base + PERIPHERALS_AT;
+  *bytes = number ? 4 : CLUSTER_WINDOW - PERIPHERALS_AT;
+  return 0;
+}
+
 /* The zero memory is read by the DMA; nothing is ever written to it. */
 static uint8_t zeros[0x10000];
 
@@ -46,6 +70,7 @@ uint8_t *snitch_memory(struct platform *platform, uint32_t address, uint64_t byt
 uint64_t snitch_take_banks(struct platform *platform, uint32_t address, uint32_t bytes, uint64_t cycle) {
   struct snitch *snitch = platform->snitch;
   uint32_t mask = (uint32_t)platform->config.l1_banks - 1, first = address >> 3, last = (address + bytes - 1) >> 3;
+  if (last - first > mask) last = first + mask; /* no bank twice */
   for (uint64_t now = cycle;; now++) {
     int granted = 1;
     for (uint32_t bank = first; bank <= last; bank++) {
@@ -173,7 +198,10 @@ static void tell_host(struct hart *hart, uint32_t value) {
     return;
   }
   for (uint32_t i = 0; i < call[6]; i++) output_character(&platform->output, 0, hart->index & 15, (char)text[i]);
+  if (output_is_full(&platform->output))
+    platform_fault(platform, FAULT_PERIPHERAL, hart, 0, "the program has printed more than 64 MiB");
   if (answer) memcpy(answer, &one, 4);
+  if (answer) written_mark(platform, platform->snitch->fromhost, 4, 1);
 }
 
 static void set_software_interrupts(struct hart *hart, uint32_t value) {
@@ -186,7 +214,9 @@ static void set_software_interrupts(struct hart *hart, uint32_t value) {
 int snitch_load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *value, uint64_t *answer) {
   int status;
   hart->platform->running = hart;
-  status = snitch_settle(hart, load(hart, address, size, value, answer));
+  status = load(hart, address, size, value, answer);
+  if (status == ACCESS_OK) snitch_observe(hart, address, size, 0, 0);
+  status = snitch_settle(hart, status);
   if (status != ACCESS_BLOCKED) return status;
   hart_block(hart);
   hart_wake(hart, snitch_engine_arrival(hart->platform) + 1);
@@ -260,6 +290,9 @@ static int store(struct hart *hart, uint32_t address, uint32_t size, uint32_t va
 }
 
 int snitch_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value, uint64_t *answer) {
+  int status;
   hart->platform->running = hart;
-  return snitch_settle(hart, store(hart, address, size, value, answer));
+  status = store(hart, address, size, value, answer);
+  if (status == ACCESS_OK) snitch_observe(hart, address, size, 1, value);
+  return snitch_settle(hart, status);
 }

@@ -10,9 +10,10 @@
 static void keep(struct trace *trace, const struct trace_span *span) {
   if (trace->count == trace->capacity) {
     uint64_t capacity = trace->capacity ? 2 * trace->capacity : 4096;
-    struct trace_span *grown = realloc(trace->spans, capacity * sizeof *grown);
+    struct trace_span *grown = trace->count < TIMELINE_SPANS ? realloc(trace->spans, capacity * sizeof *grown) : NULL;
     if (!grown) {
-      trace->enabled = 0; /* keep what fits rather than end the run */
+      trace->enabled = 0; /* part of it rather than the end of the run */
+      trace->outgrown = 1;
       return;
     }
     trace->spans = grown;

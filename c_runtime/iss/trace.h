@@ -24,11 +24,12 @@ struct trace_record {
   uint64_t causes[CAUSES]; /* of a core's spans: all its cycles up to the end, by cause */
 };
 
-enum { STREAM_RECORDS = 2048 };
+enum { STREAM_RECORDS = 2048, TIMELINE_SPANS = 1 << 22 };
 typedef void (*trace_sink)(const struct trace_record *records, uint32_t count);
 
 struct trace {
   int enabled; /* the timeline */
+  int outgrown; /* there is no room for all of it */
   struct trace_span *spans;
   uint64_t count, capacity;
   trace_sink sink; /* the stream's, or NULL */

@@ -31,6 +31,12 @@ class Tensor(_Open):
     symbol: _Identifier | None = None
 
 
+class PlannedTensor(Tensor):
+    """The same of a network that was planned."""
+
+    symbol: _Identifier
+
+
 class Layer(_Open):
     """A layer as reports show it."""
 
@@ -67,8 +73,8 @@ class NetworkFacts(Facts):
     """Of a network."""
 
     macs: _Count
-    inputs: list[Tensor]
-    outputs: list[Tensor]
+    inputs: Sequence[Tensor]
+    outputs: Sequence[Tensor]
     layers: Sequence[Layer]
 
 
@@ -78,13 +84,24 @@ class PlannedFacts(NetworkFacts):
     cores: int
     march: str
     l1_budget: _Count
+    inputs: list[PlannedTensor]
+    outputs: list[PlannedTensor]
     layers: list[PlannedLayer]
+
+
+class Levels(_Open):
+    """Bytes of every memory."""
+
+    l1: _Count
+    l2: _Count
+    l3: _Count
+    wmem: _Count
 
 
 class Memory(_Open):
     """What a planned network needs of every memory."""
 
-    levels: dict[str, _Count]
+    levels: Levels
 
 
 class MetadataJson(_Open):

@@ -36,6 +36,7 @@ def build_archive(
     try:
         unpack(files, folder)
         sources, headers, script = sources_of(folder, facts.get("code_order", []))
+        _check_text(script)
         return build_riscv_elf(
             sources,
             headers,
@@ -47,6 +48,13 @@ def build_archive(
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_text(script: Path) -> None:
+    try:
+        script.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UserError(f"the archive's {script.name} is damaged: compile the model again") from None
 
 
 def sources_of(folder: Path, code_order: Sequence[str] = ()) -> tuple[list[Path], list[Path], Path]:

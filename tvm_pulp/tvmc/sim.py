@@ -37,14 +37,14 @@ def run(args: argparse.Namespace) -> int:
     """Run the program; its exit value is ours."""
     import tvm_pulp.soc
     from tvm_pulp.sim.iss import Machine, RunFault
-    from tvm_pulp.sim.iss.attach import Attached, needs_observation
+    from tvm_pulp.sim.iss.attach import Attached
 
     wanted = instrument_options.instruments(args)
     soc = tvm_pulp.soc.load(args.soc or tvm_pulp.soc.DEFAULT).with_settings(
         dict(_pair(text, "--set") for text in args.settings)
     )
     models = {name: str(path) for name, path in (_pair(text, "--model") for text in args.model)}
-    machine = Machine(soc, models=models, observe=needs_observation(wanted, soc), check_reads=wanted.check_reads)
+    machine = Machine(soc, models=models, observe=bool(wanted.wanted()), check_reads=wanted.check_reads)
     machine.load_elf(args.elf)
     if args.l3:
         machine.load_l3(0, _read(args.l3))

@@ -17,6 +17,7 @@ from tvm_pulp.uma.strategy import Refusal, TileAxis
 
 ENGINE = "qvanilla"
 JOB_WORDS = 14  # of struct qvanilla_job
+LARGEST_KERNEL = 31
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ def refusal(a: dict[str, Any], specs: Sequence[TensorSpec], data: Sequence[np.nd
         return f"it multiplies {x.dtype} by {'' if data[1] is None else 'constant '}{weight.dtype}, not int8 by int8"
     if a["groups"] != 1 or list(a["strides"]) != [1, 1] or list(a["dilation"]) != [1, 1]:
         return f"{a['groups']} groups, strides {a['strides']}, dilation {a['dilation']}: all must be 1"
-    if kh != kw or kh % 2 == 0:
-        return f"its {kh}x{kw} kernel is not square and odd"
+    if kh != kw or kh % 2 == 0 or kh > LARGEST_KERNEL:
+        return f"its {kh}x{kw} kernel is not square, odd and at most {LARGEST_KERNEL}"
     if list(a["pads"]) != [kh // 2] * 4:
         return f"pads {a['pads']} are not those of SAME, {kh // 2} on each side"
     return "its sums may exceed 32 bits" if reach(data[1], data[2] if a["has_bias"] else None) >= 1 << 31 else ""

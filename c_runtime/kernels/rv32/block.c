@@ -58,6 +58,12 @@ void tvm_pulp_block_row(int32_t *sums, const uint8_t *x, const int8_t *weight, u
   sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3;
 }
 
+void tvm_pulp_clear_rest(uint8_t *scratch, uint32_t rows, uint32_t depth) {
+  for (; rows < TVM_PULP_BLOCK; rows++)
+    for (uint32_t k = 0; k < depth; k++) scratch[TVM_PULP_BLOCK * k + rows] = 0;
+  for (uint32_t at = TVM_PULP_BLOCK * depth; at % (4u * TVM_PULP_BLOCK) != 0u; at++) scratch[at] = 0;
+}
+
 /* What a number that was taken from all weights makes of each row. */
 static void add_back(int32_t *more, const uint8_t *x, uint32_t depth, uint32_t x_type, int32_t weight_offset) {
   for (uint32_t row = 0; row < TVM_PULP_BLOCK; row++) {

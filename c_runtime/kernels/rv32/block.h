@@ -21,6 +21,10 @@ static inline void tvm_pulp_spread(uint8_t *to, const uint8_t *from, uint32_t co
   for (; count != 0u; count--, to += 4) *to = *from++;
 }
 
+/* Before the first rows are laid out in scratch: what is read and has no effect. Behind the depth weights are 0, and rows
+ * that are not there are dropped. */
+void tvm_pulp_clear_rest(uint8_t *scratch, uint32_t rows, uint32_t depth);
+
 /* sums[row][column] of rows that lie byte by byte beside each other, x[depth][4], and a block of packed weights. */
 void tvm_pulp_block(int32_t *sums, const uint8_t *x, const int8_t *weight, uint32_t words, uint32_t x_type);
 /* The same of a single row as it is. */

@@ -44,6 +44,7 @@ TVM_PULP_KERNEL(conv2d) {
   const uint32_t depth = args->kernel_height * args->kernel_width * args->channels;
   const struct tvm_pulp_range share = tvm_pulp_share((pixels + 3u) >> 2, core, cores);
   uint32_t pixel = TVM_PULP_BLOCK * share.begin, oy = pixel / args->out_width, ox = pixel % args->out_width;
+  if (share.begin < share.end) tvm_pulp_clear_rest(scratch, pixels - pixel, depth);
   for (uint32_t block = share.begin; block < share.end; block++) {
     const uint32_t left = pixels - pixel, count = left < TVM_PULP_BLOCK ? left : TVM_PULP_BLOCK;
     uint8_t *y = tvm_pulp_out_row(args->y, pixel, args->y_pixel_stride);

@@ -33,6 +33,7 @@ TVM_PULP_KERNEL(dense) {
     return;
   }
   const struct tvm_pulp_range share = tvm_pulp_share((args->rows + 3u) >> 2, core, cores);
+  if (share.begin < share.end) tvm_pulp_clear_rest(scratch, args->rows - TVM_PULP_BLOCK * share.begin, args->depth);
   for (uint32_t row = TVM_PULP_BLOCK * share.begin; row < TVM_PULP_BLOCK * share.end && row < args->rows;
        row += TVM_PULP_BLOCK) {
     const uint32_t left = args->rows - row, rows = left < TVM_PULP_BLOCK ? left : TVM_PULP_BLOCK;

@@ -15,13 +15,12 @@ from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss.calls import call_log, follow_calls, speedscope
 from tvm_pulp.sim.iss.gdb import GdbServer
 from tvm_pulp.sim.iss.library import library
-from tvm_pulp.sim.iss.machine import CORES_WITHOUT_HOOKS, Machine
+from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunResult
 from tvm_pulp.sim.iss.stream import Stream
 from tvm_pulp.sim.iss.trace import TraceWriter
 from tvm_pulp.sim.iss.trace_files import open_trace
 from tvm_pulp.sim.iss.unwritten import UnwrittenReads
-from tvm_pulp.soc.description import Soc
 
 _SHOWN = 10
 _MARKS, _WATCH_MARK = "tvm_pulp_marks", 4
@@ -57,8 +56,7 @@ class Attached:
             library().iss_watch(machine.handle, machine.symbol(_MARKS), size, _WATCH_MARK)
         if instruments.log_calls:
             consumers.append(call_log(machine, sys.stderr.write))
-        followed = instruments.log_calls or instruments.profile or instruments.trace
-        if followed and machine.soc.cluster.core not in CORES_WITHOUT_HOOKS:
+        if instruments.log_calls or instruments.profile or instruments.trace:
             follow_calls(machine, logged=instruments.log_calls)
         self._stream = Stream(machine, consumers) if consumers else None
         if instruments.gdb is not None:
@@ -96,17 +94,6 @@ class Attached:
             self._say(f"and {len(sentences) - _SHOWN} or more such reads")
         if not sentences:
             self._say("every byte of L1 and L2 was written before it was read")
-
-
-def needs_observation(instruments: Instruments, soc: Soc) -> bool:
-    """Whether the machine has to be created with `observe`; a user error where it cannot."""
-    wanted = instruments.wanted()
-    if soc.cluster.core not in CORES_WITHOUT_HOOKS:
-        return bool(wanted)
-    others = [option for option in wanted if option != "--trace"]
-    if others:
-        raise UserError(f"{others[0]} has no effect on SoC '{soc.name}', whose cores cannot be watched: drop it")
-    return False
 
 
 def _write_json(path: Path, content: Any) -> None:

@@ -49,7 +49,8 @@ class IssRun:
     layer_cycles: list[int] | None
     """Cycles between neighbouring marks of the second inference; None without profiling."""
     dma_times: list[DmaTime] | None
-    """Of each layer of the second inference; what comes before the first mark belongs to the first layer."""
+    """Of each layer of the second inference; what comes before the first mark belongs to the first layer. None where
+    nobody measured it."""
     code_bytes: int
     statistics: RunResult
 
@@ -141,9 +142,11 @@ class IssDevice:
         data = machine.read(machine.symbol("tvm_pulp_cycles"), 4 * noted)
         return [int(cycles) for cycles in np.frombuffer(data, np.uint32)]
 
-    def _dma_times(self, machine: Machine, cycles: int) -> list[DmaTime]:
-        edges = self.boundaries(machine, cycles)
-        return dma_times(machine.timeline(), self._soc.cluster.cores, edges) if edges else []
+    def _dma_times(self, machine: Machine, cycles: int) -> list[DmaTime] | None:
+        edges, timeline = self.boundaries(machine, cycles), machine.timeline()
+        if timeline is None:
+            return None
+        return dma_times(timeline, self._soc.cluster.cores, edges) if edges else []
 
     def boundaries(self, machine: Machine, cycles: int) -> list[int]:
         """Where layers of the second inference begin, and its end; marks are absolute, and so is the timeline."""
@@ -169,6 +172,9 @@ class IssDevice:
                     f"input '{tensor['name']}' is {array.dtype}{list(array.shape)}: "
                     f"the network takes {tensor['dtype']}{list(tensor['shape'])}"
                 )
+            if "l3" in tensor:
+                machine.load_l3(tensor["l3"], np.ascontiguousarray(array).tobytes())
+                continue
             address = machine.symbol(tensor["symbol"])
             if machine.symbol("tvm_pulp_bss_begin") <= address < machine.symbol("tvm_pulp_bss_end"):
                 raise ValueError(f"'{tensor['symbol']}' is cleared at start: declare the input with TVM_PULP_IN_L2")
@@ -188,7 +194,10 @@ def _bytes_of(tensor: dict[str, Any]) -> int:
 
 
 def _read_array(machine: Machine, tensor: dict[str, Any]) -> np.ndarray:
-    data = machine.read(machine.symbol(tensor["symbol"]), _bytes_of(tensor))
+    if "l3" in tensor:
+        data = machine.read_l3(tensor["l3"], _bytes_of(tensor))
+    else:
+        data = machine.read(machine.symbol(tensor["symbol"]), _bytes_of(tensor))
     return np.frombuffer(data, tensor["dtype"]).reshape(tensor["shape"]).copy()
 
 

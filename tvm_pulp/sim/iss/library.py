@@ -11,7 +11,7 @@ from pathlib import Path
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.iss.build import build_shared_object
 
-VERSION = 2
+VERSION = 3
 
 
 class Fault(ctypes.Structure):
@@ -120,6 +120,7 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "iss_peripheral": (_S, [_P, _U32, ctypes.POINTER(Statistics)]),
     "iss_first_race": (_S, [_P]),
     "iss_trace": (_U64, [_P, ctypes.POINTER(ctypes.POINTER(Span))]),
+    "iss_trace_is_complete": (_I, [_P]),
     "iss_set_break": (_I, [_P, _U32, _I]),
     "iss_watch": (_I, [_P, _U32, _U32, _U32]),
     "iss_unwatch": (_I, [_P, _U32, _U32, _U32]),

@@ -72,10 +72,6 @@ class Registers:
             raise ValueError("register x0 is always 0")
 
 
-# Kinds of cores whose interpreter has no hooks: no debugger, no profile, traces without tiles.
-CORES_WITHOUT_HOOKS = ("snitch",)
-
-
 class Machine:
     """A SoC with memories, cores and accelerators, at reset.
 
@@ -277,8 +273,13 @@ class Machine:
             name = library().iss_peripheral(self.handle, number, ctypes.byref(counts)).decode()
             yield Peripheral(name, counts.jobs, counts.busy_cycles, counts.macs, counts.l1_bytes, counts.weight_bytes)
 
-    def timeline(self) -> np.ndarray:
-        """What every actor did from when to when: start, end, kind, track, amount; needs `timeline` or `trace`."""
+    def timeline(self) -> np.ndarray | None:
+        """What every actor did from when to when: start, end, kind, track, amount; needs `timeline` or `trace`.
+
+        None after a run of so many spans that they are not kept.
+        """
+        if not library().iss_trace_is_complete(self.handle):
+            return None
         spans = ctypes.POINTER(Span)()
         count = library().iss_trace(self.handle, ctypes.byref(spans))
         if not count:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,19 +23,29 @@ _STALLS = {
 
 
 class ActivityRecorder:
-    """A consumer of the stream for one run of a machine."""
+    """A consumer of the stream for one run of a machine; its memory has a limit."""
+
+    most: ClassVar[int] = 1 << 20
+    """Spans of cores that are kept: some hundreds in a million cycles."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._batches: list[np.ndarray] = []
+        self._kept = 0
 
     def consume(self, records: np.ndarray) -> None:
         """Keep what cores did."""
-        self._batches.append(records[records["span"]["kind"] <= _ASLEEP])
+        self._kept += len(records)
+        if self._kept > self.most:
+            self._batches.clear()
+        else:
+            self._batches.append(records[records["span"]["kind"] <= _ASLEEP])
 
-    def activity(self, boundaries: Sequence[int], cores: int) -> Activity:
-        """What happened between the first and the last boundary; `cores` take part."""
+    def activity(self, boundaries: Sequence[int], cores: int) -> Activity | None:
+        """What happened between the first and the last boundary; `cores` take part. None where that is too much."""
         timeline = self._machine.timeline()
+        if timeline is None or self._kept > self.most:
+            return None
         engines = list(self._machine.soc.engines)
         cluster = self._machine.soc.cluster
         records = np.concatenate(self._batches)

@@ -15,10 +15,10 @@ from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.instruments import Instruments
-from tvm_pulp.sim.iss.attach import Attached, needs_observation
+from tvm_pulp.sim.iss.attach import Attached
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.sim.iss.gdb.tensor_symbols import l1_tensors, with_symbols
-from tvm_pulp.sim.iss.machine import CORES_WITHOUT_HOOKS, Machine
+from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.record_activity import ActivityRecorder
 from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.sim.iss.unwritten import UnwrittenReads
@@ -72,12 +72,8 @@ class IssRunner(Runner):
     def load(self, inputs: Sequence[np.ndarray], *, trace: bool = False) -> None:
         self._started = time.perf_counter()
         wanted = self.instruments if trace else Instruments()
-        observe = needs_observation(wanted, self.device.soc)
-        cluster = self.device.soc.cluster
-        # Not for a core by itself: its engines may work in no time, and then nobody is told what they wrote, and its
-        # kernels multiply blocks of four rows byte by byte and drop those that are not there.
-        checked = self.reads_are_checked and cluster.core not in CORES_WITHOUT_HOOKS and not cluster.alone
-        self._machine = self.device.load(list(inputs), observe=observe, check_reads=wanted.check_reads or checked)
+        checked = wanted.check_reads or self.reads_are_checked
+        self._machine = self.device.load(list(inputs), observe=bool(wanted.wanted()), check_reads=checked)
         layers = [layer["name"] for layer in self._facts["layers"]]
         if wanted.gdb is not None:
             _say(f"program and tensors in L1 have symbols in {self._write_symbols()}")

@@ -116,7 +116,7 @@ class _Builder:
             if isinstance(operand, Local):
                 places[operand].block.extend(self._steps.end_of_use(slot))
                 places[operand].block.better_stay(self._steps.end_of_job(slot))
-            elif operand.storage.kind != "constant":
+            elif operand.storage.kind != "constant" and operand.storage.level != "l1":
                 self._in_l2(operand.storage, compute_position(slot))
                 self._stored_at[operand.storage] = compute_position(slot)
 
@@ -136,7 +136,7 @@ class _Builder:
     def _constants(self, index: int, tiled: TiledLayer, places: dict[Local, Place]) -> None:
         """Bundles: one for what all tiles share, one per tile for what changes; records with the first or apart."""
         slots = sorted(s for t in range(len(tiled.recipes)) for s in self._steps.slots(index, t))
-        small = PAGE_SHARE * tiled.descriptor_bytes <= self._l1_bytes
+        small = PAGE_SHARE * tiled.pages * tiled.descriptor_bytes <= self._l1_bytes
         shared, changing = self.bundles.divide(tiled.recipes)
         if shared or small:
             common = self.bundles.new(index)
@@ -166,7 +166,7 @@ class _Builder:
 
     def _pages(self, index: int, tiled: TiledLayer, slots: Sequence[int]) -> None:
         """Records and descriptors of many steps: as few bundles as their share of L1 allows."""
-        count = min(len(slots), -(-PAGE_SHARE * tiled.descriptor_bytes // self._l1_bytes))
+        count = min(len(slots), -(-PAGE_SHARE * tiled.pages * tiled.descriptor_bytes // self._l1_bytes))
         for number in range(count):
             mine = slots[number * len(slots) // count : (number + 1) * len(slots) // count]
             page = self.bundles.new(index)
@@ -213,7 +213,7 @@ class _Builder:
             block.bytes = max(block.bytes, step.local.bytes)
         else:
             position, ahead = self._early(index, tile, tiled, start)
-            if ahead and storage.kind != "input":
+            if ahead and (storage.kind != "input" or storage.level == "l3"):
                 # Data of other layers is fetched one step ahead at most; the network's own is there from the start.
                 position = compute_position(start - 1)
             if position <= self._stored_at.get(storage, BOOT - 1):

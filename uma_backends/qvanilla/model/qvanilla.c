@@ -9,7 +9,7 @@
 #include "tvm_pulp/peripheral.h"
 
 enum { INPUT, WEIGHTS, BIAS, RESULT, OUTPUTS, WIDTH, HEIGHT, CHANNELS, KERNEL_H, KERNEL_W, X_ZERO, W_ZERO, WORDS };
-enum { START = 0x30, STATUS = 0x34, CYCLES_PER_MAC = 0x38, TIMED = 0x2000, REGISTER_BYTES = 0x4000 };
+enum { START = 0x30, STATUS = 0x34, CYCLES_PER_MAC = 0x38, TIMED = 0x2000, REGISTER_BYTES = 0x4000, LARGEST_KERNEL = 31 };
 
 struct engine {
   struct tvm_pulp_system system;
@@ -76,12 +76,12 @@ static void advance(void *self, uint64_t cycle) {
 static void start(struct engine *engine, uint32_t variant, uint64_t cycle) {
   const uint32_t *word = engine->word[variant];
   const uint64_t macs = bytes_of(word, WEIGHTS) * word[WIDTH] * word[HEIGHT];
-  int fits = !engine->running && word[KERNEL_H] == word[KERNEL_W] && word[KERNEL_H] % 2 == 1;
+  int fits = !engine->running && word[KERNEL_H] == word[KERNEL_W] && word[KERNEL_H] % 2 == 1 && word[KERNEL_H] <= LARGEST_KERNEL;
   for (uint32_t i = OUTPUTS; fits && i <= KERNEL_W; i++) fits = word[i] < 1u << 15;
   engine->variant = fits ? variant : engine->variant;
   for (uint32_t i = INPUT; fits && i <= RESULT; i++) fits = memory(engine, i) && (i < BIAS || word[i] % 4 == 0);
   if (!fits) {
-    engine->system.fault(engine->system.context, "it runs, its kernel is not square and odd, or an operand is nowhere");
+    engine->system.fault(engine->system.context, "it runs, its kernel is not square, odd and at most 31, or an operand is nowhere");
     return;
   }
   engine->running = 1;
