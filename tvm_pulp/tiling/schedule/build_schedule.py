@@ -142,7 +142,7 @@ class _Builder:
     def _constants(self, index: int, tiled: TiledLayer, places: dict[Local, Place]) -> None:
         """Bundles: one for what all tiles share, one per tile for what changes; records with the first or apart."""
         slots = sorted(s for t in range(len(tiled.recipes)) for s in self._steps.slots(index, t))
-        small = PAGE_SHARE * tiled.descriptor_bytes <= self._l1_bytes
+        small = PAGE_SHARE * tiled.pages * tiled.descriptor_bytes <= self._l1_bytes
         shared, changing = self.bundles.divide(tiled.recipes)
         if shared or small:
             common = self.bundles.new(index)
@@ -172,7 +172,7 @@ class _Builder:
 
     def _pages(self, index: int, tiled: TiledLayer, slots: Sequence[int]) -> None:
         """Records and descriptors of many steps: as few bundles as their share of L1 allows."""
-        count = min(len(slots), -(-PAGE_SHARE * tiled.descriptor_bytes // self._l1_bytes))
+        count = min(len(slots), -(-PAGE_SHARE * tiled.pages * tiled.descriptor_bytes // self._l1_bytes))
         for number in range(count):
             mine = slots[number * len(slots) // count : (number + 1) * len(slots) // count]
             page = self.bundles.new(index)
