@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import tvm_pulp
 from tests.simulated.simulated_run import share_of_macs, simulate
@@ -17,3 +18,23 @@ def test_attention_runs_on_the_accelerator() -> None:
     assert share_of_macs(run.report, "ita") == 1.0
     # The engine multiplies 1024 times per cycle; waiting for transfers and jobs may take as long again.
     assert run.report["macs_per_cycle"] > 400
+
+
+@pytest.mark.slow
+def test_long_sequences_stay_on_the_accelerator() -> None:
+    """A layer of Whisper: attention over 512 keys is fused; sums over 768 values leave little of L1 to records."""
+    run = simulate(tvm_pulp.compile("zoo:whisper_layer", target="uma-ita", soc="snitch-ita"))
+    host = tvm_pulp.compile("zoo:whisper_layer", target="c", soc="host").run()
+    for result, expected in zip(run.outputs, host.outputs.values(), strict=True):
+        np.testing.assert_array_equal(result, expected)
+    assert share_of_macs(run.report, "ita") == 1.0
+
+
+@pytest.mark.slow
+def test_residuals_of_mobilebert_leave_the_accelerator_its_time() -> None:
+    """24 such layers take at most nine million cycles."""
+    run = simulate(tvm_pulp.compile("zoo:mobilebert_layer", target="uma-ita", soc="snitch-ita"))
+    host = tvm_pulp.compile("zoo:mobilebert_layer", target="c", soc="host").run()
+    for result, expected in zip(run.outputs, host.outputs.values(), strict=True):
+        np.testing.assert_array_equal(result, expected)
+    assert run.report["cycles"] <= 9_000_000 // 24
