@@ -141,6 +141,21 @@ def test_two_models_in_one_firmware_do_not_meet(level: str) -> None:
     check(Firmware(*apps).run(calls), calls, *models)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["l2", "l3"])
+def test_caches_of_which_l1_holds_a_part(level: str) -> None:
+    """Heads are taken one by one, and a chunk's attention, whose keys are too many for its kernel, reads L2."""
+    model, capacity, chunk = weights("odd"), 1040, 4
+    words = text(model.shape.vocabulary, 11, 1)
+    calls = [Do(RESET), Do(PREFILL, words[:6]), Do(DECODE, words[6:7]), Do(PREFILL, words[7:10])]
+    calls += [Do(REWIND, length=3), Do(DECODE, words[10:])]
+    options = CompileOptions(target="c", soc="siracusa", state_memory=level, l1="40k", planner="greedy")
+    facts = {"target": "c", "soc": "siracusa", "inferred_inputs": []}
+    request = DecoderRequest("small", model, capacity, chunk)
+    app = App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
+    check(Firmware(app).run(calls), calls, Expected(Llama(model), capacity, model.shape.vocabulary))
+
+
 @functools.cache
 def small_of(name: str) -> DecoderWeights:
     """A decoder of the zoo at a fraction of its width; heads and their number as they are."""

@@ -78,7 +78,9 @@ class ClusterSource:
         """A generated kernel behind the executor's interface: its operands' addresses are the words of the argument."""
         assert isinstance(slot.step, Kernel)
         kernel, operands = self._kernels[slot.index], slot.step.operands
-        outside = {i: o.storage for i, o in enumerate(operands) if isinstance(o, Tensor) and o.storage in self._bases}
+        arena = self._plan.arena.offsets
+        tensors = {i: o.storage for i, o in enumerate(operands) if isinstance(o, Tensor)}
+        outside = {i: t for i, t in tensors.items() if t in self._bases and t not in arena}
         name = f"call_{kernel.name}" + "".join(f"_{i}_{t.name}" for i, t in outside.items())
         if name not in self._thunks:
             types = [p.rsplit("restrict", 1)[0].strip() for p in kernel.parameters[: len(operands)]]

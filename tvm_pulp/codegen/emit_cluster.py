@@ -15,7 +15,7 @@ from tvm_pulp.codegen.debug_source import debug_checks
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_files
 from tvm_pulp.codegen.interface_header import Cluster, interface_header
 from tvm_pulp.codegen.kernels import Kernels
-from tvm_pulp.codegen.state_source import state_contract, state_interface
+from tvm_pulp.codegen.state_source import l3_symbol, state_contract, state_interface
 from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.platform import Platform
@@ -154,7 +154,7 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
             facts["outputs"][state.present]["shape"][1] += state.length
         if state.level == "l3":
             for entry in (facts["inputs"][state.past], facts["outputs"][state.present]):
-                entry |= {"symbol": None, "l3": first + state.offset}
+                entry |= {"symbol": l3_symbol(name), "l3": first + state.offset}
     record["memory"]["constants_bytes"] = sum(t.spec.bytes for t in plan.constants())
     levels = _memory_bytes(plan, platform)
     # Caches in L2 are inputs and outputs of the caller.

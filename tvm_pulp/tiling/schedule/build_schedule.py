@@ -9,7 +9,7 @@ import numpy as np
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.tiling.cost.step_cost import step_cost
 from tvm_pulp.tiling.schedule.constant_bundles import BundleBuilder
-from tvm_pulp.tiling.schedule.l3_fetches import l3_fetches
+from tvm_pulp.tiling.schedule.l3_fetches import DirectUse, l3_fetches
 from tvm_pulp.tiling.schedule.schedule import (
     BOOT,
     Block,
@@ -65,7 +65,13 @@ class _Builder:
     def build(self) -> Schedule:
         places = [self._layer(index, tiled) for index, tiled in enumerate(self._tiled_layers)]
         self.moves.sort(key=lambda m: (m.position, m.ahead, m.outward))
-        fetches = l3_fetches(self.moves, self._policy.l3_batch)
+        direct = [
+            DirectUse(compute_position(number), index, operand)
+            for number, (index, _, step) in enumerate(self._steps.all)
+            for operand in operands_of(step)
+            if isinstance(operand, Tensor)
+        ]
+        fetches = l3_fetches(self.moves, direct, self._policy.l3_batch)
         for fetch in fetches:
             self._in_l2(fetch.tensor, max(fetch.position, 0))
         self.moves = reserve_records(
