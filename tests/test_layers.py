@@ -69,6 +69,7 @@ PARTS = {
         "partition_network",
         "find_plan",
         "read_plan",
+        "state_memory",
         "driver",
     ),
 }

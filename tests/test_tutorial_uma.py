@@ -9,7 +9,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.S | re.M)
+import pytest
+
+BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?(?: needs=(\S+))?\n(.*?)^```$", re.S | re.M)
+SIMULATORS = ("GVSOC_HOME", "ETISS_HOME")
 KINDS = ("sh", "python", "diff", "text")
 
 
@@ -19,6 +22,8 @@ class Block:
 
     kind: str
     file: str
+    needs: str
+    """The variable that names an installation of a simulator, or nothing."""
     text: str
 
 
@@ -48,11 +53,20 @@ class Workplace:
         self._environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": paths}
 
     def run(self, *command: str) -> str:
-        done = subprocess.run(
-            command, cwd=self.folder, env=self._environment, capture_output=True, text=True, check=False
-        )
+        done = self._finished(*command)
         assert done.returncode == 0, f"{command[-1]}\n{done.stdout}\n{done.stderr}"
         return done.stdout
+
+    def refused(self, block: Block) -> None:
+        """Its first command says in one sentence which installation is missing, and where it looked."""
+        done = self._finished("bash", "-e", "-c", block.text)
+        assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1, done
+        assert f"${block.needs} is not set" in done.stderr, done
+
+    def _finished(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, cwd=self.folder, env=self._environment, capture_output=True, text=True, check=False
+        )
 
     def edit(self, block: Block) -> None:
         """Lines with a plus come in, where those without stand."""
@@ -67,12 +81,19 @@ class Workplace:
 def test_every_block_of_the_page_is_run(repository: Path) -> None:
     page = (repository / "docs" / "tutorial_uma.md").read_text(encoding="utf-8")
     assert page.count("```") == 2 * len(blocks(page)) and {b.kind for b in blocks(page)} == set(KINDS)
+    assert {b.needs for b in blocks(page)} == {"", *SIMULATORS}
 
 
-def test_the_tutorial_works(repository: Path, tmp_path: Path) -> None:
-    place, said = Workplace(tmp_path, repository), ""
+@pytest.fixture(scope="module")
+def missing(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The page from top to bottom; the installations that were not there."""
+    place, said, not_there = Workplace(tmp_path_factory.mktemp("tutorial"), repository), "", set()
     for block in blocks((repository / "docs" / "tutorial_uma.md").read_text(encoding="utf-8")):
-        if block.kind == "sh":
+        if block.needs and block.needs not in os.environ:
+            not_there.add(block.needs)
+            if block.kind == "sh":
+                place.refused(block)
+        elif block.kind == "sh":
             said = place.run("bash", "-e", "-c", block.text)
         elif block.kind == "diff":
             place.edit(block)
@@ -82,3 +103,15 @@ def test_the_tutorial_works(repository: Path, tmp_path: Path) -> None:
             (place.folder / block.file).write_text(block.text, encoding="utf-8")
         else:
             place.run("python", "-c", block.text)
+    return not_there
+
+
+def test_the_tutorial_works(missing: set[str]) -> None:
+    assert missing <= set(SIMULATORS)
+
+
+@pytest.mark.parametrize("variable", SIMULATORS)
+def test_the_engine_runs_in_the_other_simulator(variable: str, missing: set[str]) -> None:
+    """Without an installation the page's commands said so, and that is all that was seen."""
+    if variable in missing:
+        pytest.skip(f"{variable} names no installation: the commands of the page were refused with a sentence")

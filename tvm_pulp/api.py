@@ -60,6 +60,8 @@ class CompileOptions:
     cores: int | None = None
     # Caches that go in and come out are state.
     state: bool = False
+    # Level of memory of caches: l1, l2 or l3; None: what the planner finds best.
+    state_memory: str | None = None
     # Tokens that the cache of a language model holds.
     capacity: int | None = None
     # The tokenizer of a language model in a file, in the format of the `tokenizers` library.
@@ -286,7 +288,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
     stages: Sequence[Any] = ()
     if target.soc.simulated:
         progress(f"{'planning' if options.plan is None else 'placing'} {len(network.layers)} layers")
-        lowered = target.plan(network)
+        lowered = target.plan_with_state(lambda placed: build_network(module, imported, name, placed), states, name)
         planner = lowered.plan.planner
         solver_seconds = planner.seconds if planner is not None else None
         expected = {layer.layer.name: layer.added_cycles for layer in lowered.plan.layers}
@@ -404,6 +406,8 @@ def _import(model: Model, options: CompileOptions) -> Any:
 def with_state(module: Any, options: CompileOptions, target: Any) -> tuple[Any, tuple[State, ...]]:
     """The canonical module with caches as state, where that is wanted."""
     if not options.state:
+        if options.state_memory is not None:
+            raise UserError("--state-memory has no effect on a network without state: drop it, or add --state")
         return module, ()
     from tvm_pulp.canonicalize.state_caches import state_caches
 
@@ -454,5 +458,6 @@ def plan_model(model: Model, options: CompileOptions) -> LoweredPlan:
     imported = import_model(model, options)
     with bounded_depth():
         module, states = with_state(canonicalize(imported), options, target)
-        network = build_network(target.prepare(module), imported, module_name(options), states)
-    return target.plan(network)
+        module = target.prepare(module)
+    name = module_name(options)
+    return target.plan_with_state(lambda placed: build_network(module, imported, name, placed), states, name)

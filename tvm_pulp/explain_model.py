@@ -45,9 +45,10 @@ def explain(
         raise
     with bounded_depth():
         module, states = with_state(canonicalize(imported), options, target)
-        network = build_network(target.prepare(module), imported, module_name(options), states)
+        module, name = target.prepare(module), module_name(options)
+        network = build_network(module, imported, name, states)
     if target.soc.simulated:
-        plan = target.plan(network).plan
+        plan = target.plan_with_state(lambda placed: build_network(module, imported, name, placed), states, name).plan
         explain_plan(plan, stream)
         if options.io is None:
             suggest_integer_ends(plan, possible_type(imported), stream)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
-from tvm_pulp.qnn.network import Network
+from tvm_pulp.qnn.network import Network, State, placed_states
 from tvm_pulp.soc.memory_size import parse_size
 from tvm_pulp.soc.platform import Platform
 from tvm_pulp.tiling.plan import PLANNERS
@@ -42,6 +42,8 @@ class Target:
     given_plan: dict[str, Any] | None = None
     # A debug build: what layers make of the sample input, and the bytes between buffers, are checked at run time.
     debug: bool = False
+    # Level of memory that caches are put to; None: as planned.
+    state_memory: str | None = None
 
     def marks(self, layers: int) -> int:
         """Room for time stamps: one per layer and one for the end, in lines of 64 bytes."""
@@ -61,6 +63,16 @@ class Target:
         if self.l1_limit < _SMALLEST_L1:
             raise UserError(f"--l1 {self.l1_limit}: at least {_SMALLEST_L1} bytes are needed")
         return self.l1_limit
+
+    def _beside_state(self, network: Network) -> int:
+        """L1 that caches leave for tiles."""
+        available, state = self.l1_bytes(len(network.layers)), network.state_bytes("l1")
+        if state and available - state < _SMALLEST_L1:
+            raise UserError(
+                f"--state-memory l1: the caches take {state} bytes and L1 has {available} for them and for tiles: "
+                "choose l2, or keep fewer tokens"
+            )
+        return available - state
 
     def l2_bytes(self) -> int:
         """L2 that activations and constants may use."""
@@ -89,7 +101,7 @@ class Target:
             self.soc,
             self.engines,
             self.cores,
-            self.l1_bytes(len(network.layers)),
+            self._beside_state(network),
             self.l2_bytes(),
             replace(self, l2_limit=None).l2_bytes(),
             self.pins,
@@ -99,6 +111,22 @@ class Target:
         )
         with guarded(GUARD_BYTES if self.debug else 0):
             return plan_network(network, request)
+
+    def plan_with_state(
+        self, build: Callable[[tuple[State, ...]], Network], states: tuple[State, ...], name: str
+    ) -> LoweredPlan:
+        """Plan the network that `build` makes of its caches, which are put where they cost least."""
+        from tvm_pulp.planning import StateRoom, cycles_with_state, place_state
+
+        if not states:
+            return self.plan(build(()))
+
+        def at_level(level: str) -> LoweredPlan:
+            return self.plan(build(placed_states(states, level, f"tvmgen_{name}_state")))
+
+        wanted = self.given_plan["state"][0]["level"] if self.given_plan is not None else self.state_memory
+        room = StateRoom(sum(s.bytes for s in states), self.l1_bytes(0), self.soc.memory.l3.size)
+        return place_state([at_level], lambda p: cycles_with_state(p, self.soc, self.cores), room, wanted)[0]
 
     def on_host(self, network: Network) -> Network:
         """The partitioned network of a SoC without a cluster: every operator is a region of this machine."""
@@ -152,6 +180,10 @@ def resolve_target(options: Any) -> Target:
     )
     if soc.simulated:
         Platform(soc).check()
+        if options.state_memory is not None:
+            from tvm_pulp.planning import check_level
+
+            check_level(options.state_memory, soc)
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
     given: tuple[tuple[str, Any], ...] = (
         ("--l1", options.l1),
@@ -162,6 +194,7 @@ def resolve_target(options: Any) -> Target:
         ("--pin", options.pins or None),
         ("--plan", options.plan),
         ("--debug", options.debug or None),
+        ("--state-memory", options.state_memory),
     )
     for option, value in given:
         if value is not None and not soc.simulated:
@@ -180,7 +213,8 @@ def resolve_target(options: Any) -> Target:
     if planner == "greedy" and not options.double_buffer:
         raise UserError("--no-double-buffer has no effect on --planner greedy, which never buffers twice: drop it")
     pins = dict(options.pins)
-    return Target(soc, engines, cores, l1, pins, options.double_buffer, l2, planner, debug=options.debug)
+    more = {"debug": options.debug, "state_memory": options.state_memory}
+    return Target(soc, engines, cores, l1, pins, options.double_buffer, l2, planner, **more)
 
 
 def _default_soc(backends: Sequence[UMABackend]) -> socs.Soc:

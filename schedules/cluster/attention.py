@@ -55,6 +55,19 @@ class AttentionKernel(KernelForm):
         head, position = (positions * size, size) if heads_first else (size, heads * size)
         return {f"{name}_head_stride": head, f"{name}_stride": position}
 
+    def keys(
+        self, arguments: Arguments, name: str, tensor: Tensor, heads: tuple[int, int], every: tuple[int, int]
+    ) -> Pointer:
+        """Keys or values of some heads: where they lie, if a cache in L1 has a row per position, else a copy."""
+        if tensor.storage.level != "l1" or self.layer.attributes[f"{name}_layout"] == "hsd":
+            return arguments.load(name, tensor, self.part(name, tensor, heads, every))
+        arguments.reads.append(tensor)
+        return Pointer(tensor, heads[0] * tensor.spec.shape[3])
+
+    def heads_apart(self, tensor: Tensor, heads: int) -> int:
+        """Heads in a row of keys or values."""
+        return tensor.spec.shape[2] if tensor.storage.level == "l1" else heads
+
     def recipe(self, box: Box) -> Recipe:
         layer, a = self.layer, self.layer.attributes
         of = operands(a, layer.inputs)
@@ -64,8 +77,8 @@ class AttentionKernel(KernelForm):
         arguments = Arguments()
         every = (0, keys)
         q = arguments.load("q", of["q"], self.part("q", of["q"], heads, queries))
-        k = arguments.load("k", of["k"], self.part("k", of["k"], heads, every))
-        v = arguments.load("v", of["v"], self.part("v", of["v"], heads, every))
+        k = self.keys(arguments, "k", of["k"], heads, every)
+        v = self.keys(arguments, "v", of["v"], heads, every)
         mask: Pointer | int = 0
         mask_stride = 0
         if "mask" in of:
@@ -80,8 +93,10 @@ class AttentionKernel(KernelForm):
             "q": q, "k": k, "v": v, "mask": mask, "probability": probability, "y": Pointer(y),
             "scratch": Pointer(scratch), "scratch_stride": stride, "heads": heads[1], "queries": queries[1],
             "keys": keys, "size": size, "mask_stride": mask_stride, "levels": a["levels"],
-            **self.strides("q", heads[1], queries[1], size), **self.strides("k", heads[1], keys, size),
-            **self.strides("v", heads[1], keys, size), **self.strides("y", heads[1], queries[1], size),
+            **self.strides("q", heads[1], queries[1], size),
+            **self.strides("k", self.heads_apart(of["k"], heads[1]), keys, size),
+            **self.strides("v", self.heads_apart(of["v"], heads[1]), keys, size),
+            **self.strides("y", heads[1], queries[1], size),
             **requant_fields(arguments, "logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
             **requant_fields(arguments, "requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
         }  # fmt: skip

@@ -81,7 +81,7 @@ class Arguments:
     """Words of an argument structure under construction, with the transfers its operands need."""
 
     steps: list[Step] = field(default_factory=list)
-    reads: list[Local] = field(default_factory=list)
+    reads: list[Local | Tensor] = field(default_factory=list)
 
     def load(self, name: str, tensor: Tensor, box: Box) -> Pointer:
         """Bring a part of a tensor into L1."""
@@ -89,6 +89,13 @@ class Arguments:
         self.steps.append(Load(tensor, box, local))
         self.reads.append(local)
         return Pointer(local)
+
+    def rows(self, name: str, tensor: Tensor, box: Box) -> tuple[Pointer, int]:
+        """Columns of a cache, and how far its rows are apart: where it lies if that is L1, else a copy."""
+        if tensor.storage.level != "l1":
+            return self.load(name, tensor, box), box.size[1]
+        self.reads.append(tensor)
+        return Pointer(tensor, box.start[1] * np.dtype(tensor.spec.dtype).itemsize), tensor.spec.shape[1]
 
     def load_whole(self, name: str, tensor: Tensor) -> Pointer:
         return self.load(name, tensor, Box.whole(tensor.spec.shape))

@@ -8,6 +8,7 @@ from itertools import islice
 from schedules.cluster import (
     add,
     add_accumulators,
+    add_pairs,
     append_quantized,
     attention,
     concat,
@@ -36,7 +37,7 @@ from tvm_pulp.soc.cost_model import CostModel
 
 # operator -> (file of the kernel, condition, form): the first that applies.
 _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
-    "add": [("add", add.applies, add.AddKernel)],
+    "add": [("add_pairs", add_pairs.applies, add_pairs.AddPairsKernel), ("add", add.applies, add.AddKernel)],
     "add_accumulators": [
         ("add_accumulators", add_accumulators.applies, add_accumulators.AddAccumulatorsKernel),
     ],
@@ -75,6 +76,10 @@ _TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] =
     "space_to_depth": [("space_to_depth", space_to_depth.applies, space_to_depth.SpaceToDepthKernel)],
     **elementwise.TABLE,
     **rows.TABLE,
+    "requantize": [
+        ("add_pairs", add_pairs.applies_requantize, add_pairs.AddPairsKernel),
+        *elementwise.TABLE["requantize"],
+    ],
     "avg_pool": [*rows.TABLE["avg_pool"], ("mean_pool", mean_pool.applies, mean_pool.MeanPoolKernel)],
 }
 # What needs less L1 than the form above.

@@ -49,6 +49,8 @@ class ConcatKernel(KernelForm):
     name: str = "row copies"
 
     def axes(self) -> tuple[TileAxis, ...]:
+        if self.layer.outputs[0].storage.level == "l1":
+            return ()
         return tuple(TileAxis(a) for a in range(self.layer.attributes["axis"]))
 
     def table(self, index: int, part: Tensor, table: Tensor | None) -> Tensor | None:
@@ -68,6 +70,7 @@ class ConcatKernel(KernelForm):
         inner = math.prod(out.spec.shape[axis + 1 :]) * itemsize
         rows, row_bytes = math.prod(box.size[:axis]), out.spec.shape[axis] * inner
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
+        made: Local | Tensor = out if out.storage.level == "l1" else y
         loads: list[Load] = []
         calls: list[Call] = []
         position = 0
@@ -80,6 +83,10 @@ class ConcatKernel(KernelForm):
                 (*box.size[:axis], *tensor.spec.shape[axis:]),
             )
             size = tensor.spec.shape[axis] * inner
+            if index == 0 and out.storage.level == "l1":
+                # A cache that lies in L1: what was there stays, only new rows are copied.
+                position += size
+                continue
             if index == held and position == 0 and contiguous_offset(tensor, part) is not None:
                 reach = TensorSpec(((rows - 1) * row_bytes + size,), "uint8")
                 kept = (Local(f"x{index}", reach, inside=y),)
@@ -94,12 +101,12 @@ class ConcatKernel(KernelForm):
             reads = [x] if table is None else [x, loads[-1].local]
             stride = _TABLE_STRIDE if table is not None and table.spec.elements > 256 else 0
             fields = {
-                "x": Pointer(x), "y": Pointer(y, position), "table": Pointer(reads[1]) if reads[1:] else 0,
+                "x": Pointer(x), "y": Pointer(made, position), "table": Pointer(reads[1]) if reads[1:] else 0,
                 "table_stride": stride, "rows": rows, "row_bytes": size, "x_stride": size, "y_stride": row_bytes,
             }  # fmt: skip
             words = words_of(_STRUCTURE, fields)
             cost = call_cost("copy_rows", fields, self.costs)
             names = ("tvm_pulp_kernel_copy_rows", f"struct {_STRUCTURE}", fields_of(_STRUCTURE))
-            calls.append(Call(*names, words, (*reads, *kept), (y,), cost))
+            calls.append(Call(*names, words, (*reads, *kept), (made,), cost))
             position += size
-        return Recipe((*loads, *calls, Store(y, out, box)))
+        return Recipe((*loads, *calls) if made is out else (*loads, *calls, Store(y, out, box)))

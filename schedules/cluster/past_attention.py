@@ -55,7 +55,10 @@ class PastAttentionKernel(KernelForm):
         arguments = Arguments()
         fields: dict[str, Pointer | int] = {
             "q": arguments.load("q", q, box), "k": arguments.load("k", k, new), "v": arguments.load("v", v, new),
-            "past_k": arguments.load("past_k", past_k, past), "past_v": arguments.load("past_v", past_v, past),
+        }  # fmt: skip
+        fields["past_k"], apart = arguments.rows("past_k", past_k, past)
+        fields["past_v"], _ = arguments.rows("past_v", past_v, past)
+        fields |= {
             "length": arguments.load_whole("length", length), "exponential": arguments.load_whole("table", table),
         }  # fmt: skip
         y = Local("y", TensorSpec(box.size, "int8"), SLACK)
@@ -63,7 +66,7 @@ class PastAttentionKernel(KernelForm):
         fields |= {
             "y": Pointer(y), "scratch": Pointer(scratch), "scratch_stride": stride, "queries": box.size[0],
             "first": box.start[0], "heads": box.size[1] // size, "group": group, "size": size,
-            "q_stride": box.size[1], "k_stride": shared[1], "past_stride": shared[1],
+            "q_stride": box.size[1], "k_stride": shared[1], "past_stride": apart,
             "mul": layer.attributes["mul"], "shift": layer.attributes["shift"],
         }  # fmt: skip
         # Plans are made for a cache that is half full.

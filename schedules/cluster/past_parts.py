@@ -72,12 +72,13 @@ class PastScoresKernel(_Part):
     def recipe(self, box: Box) -> Recipe:
         q, past, length = self.layer.inputs
         first, heads = box.start[0], box.size[0]
-        arguments, keys = Arguments(), self.shared(past, first, heads)
+        arguments = Arguments()
         y, capacity = Local("y", TensorSpec(box.size, "int32"), SLACK), past.spec.shape[0]
-        fields = {
-            "q": arguments.load("q", q, self.columns(q, first, heads)), "past_k": arguments.load("past_k", past, keys),
+        fields: dict[str, Pointer | int] = {"q": arguments.load("q", q, self.columns(q, first, heads))}
+        fields["past_k"], apart = arguments.rows("past_k", past, self.shared(past, first, heads))
+        fields |= {
             "length": arguments.load_whole("length", length), "y": Pointer(y), **self.heads(heads),
-            "past_stride": keys.size[1], "capacity": capacity,
+            "past_stride": apart, "capacity": capacity,
             "mul": self.layer.attributes["mul"], "shift": self.layer.attributes["shift"],
         }  # fmt: skip
         # Plans are made for a cache that is half full.
@@ -95,16 +96,19 @@ class PastMixKernel(_Part):
     def recipe(self, box: Box) -> Recipe:
         q, k, scores, past, length, table = self.layer.inputs
         first, heads = box.start[0], box.size[0]
-        arguments, values = Arguments(), self.shared(past, first, heads)
+        arguments = Arguments()
         y, capacity = Local("y", TensorSpec(box.size, "int32"), SLACK), past.spec.shape[0]
         scratch, stride = self.scratch(2 * capacity + 4)
-        fields = {
+        fields: dict[str, Pointer | int] = {
             "q": arguments.load("q", q, self.columns(q, first, heads)),
             "k": arguments.load("k", k, self.shared(k, first, heads)),
             "scores": arguments.load("scores", scores, Box((first, 0), (heads, capacity + 1))),
-            "past_v": arguments.load("past_v", past, values), "length": arguments.load_whole("length", length),
+        }  # fmt: skip
+        fields["past_v"], apart = arguments.rows("past_v", past, self.shared(past, first, heads))
+        fields |= {
+            "length": arguments.load_whole("length", length),
             "exponential": arguments.load_whole("table", table), "y": Pointer(y), "scratch": Pointer(scratch),
-            "scratch_stride": stride, **self.heads(heads), "past_stride": values.size[1], "capacity": capacity,
+            "scratch_stride": stride, **self.heads(heads), "past_stride": apart, "capacity": capacity,
             "mul": self.layer.attributes["mul"], "shift": self.layer.attributes["shift"],
         }  # fmt: skip
         expected, target = {"keys": capacity // 2}, (y, self.layer.outputs[0], box)

@@ -63,12 +63,14 @@ class PastQdqAttentionKernel(QdqAttentionKernel):
     def _past(self, arguments: Arguments, name: str, of: dict[str, Tensor], room: int) -> dict[str, Any]:
         """Pointer and strides of past keys or values, with room for the new ones."""
         a, past = self.layer.attributes, of[f"past_{name}"]
-        local = Local(f"past_{name}", past.spec, room + SLACK)
-        arguments.steps.append(Load(past, Box.whole(past.spec.shape), local))
-        arguments.reads.append(local)
+        where: Local | Tensor = past
+        if past.storage.level != "l1":
+            where = Local(f"past_{name}", past.spec, room + SLACK)
+            arguments.steps.append(Load(past, Box.whole(past.spec.shape), where))
+        arguments.reads.append(where)
         table = of.get(f"{name}_table")
         fields: dict[str, Any] = {
-            name: Pointer(local),
+            name: Pointer(where),
             f"{name}_head_stride": a["size"],
             f"{name}_stride": int(np.prod(past.spec.shape[2:])),
             f"{name}_type": TYPES[(table or past).spec.dtype],

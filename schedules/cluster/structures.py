@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-_HEADERS = ("kernels.h", "decoder_kernels.h", "movement_kernels.h", "qdq_kernels.h")
+_HEADERS = ("kernels.h", "decoder_kernels.h", "movement_kernels.h", "pair_kernels.h", "qdq_kernels.h")
 _STRUCT = re.compile(r"struct (tvm_pulp_\w+) \{(.*?)\n\};", re.S)
 _NESTED = re.compile(r"struct (tvm_pulp_\w+) (\w+);")
 

@@ -60,16 +60,16 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
 }
 
 
-# Kernels of other families that do their work in another way, by family.
+# Kernels that only other families have, or that do their work in another way there, by family.
 _OTHER_WORKS: dict[str, dict[str, Callable[[Fields, int], Work]]] = {
-    "rv32im": {"dense": pairs.dense},
+    "rv32im": {"dense": pairs.dense, "add_pairs": pairs.add_pairs, "layer_norm": pairs.layer_norm},
     "rv32": rv32.WORKS,
 }
 
 
 def work_of(kernel: str, fields: Fields, cores: int, family: str) -> Work:
     """What the slowest core does in a call of a family's kernel."""
-    return _OTHER_WORKS.get(family, WORKS).get(kernel, WORKS[kernel])(fields, cores)
+    return (_OTHER_WORKS.get(family, {}).get(kernel) or WORKS[kernel])(fields, cores)
 
 
 def _common(a: str, b: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedules.kernel_cycles.model import Fields, Work, kind_of, share, words
+from schedules.kernel_cycles.model import Fields, Work, given, kind_of, share, words
 
 # enum tvm_pulp_type: types of 16 bits come behind.
 _UINT8, _INT32 = 1, 2
@@ -28,3 +28,31 @@ def dense(f: Fields, cores: int) -> Work:
     if f["weight_offset"]:
         work["summed_element"] = 2 * laid_out * depth
     return work
+
+
+def add_pairs(f: Fields, cores: int) -> Work:
+    """Four columns at a time, row by row; what does not begin with a word goes element by element."""
+    rows, columns = f["rows"], f["columns"]
+    aligned = columns % 4 == 0 and f["a_stride"] == columns and (not given(f["b"]) or f["b_stride"] == columns)
+    if rows == 1 and not f["per_channel"]:
+        rows, columns, aligned = max(1, columns // 4), 4, True
+    if not aligned:
+        return {"plain_call": 1, "plain_element": share(rows * columns, cores)}
+    crowded = "crowded_" if cores >= _CROWD else ""
+    fours = share(rows * columns // 4, cores)
+    work: Work = {"call": 1, "part": -(-fours // rows) + 1}
+    if not given(f["b"]):
+        return work | {f"{crowded}alone": fours}
+    kept = f["g.mul"] == 1 and f["g.shift"] == 0 and f["g.add"] == 0
+    work |= {f"{crowded}kept" if kept else f"{crowded}scaled": fours}
+    first = f["f.mul"] == 1 and f["f.shift"] == 0 and f["f.add"] == 0
+    return work if first else work | {f"{crowded}first": fours}
+
+
+def layer_norm(f: Fields, cores: int) -> Work:
+    """Whole rows; numbers that need 64 bits are divided one by one."""
+    rows, crowded = share(f["rows"], cores), "crowded_" if cores >= _CROWD else ""
+    if f["wide"] or f["x_type"] == _INT32 or f["levels"] > 256:
+        return {"plain_call": 1, "plain_row": rows, f"{crowded}plain_element": rows * f["columns"]}
+    element = "element" if f["columns"] % 4 == 0 else "odd_element"
+    return {"call": 1, "row": rows, f"{crowded}{element}": rows * f["columns"]}

@@ -32,7 +32,6 @@ def test_a_program_in_memory_and_its_file(tmp_path: Path, capsys: pytest.Capture
 
 def test_a_quantized_program() -> None:
     """Its integers are found in the program, layer by layer."""
-    pytest.importorskip("torchao", reason="PT2E: scripts/test --torch installs torchao")
     module, inputs = networks.build("cnn")
     program = routes.pt2e(module, inputs, "xnnpack_per_channel")
     result = tvm_pulp.compile(program, example_inputs=inputs, keep_layers=True).run([inputs[0].numpy()], layers=True)

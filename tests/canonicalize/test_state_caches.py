@@ -48,7 +48,8 @@ def check(rows: int, *, table: bool) -> Any:
     """Rewritten, it gives the same mixture, and rows that make the same caches."""
     before = decoder(rows, table=table)
     after, states = state_caches(before)
-    assert states == (State(3, 1, LENGTH, rows), State(4, 2, LENGTH, rows))
+    size = (LENGTH + rows) * HEADS * SIZE
+    assert states == (State(3, 1, LENGTH, rows, size), State(4, 2, LENGTH, rows, size))
     rng = np.random.default_rng(rows)
     shapes = [spec_of(p).shape for p in before["main"].params]
     arrays = [rng.integers(-128, 128, shape).astype(np.int8) for shape in shapes]

@@ -41,10 +41,10 @@ def recorded_runs() -> list[dict[str, Any]]:
 
 
 def outputs_hash(contents: dict[str, bytes]) -> str:
-    """Of everything that the program printed beside what it measured."""
+    """Of the outputs and nothing else: the byte that stands for an empty input holds what the memory held."""
     digest = hashlib.sha256()
     for name, data in contents.items():
-        if not name.startswith("tvm_pulp_"):
+        if name.startswith("tvmgen_default_outputs_"):
             digest.update(name.encode() + b"\0" + data)
     return digest.hexdigest()
 

@@ -63,13 +63,11 @@ KERNELS = (
 )
 PRESETS = ("siracusa-gvsoc", "siracusa-gvsoc-banks")
 ENGINE = "uma-neureka"
-# Constants of so many values get by with so few rows. With fewer different ones the prompt's outputs differ between the
-# simulators; with its own weights they do not.
-REPEATED = {"Models/microLlama/INT8/microLlama64_parallel": (16384, 32)}
+# Constants of so many values get by with so few rows.
 LEAST_REPEATED, ROWS = 2048, 4
 
 
-def thinned(path: Path, least: int, kept: int) -> onnx.ModelProto:
+def thinned(path: Path) -> onnx.ModelProto:
     """The model with rows of large constants repeated along their longest axis."""
     model = onnx.load(path)
     constants = list(model.graph.initializer)
@@ -78,9 +76,9 @@ def thinned(path: Path, least: int, kept: int) -> onnx.ModelProto:
     ]
     for tensor in constants:
         array = numpy_helper.to_array(tensor)
-        if array.size >= least and array.ndim >= 2:
+        if array.size >= LEAST_REPEATED and array.ndim >= 2:
             axis = int(np.argmax(array.shape))
-            rows = np.take(array, np.arange(array.shape[axis]) % kept, axis)
+            rows = np.take(array, np.arange(array.shape[axis]) % ROWS, axis)
             tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(rows), tensor.name))
     return model
 
@@ -92,7 +90,7 @@ def image(case: str, target: str, engine_options: dict[str, dict[str, str]]) -> 
         samples = [(name, arrays[name]) for name in arrays.files]
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "network.onnx"
-        onnx.save(thinned(folder / "network.onnx", *REPEATED.get(case, (LEAST_REPEATED, ROWS))), path)
+        onnx.save(thinned(folder / "network.onnx"), path)
         app = tvm_pulp.compile(
             path, target=target, soc=PRESETS[0], sample_inputs=samples, engine_options=engine_options
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+_BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.M | re.S)
 # What a line that is typed begins with; `tvmc run: ...` is what tvmc says.
 _TYPED = re.compile(
     r"^(?:\$ )?((?:tvmc (?!\w+:)|\./scripts/|scripts/|pip |python |mkdocs |cmake |mkdir |gdb-multiarch ).*)$"

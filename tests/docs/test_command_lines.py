@@ -23,9 +23,15 @@ WITH_COMMANDS = [page for page in PAGES if command_lines(page)]
 QUICK = ("add_a_soc.md", "index.md")
 
 
+# tests/test_tutorial_uma.py runs it, with the code that stands between its commands.
+RUN_ELSEWHERE = "tutorial_uma.md"
+
+
 def pages() -> list[object]:
     return [
-        pytest.param(page, id=page.name, marks=() if page.name in QUICK else pytest.mark.slow) for page in WITH_COMMANDS
+        pytest.param(page, id=page.name, marks=() if page.name in QUICK else pytest.mark.slow)
+        for page in WITH_COMMANDS
+        if page.name != RUN_ELSEWHERE
     ]
 
 

@@ -36,8 +36,9 @@ class Done:
     logits: np.ndarray
 
 
-def source(names: Sequence[str], inits: str) -> str:
-    """The program in C."""
+def source(names: Sequence[str], inits: str, l1_bytes: int = 0) -> str:
+    """The program in C, which takes so many bytes of L1 for itself."""
+    taken = f"TVM_PULP_IN_L1 static volatile uint8_t test_taken[{l1_bytes}];" if l1_bytes else ""
     includes = "\n".join(f'#include "tvmgen_{name}.h"' for name in names)
     cases = []
     for number, name in enumerate(names):
@@ -59,6 +60,7 @@ def source(names: Sequence[str], inits: str) -> str:
     return f"""{includes}
 #include "tvm_pulp/hal.h"
 {inits}
+{taken}
 TVM_PULP_IN_L2 volatile uint32_t test_count;
 TVM_PULP_IN_L2 int32_t test_calls[{_MOST_CALLS} * 4];
 TVM_PULP_IN_L2 int32_t test_tokens[{_MOST_TOKENS}];
@@ -68,6 +70,7 @@ const uint32_t tvm_pulp_mark_count = 0;
 
 void tvm_pulp_network(void) {{
   {"if (tvm_pulp_core_id() == 0u) neureka_init();" if inits else ""}
+  {"test_taken[0] = 0;" if l1_bytes else ""}
   for (uint32_t i = 0; i < test_count; ++i) {{
     const int32_t *call = test_calls + 4u * i;
     int32_t status = 0;
@@ -82,7 +85,7 @@ void tvm_pulp_network(void) {{
 class Firmware:
     """Models in one program; metadata of the first says how it is built."""
 
-    def __init__(self, *apps: App) -> None:
+    def __init__(self, *apps: App, l1_bytes: int = 0) -> None:
         names = [app.metadata["model_name"] for app in apps]
         self._vocabularies = [app.metadata["tvm_pulp"]["decoder"]["vocabulary"] for app in apps]
         files: dict[str, bytes] = {}
@@ -90,7 +93,7 @@ class Firmware:
             files |= app.files
             program = files.pop(f"codegen/host/src/{name}_program.c").decode()
         engine = next((line for line in program.splitlines() if "neureka" in line and "#include" in line), "")
-        files["codegen/host/src/firmware.c"] = source(names, engine).encode()
+        files["codegen/host/src/firmware.c"] = source(names, engine, l1_bytes).encode()
         self._device = IssDevice(files, apps[0].metadata, profile=False)
 
     def run(self, calls: Sequence[Do]) -> list[Done]:

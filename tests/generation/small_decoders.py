@@ -25,9 +25,9 @@ def weights(name: str) -> DecoderWeights:
 
 
 @functools.cache
-def compiled(name: str, target: str) -> App:
-    request = DecoderRequest("small", weights(name), CAPACITY, CHUNK)
-    options = CompileOptions(target=target, soc="siracusa")
+def compiled(name: str, target: str, state_memory: str | None = None, module: str = "small") -> App:
+    request = DecoderRequest(module, weights(name), CAPACITY, CHUNK)
+    options = CompileOptions(target=target, soc="siracusa", state_memory=state_memory)
     facts = {"target": target, "soc": "siracusa", "inferred_inputs": []}
     return App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
 

@@ -16,10 +16,11 @@ from tests.generation.small_decoders import CAPACITY, CHUNK, compiled, weights
 from tvm_pulp.api import App, CompileOptions
 from tvm_pulp.decoder.weights import DecoderWeights
 from tvm_pulp.generation.compile_decoder import DecoderRequest, compile_decoder
+from tvm_pulp.generation.session import Wish
 from tvm_pulp.target import resolve_target
 from tvm_pulp.zoo import decoders
 
-OK, FULL, UNKNOWN = 0, 1, 2
+OK, FULL, UNKNOWN, WRONG_RUNTIME = 0, 1, 2, 3
 
 
 class Expected:
@@ -71,24 +72,65 @@ def story(vocabulary: int, capacity: int, chunk: int, seed: int = 1, model: int 
     return [Do(c.kind, c.tokens, c.length, model) for c in calls]
 
 
-@pytest.mark.parametrize("target", ["uma-neureka", "c"])
-def test_calls_in_any_order_equal_the_independent_implementation(target: str) -> None:
+LEVELS = [("uma-neureka", "l1"), ("c", "l2"), ("uma-neureka", "l3")]
+
+
+@pytest.mark.parametrize(("target", "level"), LEVELS)
+def test_calls_in_any_order_equal_the_independent_implementation(target: str, level: str) -> None:
     shape = weights("shared_heads").shape
     calls = story(shape.vocabulary, CAPACITY, CHUNK)
-    found = Firmware(compiled("shared_heads", target)).run(calls)
+    app = compiled("shared_heads", target, level)
+    assert app.metadata["tvm_pulp"]["decoder"]["state_memory"] == level
+    found = Firmware(app).run(calls)
     check(found, calls, Expected(Llama(weights("shared_heads")), CAPACITY, shape.vocabulary))
 
 
-def named(name: str, module: str, model: DecoderWeights, capacity: int, chunk: int) -> App:
-    options = CompileOptions(target="uma-neureka", soc="siracusa")
+@pytest.mark.parametrize(("target", "level"), LEVELS)
+def test_a_step_writes_its_logits_and_new_rows_and_nothing_else(target: str, level: str) -> None:
+    shape = weights("shared_heads").shape
+    generator = compiled("shared_heads", target, level).generator()
+    runs = [generator.generate(Wish([1, 2, 3], tokens)) for tokens in (4, 5, 15)]
+    rows, logits = 2 * shape.layers * shape.kv_width, 4 * shape.vocabulary
+
+    def per_step(counter: str, of: str) -> list[float]:
+        """Bytes of a step near the beginning, and of the mean of later ones."""
+        seen = [getattr(run.counters, of)[counter] for run in runs]
+        return [seen[1] - seen[0], (seen[2] - seen[1]) / 10]
+
+    # Out of L1 go the logits and the new rows; those in L1 come back, those in L3 go on.
+    assert per_step("bytes_out", "dma") == [logits + rows] * 2
+    assert per_step("bytes_written", "l3") == [rows if level == "l3" else 0] * 2
+    # From L3 come as many rows as there are, three of the prompt and one of every step.
+    expected = [rows * (3 + 3), rows * sum(3 + n for n in range(4, 14)) / 10] if level == "l3" else [0, 0]
+    assert per_step("bytes_read", "l3") == expected
+
+
+def named(name: str, module: str, model: DecoderWeights, capacity: int, chunk: int, level: str | None = None) -> App:
+    options = CompileOptions(target="uma-neureka", soc="siracusa", state_memory=level)
     facts = {"target": "uma-neureka", "soc": "siracusa", "inferred_inputs": []}
     request = DecoderRequest(module, model, capacity, chunk)
     return App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
 
 
-def test_two_models_in_one_firmware_do_not_meet() -> None:
-    first, second = weights("shared_heads"), weights("odd")
-    apps = (compiled("shared_heads", "uma-neureka"), named("odd", "other", second, 11, 3))
+@functools.cache
+def odd(level: str) -> App:
+    return named("odd", "other", weights("odd"), 11, 3, level)
+
+
+def test_a_firmware_that_leaves_too_little_l1_is_refused() -> None:
+    found = Firmware(odd("l1"), l1_bytes=236 * 1024).run([Do(RESET), Do(PREFILL, [1, 2]), Do(DECODE, [3])])
+    assert [(done.status, done.length) for done in found] == [(OK, 0), (WRONG_RUNTIME, 0), (WRONG_RUNTIME, 0)]
+
+
+@pytest.mark.parametrize("level", ["l1", pytest.param("l3", marks=pytest.mark.slow)])
+def test_two_models_in_one_firmware_do_not_meet(level: str) -> None:
+    first, second, other = weights("shared_heads"), weights("odd"), odd(level)
+    if level == "l3":
+        # Both begin at the same place of L3 unless the firmware says otherwise.
+        header = "codegen/host/include/tvmgen_other.h"
+        moved = b"#define TVMGEN_OTHER_L3_STATE 6000000u\n" + other.files[header]
+        other = App(other.files | {header: moved})
+    apps = (compiled("shared_heads", "uma-neureka", level), other)
     # Calls of both take turns.
     stories = (story(first.shape.vocabulary, CAPACITY, CHUNK), story(second.shape.vocabulary, 11, 3, seed=2, model=1))
     calls = [call for pair in zip(*stories, strict=True) for call in pair]
@@ -97,6 +139,21 @@ def test_two_models_in_one_firmware_do_not_meet() -> None:
         Expected(Llama(second), 11, second.shape.vocabulary),
     )
     check(Firmware(*apps).run(calls), calls, *models)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["l2", "l3"])
+def test_caches_of_which_l1_holds_a_part(level: str) -> None:
+    """Heads are taken one by one, and a chunk's attention, whose keys are too many for its kernel, reads L2."""
+    model, capacity, chunk = weights("odd"), 1040, 4
+    words = text(model.shape.vocabulary, 11, 1)
+    calls = [Do(RESET), Do(PREFILL, words[:6]), Do(DECODE, words[6:7]), Do(PREFILL, words[7:10])]
+    calls += [Do(REWIND, length=3), Do(DECODE, words[10:])]
+    options = CompileOptions(target="c", soc="siracusa", state_memory=level, l1="40k", planner="greedy")
+    facts = {"target": "c", "soc": "siracusa", "inferred_inputs": []}
+    request = DecoderRequest("small", model, capacity, chunk)
+    app = App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
+    check(Firmware(app).run(calls), calls, Expected(Llama(model), capacity, model.shape.vocabulary))
 
 
 @functools.cache
@@ -125,11 +182,15 @@ def test_the_whole_zoo(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "how"), [("llama", "static"), ("gpt", "float")])
-def test_a_decoder_of_an_exporter(name: str, how: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "how", "level"),
+    [("llama", "static", "l1"), ("llama", "static", "l2"), ("llama", "static", "l3"), ("gpt", "float", "l3")],
+)
+def test_a_decoder_of_an_exporter(name: str, how: str, level: str, tmp_path: Path) -> None:
     path, capacity = tmp_path / "decoder.onnx", 12
     path.write_bytes(exported(name, how))
-    app = tvm_pulp.compile(path, target="c", soc="siracusa", capacity=capacity, planner="greedy")
+    options = {"target": "c", "soc": "siracusa", "capacity": capacity, "planner": "greedy"}
+    app = tvm_pulp.compile(path, state_memory=level, **options)
     vocabulary = STYLES[name].vocabulary
     calls = story(vocabulary, capacity, app.metadata["tvm_pulp"]["decoder"]["chunk"] - 1)
     reference, seen = Reference(exported(name, how)), []  # type: tuple[Reference, list[int]]

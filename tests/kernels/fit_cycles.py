@@ -53,6 +53,7 @@ from tests.kernels.movement_cases import (
     space_to_depth_case,
     transpose_case,
 )
+from tests.kernels.pair_cases import add_pairs_case
 from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
 from tests.kernels.random_requant import KINDS, rule_of_halves
 from tests.kernels.row_cases import (
@@ -153,6 +154,13 @@ def add(s: Shapes) -> Case:
     by_table = form == "one" or (form in ("inner", "plain") and s.flag() and kind != "none")
     broadcast = rows > 1 and s.rng.random() < 0.3
     return add_case(s.rng, rows, columns, kind, form=form, broadcast=broadcast, by_table=by_table)
+
+
+def add_pairs(s: Shapes) -> Case:
+    rows, per_channel = s.pick(1, s.size(2, 128), s.size(2, 128)), s.flag()
+    columns = s.size(4, 256, s.pick(1, 4, 4, 4)) if rows > 1 or per_channel else s.size(16, 16000)
+    form = s.pick("alone", "kept", "scaled", "scaled", "twice")
+    return add_pairs_case(s.rng, rows, columns, form, per_channel=per_channel, rare=True)
 
 
 def mul(s: Shapes) -> Case:
@@ -358,6 +366,9 @@ MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {
     "space_to_depth": (space_to_depth, 80),
     "resize": (resize, 120),
 }
+# Of kernels that the default machine does not have.
+OTHER_MODELS: dict[str, tuple[Callable[[Shapes], Case], int]] = {"add_pairs": (add_pairs, 160)}
+ALL_MODELS = {**MODELS, **OTHER_MODELS}
 
 
 @dataclass(frozen=True)
@@ -379,7 +390,7 @@ def flat(arguments: Any, prefix: str = "") -> dict[str, Any]:
 
 def samples(kernel: str, seed: int, count: int, soc: Soc = SOC) -> Iterator[Sample]:
     """Random calls, measured."""
-    make, shapes, made = MODELS[kernel][0], Shapes(seed), 0
+    make, shapes, made = ALL_MODELS[kernel][0], Shapes(seed), 0
     while made < count:
         case, cores = make(shapes), shapes.pick(8, 8, 8, 1, 3)
         used = sum(v.nbytes for v in case.call.arguments.values() if isinstance(v, np.ndarray))
@@ -446,7 +457,7 @@ def text_of(tables: dict[str, dict[str, Fit]]) -> str:
     """The file: core types with their kernels."""
     parts = [HEAD]
     for core_type, table in tables.items():
-        parts += [f"{core_type}:\n", *(entry(kernel, table[kernel]) for kernel in MODELS if kernel in table)]
+        parts += [f"{core_type}:\n", *(entry(kernel, table[kernel]) for kernel in ALL_MODELS if kernel in table)]
     return "".join(parts)
 
 
@@ -457,7 +468,7 @@ def main() -> int:
     parser.add_argument("kernels", nargs="*")
     options = parser.parse_args()
     soc = load(options.soc)
-    known = [name for name in MODELS if name in available(soc.software.kernels) or soc == SOC]
+    known = [n for n in ALL_MODELS if n in available(soc.software.kernels) or (soc == SOC and n in MODELS)]
     unknown = [name for name in options.kernels if name not in known]
     if unknown:
         sys.stderr.write(f"there is no kernel '{unknown[0]}' to fit: {', '.join(known)}, or generated\n")
@@ -468,7 +479,7 @@ def main() -> int:
         sys.stderr.write(f"tvm_pulp/soc/cost_model.py says that another machine is measured than {measured}\n")
         return 2
     for kernel in options.kernels or known:
-        table[kernel] = fit(kernel, MODELS[kernel][1], keep=options.keep, soc=soc)
+        table[kernel] = fit(kernel, ALL_MODELS[kernel][1], keep=options.keep, soc=soc)
         stated = f"median error {table[kernel].median_error:.1%}, largest {table[kernel].largest_error:.1%}"
         sys.stderr.write(f"{kernel:16} {stated}\n")
     TARGET.write_text(text_of({**COEFFICIENTS, soc.software.core_type: table}), encoding="utf-8")

@@ -31,6 +31,7 @@ from tests.kernels.elementwise_cases import (
 )
 from tests.kernels.matrix_cases import Case, Window, conv2d_case, dense_case, depthwise_case, matmul_case
 from tests.kernels.movement_cases import copy_rows_case, pool_case, transpose_case
+from tests.kernels.pair_cases import add_pairs_case
 from tests.kernels.past_attention_cases import past_attention_case, past_parts_case, rotary_case
 from tests.kernels.random_requant import KINDS
 from tests.kernels.row_cases import (
@@ -131,6 +132,8 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
     for part in ("past_scores", "past_mix", "past_mean"):
         yield past_parts_case(rng, part, 3, 2, 12, (5, 6))
     yield lookup_case(rng, 37)
+    for form in ("alone", "kept", "scaled", "twice"):
+        yield add_pairs_case(rng, 3, 7, form, per_channel=form != "kept", dtype="uint8" if form == "twice" else "int8")
     yield i_softmax_case(rng, 5, 9)
     yield softmax_ita_case(rng, 5, 9)
     yield softmax_ita_case(rng, 5, 37, group=16)

@@ -19,9 +19,9 @@ ETISS = pytest.mark.skipif("ETISS_HOME" not in os.environ, reason="ETISS_HOME na
 TOLERANCE = {"gvsoc": 3.0, "etiss": 0.1}
 
 
-def agree(device: str, target: str, soc: str, **settings: str) -> None:
+def agree(device: str, engine: str, soc: str, l2: int | None = None, **settings: str) -> None:
     """Outputs equal, cycles close."""
-    app = tvm_pulp.compile(MODEL, target=target, soc=soc)
+    app = tvm_pulp.compile(MODEL, target=engine, soc=soc, l2=l2)
     facts = app.metadata["tvm_pulp"]
     inputs = prepare_inputs(facts["inputs"], None)
     measured = [measure(app, "iss", inputs, 2, {}), measure(app, device, inputs, 2, settings)]
@@ -46,6 +46,12 @@ def test_a_network_on_gvsoc() -> None:
 def test_our_engine_in_gvsoc(preset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = "siracusa_tvm_pulp_banks" if preset.endswith("banks") else "siracusa_tvm_pulp"
     agree("gvsoc", "uma-neureka", preset, plugin=plugin("gvsoc", tmp_path / "plugin", capsys), target=target)
+
+
+@GVSOC
+@pytest.mark.parametrize("engine", ["c", "uma-neureka"])
+def test_constants_in_l3_on_gvsoc(engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agree("gvsoc", engine, "siracusa-gvsoc", l2=128 << 10, plugin=plugin("gvsoc", tmp_path / "plugin", capsys))
 
 
 @ETISS

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import tvm_pulp
 from tests.agreement.small_models import float_classifier, quantized_classifier
@@ -102,6 +103,40 @@ def test_a_metric_of_the_user_decides() -> None:
         tvm_pulp.quantize(
             float_classifier(), {"image": images()}, metric=lambda m: -float(len(m.graph.node)), max_loss=0.1
         )
+
+
+def masked_attention(mask: float, how: str) -> Any:
+    """Scores of a sequence with itself, those of what comes later masked, as likelihoods that weigh its rows."""
+    later = np.triu(np.ones((6, 6), bool), 1)
+    constants = {"w": np.random.default_rng(4).standard_normal((8, 8)).astype(np.float32)}
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["q"], name="q"),
+        helper.make_node("Transpose", ["x"], ["k"], perm=[0, 2, 1], name="k"),
+        helper.make_node("MatMul", ["q", "k"], ["scores"], name="scores"),
+    ]
+    if how == "Add":
+        constants["mask"] = np.where(later, np.float32(mask), np.float32(0))
+        nodes.append(helper.make_node("Add", ["scores", "mask"], ["masked"], name="masked"))
+    else:
+        constants |= {"later": later, "mask": np.array(mask, np.float32)}
+        nodes.append(helper.make_node("Where", ["later", "mask", "scores"], ["masked"], name="masked"))
+    nodes.append(helper.make_node("Softmax", ["masked"], ["likely"], axis=-1, name="likely"))
+    nodes.append(helper.make_node("MatMul", ["likely", "x"], ["y"], name="y"))
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, 6, 8)) for name in ("x", "y")]
+    initializers = [numpy_helper.from_array(array, name) for name, array in constants.items()]
+    graph = helper.make_graph(nodes, "attention", ends[:1], ends[1:], initializers)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+@pytest.mark.parametrize(("mask", "how"), [(-np.inf, "Add"), (-3.4e38, "Add"), (-1e4, "Add"), (-np.inf, "Where")])
+def test_masks_leave_steps_for_what_they_are_added_to(mask: float, how: str, tmp_path: Path) -> None:
+    samples = {"x": np.random.default_rng(5).standard_normal((8, 6, 8)).astype(np.float32)}
+    made = tvm_pulp.quantize(masked_attention(mask, how), samples)
+    assert made.accuracy.sqnr_db > 25 and made.accuracy.arg_max_agreement > 0.95
+    made.save(tmp_path / "q.onnx")
+    x = samples["x"][:1]
+    result = tvm_pulp.compile(tmp_path / "q.onnx", keep_layers=True).run([x], layers=True)
+    assert result.compare().first_wrong is None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from tests.tvmc.command_line import check_refused, tvmc
 from tvm_pulp.errors import UserError
 
 torch = pytest.importorskip("torch", reason="PyTorch: scripts/test --torch installs it")
-pytest.importorskip("torchao", reason="PT2E: scripts/test --torch installs torchao")
 pytest.importorskip("onnxruntime")
 
 from tests.frontend.torch_program import networks, routes  # noqa: E402  (need torch)

@@ -18,7 +18,7 @@ def report(cycles: int) -> dict[str, Any]:
     layers = [{**layer, "estimated_cycles": layer["cycles"]} for layer in layers]
     return {
         "cycles": cycles, "cold_cycles": cycles + 7, "macs": 4 * cycles, "bound_cycles": 20, "energy_uj": 1.5,
-        "layers": layers,
+        "code_bytes": 9_876, "layers": layers,
     }  # fmt: skip
 
 
@@ -26,7 +26,7 @@ def test_a_row_tells_bound_best_known_and_greedy() -> None:
     row = measure("KeywordSpotting", "NPU + weight memory", report(88_000), 12_345, "equal", 132_000)
     cells = [c.strip() for c in markdown([row])[2].strip("|").split("|")]
     assert cells[2:4] == ["88,000", "88,007"]
-    assert "176,000" in cells and "2.00×" in cells and "1.50×" in cells and "12 kB" in cells
+    assert "176,000" in cells and "2.00×" in cells and "1.50×" in cells and "12 kB" in cells and "9,876" in cells
 
 
 def test_losses_and_groups_are_sorted() -> None:

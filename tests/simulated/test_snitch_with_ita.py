@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 import tvm_pulp
 from tests.simulated.simulated_run import share_of_macs, simulate
@@ -17,3 +21,37 @@ def test_attention_runs_on_the_accelerator() -> None:
     assert share_of_macs(run.report, "ita") == 1.0
     # The engine multiplies 1024 times per cycle; waiting for transfers and jobs may take as long again.
     assert run.report["macs_per_cycle"] > 400
+
+
+def test_jobs_of_a_head_follow_each_other(tmp_path: Path) -> None:
+    """A head of 128 positions of 128 values with all projections, from the first job's start to the last one's end.
+
+    A driver that polls and moves tiles meanwhile was measured to take 8748 cycles; 7126 are possible.
+    """
+    app = tvm_pulp.compile("zoo:octave_head", target="uma-ita", soc="snitch-ita")
+    app.run(trace=tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    jobs = sorted((e["ts"], e["ts"] + e["dur"]) for e in events if e.get("name") == "ita job")
+    assert len(jobs) == 48
+    second = jobs[24:]
+    assert second[-1][1] - second[0][0] <= 7700
+
+
+@pytest.mark.slow
+def test_long_sequences_stay_on_the_accelerator() -> None:
+    """A layer of Whisper: attention over 512 keys is fused; sums over 768 values leave little of L1 to records."""
+    run = simulate(tvm_pulp.compile("zoo:whisper_layer", target="uma-ita", soc="snitch-ita"))
+    host = tvm_pulp.compile("zoo:whisper_layer", target="c", soc="host").run()
+    for result, expected in zip(run.outputs, host.outputs.values(), strict=True):
+        np.testing.assert_array_equal(result, expected)
+    assert share_of_macs(run.report, "ita") == 1.0
+
+
+@pytest.mark.slow
+def test_residuals_of_mobilebert_leave_the_accelerator_its_time() -> None:
+    """24 such layers take at most nine million cycles."""
+    run = simulate(tvm_pulp.compile("zoo:mobilebert_layer", target="uma-ita", soc="snitch-ita"))
+    host = tvm_pulp.compile("zoo:mobilebert_layer", target="c", soc="host").run()
+    for result, expected in zip(run.outputs, host.outputs.values(), strict=True):
+        np.testing.assert_array_equal(result, expected)
+    assert run.report["cycles"] <= 9_000_000 // 24

@@ -17,12 +17,15 @@ from tvm_pulp.tir.place_buffers import place_buffers
 from tvm_pulp.tir.tables import Tables
 
 
-def appended(rows: int = 2, *, state: bool = True) -> Tables:
+def appended(rows: int = 2, *, state: bool = True, level: str = "l2") -> Tables:
     """A layer reads a past of two rows of 64 bytes and makes `rows` new ones, a tile each."""
     past, new = (Tensor(n, TensorSpec((rows, 64), "int8"), k) for n, k in (("past", "input"), ("present", "output")))
+    past.level = level
     plan = plan_of([Layer("layer", "transpose", {"axes": [0, 1]}, [past], [new])], (1, 64), overlap=False)
     if state:
-        plan.network.origin = Origin(None, ("past",), ("present",), None, states=(State(0, 0, rows, rows),))
+        plan.network.origin = Origin(
+            None, ("past",), ("present",), None, states=(State(0, 0, rows, rows, 128 * rows, level=level),)
+        )
     return Tables(plan)
 
 
@@ -69,11 +72,33 @@ def test_an_empty_past_has_no_pointer_to_bind_to() -> None:
     # What is read is another input: the cache before the first token.
     network = tables.plan.network
     empty = Tensor("empty", TensorSpec((0, 64), "int8"), "input")
-    states = (State(1, 0, 0, 2),)
+    states = (State(1, 0, 0, 2, 128),)
     assert network.origin is not None
     network.inputs, network.origin = [*network.inputs, empty], replace(network.origin, states=states)
     before = insert_tiled_dma(layer_main(tables), tables)
     assert kv_cache(before, tables) is before
+
+
+def test_rows_in_l3_are_fetched_and_new_ones_are_left_to_the_caller() -> None:
+    tables = appended(level="l3")
+    before = insert_tiled_dma(layer_main(tables), tables)
+    fetch = "l3_load(-1, tensor(past, 0), 0, 128)"
+    assert [line for line in statements(before) if line.startswith("l3_")] == [fetch]
+    after = kv_cache(before, tables)
+    assert [line for line in statements(after) if line.startswith("l3_")] == [
+        "l3_load_rows(-1, tensor(past, 0), past, 128, , 64)"
+    ]
+    assert moves(after) == moves(before)
+
+
+def test_a_counter_tells_how_many_rows_come_from_l3() -> None:
+    tables = appended(level="l3")
+    network = tables.plan.network
+    network.inputs = [*network.inputs, Tensor("length", TensorSpec((1,), "int32"), "input")]
+    assert network.origin is not None
+    network.origin = replace(network.origin, states=(State(0, 0, None, 2, 256, counter=1, level="l3"),))
+    after = kv_cache(insert_tiled_dma(layer_main(tables), tables), tables)
+    assert "l3_load_rows(-1, tensor(past, 0), past, 128, length, 64)" in statements(after)
 
 
 def test_it_is_part_of_every_compilation() -> None:

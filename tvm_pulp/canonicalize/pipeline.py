@@ -17,6 +17,7 @@ from tvm_pulp.canonicalize.fuse_qdq_attention import FuseQdqAttention
 from tvm_pulp.canonicalize.fuse_qdq_rope import FuseQdqRope
 from tvm_pulp.canonicalize.fuse_requantize import FuseRequantize
 from tvm_pulp.canonicalize.integer_layers import IntegerLayers
+from tvm_pulp.canonicalize.no_norms import NoNorms
 from tvm_pulp.canonicalize.qdq import FoldQdq
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
@@ -34,6 +35,7 @@ def canonicalize(imported: Imported) -> Any:
         passes = [
             ToNhwc(),
             DropIdentity(),
+            NoNorms(),
             FuseRequantize(),
             FoldTransposes(),
             ByteFunctions(),

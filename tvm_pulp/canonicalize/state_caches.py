@@ -76,12 +76,12 @@ class _States:
                 place = parameters.index(call.args[0])
                 length, rows = (spec_of(a).shape[_POSITIONS] for a in call.args[:2])
                 self._joined[variable] = place
-                self.states.append(State(place, output, length, rows))
+                self.states.append(State(place, output, length, rows, spec_of(variable).bytes))
             elif empty and self._rows_of(variable) is not None:
                 shape, place = spec_of(variable).shape, empty[0]
                 past = spec_of(parameters[place]).shape
                 if (shape[1], shape[3]) == (past[1], past[3]):
-                    self.states.append(State(empty.pop(0), output, 0, shape[_POSITIONS]))
+                    self.states.append(State(empty.pop(0), output, 0, shape[_POSITIONS], spec_of(variable).bytes))
 
     def _is_empty_cache(self, parameter: Any) -> bool:
         shape = spec_of(parameter).shape

@@ -170,6 +170,9 @@ class BundleSource:
 
     def _argument(self, slot: Slot, value: int | Pointer) -> str:
         if isinstance(value, Pointer):
+            if isinstance(value.operand, Tensor):
+                place = self._addresses.operand(slot, value.operand)
+                return f"POINTER({place} + {value.offset}u)" if value.offset else f"POINTER({place})"
             return f"POINTER({self._addresses.at(slot.places[value.operand], value.offset)})"
         return f"{value}u" if value >= 1 << 31 else str(value)
 

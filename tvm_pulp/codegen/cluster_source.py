@@ -9,6 +9,7 @@ from tvm_pulp.codegen.bundle_source import BundleSource
 from tvm_pulp.codegen.comment import nodes_of, safe
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.run_function import members, signature
+from tvm_pulp.codegen.state_source import StateRows, fetched_inputs, state_declarations
 from tvm_pulp.codegen.step_table import Record, TableBuilder
 from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.qnn.network import Tensor
@@ -46,10 +47,15 @@ class ClusterSource:
             for t in dict.fromkeys(outside)
             if t.kind != "constant" and (t.name in tables.pointers or t.name in direct)
         ]
-        self._bases = {t: i for i, t in enumerate(t for t in used if t not in self._plan.arena.offsets)}
+        # Of what comes from L3 the caller knows the place there.
+        known = (t for t in used if t not in self._plan.arena.offsets)
+        self._bases = {t: i for i, t in enumerate((*known, *fetched_inputs(self._plan)))}
         self._addresses = TableAddresses(tables, self._bases)
         self._bundles = BundleSource(tables, self._addresses, engines)
-        self._table = TableBuilder(tables, self._addresses, self._submit, self._bundles.member).build(function)
+        taken = {ticket for tickets in self._tickets().values() for ticket in tickets}
+        self._rows = StateRows(self._addresses, function, taken)
+        builder = TableBuilder(tables, self._addresses, self._rows, self._submit, self._bundles.member)
+        self._table = builder.build(function)
 
     @property
     def bases(self) -> Mapping[Tensor, int]:
@@ -72,7 +78,9 @@ class ClusterSource:
         """A generated kernel behind the executor's interface: its operands' addresses are the words of the argument."""
         assert isinstance(slot.step, Kernel)
         kernel, operands = self._kernels[slot.index], slot.step.operands
-        outside = {i: o.storage for i, o in enumerate(operands) if isinstance(o, Tensor) and o.storage in self._bases}
+        arena = self._plan.arena.offsets
+        tensors = {i: o.storage for i, o in enumerate(operands) if isinstance(o, Tensor)}
+        outside = {i: t for i, t in tensors.items() if t in self._bases and t not in arena}
         name = f"call_{kernel.name}" + "".join(f"_{i}_{t.name}" for i, t in outside.items())
         if name not in self._thunks:
             types = [p.rsplit("restrict", 1)[0].strip() for p in kernel.parameters[: len(operands)]]
@@ -106,6 +114,7 @@ class ClusterSource:
         parts += [f'#include "{name}_{part}.h"' for part in ("kernels", "weights", "bundle_weights")]
         tables = self._bundles.tables(self._table, self._function)
         parts += ["", *self._addresses.definitions()]
+        parts += [*state_declarations(self._plan.network), *self._rows.definitions()]
         parts += [line for thunk in self._thunks.values() for line in thunk]
         parts += [*self._layer_comment(), *tables, *self._job_wait()]
         stem = f"TVMGEN_{name.upper()}"
@@ -197,6 +206,8 @@ class ClusterSource:
             if name == tir.FETCH:
                 place = f"POINTER({self._addresses.fetched(made)})"
                 lines.append(f"tvm_pulp_l3_load({place}, {integer(made, 2)}u, {integer(made, 3)}u);")
+            elif name == tir.FETCH_ROWS:
+                lines.append(f"(void)load_rows(&{self._rows.symbol(made)});")
             elif name == tir.WAIT_L3:
                 lines.append("tvm_pulp_l3_wait();")
             elif name == tir.BEGIN:

@@ -15,6 +15,7 @@ from tvm_pulp.codegen.debug_source import debug_checks
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_files
 from tvm_pulp.codegen.interface_header import Cluster, interface_header
 from tvm_pulp.codegen.kernels import Kernels
+from tvm_pulp.codegen.state_source import l3_symbol, state_contract, state_interface
 from tvm_pulp.formats import PlanJson, to_json
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.platform import Platform
@@ -54,6 +55,7 @@ def emit_cluster(
         _memory_bytes(plan, platform),
         {engine: platform.soc.engines[engine].event_line for engine in engines},
         tuple(codegen.init for codegen in engines.values()),
+        state_contract(network),
     )
     texts = {
         f"{SOURCES}/{name}_run.c": source.run_file(),
@@ -63,7 +65,9 @@ def emit_cluster(
         f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
         f"{HEADERS}/{name}_weights.h": weights.header_file(name, named),
         f"{HEADERS}/{name}_bundle_weights.h": source.bundle_weights_file(),
-        f"{HEADERS}/tvmgen_{name}.h": interface_header(network, plan.arena, cluster),
+        f"{HEADERS}/tvmgen_{name}.h": interface_header(
+            network, plan.arena, cluster, state_interface(network, platform.soc.memory.l3.size)
+        ),
         "src/main.tir.txt": function.script(),
         **runtime_files(bool(kernels.math_used), ("steps.h",)),
         **{f"{RUNTIME}/{path}": text for path, text in platform.hal_files().items()},
@@ -141,13 +145,20 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
     for role in ("inputs", "outputs"):
         for entry in facts[role]:
             entry["symbol"] = program_source.buffer_symbol(name, role, entry["member"])
-    for (role, place), (symbol, _) in program_source.state_buffers(plan.network).items():
+    for (role, place), symbol in program_source.state_symbols(plan.network).items():
         facts[role][place]["symbol"] = symbol
+    first = platform.soc.memory.l3.size - plan.network.state_bytes("l3")
     for state in plan.network.states:
         # What comes out is the whole cache.
-        facts["outputs"][state.present]["shape"][1] += state.length
+        if state.length is not None:
+            facts["outputs"][state.present]["shape"][1] += state.length
+        if state.level == "l3":
+            for entry in (facts["inputs"][state.past], facts["outputs"][state.present]):
+                entry |= {"symbol": l3_symbol(name), "l3": first + state.offset}
     record["memory"]["constants_bytes"] = sum(t.spec.bytes for t in plan.constants())
-    record["memory"]["levels"] = _memory_bytes(plan, platform)
+    levels = _memory_bytes(plan, platform)
+    # Caches in L2 are inputs and outputs of the caller.
+    record["memory"]["levels"] = {**levels, **{n: levels[n] + plan.network.state_bytes(n) for n in ("l1", "l3")}}
     moved = [0] * len(plan.layers)
     for move in plan.schedule.moves:
         moved[move.layer] += sum(t.bytes for t in move.transfers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,9 +27,10 @@ class Cluster:
     memories: dict[str, int]  # bytes by level
     engines: dict[str, int]  # event line by name
     inits: tuple[str, ...]  # functions that core 0 calls once
+    state: str = ""  # what a caller has to know about caches
 
 
-def interface_header(network: Network, arena: Arena, cluster: Cluster | None = None) -> str:
+def interface_header(network: Network, arena: Arena, cluster: Cluster | None = None, state: Sequence[str] = ()) -> str:
     """The header; `cluster` is None where one thread of a host runs the network."""
     name = network.name
     guard = f"TVMGEN_{name.upper()}_H"
@@ -40,7 +42,7 @@ def interface_header(network: Network, arena: Arena, cluster: Cluster | None = N
         for tensor, member in zip(tensors, members(tensors), strict=True):
             lines.append(f'  {const}{c_type(tensor.spec.dtype)} *{member}; /* {tensor.spec} "{safe(tensor.source)}" */')
         lines += ["};", ""]
-    lines += _memories(network, arena, cluster)
+    lines += [*state, *_memories(network, arena, cluster)]
     lines += ["", *_tensors(network), "", "/* What the run function returns. */"]
     codes = [f"TVMGEN_{name.upper()}_OK = 0"]
     if cluster is not None:
@@ -70,6 +72,7 @@ def _contract(network: Network, cluster: Cluster | None) -> list[str]:
             f"lies in the L1 arena at entry is lost. Stack: {cluster.stack_bytes} bytes per core, with all that is "
             f"called. Event lines: the barrier's, the DMA's{lines}.",
         ]
+        paragraphs += [cluster.state] if cluster.state else []
     wrapped = [line for text in paragraphs for line in (*textwrap.wrap(text, _WIDTH), "")][:-1]
     body = [f" * {line}".rstrip() for line in wrapped[1:]]
     return [f"/* {wrapped[0]}", *body[:-1], f"{body[-1]} */"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.run_function import members
+from tvm_pulp.codegen.state_source import appends_itself, elements, l3_symbol
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.uma.backend import Codegen
@@ -16,14 +17,53 @@ def buffer_symbol(module: str, role: str, member: str) -> str:
     return f"tvmgen_{module}_{role}_{member}"
 
 
-def state_buffers(network: Network) -> dict[tuple[str, int], tuple[str, int]]:
-    """Buffer and first element of inputs and outputs, by role and place, that lie in a buffer of state."""
+def state_symbols(network: Network) -> dict[tuple[str, int], str]:
+    """Variables that hold whole caches, by role and place of the inputs and outputs that they stand for."""
     names, found = members(network.inputs), {}
     for state in network.states:
-        symbol = f"tvmgen_{network.name}_state_{names[state.past]}"
-        found["inputs", state.past] = (symbol, 0)
-        found["outputs", state.present] = (symbol, network.inputs[state.past].spec.elements)
+        if state.level != "l3":
+            symbol = state.symbol or f"tvmgen_{network.name}_state_{names[state.past]}"
+            found["inputs", state.past] = found["outputs", state.present] = symbol
     return found
+
+
+def _state_pointers(network: Network) -> dict[tuple[str, int], str]:
+    """What inputs and outputs point to that have no buffer of their own."""
+    symbols, found = state_symbols(network), {}
+    for state in network.states:
+        past, rows = ("inputs", state.past), ("outputs", state.present)
+        if state.level == "l3":
+            kind = c_type(network.inputs[state.past].spec.dtype)
+            found[past] = f"(const {kind} *)(uintptr_t)({l3_symbol(network.name)} + {state.offset}u)"
+        else:
+            found[past] = f"{symbols[past]} + 0"
+        if state.level == "l2":
+            found[rows] = f"{symbols[past]} + {network.inputs[state.past].spec.elements}"
+    return found
+
+
+def _appends(network: Network) -> list[str]:
+    """Statements that put new rows behind the past's where the network does not."""
+    waiting = [s for s in network.states if not appends_itself(s)]
+    if not waiting:
+        return []
+    names, near = members(network.outputs), waiting[0].level == "l1"
+    lines = ["  tvm_pulp_barrier();", "  if (tvm_pulp_is_agent()) {"]
+    lines += ["    const uint32_t group = tvm_pulp_dma_begin();"] if near else []
+    for state in waiting:
+        rows, before = network.outputs[state.present].spec, network.inputs[state.past].spec
+        source = buffer_symbol(network.name, "outputs", names[state.present])
+        if near:
+            lines.append(f"    tvm_pulp_dma_load({state.symbol} + {before.elements}, {source}, {rows.bytes}u);")
+        else:
+            to = f"{l3_symbol(network.name)} + {state.offset + before.bytes}u"
+            lines.append(f"    tvm_pulp_l3_store({to}, {source}, {rows.bytes}u);")
+    return [
+        *lines,
+        "    tvm_pulp_dma_wait(group);" if near else "    tvm_pulp_l3_wait();",
+        "  }",
+        "  tvm_pulp_barrier();",
+    ]
 
 
 def program_file(plan: Plan, engines: Mapping[str, Codegen]) -> str:
@@ -33,13 +73,16 @@ def program_file(plan: Plan, engines: Mapping[str, Codegen]) -> str:
     for codegen in engines.values():
         lines += [f'#include "{codegen.header}"', ""]
     symbols = []
-    shared = state_buffers(network)
+    shared, known = _state_pointers(network), state_symbols(network)
     for state in network.states:
-        past, rows = network.inputs[state.past], network.outputs[state.present]
-        symbol, elements = shared["inputs", state.past][0], past.spec.elements + rows.spec.elements
+        if state.level == "l3":
+            continue
+        symbol, kind = known["inputs", state.past], c_type(network.inputs[state.past].spec.dtype)
         symbols.append(symbol)
-        lines.append(f"/* State: {state.length} rows that were there, {state.rows} new ones behind them. */")
-        lines.append(f"TVM_PULP_IN_L2 __attribute__((aligned(16))) {c_type(rows.spec.dtype)} {symbol}[{elements}];")
+        if state.level == "l2":
+            lines.append(f"/* State: {state.length} rows that were there, {state.rows} new ones behind them. */")
+            size = elements(network, state)
+            lines.append(f"TVM_PULP_IN_L2 __attribute__((aligned(16))) {kind} {symbol}[{size}];")
     for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
         for place, (tensor, member) in enumerate(zip(tensors, members(tensors), strict=True)):
             if (role, place) in shared:
@@ -63,7 +106,7 @@ def program_file(plan: Plan, engines: Mapping[str, Codegen]) -> str:
     ]
     for role, tensors in (("inputs", network.inputs), ("outputs", network.outputs)):
         pointers = [
-            " + ".join(map(str, shared[role, i])) if (role, i) in shared else buffer_symbol(name, role, m)
+            shared[role, i] if (role, i) in shared else buffer_symbol(name, role, m)
             for i, m in enumerate(members(tensors))
         ]
         values = ", ".join(pointers) or "0"
@@ -72,5 +115,5 @@ def program_file(plan: Plan, engines: Mapping[str, Codegen]) -> str:
         inits = " ".join(f"{c.init}();" for c in engines.values())
         lines.append(f"  if (tvm_pulp_is_agent()) {{ {inits} }}")
     ok = f"TVMGEN_{name.upper()}_OK"
-    lines += [f"  if (tvmgen_{name}_run(&inputs, &outputs) != {ok}) tvm_pulp_refused = 1;", "}", ""]
+    lines += [f"  if (tvmgen_{name}_run(&inputs, &outputs) != {ok}) tvm_pulp_refused = 1;", *_appends(network), "}", ""]
     return "\n".join(lines)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.state_source import StateRows
 from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
 from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle
@@ -81,9 +82,14 @@ class TableBuilder:
     """Turns statements into records. `submit(statement)` names the driver's function, `member(slot)` its structure."""
 
     def __init__(
-        self, tables: Tables, addresses: TableAddresses, submit: Callable[[Any], str], member: Callable[[int], str]
+        self,
+        tables: Tables,
+        addresses: TableAddresses,
+        rows: StateRows,
+        submit: Callable[[Any], str],
+        member: Callable[[int], str],
     ) -> None:
-        self._tables, self._addresses, self._submit, self._member = tables, addresses, submit, member
+        self._tables, self._addresses, self._rows, self._submit, self._member = tables, addresses, rows, submit, member
 
     def build(self, function: Any) -> StepTable:
         table = StepTable([], [])
@@ -119,6 +125,9 @@ class TableBuilder:
         elif name == tir.FETCH:
             place, offset, size = self._addresses.fetched(made), integer(made, 2), integer(made, 3)
             self._issue(record, 0, Command(f"L3_LOAD({size}u, {place}, {offset}u)", 4))
+        elif name == tir.FETCH_ROWS:
+            rows = self._rows.symbol(made)
+            self._issue(record, 0, Command(f"L3_LOAD_ROWS({self._rows.ticket}, load_rows, {rows})", 3))
         elif name == tir.BEGIN:
             self._issue(record, integer(made, 0), Command(f"TRANSFERS({integer(made, 1)})", 1))
         elif name == tir.SUBMIT:

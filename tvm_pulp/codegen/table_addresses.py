@@ -11,7 +11,7 @@ from tvm_pulp.codegen.comment import safe
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.schedule.schedule import Block, Bundle, Move, Place, Slot
 from tvm_pulp.tir import statements as tir
-from tvm_pulp.tir.statements import integer, place_values
+from tvm_pulp.tir.statements import integer, place_values, statement_name
 from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.recipe import Local
 
@@ -70,6 +70,9 @@ class TableAddresses:
         if isinstance(operand, Local):
             return self.at(slot.places[operand])
         storage = operand.storage
+        state = self._plan.network.state_of(storage)
+        if state is not None and state.symbol:
+            return _plus(f"(uint32_t){state.symbol}", state.offset)
         if storage in self._arena:
             return self._arena[storage]
         return "0u" if storage in self._bases else f"(uint32_t){weights.symbol(self._plan.network.name, storage)}"
@@ -104,7 +107,9 @@ class TableAddresses:
         return f"BASE_{c_identifier(tensor.name)}"
 
     def fetched(self, made: Any) -> str:
-        """Where a constant from L3 goes."""
+        """Where a constant, or rows of a cache, from L3 go."""
+        if statement_name(made) == tir.FETCH_ROWS:
+            return self._arena[self._tables.tensors[str(made.value.args[3].value)]]
         tensor = self._fetched[integer(made, 2)]
         return self._arena.get(tensor) or f"(uint32_t){weights.symbol(self._plan.network.name, tensor)}"
 

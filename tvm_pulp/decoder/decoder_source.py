@@ -9,7 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from tvm_pulp.codegen import weights as constants
+from tvm_pulp.codegen.state_source import l3_symbol
+from tvm_pulp.decoder import state_source
 from tvm_pulp.decoder.weights import DecoderShape
+from tvm_pulp.qnn.network import State
+from tvm_pulp.tiling.alignment import aligned
 from tvm_pulp.uma.backend import Codegen
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -23,11 +27,33 @@ class DecoderFacts:
     shape: DecoderShape
     capacity: int
     chunk: int
+    level: str  # where the state lies
+    l3_bytes: int = 0  # of the machine: state lies at its end
 
     @property
     def rows(self) -> int:
-        """Rows of a state: a chunk that begins in the last one must not write behind it."""
+        """Positions of the table: a chunk that begins in the last one must not look behind it."""
         return self.capacity + self.chunk - 1
+
+    @property
+    def cache_bytes(self) -> int:
+        """Bytes of a cache. In L2 a whole chunk is written, also behind the last token that fits."""
+        rows = self.rows if self.level == "l2" else self.capacity
+        return aligned(rows * self.shape.kv_width)
+
+    @property
+    def state_bytes(self) -> int:
+        return 2 * self.shape.layers * self.cache_bytes
+
+    def states(self, first_input: int, counter: int, rows: int) -> tuple[State, ...]:
+        """Keys and values of all layers as states of a program; caches are its last inputs and outputs."""
+        symbol = f"tvmgen_{self.name}_state" if self.level == "l1" else ""
+        return tuple(
+            State(
+                first_input + n, 1 + n, None, rows, self.cache_bytes, counter, self.level, symbol, n * self.cache_bytes
+            )
+            for n in range(2 * self.shape.layers)
+        )
 
 
 def header(facts: DecoderFacts) -> str:
@@ -36,15 +62,48 @@ def header(facts: DecoderFacts) -> str:
         f"extern const int8_t tvmgen_{facts.name}_embedding[{facts.shape.vocabulary} * {facts.shape.width}];\n"
         f"extern const int16_t tvmgen_{facts.name}_rotation[{facts.rows} * {facts.shape.head}];"
     )
-    return _filled("decoder.h.in", facts, {"LOGITS": "", "TABLES": tables})
+    more = {"LOGITS": "", "TABLES": tables, "STATE": state_source.contract(facts.name, facts.level)}
+    return _filled(
+        "decoder.h.in",
+        facts,
+        more | {"PLACE": state_source.place_in_l3(facts.name, facts.level, facts.l3_bytes - facts.state_bytes)},
+    )
 
 
 def source(facts: DecoderFacts) -> str:
     """`<name>_decoder.c`: state and entry points."""
-    layers = range(facts.shape.layers)
-    past = ", ".join(f"state[{2 * i + n}]" for i in layers for n in (0, 1))
-    new = ", ".join(f"state[{2 * i + n}] + at" for i in layers for n in (0, 1))
-    return _filled("decoder.c.in", facts, {"PAST": past, "NEW": new})
+    level, size = facts.level, facts.cache_bytes
+    past, new, buffers = [], [], []
+    for n in range(2 * facts.shape.layers):
+        cache = f"state + {n * size}"
+        past.append(state_source.past(cache, "int8_t", level))
+        new.append(f"{cache} + before * {facts.shape.kv_width}u" if level == "l2" else f"appended[{n}]")
+        buffers.append(state_source.Buffer(cache, f"appended[{n}]", facts.shape.kv_width))
+    more = {
+        "PAST": ", ".join(past),
+        "NEW": ", ".join(new),
+        "STATE": _state(facts),
+        **state_source.append(level, buffers),
+    }
+    return _filled("decoder.c.in", facts, more)
+
+
+def _state(facts: DecoderFacts) -> str:
+    count, symbol, aligned16 = 2 * facts.shape.layers, f"tvmgen_{facts.name}_state", "__attribute__((aligned(16)))"
+    lines = [f"/* Keys and values of every layer, a row per token, in {facts.level.upper()}."]
+    if facts.level == "l2":
+        lines[0] += " A chunk may write rows behind the last token that fits."
+    lines[0] += " */"
+    if facts.level != "l3":
+        place = f"TVM_PULP_IN_{facts.level.upper()}"
+        lines += [f"{place} {aligned16} int8_t {symbol}[{count * facts.cache_bytes}];", f"#define state {symbol}"]
+    else:
+        lines += [f"#define state {l3_symbol(facts.name)}"]
+    if facts.level != "l2":
+        rows = facts.chunk * facts.shape.kv_width
+        lines += ["/* New rows, until they are appended. */"]
+        lines += [f"TVM_PULP_IN_L2 static {aligned16} int8_t appended[{count}][{rows}];"]
+    return "\n".join(lines)
 
 
 def program(facts: DecoderFacts, engines: Mapping[str, Codegen]) -> str:
@@ -78,12 +137,10 @@ def _filled(template: str, facts: DecoderFacts, more: Mapping[str, str]) -> str:
         "UPPER": facts.name.upper(),
         "CAPACITY": str(facts.capacity),
         "CHUNK": str(facts.chunk),
-        "ROWS": str(facts.rows),
         "WIDTH": str(shape.width),
         "HEAD": str(shape.head),
         "KV_WIDTH": str(shape.kv_width),
         "VOCABULARY": str(shape.vocabulary),
-        "STATES": str(2 * shape.layers),
         **more,
     }
     text = (TEMPLATES / template).read_text(encoding="utf-8")

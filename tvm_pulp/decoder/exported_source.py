@@ -10,6 +10,9 @@ import numpy as np
 
 from tvm_pulp.codegen import weights as constants
 from tvm_pulp.codegen.c_expression import c_type
+from tvm_pulp.codegen.state_source import l3_symbol
+from tvm_pulp.decoder import state_source
+from tvm_pulp.tiling.alignment import aligned
 from tvm_pulp.uma.backend import Codegen
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -41,6 +44,10 @@ class StateBuffer:
     dtype: str
     width: int
 
+    @property
+    def row_bytes(self) -> int:
+        return self.width * np.dtype(self.dtype).itemsize
+
 
 @dataclass(frozen=True)
 class ExportedFacts:
@@ -56,6 +63,18 @@ class ExportedFacts:
     decode_inputs: tuple[str, ...]
     prefill_inputs: tuple[str, ...]
     hides: bool
+    level: str  # where the state lies
+    l3_bytes: int = 0  # of the machine: state lies at its end
+
+    def cache_bytes(self, state: StateBuffer) -> int:
+        return self.capacity * state.row_bytes
+
+    def cache(self, state: StateBuffer) -> str:
+        """Where a cache begins, as a C expression: in L3 they lie one behind the other."""
+        if self.level != "l3":
+            return f"tvmgen_{self.name}_{state.symbol}"
+        before = self.states[: self.states.index(state)]
+        return f"{l3_symbol(self.name)} + {sum(aligned(self.cache_bytes(s)) for s in before)}"
 
     @property
     def tables(self) -> tuple[RowTable, ...]:
@@ -83,21 +102,31 @@ static inline int32_t tvmgen_{name}_steps(int32_t number) {{
 }}
 """
     tables = [f"extern const {t.kind} tvmgen_{name}_{t.symbol}[{t.data.size}];" for t in facts.tables]
-    tables += [
-        f"extern {c_type(s.dtype)} tvmgen_{name}_{s.symbol}[{facts.capacity} * {s.width}];" for s in facts.states
-    ]
-    return _filled("decoder.h.in", facts, {"LOGITS": logits, "TABLES": "\n".join(tables)})
+    if facts.level != "l3":
+        tables += [
+            f"extern {c_type(s.dtype)} tvmgen_{name}_{s.symbol}[{facts.capacity} * {s.width}];" for s in facts.states
+        ]
+    offset = facts.l3_bytes - sum(aligned(facts.cache_bytes(s)) for s in facts.states)
+    more = {"LOGITS": logits, "TABLES": "\n".join(tables), "STATE": state_source.contract(name, facts.level)}
+    return _filled("decoder.h.in", facts, more | {"PLACE": state_source.place_in_l3(name, facts.level, offset)})
 
 
 def source(facts: ExportedFacts) -> str:
     """`<name>_decoder.c`: state and entry points."""
-    aligned = "__attribute__((aligned(16)))"
+    aligned16 = "__attribute__((aligned(16)))"
+    place, level = f"TVM_PULP_IN_{facts.level.upper()}", facts.level
     state = [
-        f"TVM_PULP_IN_L2 {aligned} {c_type(s.dtype)} tvmgen_{facts.name}_{s.symbol}[{facts.capacity} * {s.width}];"
-        for s in facts.states
+        f"{place} {aligned16} {c_type(s.dtype)} tvmgen_{facts.name}_{s.symbol}[{facts.capacity} * {s.width}];"
+        for s in (facts.states if level != "l3" else ())
     ]
+    if level != "l2":
+        state.append("/* New rows, until they are appended. */")
+        state += [
+            f"TVM_PULP_IN_L2 static {aligned16} {c_type(s.dtype)} {s.symbol}_rows[{facts.chunk} * {s.width}];"
+            for s in facts.states
+        ]
     rooms = [
-        f"TVM_PULP_IN_L2 static {aligned} {t.kind} {t.symbol}_rows[{facts.chunk} * {t.width}];" for t in facts.tokens
+        f"TVM_PULP_IN_L2 static {aligned16} {t.kind} {t.symbol}_rows[{facts.chunk} * {t.width}];" for t in facts.tokens
     ]
     looked = []
     for table in facts.tokens:
@@ -107,11 +136,13 @@ def source(facts: ExportedFacts) -> str:
             f"        tvmgen_{facts.name}_{table.symbol} + (uint32_t)tokens[i] * {width}u;",
             f"    for (uint32_t j = 0; j < {width}u; ++j) {own}[i * {width}u + j] = {table.symbol}[j];",
         ]
-    new = [f"tvmgen_{facts.name}_{s.symbol} + before * {s.width}u" for s in facts.states]
+    new = [f"{facts.cache(s)} + before * {s.width}u" if level == "l2" else f"{s.symbol}_rows" for s in facts.states]
+    buffers = [state_source.Buffer(facts.cache(s), f"{s.symbol}_rows", s.row_bytes) for s in facts.states]
     more = {
         "STATE": "\n".join(state),
         "ROOMS": "\n".join(rooms),
         "CLEAR": _clear(facts),
+        **state_source.append(level, buffers),
         "LOOK_UP": "\n".join(looked),
         "OUTPUTS": ", ".join(["(float *)(void *)logits", *new]),
         "PREFILL_INPUTS": ", ".join(_input(facts, name, "chunk") for name in facts.prefill_inputs),
@@ -124,11 +155,17 @@ def _clear(facts: ExportedFacts) -> str:
     """Memory that holds anything may hold what is no number, and not even a weight of 0 makes that vanish."""
     lines = []
     for state in facts.states:
-        if facts.hides and state.dtype == "float32":
-            count, symbol = f"{facts.capacity}u * {state.width}u", f"tvmgen_{facts.name}_{state.symbol}"
-            lines.append(
-                f"  for (uint32_t i = tvm_pulp_core_id(); i < {count}; i += TVM_PULP_CORES) {symbol}[i] = 0.0f;"
-            )
+        if not facts.hides or state.dtype != "float32":
+            continue
+        rows = facts.capacity if facts.level != "l3" else 1
+        symbol = f"{state.symbol}_rows" if facts.level == "l3" else facts.cache(state)
+        count = f"{rows}u * {state.width}u"
+        lines.append(f"  for (uint32_t i = tvm_pulp_core_id(); i < {count}; i += TVM_PULP_CORES) {symbol}[i] = 0.0f;")
+        if facts.level == "l3":
+            to = f"{facts.cache(state)}u + i * {state.row_bytes}u"
+            store = f"tvm_pulp_l3_store({to}, {symbol}, {state.row_bytes}u);"
+            lines += ["  tvm_pulp_barrier();", "  if (tvm_pulp_core_id() == 0u) {"]
+            lines += [f"    for (uint32_t i = 0; i < {facts.capacity}u; ++i) {store}", "    tvm_pulp_l3_wait();", "  }"]
     return (
         "\n".join(["  /* Rows without a token are multiplied by 0: they must be numbers. */", *lines, ""])
         if lines
@@ -146,6 +183,9 @@ def _input(facts: ExportedFacts, symbol: str, entry: str) -> str:
     for table in facts.tokens:
         if table.symbol == symbol:
             return f"{symbol}_rows" if entry == "chunk" else f"{whole} + (uint32_t)token * {table.width}u"
+    for state in facts.states:
+        if state.symbol == symbol:
+            return state_source.past(facts.cache(state), c_type(state.dtype), facts.level)
     widths = {t.symbol: t.width for t in facts.positions}
     return f"{whole} + before * {widths[symbol]}u" if symbol in widths else whole
 
@@ -189,6 +229,7 @@ def _filled(template: str, facts: ExportedFacts, more: Mapping[str, str]) -> str
         "CAPACITY": str(facts.capacity),
         "CHUNK": str(facts.chunk),
         "VOCABULARY": str(facts.vocabulary),
+        "MEMORY": facts.level.upper(),
         **more,
     }
     text = (TEMPLATES / template).read_text(encoding="utf-8")

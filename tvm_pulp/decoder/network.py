@@ -19,11 +19,11 @@ from tvm_pulp.decoder.weights import NORM_SHIFT, Block, DecoderWeights, Linear, 
 from tvm_pulp.qnn.past_attention import exponential_table
 from tvm_pulp.qnn.requant import Requant, narrow_enough
 
-LOGITS = "logits"
+LOGITS, LENGTH = "logits", "length"
 
 
 def input_names(layers: int) -> tuple[str, ...]:
-    return ("x", "rotation", "length", *(f"past_{kind}_{layer}" for layer in range(layers) for kind in "kv"))
+    return ("x", "rotation", LENGTH, *(f"past_{kind}_{layer}" for layer in range(layers) for kind in "kv"))
 
 
 def output_names(layers: int) -> tuple[str, ...]:

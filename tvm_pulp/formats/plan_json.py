@@ -238,6 +238,7 @@ class PlanJson(Schema):
     l2: L2
     blocks: list[Place]
     constants: list[Constant]
+    state: list[Constant]
     bundles: list[Bundle]
     inputs: list[str]
     outputs: list[str]

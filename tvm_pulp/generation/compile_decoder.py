@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
@@ -15,17 +15,19 @@ from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES
 from tvm_pulp.codegen.emit_cluster import named_constants
 from tvm_pulp.decoder import decoder_source
 from tvm_pulp.decoder.decoder_source import DecoderFacts
-from tvm_pulp.decoder.network import decoder_module, input_names, output_names
+from tvm_pulp.decoder.network import LENGTH, decoder_module, input_names, output_names
 from tvm_pulp.decoder.weights import DecoderWeights
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.generation.spread_bundles import spread_bundles
 from tvm_pulp.lowering import build_network
+from tvm_pulp.planning import StateRoom, cycles_with_state, place_state
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.qnn.rotary import rotation_table
 from tvm_pulp.soc import DEFAULT
 from tvm_pulp.target import Target
 from tvm_pulp.tir import LoweredPlan
+from tvm_pulp.uma.backend import Codegen
 
 # Entry points in the order in which they are planned: the first decides where shared weights lie.
 DECODE, PREFILL = "decode", "prefill"
@@ -50,11 +52,12 @@ def compile_decoder(
     """All files of the archive."""
     plans = plan_decoder(request, target, progress)
     progress("emitting C")
-    made = DecoderFacts(request.name, request.weights.shape, request.capacity, request.chunk)
+    level = plans[DECODE].plan.network.states[0].level
+    made = _facts(request, target, level)
     same = share_constants(plans[DECODE], plans[PREFILL])
     files: dict[str, bytes] = {}
     records = {}
-    engines = {backend.target_name: backend.codegen for backend, _ in target.engines if backend.codegen is not None}
+    engines = used_engines(target, plans.values())
     for entry, lowered in plans.items():
         emitted = target.emit(lowered, facts)
         name = lowered.plan.network.name
@@ -74,19 +77,38 @@ def compile_decoder(
 def plan_decoder(request: DecoderRequest, target: Target, progress: Callable[[str], None]) -> dict[str, LoweredPlan]:
     """Plans by entry point."""
     check_request(target, request.capacity, request.chunk)
-    plans = {}
-    for entry, rows in ((DECODE, 1), (PREFILL, request.chunk)):
-        progress(f"planning {entry} of {rows} token{'s' if rows > 1 else ''}")
-        plans[entry] = plan_entry(request, entry, rows, target)
-    return plans
+    entries = {DECODE: 1, PREFILL: request.chunk}
+
+    def planned(entry: str) -> Callable[[str], LoweredPlan]:
+        rows = entries[entry]
+
+        def at_level(level: str) -> LoweredPlan:
+            progress(f"planning {entry} of {rows} token{'s' if rows > 1 else ''}, the cache in {level.upper()}")
+            return plan_entry(request, entry, rows, target, level)
+
+        return at_level
+
+    room = StateRoom(_facts(request, target, "l1").state_bytes, target.l1_bytes(0), target.soc.memory.l3.size)
+    plans = [planned(entry) for entry in entries]
+    made = place_state(
+        plans, lambda lowered: cycles_with_state(lowered, target.soc, target.cores), room, target.state_memory
+    )
+    return dict(zip(entries, made, strict=True))
 
 
-def plan_entry(request: DecoderRequest, entry: str, rows: int, target: Target) -> LoweredPlan:
-    """The plan of one entry point."""
+def _facts(request: DecoderRequest, target: Target, level: str) -> DecoderFacts:
+    shape, l3_bytes = request.weights.shape, target.soc.memory.l3.size
+    return DecoderFacts(request.name, shape, request.capacity, request.chunk, level, l3_bytes)
+
+
+def plan_entry(request: DecoderRequest, entry: str, rows: int, target: Target, level: str = "l2") -> LoweredPlan:
+    """The plan of one entry point, the cache at a level of memory."""
     layers = request.weights.shape.layers
     module = decoder_module(request.weights, rows, request.capacity)
-    imported = Imported(module, input_names(layers), output_names(layers), "pulp")
-    network = build_network(target.prepare(module), imported, f"{request.name}_{entry}")
+    names = input_names(layers)
+    imported = Imported(module, names, output_names(layers), "pulp")
+    states = _facts(request, target, level).states(names.index(LENGTH) + 1, names.index(LENGTH), rows)
+    network = build_network(target.prepare(module), imported, f"{request.name}_{entry}", states)
     lowered = None
     if entry == DECODE:
         # Of one token an accelerator computes one pixel of many: beside large products the cores take columns.
@@ -144,6 +166,13 @@ def share_constants(first: LoweredPlan, second: LoweredPlan) -> dict[Tensor, Ten
     return same
 
 
+def used_engines(target: Target, plans: Iterable[LoweredPlan]) -> dict[str, Codegen]:
+    """Code generators of the accelerators that a program gives layers to: the archive has the drivers of these only."""
+    used = {layer.engine for lowered in plans for layer in lowered.plan.layers}
+    made = {backend.target_name: backend.codegen for backend, _ in target.engines}
+    return {name: codegen for name, codegen in made.items() if codegen is not None and name in used}
+
+
 def shared_weights(first: LoweredPlan, second: LoweredPlan, same: dict[Tensor, Tensor]) -> dict[str, bytes]:
     """The second program's constants: those of the first by another name, and its own."""
     name, other = second.plan.network.name, first.plan.network.name
@@ -156,7 +185,7 @@ def shared_weights(first: LoweredPlan, second: LoweredPlan, same: dict[Tensor, T
     }
 
 
-def _own_files(made: DecoderFacts, request: DecoderRequest, engines: dict[str, Any]) -> dict[str, bytes]:
+def _own_files(made: DecoderFacts, request: DecoderRequest, engines: dict[str, Codegen]) -> dict[str, bytes]:
     rotation = rotation_table(made.rows, made.shape.head, request.weights.rotary_base)
     texts = {
         f"{HEADERS}/tvmgen_{made.name}.h": decoder_source.header(made),
@@ -190,7 +219,8 @@ def _metadata(made: DecoderFacts, request: DecoderRequest, records: dict[str, An
         "capacity": made.capacity,
         "chunk": made.chunk,
         "logit_step": request.weights.logit_step,
-        "state_bytes": 2 * made.shape.layers * made.rows * made.shape.kv_width,
+        "state_bytes": made.state_bytes,
+        "state_memory": made.level,
         "entries": {entry: {"layers": r["tvm_pulp"]["layers"], "memory": r["memory"]} for entry, r in records.items()},
     }
     return record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,8 +28,11 @@ from tvm_pulp.generation.compile_decoder import (
     sampling_files,
     share_constants,
     shared_weights,
+    used_engines,
 )
 from tvm_pulp.lowering import build_network
+from tvm_pulp.planning import StateRoom, cycles_with_state, place_state
+from tvm_pulp.qnn.network import State
 from tvm_pulp.target import Target
 from tvm_pulp.tiling.forms.cuts import MissingL1
 from tvm_pulp.tir import LoweredPlan
@@ -87,8 +90,8 @@ def compile_exported(
             files[f"{name}/{path}"] = emitted.pop(path)
         files |= emitted
     files |= shared_weights(decode, prefill, same)
-    engines = {backend.target_name: backend.codegen for backend, _ in target.engines if backend.codegen is not None}
-    made = _facts(request, entries)
+    engines = used_engines(target, (decode, prefill))
+    made = _facts(request, entries, target)
     texts = {
         f"{HEADERS}/tvmgen_{made.name}.h": exported_source.header(made),
         f"{SOURCES}/{made.name}_decoder.c": exported_source.source(made),
@@ -107,18 +110,34 @@ def plan_exported(request: ExportedRequest, target: Target, progress: Callable[[
     check_request(target, request.capacity, request.chunk)
     if request.capacity < 2:
         raise UserError(f"--capacity {request.capacity}: an exported decoder needs room for two tokens")
-    entries = {}
-    for name, rows in ((DECODE, 1), (PREFILL, request.chunk)):
-        progress(f"planning {name} of {rows} token{'s' if rows > 1 else ''}")
-        try:
-            made: Entry | None = _planned(request, name, target, import_entry(request, rows))
-        except MissingL1:
-            made = None
-        if made is None or not _calls_kernel(made):
-            progress(f"planning {name} with attention in parts")
-            made = _planned(request, name, target, _import(request, rows, hide=True))
-        entries[name] = made
-    return entries
+    entries = {DECODE: 1, PREFILL: request.chunk}
+
+    def planned(name: str) -> Callable[[str], Entry]:
+        return lambda level: _plan_entry(request, name, entries[name], target, level, progress)
+
+    caches = import_entry(request, 1)[0].caches
+    state_bytes = sum(request.capacity * c.width * np.dtype(c.dtype).itemsize for c in caches)
+    room = StateRoom(state_bytes, target.l1_bytes(0), target.soc.memory.l3.size)
+    plans = [planned(name) for name in entries]
+    made = place_state(
+        plans, lambda entry: cycles_with_state(entry.lowered, target.soc, target.cores), room, target.state_memory
+    )
+    return dict(zip(entries, made, strict=True))
+
+
+def _plan_entry(
+    request: ExportedRequest, name: str, rows: int, target: Target, level: str, progress: Callable[[str], None]
+) -> Entry:
+    """The graph and plan of one entry point, the cache at a level of memory."""
+    progress(f"planning {name} of {rows} token{'s' if rows > 1 else ''}, the cache in {level.upper()}")
+    try:
+        made: Entry | None = _planned(request, name, target, import_entry(request, rows), level)
+    except MissingL1:
+        made = None
+    if made is None or not _calls_kernel(made):
+        progress(f"planning {name} with attention in parts")
+        made = _planned(request, name, target, _import(request, rows, hide=True), level)
+    return made
 
 
 def _calls_kernel(entry: Entry) -> bool:
@@ -127,12 +146,26 @@ def _calls_kernel(entry: Entry) -> bool:
     return all(layer.tiling.form.name.endswith("kernel") for layer in layers)
 
 
-def _planned(request: ExportedRequest, name: str, target: Target, made: tuple[DecoderGraph, Imported]) -> Entry:
+def _planned(
+    request: ExportedRequest, name: str, target: Target, made: tuple[DecoderGraph, Imported], level: str
+) -> Entry:
     graph, imported = made
-    network = build_network(target.prepare(imported.module), imported, f"{request.name}_{name}")
+    states = _states(request, graph, imported.inputs, level)
+    network = build_network(target.prepare(imported.module), imported, f"{request.name}_{name}", states)
     lowered = target.plan(network)
     check_on_chip(lowered, request.capacity, name)
     return Entry(graph, imported.inputs, lowered)
+
+
+def _states(request: ExportedRequest, graph: DecoderGraph, inputs: Sequence[str], level: str) -> tuple[State, ...]:
+    """Caches as states of a program: new rows go out behind the logits."""
+    counter = inputs.index(LENGTH) if LENGTH in inputs else None
+    made = []
+    for place, cache in enumerate(graph.caches):
+        size = request.capacity * cache.width * np.dtype(cache.dtype).itemsize
+        symbol = f"tvmgen_{request.name}_state_{place}" if level == "l1" else ""
+        made.append(State(inputs.index(cache.past), 1 + place, None, graph.rows, size, counter, level, symbol))
+    return tuple(made)
 
 
 @printable_messages()
@@ -154,7 +187,7 @@ def _import(request: ExportedRequest, rows: int, *, hide: bool) -> tuple[Decoder
     return graph, replace(imported, module=canonicalize(imported))
 
 
-def _facts(request: ExportedRequest, entries: dict[str, Entry]) -> ExportedFacts:
+def _facts(request: ExportedRequest, entries: dict[str, Entry], target: Target) -> ExportedFacts:
     graph = entries[DECODE].graph
     symbols: dict[str, str] = {UNWRITTEN: "hidden"}
     tables: dict[str, Any] = {}
@@ -171,10 +204,11 @@ def _facts(request: ExportedRequest, entries: dict[str, Entry]) -> ExportedFacts
         known = {s.name: symbols[UNWRITTEN if s.purpose == UNWRITTEN else s.name] for s in entry.graph.sources}
         return tuple(known.get(name, name) for name in entry.inputs)
 
+    level = entries[DECODE].lowered.plan.network.states[0].level
     hides = any(s.purpose == UNWRITTEN for e in entries.values() for s in e.graph.sources)
     return ExportedFacts(
         request.name, len(tables[TOKENS][0].data), request.capacity, request.chunk, tables[TOKENS], tables[POSITIONS],
-        tuple(states), inputs(entries[DECODE]), inputs(entries[PREFILL]), hides,
+        tuple(states), inputs(entries[DECODE]), inputs(entries[PREFILL]), hides, level, target.soc.memory.l3.size,
     )  # fmt: skip
 
 
@@ -190,7 +224,8 @@ def _metadata(made: ExportedFacts, records: dict[str, Any]) -> dict[str, Any]:
         "chunk": made.chunk,
         "logit_step": _STEP,
         "logits": "float32",
-        "state_bytes": sum(made.capacity * s.width * np.dtype(s.dtype).itemsize for s in made.states),
+        "state_bytes": sum(made.cache_bytes(s) for s in made.states),
+        "state_memory": made.level,
         "entries": {entry: {"layers": r["tvm_pulp"]["layers"], "memory": r["memory"]} for entry, r in records.items()},
     }
     return record

@@ -17,7 +17,7 @@ from tvm_pulp.sim.iss.machine import Machine
 
 _POLL_SECONDS = 0.02
 _CYCLES_PER_TOKEN = 40_000_000
-_STATUS = {1: "the cache is full", 2: "a token is not in the vocabulary"}
+_STATUS = {1: "the cache is full", 2: "a token is not in the vocabulary", 3: "L1 is too small for it"}
 
 
 @dataclass(frozen=True)

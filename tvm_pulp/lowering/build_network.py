@@ -86,6 +86,8 @@ class _Builder:
             tensor.quantization = self._origin.quantization.get(("input", source))
             self._values[parameter] = tensor
             inputs.append(tensor)
+        for state in self._origin.states:
+            inputs[state.past].level = state.level
         for block in function.body.blocks:
             for binding in block.bindings:
                 self._values[binding.var] = self._value(binding.var, binding.value)
@@ -94,7 +96,11 @@ class _Builder:
         outputs = [self._output(t, source) for t, source in zip(results, self._origin.outputs, strict=True)]
         for output, source in zip(outputs, self._origin.outputs, strict=True):
             output.quantization = self._origin.quantization.get(("output", source))
-        return Network(self._name, self._layers, inputs, outputs, self._origin)
+        network = Network(self._name, self._layers, inputs, outputs, self._origin)
+        for joined in network.joined_caches():
+            # In L1 the past is followed by the new rows already: what joins them is the buffer itself.
+            joined.level = "l1"
+        return network
 
     def _tensor(self, expression: Any) -> Any:
         if isinstance(expression, relax.Tuple):

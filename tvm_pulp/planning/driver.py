@@ -24,6 +24,7 @@ from tvm_pulp.planning.memory_limits import check_capacity, layers_to_move, spre
 from tvm_pulp.planning.partition_network import partition_network
 from tvm_pulp.planning.read_plan import read_plan, recorded_operators, recorded_regions
 from tvm_pulp.planning.smallest_size import check_smallest_size
+from tvm_pulp.planning.state_memory import check_in_place
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice, LayerForms, check_pins, offered_forms
@@ -69,6 +70,7 @@ def plan_network(network: Network, request: PlanRequest) -> LoweredPlan:
     check_smallest_size(network, request.soc, request.l2_bytes, bool(request.engines))
     given = request.given_plan
     plan = _planned(network, request) if given is None else _given(network, request, given)
+    check_in_place(plan)
     lowered = lower(plan, request.backends)
     check_capacity(plan, request.soc, request.l2_bytes, request.l2_available)
     faults = verify_plan(describe(lowered), request.soc)

@@ -39,7 +39,8 @@ def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> No
         used[tensor.level] += tensor.spec.bytes
         if tensor.level not in largest or tensor.spec.bytes > largest[tensor.level].spec.bytes:
             largest[tensor.level] = tensor
-    used["l2"] += sum(t.spec.bytes for t in (*plan.network.inputs, *plan.network.outputs))
+    used["l2"] += plan.outside_bytes()
+    used["l3"] += plan.network.state_bytes("l3")
     if used["l2"] > l2_bytes:
         way_out = "use smaller inputs or fewer channels"
         if used["l2"] <= l2_available:
@@ -48,6 +49,10 @@ def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> No
             f"the network needs {used['l2']} bytes of L2 and {l2_bytes} are available beside the code "
             f"({used['l2'] - l2_bytes} missing; activations and what comes from L3 take {plan.arena.size}, largest "
             f"constant that stays '{largest['l2'].name if 'l2' in largest else '-'}'): {way_out}"
+        )
+    if used["l3"] > soc.memory.l3.size and "l3" not in largest:
+        raise UserError(
+            f"the caches need {used['l3']} bytes of L3 and SoC {soc.name} has {soc.memory.l3.size}: keep fewer tokens"
         )
     if used["l3"] > soc.memory.l3.size:
         raise UserError(

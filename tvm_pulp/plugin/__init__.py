@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tvm_pulp.plugin.build import build
+from tvm_pulp.plugin.build import build, find_installation
 from tvm_pulp.plugin.write import SIMULATORS, write
 
 __all__ = [
     "SIMULATORS",
     "build",
+    "find_installation",
     "write",
 ]

@@ -12,11 +12,15 @@ from tvm_pulp.sim.etiss import installation as etiss
 from tvm_pulp.sim.gvsoc import installation as gvsoc
 
 
-def build(simulator: str, folder: Path, options: Mapping[str, str]) -> None:
-    """Run the plug-in's Makefile; a user error with the compiler's first complaint where it fails."""
+def find_installation(simulator: str, options: Mapping[str, str]) -> dict[str, str]:
+    """What the plug-in's Makefile must be told; a user error where something is missing that it needs."""
     if shutil.which("make") is None:
         raise UserError("--build needs `make`, which is not installed: install it, or build the folder elsewhere")
-    variables = _VARIABLES[simulator](options)
+    return _VARIABLES[simulator](options)
+
+
+def build(simulator: str, folder: Path, variables: Mapping[str, str]) -> None:
+    """Run the plug-in's Makefile; a user error with the compiler's first complaint where it fails."""
     command = ["make", "-C", str(folder), *(f"{name}={value}" for name, value in variables.items())]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -26,7 +30,7 @@ def build(simulator: str, folder: Path, options: Mapping[str, str]) -> None:
 
 
 def _gvsoc(options: Mapping[str, str]) -> dict[str, str]:
-    found = gvsoc.find(options)
+    found = gvsoc.find(options, request="--build", option="--home")
     sources = found.sources()
     if sources is None:
         raise UserError(
@@ -37,7 +41,7 @@ def _gvsoc(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _etiss(options: Mapping[str, str]) -> dict[str, str]:
-    prefix = etiss.find(options).prefix
+    prefix = etiss.find(options, request="--build", option="--home").prefix
     if not (prefix / "include" / "etiss" / "Plugin.h").is_file():
         raise UserError(
             f"--build needs ETISS's headers, and {prefix} has no include/etiss: set ETISS_HOME to an install"

@@ -1,4 +1,4 @@
-"""The plug-in for GVSoC: one component for all engines, and two targets that extend its Siracusa by them."""
+"""The plug-in for GVSoC: a component for all engines, one for L3, and two targets that extend its Siracusa by them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from tvm_pulp.errors import UserError
 from tvm_pulp.plugin.engine_files import EngineFiles
 from tvm_pulp.plugin.runtime_files import common_files, filled, model_rules, runtime_folder
+from tvm_pulp.sim.gvsoc.runner import L3_VARIABLE
 from tvm_pulp.soc.description import Soc
 
 DEFAULT_SOC = "siracusa-gvsoc"
 HAL = "siracusa"
 TARGET, BANKS_TARGET = "siracusa_tvm_pulp", "siracusa_tvm_pulp_banks"
+COMPONENTS = ("peripheral", "hyperram")
 # Slots of the peripheral bus, and bits of an address that count in L1: aliases differ above.
 _REGISTER_WINDOW, _L1_MASK = 0x400, 0xFFFFF
 
@@ -25,19 +27,28 @@ def files(soc: Soc, engines: Sequence[EngineFiles]) -> dict[str, bytes]:
         )
     names = [engine.name for engine in engines]
     listed = json.dumps([_entry(soc, engine) for engine in engines], indent=2) + "\n"
-    made = common_files() | {
-        "src/peripheral.cpp": (runtime_folder() / "plugins" / "gvsoc" / "peripheral.cpp").read_bytes(),
-        "tvm_pulp_peripheral.py": filled("gvsoc/tvm_pulp_peripheral.py.in"),
+    sources = runtime_folder() / "plugins" / "gvsoc"
+    made = common_files() | {f"src/{name}.cpp": (sources / f"{name}.cpp").read_bytes() for name in COMPONENTS}
+    made |= {f"tvm_pulp_{name}.py": filled(f"gvsoc/tvm_pulp_{name}.py.in") for name in COMPONENTS}
+    made |= {
         "engines.json": listed.encode(),
         "Makefile": filled(
             "gvsoc/Makefile.in", LIBRARIES=" ".join(f"lib/{name}.so" for name in names), MODELS=model_rules(names)
         ),
-        "README.md": filled("gvsoc/README.md.in", ENGINES=", ".join(names), TARGET=TARGET, BANKS_TARGET=BANKS_TARGET),
+        "README.md": filled(
+            "gvsoc/README.md.in",
+            ENGINES=", ".join(names),
+            TARGET=TARGET,
+            BANKS_TARGET=BANKS_TARGET,
+            L3_VARIABLE=L3_VARIABLE,
+        ),
     }
     for target, conflicts in ((TARGET, False), (BANKS_TARGET, True)):
         made[f"{target}.py"] = filled(
             "gvsoc/siracusa_tvm_pulp.py.in",
             BANK_CONFLICTS=str(conflicts),
+            L3_SIZE=f"0x{soc.memory.l3.size:x}",
+            L3_VARIABLE=L3_VARIABLE,
             WITH_BANKS=" and L1 banks of four bytes per cycle" if conflicts else "",
         )
     for engine in engines:

@@ -3,7 +3,8 @@
 QDQ form with static scales; activations int8; weights symmetric, per channel, 8 or 4 bits. Activations are symmetric
 where a convolution pads them and they can be negative: padding is a true zero then and costs nothing. What a ReLU made
 uses all 256 steps: its zero point is the lowest value, which the accelerator stores as an unsigned zero. An input whose
-samples are multiples of one step, as those of pictures are, keeps that step: it loses nothing.
+samples are multiples of one step, as those of pictures are, keeps that step: it loses nothing. Masks of
+minus infinity become low enough numbers (`finite_masks`).
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 import contextlib
 import logging
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.post_training.finite_masks import with_finite_masks
 from tvm_pulp.post_training.session import Feeds
 
 _MOST_LEVELS = 256
@@ -33,18 +35,16 @@ class Quantizer:
     def __init__(self, model: Any, samples: Sequence[Feeds], method: str, weight_bits: int) -> None:
         from onnxruntime import quantization
 
-        self.model, self._weight_bits = model, weight_bits
-        self._inputs = {name: grid([sample[name] for sample in samples]) for name in samples[0]}
         kinds = quantization.CalibrationMethod
         chosen = {"minmax": kinds.MinMax, "entropy": kinds.Entropy, "percentile": kinds.Percentile}[method]
-        with _quiet(), tempfile.TemporaryDirectory() as folder:
-            calibrator = _calibrator(model, Path(folder), chosen)
-            try:
-                calibrator.collect_data(_reader(samples))
-                self._ranges = calibrator.compute_data()
-            except Exception as error:
-                reason = " ".join(str(error).split())[:200]
-                raise UserError(f"calibration: onnxruntime does not run the model with it ({reason})") from None
+
+        def extremes(masked: Any) -> Callable[[str], tuple[float, float]]:
+            found = _ranges(masked, samples, kinds.MinMax)
+            return lambda name: _range(found, name)
+
+        self.model, self._weight_bits = with_finite_masks(_copied(model), extremes), weight_bits
+        self._inputs = {name: grid([sample[name] for sample in samples]) for name in samples[0]}
+        self._ranges = _ranges(self.model, samples, chosen)
 
     def layers(self) -> list[str]:
         """Names of nodes with weights, in order."""
@@ -118,6 +118,18 @@ def _pads(node: Any) -> bool:
     stated = {a.name: a for a in node.attribute}
     automatic = stated["auto_pad"].s.decode() if "auto_pad" in stated else "NOTSET"
     return automatic.startswith("SAME") or ("pads" in stated and any(stated["pads"].ints))
+
+
+def _ranges(model: Any, samples: Sequence[Feeds], method: Any) -> Any:
+    """Of every activation that a quantizer may want to know about."""
+    with _quiet(), tempfile.TemporaryDirectory() as folder:
+        calibrator = _calibrator(model, Path(folder), method)
+        try:
+            calibrator.collect_data(_reader(samples))
+            return calibrator.compute_data()
+        except Exception as error:
+            reason = " ".join(str(error).split())[:200]
+            raise UserError(f"calibration: onnxruntime does not run the model with it ({reason})") from None
 
 
 def _range(ranges: Any, name: str) -> tuple[float, float]:

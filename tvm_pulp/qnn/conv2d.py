@@ -96,18 +96,32 @@ class Conv2d(Operator):
             place = tirx.truncmod(pixel, i32(oh * ow)) if n > 1 else pixel
             oy = loops.bind("oy", tirx.truncdiv(place, i32(ow)))
             ox = loops.bind("ox", tirx.truncmod(place, i32(ow)))
-            with loops.loop("k", o) as k:
-                acc = loops.accumulator("acc", bias[k] if bias is not None else 0, attributes)
-                first = tirx.truncdiv(k, i32(o // groups)) * per_group if groups > 1 else i32(0)
-                with loops.loop("ky", kh) as ky:
-                    iy = loops.bind("iy", oy * sh + ky * dh - top)
-                    with guard(loops, iy, h, padded_h), loops.loop("kx", kw) as kx:
-                        ix = loops.bind("ix", ox * sw + kx * dw - left)
-                        with guard(loops, ix, w, padded_w), loops.loop("c", per_group) as c:
-                            value = i32(x[tuple(at(batch, iy, ix, first + c if groups > 1 else c))])
-                            value = value - zero_point if zero_point else value
-                            acc.add_product(value, i32(weight[tuple(at(k, ky, kx, c))]))
-                loops.store(y, at(batch, oy, ox, k), requant.expression(acc.value, operands, k))
+            top_row, left_column = oy * sh - top, ox * sw - left
+
+            def channels(padded_h: bool, padded_w: bool) -> None:
+                """All channels of a pixel, with a look at every tap whether it is inside where windows are padded."""
+                with loops.loop("k", o) as k:
+                    acc = loops.accumulator("acc", bias[k] if bias is not None else 0, attributes)
+                    first = tirx.truncdiv(k, i32(o // groups)) * per_group if groups > 1 else i32(0)
+                    with loops.loop("ky", kh) as ky:
+                        iy = loops.bind("iy", oy * sh + ky * dh - top)
+                        with guard(loops, iy, h, padded_h), loops.loop("kx", kw) as kx:
+                            ix = loops.bind("ix", ox * sw + kx * dw - left)
+                            with guard(loops, ix, w, padded_w), one_or_loop(loops, "c", per_group) as c:
+                                value = i32(x[tuple(at(batch, iy, ix, first + c if groups > 1 else c))])
+                                value = value - zero_point if zero_point else value
+                                acc.add_product(value, i32(weight[tuple(at(k, ky, kx, c))]))
+                    loops.store(y, at(batch, oy, ox, k), requant.expression(acc.value, operands, k))
+
+            if groups > 1 and per_group == 1 and (padded_h or padded_w):
+                # Few products for every tap: windows inside the image are worth code of their own.
+                lowest, rightmost = top_row + (kh - 1) * dh, left_column + (kw - 1) * dw
+                with loops.when(tirx.all(top_row >= 0, lowest < h, left_column >= 0, rightmost < w)):
+                    channels(False, False)
+                with loops.otherwise():
+                    channels(padded_h, padded_w)
+            else:
+                channels(padded_h, padded_w)
         return loops.finish("conv2d").with_attr("zero_point", zero_point)
 
     @staticmethod
@@ -120,6 +134,11 @@ class Conv2d(Operator):
 def _last(shape: Sequence[int]) -> tuple[int, ...]:
     """A shape with channels second as one with channels last."""
     return (shape[0], *shape[2:], shape[1])
+
+
+def one_or_loop(loops: Loops, name: str, extent: int) -> Any:
+    """A loop, or its only iteration; for operators of groups, whose only channel needs none."""
+    return loops.loop(name, extent) if extent > 1 else nullcontext(i32(0))
 
 
 def guard(loops: Loops, position: Any, size: int, needed: bool) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,9 @@ from tvm_pulp.qnn.lineage import Lineage
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.quantization import Quantization
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+# Caches of one buffer begin at multiples of it.
+_ALIGNMENT = 16
 
 
 @dataclass(eq=False)
@@ -24,7 +27,7 @@ class Tensor:
     source: str = ""  # the model's own name
     data: np.ndarray | None = None
     view_of: Tensor | None = None
-    # Where it lives: l2, l3, or a part of the SoC's weight memory. L1 holds only tiles.
+    # Where it lives: l2, l3, or a part of the SoC's weight memory. L1 holds only tiles, and state that was put there.
     level: str = "l2"
     # Of an input or output that `--io` made integer.
     quantization: Quantization | None = None
@@ -82,13 +85,30 @@ class Layer:
 class State:
     """A cache: an input with `length` rows, and an output with `rows` new ones that belong behind them.
 
-    Both are [1, positions, heads, size] and lie in one buffer, which stays between calls.
+    Both have a row per position and belong to one buffer of `bytes`, which stays between calls.
     """
 
     past: int  # place among the inputs
     present: int  # place among the outputs
-    length: int
+    length: int | None  # None: the input `counter` tells it at run time
     rows: int
+    bytes: int
+    counter: int | None = None
+    # Where the buffer lies: l1, l2 or l3. In L1 code knows its address, `offset` bytes behind the symbol; in L3 it is
+    # `offset` bytes behind the first.
+    level: str = "l2"
+    symbol: str = ""
+    offset: int = 0
+
+
+def placed_states(states: Sequence[State], level: str, symbol: str = "") -> tuple[State, ...]:
+    """States at a level of memory: in L1 each has a symbol, in L3 they lie one behind the other."""
+    made, offset = [], 0
+    for number, state in enumerate(states):
+        known = f"{symbol}_{number}" if level == "l1" else ""
+        made.append(replace(state, level=level, symbol=known, offset=offset if level == "l3" else 0))
+        offset += -(-state.bytes // _ALIGNMENT) * _ALIGNMENT
+    return tuple(made)
 
 
 @dataclass(frozen=True)
@@ -125,6 +145,24 @@ class Network:
     def states(self) -> tuple[State, ...]:
         """Inputs and outputs that share a buffer."""
         return self.origin.states if self.origin is not None else ()
+
+    def state_of(self, tensor: Tensor) -> State | None:
+        """The cache whose earlier rows, or all of whose rows in L1, a tensor is."""
+        joined = self.joined_caches().get(tensor.storage)
+        return next((s for s in self.states if self.inputs[s.past] is tensor.storage), joined)
+
+    def joined_caches(self) -> dict[Tensor, State]:
+        """Results of joining a cache in L1 with its new rows."""
+        pasts = {self.inputs[s.past]: s for s in self.states if s.level == "l1" and s.length is not None}
+        return {
+            layer.outputs[0]: pasts[layer.inputs[0]]
+            for layer in self.layers
+            if layer.operator == "concat" and layer.inputs[0] in pasts
+        }
+
+    def state_bytes(self, level: str) -> int:
+        """Bytes of all caches at a level of memory."""
+        return sum(-(-s.bytes // _ALIGNMENT) * _ALIGNMENT for s in self.states if s.level == level)
 
     def constants(self) -> list[Tensor]:
         """Constant tensors in the order of first use."""

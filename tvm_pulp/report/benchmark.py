@@ -36,6 +36,7 @@ class Row:
     bound_cycles: int
     energy_uj: float | None
     c_bytes: int  # emitted for this network, weights not counted
+    code_bytes: int  # instructions of the program: runtime, kernels and network
     losses: tuple[tuple[str, str, int], ...]  # layer, engine, cycles above its bound
     groups: tuple[tuple[str, int], ...]  # operator and engine, cycles
     golden: str
@@ -69,6 +70,7 @@ def measure(
         report["bound_cycles"],
         report["energy_uj"],
         c_bytes,
+        report["code_bytes"],
         losses,
         tuple(sorted(groups.items(), key=lambda g: (-g[1], g[0]))),
         golden,
@@ -85,7 +87,7 @@ def markdown(rows: Sequence[Row], before: Sequence[Mapping[str, Any]] = ()) -> l
     old = {(r["network"], r["configuration"]): r["cycles"] for r in before}
     head = ["network", "configuration", "cycles", *(["before", "change"] if old else []), "cold", "estimated"]
     head += ["MAC/cycle", "bound", "share", "best known", "ratio", "greedy plan", "µJ (est.)", "C without weights"]
-    head.append("golden")
+    head += ["code", "golden"]
     lines = ["| " + " | ".join(head) + " |", "|---|---|" + "---:|" * (len(head) - 2)]
     for r in rows:
         known = r.best_known
@@ -99,7 +101,7 @@ def markdown(rows: Sequence[Row], before: Sequence[Mapping[str, Any]] = ()) -> l
         cells.append(f"{known / r.cycles:.2f}×" if known else "–")
         cells.append(f"{r.greedy_cycles / r.cycles:.2f}×" if r.greedy_cycles else "–")
         cells.append(f"{r.energy_uj:.1f}" if r.energy_uj is not None else "–")
-        cells += [f"{r.c_bytes / 1000:.0f} kB", r.golden]
+        cells += [f"{r.c_bytes / 1000:.0f} kB", f"{r.code_bytes:,}", r.golden]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 

@@ -57,8 +57,17 @@ def explain_plan(plan: Plan, stream: TextIO) -> None:
     for layer in plan.layers:
         macs[layer.engine] = macs.get(layer.engine, 0) + layer.layer.macs
         cycles[layer.engine] = cycles.get(layer.engine, 0) + layer.added_cycles
+    print_state(plan.network, stream)
     print(f"MACs by engine: {_shares(macs)}; about {plan.estimated_cycles:,} cycles in all", file=stream)
     print(f"time by engine: {_shares(cycles)}", file=stream)
+
+
+def print_state(network: Network, stream: TextIO) -> None:
+    """Where caches lie, if there are any."""
+    for level in dict.fromkeys(s.level for s in network.states):
+        kept = [s for s in network.states if s.level == level]
+        count = f"{len(kept)} cache{'s' if len(kept) > 1 else ''}"
+        print(f"state: {count}, {sum(s.bytes for s in kept):,} bytes in {level.upper()}", file=stream)
 
 
 def _shares(amounts: dict[str, int]) -> str:

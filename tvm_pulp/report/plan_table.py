@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TextIO
 
 from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.report.explain import print_state
 from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
 from tvm_pulp.tiling.plan import LayerPlan, Plan
 
@@ -76,6 +77,7 @@ def print_plan(plan: Plan, stream: TextIO, described: dict[str, Any]) -> None:
         f"(largest live set {plan.arena.largest_live_set:,}); {levels or 'no constants'}",
         stream,
     )
+    print_state(plan.network, stream)
     for line in _planner_lines(plan):
         print_wrapped(line, stream)
 

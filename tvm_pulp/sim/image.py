@@ -23,6 +23,10 @@ def make_image(program: Elf, facts: Mapping[str, Any], inputs: Sequence[np.ndarr
         _place(segments, program.symbols[name], struct.pack("<I", value))
     for tensor, array in zip(facts["inputs"], inputs, strict=True):
         check_input(tensor, array)
+        if "l3" in tensor:
+            raise UserError(
+                f"'{tensor['name']}' lies in L3, which only --device iss fills: compile with --state-memory l2"
+            )
         _place(segments, program.symbols[tensor["symbol"]], np.ascontiguousarray(array).tobytes())
     return elf_file(program.entry, [(address, bytes(data)) for address, data in segments if data])
 

@@ -103,8 +103,9 @@ class Plan:
         """Where constants lie in L3."""
         offsets, position = {}, 0
         for fetch in self.schedule.fetches:
-            offsets[fetch.tensor] = position
-            position += aligned(fetch.tensor.spec.bytes)
+            if fetch.tensor.kind == "constant":
+                offsets[fetch.tensor] = position
+                position += aligned(fetch.tensor.spec.bytes)
         return offsets
 
     def table_bytes(self) -> int:
@@ -114,8 +115,13 @@ class Plan:
 
     def with_l2_needed(self) -> Plan:
         """Counts L2 now: levels of constants change when other plans are tried."""
-        outside = sum(t.spec.bytes for t in (*self.network.inputs, *self.network.outputs))
+        outside = self.outside_bytes()
         return replace(self, l2_needed=self.arena.size + self.table_bytes() + self.constants_in("l2") + outside)
+
+    def outside_bytes(self) -> int:
+        """Bytes of the caller's inputs and outputs in L2; state may lie elsewhere."""
+        ends = (*self.network.inputs, *self.network.outputs)
+        return sum(t.spec.bytes for t in ends if t.storage.level == "l2")
 
     def constants_in(self, level: str) -> int:
         """Bytes of constants at a level of memory."""

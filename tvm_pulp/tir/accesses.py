@@ -10,7 +10,7 @@ from tvm_pulp.tir.regions import Access, Region
 from tvm_pulp.tir.statements import (
     BUNDLE,
     CALL,
-    FETCH,
+    FETCHES,
     L1,
     L2,
     LOAD,
@@ -31,7 +31,7 @@ def access_of(tables: Tables, made: Any) -> Access:
         return _compute_access(tables, tables.slots[integer(made, 1)])
     if name == BUNDLE:
         return Access((), (_region(made.value.args[3], integer(made, 5)),))
-    if name == FETCH:
+    if name in FETCHES:
         return Access((), (_region(made.value.args[2], integer(made, 3)),))
     if not name.startswith((LOAD, STORE)):
         return Access()

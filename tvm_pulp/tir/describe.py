@@ -48,6 +48,10 @@ def describe(lowered: LoweredPlan) -> Record:
             for b in plan.schedule.blocks
         ],
         "constants": [{"name": t.name, "level": t.level, "bytes": t.spec.bytes} for t in plan.constants()],
+        # Caches that stay between calls, by the input that holds their earlier rows.
+        "state": [
+            {"name": plan.network.inputs[s.past].name, "level": s.level, "bytes": s.bytes} for s in plan.network.states
+        ],
         "bundles": [_bundle(b) for b in plan.schedule.bundles],
         "inputs": [t.storage.name for t in plan.network.inputs],
         "outputs": [t.storage.name for t in plan.network.outputs],
@@ -152,7 +156,7 @@ class _Program:
                 waits.append({"agent": 0, "ticket": integer(made, 0)})
             elif name == tir.WAIT_L3:
                 waits.append({"agent": 0, "l3": True})
-            elif name == tir.FETCH:
+            elif name in tir.FETCHES:
                 found[-1]["actions"].append(self._fetch(made))
             elif name == tir.BARRIER:
                 barrier = True

@@ -38,7 +38,7 @@ from tvm_pulp.tir.statements import (
     BUNDLE,
     CALL,
     END,
-    FETCH,
+    FETCHES,
     LAYER,
     STEP,
     SUBMIT,
@@ -113,8 +113,8 @@ class _Pass:
 
     def _boot(self, statements: list[Any]) -> None:
         """The entry function waits for what it fetched; the executor's first page is among it."""
-        fetches = [s for s in statements if statement_name(s) == FETCH]
-        loads = [s for s in statements if statement_name(s) != FETCH]
+        fetches = [s for s in statements if statement_name(s) in FETCHES]
+        loads = [s for s in statements if statement_name(s) not in FETCHES]
         self._result += [statement(STEP, BOOT), *fetches]
         for made in fetches:
             self._add("l3", [access_of(self._tables, made)], 0, 0)
@@ -139,7 +139,7 @@ class _Pass:
             if name == LAYER:
                 continue
             access = access_of(self._tables, made)
-            if name == FETCH:
+            if name in FETCHES:
                 fetches.append((made, access))
                 self._require(sync, access, 0, "l3")
             elif name == CALL:
@@ -193,7 +193,9 @@ class _Pass:
         loads are those of the core that has the most urgent one, as long as the DMA takes them without holding it up.
         """
         names = [statement_name(s) for s in statements]
-        transfers = [s for s, name in zip(statements, names, strict=True) if name not in (LAYER, FETCH, CALL, SUBMIT)]
+        transfers = [
+            s for s, name in zip(statements, names, strict=True) if name not in (LAYER, *FETCHES, CALL, SUBMIT)
+        ]
         agents = {made: self._agent(made, beside_kernel=CALL in names) for made in transfers}
         loads = [made for made in transfers if not self._move(made).outward]
         if len({agents[made] for made in loads}) > 1 and len(loads) <= self._tables.plan.commands_in_flight:

@@ -80,7 +80,7 @@ class _Tiles:
         offsets = self._tables.plan.l3_offsets()
         for fetch in self._tables.plan.schedule.fetches:
             target = place(TENSOR, fetch.tensor.name, 0)
-            yield statement(FETCH, fetch.position, target, offsets[fetch.tensor], fetch.tensor.spec.bytes)
+            yield statement(FETCH, fetch.position, target, offsets.get(fetch.tensor, 0), fetch.tensor.spec.bytes)
 
     def _compute(self, slot: Slot) -> Any:
         page = self._tables.plan.schedule.pages[slot.index]

@@ -5,6 +5,7 @@
     dma_load(position, move, local, external, bytes)               also _2d with line and stride; dma_store alike
     dma_load_bundle(position, move, local, bundle, offset, bytes)  constants of a layer or a tile
     l3_load(position, place, offset, bytes)                        a constant from L3 to L2
+    l3_load_rows(position, place, state, bytes, counter, row)      rows of a cache, at most so many bytes
     submit(position, slot, descriptor)                             start the job whose structure lies there
     call(position, slot, descriptor)                               a kernel on all cores, its arguments there
 
@@ -20,7 +21,8 @@ from typing import Any
 from tvm import tirx
 
 RUN, LAYER, LOAD, STORE, SUBMIT, CALL = "run", "layer", "dma_load", "dma_store", "submit", "call"
-BUNDLE, FETCH = "dma_load_bundle", "l3_load"
+BUNDLE, FETCH, FETCH_ROWS = "dma_load_bundle", "l3_load", "l3_load_rows"
+FETCHES = (FETCH, FETCH_ROWS)
 BUFFER, TENSOR = "buffer", "tensor"
 L1, L2, AT = "L1", "L2", "AT"
 # What `insert_barriers` adds.

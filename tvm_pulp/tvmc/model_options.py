@@ -56,6 +56,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--state", action="store_true", help="caches that go in and come out stay in the device, appended in place"
     )
+    parser.add_argument(
+        "--state-memory", metavar="LEVEL", help="where caches lie: l1, l2 or l3; default: as the planner finds best"
+    )
     parser.add_argument("--capacity", type=int, metavar="N", help="tokens that the cache of a language model holds")
     parser.add_argument(
         "--tokenizer", metavar="FILE", help="tokenizer.json of a language model; travels in the archive"
@@ -159,6 +162,7 @@ def options_of(args: argparse.Namespace) -> Any:
         capacity=args.capacity,
         tokenizer=args.tokenizer,
         state=args.state,
+        state_memory=args.state_memory,
         pins=parse_pins(args.pin),
         io=args.io,
     )

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tvm_pulp.plugin import SIMULATORS, build, write
+    from tvm_pulp.plugin import SIMULATORS, build, find_installation, write
 
     if args.SIMULATOR not in SIMULATORS:
         raise UserError(f"no plug-in for '{args.SIMULATOR}': choose {' or '.join(SIMULATORS)}")
@@ -31,10 +31,12 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"-o: '{folder}' is there already: name a new or empty folder")
+    # Before anything is written: a folder that is there stands in the way of the next try.
+    found = find_installation(args.SIMULATOR, {"home": args.home} if args.home else {}) if args.build else None
     engines = write(args.SIMULATOR, folder, args.soc, args.engine)
     text = f"wrote {folder}: {', '.join(engines)} for {args.SIMULATOR}"
-    if args.build:
-        build(args.SIMULATOR, folder, {"home": args.home} if args.home else {})
+    if found is not None:
+        build(args.SIMULATOR, folder, found)
         text += ", built"
     print(f"tvmc plugin: {text}; {folder}/README.md tells how to use it", file=sys.stderr)
     return 0

@@ -94,7 +94,7 @@ class Kernel:
 class Pointer:
     """The address of an operand, plus bytes, as a word of a descriptor."""
 
-    operand: Local
+    operand: Local | Tensor  # a tensor: state that lies in L1
     offset: int = 0
 
 
@@ -109,8 +109,8 @@ class Call:
     structure: str
     fields: tuple[str, ...]
     arguments: tuple[int | Pointer, ...]
-    reads: tuple[Local, ...]
-    writes: tuple[Local, ...]
+    reads: tuple[Local | Tensor, ...]
+    writes: tuple[Local | Tensor, ...]
     cost: CoreCost = FREE
 
     @property

@@ -24,9 +24,12 @@ def check_capacity(plan: Record, soc: Any) -> list[str]:
         faults.append(f"the L1 budget {plan['l1_bytes']} exceeds the memory's {soc.memory.l1.size} bytes")
     room = Platform(soc).constant_levels()
     used = dict.fromkeys(room, 0)
-    for constant in plan["constants"]:
-        if constant["level"] in used:
-            used[constant["level"]] += constant["bytes"]
+    for kept in (*plan["constants"], *plan["state"]):
+        if kept["level"] in used:
+            used[kept["level"]] += kept["bytes"]
+    taken = plan["l1_bytes"] + sum(s["bytes"] for s in plan["state"] if s["level"] == "l1")
+    if taken > soc.memory.l1.size:
+        faults.append(f"tiles and state take {taken} bytes of L1, more than its {soc.memory.l1.size}")
     used["L2"] = _l2_bytes(plan)
     room["L2"] = soc.memory.l2.size - soc.memory.l2.private_bytes
     for level, size in used.items():
@@ -39,6 +42,7 @@ def _l2_bytes(plan: Record) -> int:
     """The arena, bundles, and what transfers reach by name: constants, inputs and outputs of the network."""
     reached: dict[str, int] = {}
     outside = {"L1", "L2", "L3", *(c["name"] for c in plan["constants"] if c["level"].startswith("weight"))}
+    outside |= {s["name"] for s in plan["state"] if s["level"] != "l2"}
     for step in plan["program"]:
         for action in step["actions"]:
             for access in (*read_by(action), *action.get("writes", [])):

@@ -26,7 +26,15 @@ _MODULES = {
     "qdq_llama": "qdq_llama",
 }
 # Of sizes that are compiled on demand only: encoders for accelerators with one multiplier per tensor.
-_ENCODERS = ("octave_attention", "mobilebert", "mobilebert_layer", "mobilebert_narrow", "dinov2_layer", "whisper_layer")
+_ENCODERS = (
+    "octave_attention",
+    "octave_head",
+    "mobilebert",
+    "mobilebert_layer",
+    "mobilebert_narrow",
+    "dinov2_layer",
+    "whisper_layer",
+)
 
 # Classifiers with a float twin, and their classes.
 _CLASSES = {"dscnn": 12, "resnet8": 10, "mobilenetv1": 2}

@@ -18,6 +18,8 @@ BIAS_DEVIATION = 0.05
 LOGIT_REACH = 9.0
 # Of GELU: an input of 127 stands for this.
 GELU_REACH = 4.0
+# Of biases in steps of what they are added to, and bits of the weights behind the point.
+NO_NORM_DEVIATION, NO_NORM_SHIFT = 2.0, 8
 
 
 def eight_bits(scale: float, signed: bool = True) -> Requantization:
@@ -51,6 +53,32 @@ def linear_gelu(builder: Builder, name: str, x: Tensor, channels: int) -> Tensor
     acc = layers.gelu_accumulator(builder, name, made, GELU_REACH)
     one = acc.bound / made.bound
     return builder.requantize(name, acc, eight_bits(1 / one), step=made.step)
+
+
+def residual_sum(builder: Builder, name: str, a: Tensor, b: Tensor) -> Tensor:
+    """Sum of two tensors: the one with the finer step is brought to the other's, which stays as it is."""
+    fine, coarse = (a, b) if a.step < b.step else (b, a)
+    scaled = builder.requantize(f"{name}_scaled", fine, eight_bits(fine.step / coarse.step), step=coarse.step)
+    return builder.add(f"{name}_sum", coarse, scaled)
+
+
+def residual(builder: Builder, name: str, a: Tensor, b: Tensor) -> Tensor:
+    """Sum of two tensors, requantized."""
+    return rescale(builder, name, residual_sum(builder, name, a, b))
+
+
+def no_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
+    """A weight and a bias per column, and the step that results: one multiplication in place of a normalization."""
+    columns = x.values.shape[-1]
+    weight = builder.random(f"{name}_weight").uniform(0.8, 1.2, columns)
+    bias = builder.random(f"{name}_bias").normal(columns) * NO_NORM_DEVIATION
+    scale = 127 / calibration.reach(x.values * weight + bias, signed=True)
+    one = 1 << NO_NORM_SHIFT
+    integers = [np.rint(weight * scale * one).astype(np.int64), np.rint((bias * scale + 0.5) * one).astype(np.int64)]
+    names = [builder.graph.constant(f"{name}_{n}", v) for n, v in zip(("weight", "bias"), integers, strict=True)]
+    builder.graph.node("iNoNorm", [x.name, *names], name, private=True, D=one, n_levels=256, mul=1)
+    values = np.clip((x.values * integers[0] + integers[1]) >> NO_NORM_SHIFT, -128, 127)
+    return Tensor(name, values, 128, x.step / scale)
 
 
 def octave_softmax(builder: Builder, name: str, logits: Tensor, levels: int = 256) -> Tensor:

@@ -6,7 +6,7 @@ feed-forward networks are two halves whose results are added.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,15 +52,15 @@ class Encoder:
         if self.normalizes:
             normal = layers.layer_norm(builder, f"{name}_norm1", x)
             made = tensor_wise.attention(builder, name, normal, self.heads, self.head, levels)
-            x = builder.residual(f"{name}_add1", x, made)
+            x = tensor_wise.residual(builder, f"{name}_add1", x, made)
             normal = layers.layer_norm(builder, f"{name}_norm2", x)
-            return builder.residual(f"{name}_add2", x, self._feed_forward(builder, f"{name}_feed", normal))
+            return tensor_wise.residual(builder, f"{name}_add2", x, self._feed_forward(builder, f"{name}_feed", normal))
         made = tensor_wise.attention(builder, name, x, self.heads, self.head, levels)
-        x = layers.no_norm(builder, f"{name}_norm", builder.residual(f"{name}_add", x, made))
+        x = tensor_wise.no_norm(builder, f"{name}_norm", tensor_wise.residual_sum(builder, f"{name}_add", x, made))
         for number in range(self.networks):
             part = f"{name}_feed{number}"
-            made = builder.residual(f"{part}_add", x, self._feed_forward(builder, part, x))
-            x = layers.no_norm(builder, f"{part}_norm", made)
+            made = self._feed_forward(builder, part, x)
+            x = tensor_wise.no_norm(builder, f"{part}_norm", tensor_wise.residual_sum(builder, f"{part}_add", x, made))
         return x
 
     def _feed_forward(self, builder: Builder, name: str, x: Tensor) -> Tensor:
@@ -72,12 +72,15 @@ class Encoder:
             parts.append(tensor_wise.linear(builder, f"{name}_out{number}", made, self.width))
         total = parts[0]
         for number, part in enumerate(parts[1:]):
-            total = builder.residual(f"{name}_sum{number}", total, part)
+            total = tensor_wise.residual(builder, f"{name}_sum{number}", total, part)
         return total
 
 
-def _attention(builder: Builder, inputs: Sequence[Tensor]) -> None:
-    builder.output(tensor_wise.attention(builder, "attention", inputs[0], 4, 64))
+def _attention(heads: int) -> Callable[[Builder, Sequence[Tensor]], None]:
+    def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
+        builder.output(tensor_wise.attention(builder, "attention", inputs[0], heads, 64))
+
+    return define
 
 
 def _mobilebert(name: str, layers: int, networks: int) -> Encoder:
@@ -92,6 +95,7 @@ ENCODERS = (
     Encoder("whisper_layer", 512, 384, 6, 64, 1536, 1),
 )
 NETWORKS = (
-    ZooModel("octave_attention", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention, 2),
+    ZooModel("octave_attention", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention(4), 2),
+    ZooModel("octave_head", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention(1), 2),
     *(ZooModel(e.name, ("tokens",), e.sample, e.define, 2) for e in ENCODERS),
 )

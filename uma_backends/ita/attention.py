@@ -174,6 +174,11 @@ class AttentionForm:
         """One panel of [head][64] per tile of keys: turned by the cores, or projected so by the engine."""
         heads, _, keys, _, width = self.parts.sizes
         if "v" not in self.packed:
+            if self.parts.turned and not self.parts.v.beside:
+                t = self.parts.v.tensor
+                rows = Tensor(f"{t.name}_rows", TensorSpec((heads * width, keys), "int8"), t.kind, view_of=t)
+                part = Box((head * width, 0), (width, keys))
+                return load_exact_panels("v", rows, part, self.context, padded(width))
             return load_turned("v", *_head(self.parts.v, heads, head, keys, width), self.context)
         loads, right = self._inputs("v", inputs)
         packed, p, s = self.packed["v"], tiles(width), tiles(keys)

@@ -11,8 +11,8 @@ from uma_backends.ita.geometry import GROUP, LONGEST_INNER, TILE, tiles
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
 from uma_backends.ita.reference import Requantization
 from uma_backends.ita.requantization import rule_of, silent_bias
+from uma_backends.ita.turned_values import SWAP, TURN
 
-_SWAP = [0, 2, 1, 3]
 _LARGEST = 255
 
 
@@ -42,8 +42,14 @@ class Attention:
     def sizes(self) -> tuple[int, int, int, int, int]:
         """Heads, queries, keys, size of a head's keys and of its values."""
         _, heads, queries, depth = self.logits.inputs[0].spec.shape
-        _, _, keys, width = self.mix.inputs[1].spec.shape
+        _, _, *last = self.mix.inputs[1].spec.shape
+        width, keys = last if self.turned else last[::-1]
         return heads, queries, keys, depth, width
+
+    @property
+    def turned(self) -> bool:
+        """Whether values are [heads][size][positions] before the product: moved so inside, or given so."""
+        return bool(self.mix.attributes["transpose_b"])
 
 
 @dataclass(frozen=True)
@@ -80,9 +86,12 @@ def attention_of(region: Layer) -> Attention:
 
 def rules_of(region: Layer) -> AttentionRules | str:
     """Constants of the engine for a region, or why it is none for its streaming softmax."""
-    if any(p.operator == "transpose" and list(p.attributes["axes"]) != _SWAP for p in region.parts):
-        return "it moves other axes than heads and positions"
     a = attention_of(region)
+    for part in region.parts:
+        if part.operator == "transpose":
+            turns = a.turned and part.outputs[0].storage is a.mix.inputs[1].storage
+            if list(part.attributes["axes"]) != (TURN if turns else SWAP):
+                return "it moves other axes than heads and positions"
     reason = _softmax_reason(a.softmax) or _shape_reason(a)
     if reason:
         return reason
@@ -131,8 +140,8 @@ def _shape_reason(a: Attention) -> str:
     shapes = [t.spec.shape for t in (a.logits.inputs[0], a.logits.inputs[1], a.mix.inputs[1])]
     if len({s[:2] for s in shapes}) != 1:
         return "its queries, keys and values have different heads"
-    if not a.logits.attributes["transpose_b"] or a.mix.attributes["transpose_b"]:
-        return "its keys or values are turned the other way"
+    if not a.logits.attributes["transpose_b"]:
+        return "its keys are turned the other way"
     _, queries, keys, depth, width = a.sizes
     if keys % TILE:
         return f"it has {keys} keys: padding to {TILE} would change the softmax, which has no mask"

@@ -22,16 +22,16 @@ def _projection() -> Any:
     return is_op("relax.reshape")(_op("dense")(varg_default_wildcard=True), wildcard())
 
 
-def attention_pattern(*, are_moved: bool, is_moved_back: bool, projects: str) -> Any:
+def attention_pattern(*, moved: str, is_moved_back: bool, projects: str) -> Any:
     """The pattern; heads of operands or of the result stand side by side where they are moved.
 
-    `projects` names operands whose projections are inside: of "qkv".
+    `moved` names operands that are, `projects` those whose projections are inside: of "qkv".
     """
     from tvm.relax.dpl import wildcard
 
     def operand(name: str) -> Any:
         source = _projection() if name in projects else wildcard()
-        return _op("transpose")(source) if are_moved else source
+        return _op("transpose")(source) if name in moved else source
 
     logits = _op("matmul")(operand("q"), operand("k"), wildcard(), wildcard())
     mixed = _op("matmul")(_op("softmax")(logits), operand("v"), wildcard(), wildcard())
@@ -40,11 +40,14 @@ def attention_pattern(*, are_moved: bool, is_moved_back: bool, projects: str) ->
 
 # Name of a pattern, and what is inside.
 PATTERNS: dict[str, dict[str, Any]] = {
-    "octave_attention": {"are_moved": False, "is_moved_back": False, "projects": ""},
-    "octave_attention_heads": {"are_moved": True, "is_moved_back": True, "projects": ""},
-    "octave_attention_heads_in": {"are_moved": True, "is_moved_back": False, "projects": ""},
-    "octave_value_attention": {"are_moved": False, "is_moved_back": False, "projects": "v"},
-    "octave_value_attention_heads": {"are_moved": True, "is_moved_back": True, "projects": "v"},
-    "octave_self_attention": {"are_moved": False, "is_moved_back": False, "projects": "qkv"},
-    "octave_self_attention_heads": {"are_moved": True, "is_moved_back": True, "projects": "qkv"},
+    "octave_attention": {"moved": "", "is_moved_back": False, "projects": ""},
+    "octave_attention_heads": {"moved": "qkv", "is_moved_back": True, "projects": ""},
+    "octave_attention_heads_in": {"moved": "qkv", "is_moved_back": False, "projects": ""},
+    # Values that a projection made transposed.
+    "octave_turned_attention": {"moved": "qk", "is_moved_back": False, "projects": ""},
+    "octave_turned_attention_heads": {"moved": "qk", "is_moved_back": True, "projects": ""},
+    "octave_value_attention": {"moved": "", "is_moved_back": False, "projects": "v"},
+    "octave_value_attention_heads": {"moved": "qkv", "is_moved_back": True, "projects": "v"},
+    "octave_self_attention": {"moved": "", "is_moved_back": False, "projects": "qkv"},
+    "octave_self_attention_heads": {"moved": "qkv", "is_moved_back": True, "projects": "qkv"},
 }

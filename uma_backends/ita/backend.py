@@ -16,6 +16,7 @@ from uma_backends.ita.dense_activation import (
     dense_activation_pattern,
     dense_activation_strategy,
 )
+from uma_backends.ita.dense_turned import dense_turned_check, dense_turned_pattern, dense_turned_strategy
 from uma_backends.ita.ita_form import ENGINE, Context
 from uma_backends.ita.matmul import matmul_check, matmul_pattern, matmul_strategy
 from uma_backends.ita.refused_attention import REASONS, refused_check, refused_pattern, refused_strategy
@@ -38,6 +39,8 @@ class ItaBackend(UMABackend):
         self._register_operator_strategy("dense", dense_strategy)
         self._register_pattern("dense_activation", dense_activation_pattern, dense_activation_check)
         self._register_operator_strategy("dense_activation", dense_activation_strategy)
+        self._register_pattern("dense_turned", dense_turned_pattern, dense_turned_check)
+        self._register_operator_strategy("dense_turned", dense_turned_strategy)
         self._register_pattern("matmul", matmul_pattern, matmul_check)
         self._register_operator_strategy("matmul", matmul_strategy)
         for name, inside in PATTERNS.items():
@@ -72,7 +75,12 @@ class ItaBackend(UMABackend):
 
 def _prepare(module: Any) -> Any:
     """What the engine wants of a network; passes need TVM, so they are loaded on demand."""
+    from tvm_pulp.canonicalize.drop_identity import DropIdentity
     from uma_backends.ita.negated_tables import NegatedTables
     from uma_backends.ita.signed_probabilities import SignedProbabilities
+    from uma_backends.ita.turned_values import TurnedValues
 
-    return SignedProbabilities().run(NegatedTables().run(module))
+    # A view of a view, which one head leaves behind, hides the projection behind it: dropped last.
+    for step in (NegatedTables(), SignedProbabilities(), TurnedValues(), DropIdentity()):
+        module = step.run(module)
+    return module

@@ -70,6 +70,11 @@ TVM_PULP_INLINE int32_t tvm_pulp_clip_wide(int64_t value, int32_t low, int32_t h
 /* acc * mul / 2^shift rounded to nearest, ties up; shift is 1 to 62 and |mul| < 2^31. */
 TVM_PULP_INLINE int32_t tvm_pulp_requantize_half_up(int32_t acc, int32_t mul, int32_t shift, int32_t zero_point,
                                                     int32_t low, int32_t high) {
+  if (shift > 32 && shift < 63) {
+    /* What is below the high word of the product cannot change the result; the word and half a unit have 31 bits. */
+    int32_t right = shift - 32, upper = (int32_t)((int64_t)acc * mul >> 32);
+    return tvm_pulp_clip(((upper + (1 << (right - 1))) >> right) + zero_point, low, high);
+  }
   int64_t value = ((int64_t)acc * mul + ((int64_t)1 << (shift - 1))) >> shift;
   return tvm_pulp_clip_wide(value + zero_point, low, high);
 }

@@ -55,6 +55,9 @@ static inline int tvm_pulp_can_execute(uint32_t l1_bytes) {
 #define DMA_STORE_LINES_OF(base, bytes, local, offset, line, stride) \
   DMA_STORE_LINES(OF(base, bytes), local, offset, line, stride)
 #define L3_LOAD(bytes, to, offset) (uint32_t)TVM_PULP_COMMAND_FETCH << 29, (to), (offset), (bytes)
+/* Rows of a cache: `load` looks up how many there are. The I/O DMA is waited for, never this ticket. */
+#define L3_LOAD_ROWS(ticket, load, rows) \
+  (uint32_t)TVM_PULP_COMMAND_SUBMIT << 29 | (ticket), (uint32_t)(load), (uint32_t)&(rows)
 #define SUBMIT(ticket, driver, bundle, member) \
   (uint32_t)TVM_PULP_COMMAND_SUBMIT << 29 | (ticket), (uint32_t)(driver), IN_BUNDLE(bundle, member)
 #define END ((uint32_t)TVM_PULP_COMMAND_END << 29)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 LEGACY, DYNAMO = "legacy", "dynamo"
@@ -15,6 +16,8 @@ LEGACY, DYNAMO = "legacy", "dynamo"
 
 def onnx_file(module: Any, inputs: Sequence[Any], exporter: str, path: Path) -> Path:
     """What one of PyTorch's ONNX exporters writes."""
+    if exporter == DYNAMO:
+        pytest.importorskip("onnxscript", reason="PyTorch's newer ONNX exporter: scripts/test --torch installs it")
     further = {"external_data": False} if exporter == DYNAMO else {"opset_version": 17}
     disabled = logging.root.manager.disable
     logging.disable(logging.WARNING)
@@ -62,6 +65,7 @@ def samples(inputs: Sequence[Any]) -> dict[str, Any]:
 
 def pt2e(module: Any, inputs: Sequence[Any], kind: str) -> Any:
     """The network quantized by PT2E, calibrated with inputs like the given ones."""
+    pytest.importorskip("torchao", reason="PT2E: scripts/test --torch installs torchao")
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
     with warnings.catch_warnings():

@@ -10,7 +10,6 @@ import pytest
 import tvm_pulp
 
 torch = pytest.importorskip("torch", reason="PyTorch: scripts/test --torch installs it")
-pytest.importorskip("torchao", reason="PT2E: scripts/test --torch installs torchao")
 
 from tests.frontend.torch_program import networks, routes  # noqa: E402  (need torch)
 

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.torch
 # As C they are compiled by the dozen: that takes a tenth of the time.
 GROUPS = [tuple(OPERATORS)[i : i + 12] for i in range(0, len(OPERATORS), 12)]
 GROUP_NAMES = [f"{names[0]}-{names[-1]}" for names in GROUPS]
-# Operators that an exporter of PyTorch itself does not write.
-NOT_EXPORTED = {routes.LEGACY: ("adaptive_avg_pool2d_odd", "rms_norm")}
+# Operators that an exporter or a quantizer of PyTorch itself refuses.
+REFUSED = {routes.LEGACY: ("adaptive_avg_pool2d_odd", "rms_norm"), "x86": ("conv2d_same",)}
 
 
 def _case(name: str) -> tuple[Any, tuple[Any, ...], np.ndarray]:
@@ -55,9 +55,9 @@ def test_translation(name: str) -> None:
     _near(found, expected)
 
 
-def _parts(names: Sequence[str], exporter: str = "") -> tuple[SideBySide, tuple[Any, ...]]:
-    """Those that the exporter writes, and the inputs of all."""
-    cases = [_case(name) for name in names if name not in NOT_EXPORTED.get(exporter, ())]
+def _parts(names: Sequence[str], route: str = "") -> tuple[SideBySide, tuple[Any, ...]]:
+    """Those that this route takes, and the inputs of all."""
+    cases = [_case(name) for name in names if name not in REFUSED.get(route, ())]
     module = SideBySide([(module, len(inputs)) for module, inputs, _ in cases])
     return module.eval(), tuple(x for _, inputs, _ in cases for x in inputs)
 
@@ -91,18 +91,21 @@ def test_as_c_by_onnx(names: Sequence[str], exporter: str, tmp_path: Path) -> No
         _near(found, expected)
 
 
-@pytest.mark.parametrize(("exporter", "name"), [(e, n) for e, names in NOT_EXPORTED.items() for n in names])
-def test_what_an_exporter_does_not_write(exporter: str, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("route", "name"), [(route, n) for route, names in REFUSED.items() for n in names])
+def test_what_pytorch_refuses(route: str, name: str, tmp_path: Path) -> None:
     module, inputs, _ = _case(name)
-    with pytest.raises(torch.onnx.errors.OnnxExporterError):
-        routes.onnx_file(module, inputs, exporter, tmp_path / "operator.onnx")
+    with pytest.raises((torch.onnx.errors.OnnxExporterError, ValueError), match=r"support|not an aten"):
+        if route == routes.LEGACY:
+            routes.onnx_file(module, inputs, route, tmp_path / "operator.onnx")
+        else:
+            routes.pt2e(module, inputs, route)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["x86", "xnnpack_per_channel"])
 @pytest.mark.parametrize("names", GROUPS, ids=GROUP_NAMES)
 def test_as_c_by_pt2e(names: Sequence[str], kind: str) -> None:
-    module, inputs = _parts(names)
+    module, inputs = _parts(names, kind)
     program = routes.pt2e(module, inputs, kind)
     for found, expected in zip(
         _computed(program, inputs, example_inputs=inputs), _expected(program, inputs), strict=True

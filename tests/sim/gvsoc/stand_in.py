@@ -11,6 +11,8 @@ from tvm_pulp import soc
 from tvm_pulp.sim.iss import Machine
 machine = Machine(soc.load("siracusa-gvsoc"))
 machine.load_elf(pathlib.Path(options["binary"]).read_bytes())
+if "TVM_PULP_L3" in os.environ:
+    machine.load_l3(0, pathlib.Path(os.environ["TVM_PULP_L3"]).read_bytes())
 result = machine.run()
 print(result.stdout)
 sys.exit(result.exit_code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -68,6 +69,16 @@ def test_a_run_that_breaks_off_is_one_sentence(app: App, tmp_path: Path, body: s
     assert "\n" not in str(refused.value)
 
 
+def test_float_numbers_may_be_the_reason(app: App, tmp_path: Path) -> None:
+    """GVSoC's Siracusa of early 2026 keeps them in the registers of integers, and programs crash there."""
+    home = install(tmp_path / "home", "sys.exit(1)")
+    facts = json.loads(app.files["metadata.json"])
+    facts["tvm_pulp"]["march"] = "rv32imfc"
+    with_float = App(app.files | {"metadata.json": json.dumps(facts).encode()})
+    with pytest.raises(UserError, match=r"float numbers.*--device-option target"):
+        with_float.run(device="gvsoc", device_options={"home": str(home)})
+
+
 def test_an_exit_code_of_the_program_is_a_fault(app: App, tmp_path: Path) -> None:
     home = install(tmp_path / "home", "sys.exit(3)")
     with pytest.raises(GuestFault, match="stack overflowed"):
@@ -103,6 +114,28 @@ def test_options_are_checked(app: App, tmp_path: Path) -> None:
     for wrong in ("0", "soon", "nan", "-1"):
         with pytest.raises(UserError, match="timeout_s="):
             app.run(device="gvsoc", device_options={"home": home, "timeout_s": wrong})
+
+
+def test_constants_in_l3_need_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its targets have a HyperRAM that takes contents; no other has."""
+    monkeypatch.setenv("GVSOC_HOME", str(install(tmp_path / "home")))
+    app = tvm_pulp.compile("zoo:autoencoder", soc="siracusa-gvsoc", l2=128 << 10)
+    plugin = tmp_path / "plugin"
+    options = {"plugin": str(plugin)}
+    with pytest.raises(UserError, match=r"constants in L3.*tvmc plugin gvsoc"):
+        app.run(device="gvsoc")
+    for name in ("peripheral.so", "hyperram.so"):
+        with pytest.raises(UserError, match=f"lib/tvm_pulp/{name} is not there"):
+            app.run(device="gvsoc", device_options=options)
+        (plugin / "lib" / "tvm_pulp").mkdir(parents=True, exist_ok=True)
+        (plugin / "lib" / "tvm_pulp" / name).touch()
+    (plugin / "siracusa_tvm_pulp.py").touch()
+    with pytest.raises(UserError, match="constants in L3"):
+        app.run(device="gvsoc", device_options={**options, "target": "siracusa"})
+    here, there = app.run(), app.run(device="gvsoc", device_options=options)
+    for name, expected in here.outputs.items():
+        np.testing.assert_array_equal(there.outputs[name], expected)
+    assert there.report["cycles"] == here.report["cycles"]
 
 
 def test_other_platforms_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,10 +41,12 @@ class Installation:
         return None
 
 
-def find(options: Mapping[str, str]) -> Installation:
-    """The installation that option `home`, $ETISS_HOME or the path names; a user error that says where it looked."""
+def find(
+    options: Mapping[str, str], *, request: str = "--device etiss", option: str = "--device-option home"
+) -> Installation:
+    """The installation that the option, $ETISS_HOME or the path names; a user error that says where it looked."""
     looked: list[str] = []
-    for origin, folder in (("option home", options.get("home")), (f"${VARIABLE}", os.environ.get(VARIABLE))):
+    for origin, folder in ((option, options.get("home")), (f"${VARIABLE}", os.environ.get(VARIABLE))):
         if not folder:
             looked.append(f"{origin} is not set")
             continue
@@ -57,6 +59,6 @@ def find(options: Mapping[str, str]) -> Installation:
     if on_path is not None:
         return Installation(Path(on_path).resolve())
     raise UserError(
-        f"--device etiss needs an installation of ETISS, and there is none: {'; '.join(looked)}; PATH has no "
-        f"{PROCESSOR}: build ETISS and set {VARIABLE} or --device-option home=DIR"
+        f"{request} needs an installation of ETISS, and there is none: {'; '.join(looked)}; PATH has no "
+        f"{PROCESSOR}: build ETISS and set {VARIABLE} or {option}=DIR"
     )

@@ -59,10 +59,12 @@ class Installation:
         return " ".join(f"{part} {commit}" for part, commit in found.items() if commit) or None
 
 
-def find(options: Mapping[str, str]) -> Installation:
-    """The installation that option `home`, $GVSOC_HOME or the path names; a user error that says where it looked."""
+def find(
+    options: Mapping[str, str], *, request: str = "--device gvsoc", option: str = "--device-option home"
+) -> Installation:
+    """The installation that the option, $GVSOC_HOME or the path names; a user error that says where it looked."""
     looked: list[str] = []
-    for origin, folder in (("option home", options.get("home")), (f"${VARIABLE}", os.environ.get(VARIABLE))):
+    for origin, folder in ((option, options.get("home")), (f"${VARIABLE}", os.environ.get(VARIABLE))):
         if not folder:
             looked.append(f"{origin} is not set")
             continue
@@ -77,8 +79,8 @@ def find(options: Mapping[str, str]) -> Installation:
         prefix = launcher_path.parent.parent
         return Installation(prefix.parent if prefix.name == "install" else prefix, launcher_path)
     raise UserError(
-        f"--device gvsoc needs an installation of GVSoC, and there is none: {'; '.join(looked)}; PATH has no gvsoc: "
-        f"build GVSoC with its Siracusa target and set {VARIABLE} or --device-option home=DIR"
+        f"{request} needs an installation of GVSoC, and there is none: {'; '.join(looked)}; PATH has no gvsoc: "
+        f"build GVSoC with its Siracusa target and set {VARIABLE} or {option}=DIR"
     )
 
 

@@ -21,6 +21,10 @@ from tvm_pulp.sim.runner import Capabilities
 TARGET, PLUGIN_TARGET = "siracusa", "siracusa_tvm_pulp"
 # The platform whose programs GVSoC's Siracusa runs.
 HAL = "siracusa"
+# What makes a folder a plug-in that is built.
+_LIBRARIES = ("lib/tvm_pulp/peripheral.so", "lib/tvm_pulp/hyperram.so")
+# In the environment of a run on the plug-in's targets: a file with the contents of L3.
+L3_VARIABLE = "TVM_PULP_L3"
 # Its engine models run at some thousand cycles per second.
 _CYCLES_PER_SECOND = 1000.0
 
@@ -47,18 +51,25 @@ class GvsocRunner(PrintingRunner):
                 f"--device gvsoc runs archives compiled for a SoC of the {HAL} platform, not for "
                 f"'{self._facts['soc']}': recompile with --soc={HAL}-gvsoc or --soc={HAL}"
             )
-        if L3_CONTENTS in files:
-            raise UserError(
-                "--device gvsoc cannot fill L3, which this archive needs for its constants, as GVSoC has no way to "
-                "preload its HyperRAM: use --device iss, or a network that fits into L2 and the weight memory"
-            )
-        plugin = self.settings.get("plugin")
-        if plugin is not None and not (Path(plugin) / "lib" / "tvm_pulp" / "peripheral.so").is_file():
-            raise UserError(
-                f"--device-option plugin={plugin}: lib/tvm_pulp/peripheral.so is not there: make the folder with "
-                "`tvmc plugin gvsoc -o DIR --build`"
-            )
+        self._l3 = files.get(L3_CONTENTS)
+        self._check_plugin()
         self._build_program(files, metadata, toolchain)
+
+    def _check_plugin(self) -> None:
+        """Whether it is built, and brings the L3 that the archive needs."""
+        plugin, target = self.settings.get("plugin"), self.settings.get("target", PLUGIN_TARGET)
+        for name in _LIBRARIES if plugin is not None else ():
+            if not (Path(plugin or "") / name).is_file():
+                raise UserError(
+                    f"--device-option plugin={plugin}: {name} is not there: make the folder with "
+                    "`tvmc plugin gvsoc -o DIR --build`"
+                )
+        if self._l3 is not None and (plugin is None or not (Path(plugin) / f"{target}.py").is_file()):
+            raise UserError(
+                "--device gvsoc: this archive has constants in L3, and nothing can fill the HyperRAM of GVSoC's own "
+                "targets: use a target of a plug-in, which has one that can (`tvmc plugin gvsoc -o DIR --build`, then "
+                "--device-option plugin=DIR), or --device iss"
+            )
 
     def revision(self) -> str | None:
         return self._installation.revision()
@@ -70,11 +81,16 @@ class GvsocRunner(PrintingRunner):
         try:
             binary = folder / "program.elf"
             binary.write_bytes(image)
+            environment = self._installation.environment()
+            environment.pop(L3_VARIABLE, None)
+            if self._l3 is not None:
+                (folder / "l3.bin").write_bytes(self._l3)
+                environment[L3_VARIABLE] = str(folder / "l3.bin")
             done = run_simulator(
                 "GVSoC",
                 self._command(binary),
                 folder=folder,
-                environment=self._installation.environment(),
+                environment=environment,
                 limit_seconds=self._limit,
             )
         finally:
@@ -103,7 +119,13 @@ class GvsocRunner(PrintingRunner):
         reason = EXIT_REASONS.get(status)
         if reason is not None:
             return GuestFault(f"exit code {status} on GVSoC: {reason}")
+        way_out = "check the installation and --device-option target, or run --device iss"
+        if "f" in self._facts["march"]:
+            way_out = (
+                "the network computes with float numbers, for which some Siracusa targets of GVSoC have no registers: "
+                "name another with --device-option target, or run --device iss"
+            )
         return UserError(
             f"GVSoC ended with status {status} before the program told its results ({problem}){last_lines(text)}: "
-            "check the installation and --device-option target, or run --device iss"
+            f"{way_out}"
         )

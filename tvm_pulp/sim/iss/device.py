@@ -172,6 +172,9 @@ class IssDevice:
                     f"input '{tensor['name']}' is {array.dtype}{list(array.shape)}: "
                     f"the network takes {tensor['dtype']}{list(tensor['shape'])}"
                 )
+            if "l3" in tensor:
+                machine.load_l3(tensor["l3"], np.ascontiguousarray(array).tobytes())
+                continue
             address = machine.symbol(tensor["symbol"])
             if machine.symbol("tvm_pulp_bss_begin") <= address < machine.symbol("tvm_pulp_bss_end"):
                 raise ValueError(f"'{tensor['symbol']}' is cleared at start: declare the input with TVM_PULP_IN_L2")
@@ -191,7 +194,10 @@ def _bytes_of(tensor: dict[str, Any]) -> int:
 
 
 def _read_array(machine: Machine, tensor: dict[str, Any]) -> np.ndarray:
-    data = machine.read(machine.symbol(tensor["symbol"]), _bytes_of(tensor))
+    if "l3" in tensor:
+        data = machine.read_l3(tensor["l3"], _bytes_of(tensor))
+    else:
+        data = machine.read(machine.symbol(tensor["symbol"]), _bytes_of(tensor))
     return np.frombuffer(data, tensor["dtype"]).reshape(tensor["shape"]).copy()
 
 

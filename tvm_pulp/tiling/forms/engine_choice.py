@@ -16,6 +16,7 @@ from tvm_pulp.tiling.forms.split_form import SplitForm, pin_of, split_form
 from tvm_pulp.uma.annotate import Annotated
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Load, Store
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.registry import core_schedules
 from tvm_pulp.uma.strategy import Form, Refusal
@@ -134,9 +135,17 @@ def offered_forms(
             on_cores = [form for schedule in schedules for form in schedule(layer, costs)]
             both = split_form(layer, forms, on_cores)
             forms += [*on_cores, TiledForm(layer, costs), *([both] if both else [])]
+        if any(t.storage.level == "l1" for t in layer.operands):
+            forms = [form for form in forms if _in_place(form, layer)] or forms
         cuts = tuple(Cuts(form, layer, costs) for form in forms)
         found.append(LayerForms(layer, tuple(forms), tuple(refusals), costs, cuts, patterns))
     return found
+
+
+def _in_place(form: Form, layer: Layer) -> bool:
+    """Whether a form works on state in L1 where it lies."""
+    steps = form.recipe(Box.whole(layer.outputs[0].spec.shape)).steps
+    return not any(isinstance(s, Load | Store) and s.tensor.storage.level == "l1" for s in steps)
 
 
 def cheapest(entry: LayerForms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple[Offer, ...]]:

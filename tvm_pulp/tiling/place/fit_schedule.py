@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Network
@@ -19,6 +19,8 @@ from tvm_pulp.tiling.schedule.tiled_layer import Policy, TiledLayer
 _SHRINK, _COLLAPSE = 0.93, 0.5
 # A cut that takes this many times the cycles costs more than overlap wins: the layer does without overlap instead.
 _COSTLY = 1.25
+# A cut that takes this many times the cycles is no way out: records come in smaller pages first, down to this part.
+_CLIFF, _MOST_PAGES = 2.0, 8
 _ROUNDS = 400
 # Part of L1 that packing may lose to gaps before something has to give way.
 _GAPS = 0.03
@@ -174,11 +176,13 @@ def _shrink(layer: int, ratio: float, state: Decisions, cut_layer: CutLayer) -> 
                 budget = choice.budget
                 continue
             if not choice.overlap:
-                return False
+                return _more_pages(layer, state)
             state.choices[layer] = Choice(choice.tiling, False, choice.budget, alone=True)
             break
         if choice.overlap and tiling.cycles > _COSTLY * choice.tiling.cycles:
             state.choices[layer] = Choice(choice.tiling, False, choice.budget, alone=True)
+            break
+        if not choice.overlap and tiling.cycles > _CLIFF * choice.tiling.cycles and _more_pages(layer, state):
             break
         if tiling.size != choice.tiling.size or tiling.form is not choice.tiling.form:
             state.choices[layer] = Choice(
@@ -186,4 +190,13 @@ def _shrink(layer: int, ratio: float, state: Decisions, cut_layer: CutLayer) -> 
             )
             break
         ratio = _SHRINK
+    return True
+
+
+def _more_pages(layer: int, state: Decisions) -> bool:
+    """Records of a layer in twice as many pages, which leaves more of L1 to its tiles; False where they are small."""
+    choice = state.choices[layer]
+    if choice.pages >= _MOST_PAGES:
+        return False
+    state.choices[layer] = replace(choice, pages=2 * choice.pages)
     return True

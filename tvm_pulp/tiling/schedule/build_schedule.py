@@ -9,7 +9,7 @@ import numpy as np
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.tiling.cost.step_cost import step_cost
 from tvm_pulp.tiling.schedule.constant_bundles import BundleBuilder
-from tvm_pulp.tiling.schedule.l3_fetches import l3_fetches
+from tvm_pulp.tiling.schedule.l3_fetches import DirectUse, l3_fetches
 from tvm_pulp.tiling.schedule.schedule import (
     BOOT,
     Block,
@@ -65,7 +65,13 @@ class _Builder:
     def build(self) -> Schedule:
         places = [self._layer(index, tiled) for index, tiled in enumerate(self._tiled_layers)]
         self.moves.sort(key=lambda m: (m.position, m.ahead, m.outward))
-        fetches = l3_fetches(self.moves, self._policy.l3_batch)
+        direct = [
+            DirectUse(compute_position(number), index, operand)
+            for number, (index, _, step) in enumerate(self._steps.all)
+            for operand in operands_of(step)
+            if isinstance(operand, Tensor)
+        ]
+        fetches = l3_fetches(self.moves, direct, self._policy.l3_batch)
         for fetch in fetches:
             self._in_l2(fetch.tensor, max(fetch.position, 0))
         self.moves = reserve_records(
@@ -116,7 +122,7 @@ class _Builder:
             if isinstance(operand, Local):
                 places[operand].block.extend(self._steps.end_of_use(slot))
                 places[operand].block.better_stay(self._steps.end_of_job(slot))
-            elif operand.storage.kind != "constant":
+            elif operand.storage.kind != "constant" and operand.storage.level != "l1":
                 self._in_l2(operand.storage, compute_position(slot))
                 self._stored_at[operand.storage] = compute_position(slot)
 
@@ -136,7 +142,7 @@ class _Builder:
     def _constants(self, index: int, tiled: TiledLayer, places: dict[Local, Place]) -> None:
         """Bundles: one for what all tiles share, one per tile for what changes; records with the first or apart."""
         slots = sorted(s for t in range(len(tiled.recipes)) for s in self._steps.slots(index, t))
-        small = PAGE_SHARE * tiled.descriptor_bytes <= self._l1_bytes
+        small = PAGE_SHARE * tiled.pages * tiled.descriptor_bytes <= self._l1_bytes
         shared, changing = self.bundles.divide(tiled.recipes)
         if shared or small:
             common = self.bundles.new(index)
@@ -166,7 +172,7 @@ class _Builder:
 
     def _pages(self, index: int, tiled: TiledLayer, slots: Sequence[int]) -> None:
         """Records and descriptors of many steps: as few bundles as their share of L1 allows."""
-        count = min(len(slots), -(-PAGE_SHARE * tiled.descriptor_bytes // self._l1_bytes))
+        count = min(len(slots), -(-PAGE_SHARE * tiled.pages * tiled.descriptor_bytes // self._l1_bytes))
         for number in range(count):
             mine = slots[number * len(slots) // count : (number + 1) * len(slots) // count]
             page = self.bundles.new(index)
@@ -213,7 +219,7 @@ class _Builder:
             block.bytes = max(block.bytes, step.local.bytes)
         else:
             position, ahead = self._early(index, tile, tiled, start)
-            if ahead and storage.kind != "input":
+            if ahead and (storage.kind != "input" or storage.level == "l3"):
                 # Data of other layers is fetched one step ahead at most; the network's own is there from the start.
                 position = compute_position(start - 1)
             if position <= self._stored_at.get(storage, BOOT - 1):

@@ -34,6 +34,7 @@ class Choice:
     overlap: bool  # two copies of what streams
     budget: int  # bytes that a single tile may take
     alone: bool = False  # one buffer of each kind is all that fits: nothing of the next step beside it
+    pages: int = 1  # times as many pages of records as usual, each so much smaller
 
 
 @dataclass
@@ -70,7 +71,7 @@ def tiled_layer(choice: Choice, in_l3: InL3) -> TiledLayer:
                 tensor = step.tensor.storage
                 if tensor.level in ("l2", "l3"):
                     tensor.level = "l3" if in_l3(tensor) else "l2"
-    return TiledLayer(recipes, choice.overlap, choice.alone)
+    return TiledLayer(recipes, choice.overlap, choice.alone, choice.pages)
 
 
 def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[TiledLayer]) -> Policy:

@@ -1,24 +1,35 @@
-"""Constants that live in L3: when each is fetched to L2."""
+"""Constants and caches that live in L3: when each is fetched to L2."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.schedule.schedule import BOOT, Fetch, Move
 
 
-def l3_fetches(moves: Sequence[Move], batch_bytes: int) -> list[Fetch]:
+@dataclass(frozen=True)
+class DirectUse:
+    """A step, or a transfer, of a layer that reads a tensor in L2."""
+
+    position: int
+    layer: int
+    tensor: Tensor
+
+
+def l3_fetches(moves: Sequence[Move], direct: Sequence[DirectUse], batch_bytes: int) -> list[Fetch]:
     """What comes from L3: fetched while what was fetched before is taken to L1.
 
     The I/O DMA tells only when it has nothing left to do, so a batch is issued at once and waited for as one.
     """
     wanted: dict[int, list[Tensor]] = {}
     owner: dict[Tensor, int] = {}
-    for move in moves:
-        if isinstance(move.source, Tensor) and move.source.storage.level == "l3" and move.source.storage not in owner:
-            owner[move.source.storage] = move.layer
-            wanted.setdefault(max(move.position, 0), []).append(move.source.storage)
+    uses = [DirectUse(m.position, m.layer, m.source) for m in moves if isinstance(m.source, Tensor)]
+    for use in sorted((*uses, *direct), key=lambda u: u.position):
+        if use.tensor.storage.level == "l3" and use.tensor.storage not in owner:
+            owner[use.tensor.storage] = use.layer
+            wanted.setdefault(max(use.position, 0), []).append(use.tensor.storage)
     found = []
     before, first_use, batch = BOOT, BOOT, 0
     for position, tensors in sorted(wanted.items()):

@@ -17,12 +17,14 @@ from tvm_pulp.uma.recipe import Call, Job, Kernel, Recipe
 class TiledLayer:
     """A layer's tiles in order. `overlap`: two copies of what streams, so that tile n + 1 arrives while n computes.
 
-    Operands of a job that is `alone` may give way to those of the next step, which then waits for the job.
+    Operands of a job that is `alone` may give way to those of the next step, which then waits for the job. `pages`:
+    times as many pages of records as usual.
     """
 
     recipes: tuple[Recipe, ...]
     overlap: bool
     alone: bool = False
+    pages: int = 1
 
     @cached_property
     def order(self) -> list[tuple[int, Kernel | Call | Job]]:

@@ -394,6 +394,7 @@ struct tvm_pulp_attention_args {
 
 #include "tvm_pulp/decoder_kernels.h"
 #include "tvm_pulp/movement_kernels.h"
+#include "tvm_pulp/pair_kernels.h"
 #include "tvm_pulp/qdq_kernels.h"
 
 #define TVM_PULP_KERNEL(name) \
@@ -403,6 +404,7 @@ TVM_PULP_KERNEL(matmul);
 TVM_PULP_KERNEL(conv2d);
 TVM_PULP_KERNEL(depthwise_conv2d);
 TVM_PULP_KERNEL(add);
+TVM_PULP_KERNEL(add_pairs);
 TVM_PULP_KERNEL(mul);
 TVM_PULP_KERNEL(quantize);
 TVM_PULP_KERNEL(dequantize);

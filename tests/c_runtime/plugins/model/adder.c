@@ -1,4 +1,5 @@
-/* A small engine for tests of plug-ins: y[i] = x[i] + w[i] + bias of LEN bytes; x and y in L1, w in weight memory. */
+/* A small engine for tests of plug-ins: y[i] = x[i] + w[i] + bias of LEN bytes; x and y in L1, w in weight memory, or
+ * with `flat` in L1 too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ struct adder {
   struct tvm_pulp_system system;
   struct tvm_pulp_peripheral_statistics statistics;
   uint32_t words[REGISTER_BYTES / 4];
-  uint32_t cycles_per_byte, bias;
+  uint32_t cycles_per_byte, bias, flat;
   uint64_t end, late;
   int running;
 };
@@ -26,6 +27,8 @@ static void *create(const struct tvm_pulp_system *system, const struct tvm_pulp_
       adder->cycles_per_byte = (uint32_t)parameters[i].value;
     } else if (strcmp(parameters[i].name, "bias") == 0) {
       adder->bias = (uint32_t)parameters[i].value;
+    } else if (strcmp(parameters[i].name, "flat") == 0) {
+      adder->flat = (uint32_t)parameters[i].value;
     } else {
       snprintf(error, error_bytes, "no parameter %s", parameters[i].name);
       free(adder);
@@ -47,9 +50,13 @@ static uint8_t *memory(struct adder *adder, enum tvm_pulp_port port, uint32_t po
   return adder->system.memory(adder->system.context, port, adder->words[pointer / 4], adder->words[LENGTH / 4]);
 }
 
+static uint8_t *weights(struct adder *adder) {
+  return memory(adder, adder->flat ? TVM_PULP_PORT_L1 : TVM_PULP_PORT_WEIGHT, W);
+}
+
 static void start(struct adder *adder, uint64_t cycle) {
   const uint32_t length = adder->words[LENGTH / 4];
-  if (memory(adder, TVM_PULP_PORT_L1, X) == NULL || memory(adder, TVM_PULP_PORT_WEIGHT, W) == NULL) {
+  if (memory(adder, TVM_PULP_PORT_L1, X) == NULL || weights(adder) == NULL) {
     adder->system.fault(adder->system.context, "an operand lies outside");
     return;
   }
@@ -64,7 +71,7 @@ static void start(struct adder *adder, uint64_t cycle) {
 }
 
 static void finish(struct adder *adder) {
-  const uint8_t *x = memory(adder, TVM_PULP_PORT_L1, X), *w = memory(adder, TVM_PULP_PORT_WEIGHT, W);
+  const uint8_t *x = memory(adder, TVM_PULP_PORT_L1, X), *w = weights(adder);
   uint8_t *y = memory(adder, TVM_PULP_PORT_L1, Y);
   if (y == NULL) {
     adder->system.fault(adder->system.context, "the result lies outside");

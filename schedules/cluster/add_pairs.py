@@ -1,0 +1,127 @@
+"""Sums and requantizations of bytes by products of two bytes at once, for cores that share a multiplier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from schedules.byte_tables import byte_values
+from schedules.cluster.base import Arguments
+from schedules.cluster.elementwise import ElementwiseKernel, output_local
+from schedules.pair_scale import PairScale, find_pair_scale
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Pointer, Recipe
+
+_FLIPS = {"int8": 0x80808080, "uint8": 0}
+_LOWEST = {"int8": -128, "uint8": 0}
+_INT32 = 1 << 31
+
+
+@dataclass(frozen=True)
+class PairSum:
+    """What the kernel multiplies and adds: `clip(((f(a) + g(b)) * mul + add) >> shift)` from 0 to `span`."""
+
+    scales: tuple[PairScale, ...]
+    order: tuple[int, ...]  # the operand of each scale
+    mul: np.ndarray
+    add: np.ndarray
+    shift: int
+    span: int
+
+
+def applies(layer: Layer) -> bool:
+    """Bytes of one type in and out, in one shape; operands as they are, or scaled without saturation."""
+    return layer.attributes["form"] == "plain" and pair_sum(layer) is not None
+
+
+def applies_requantize(layer: Layer) -> bool:
+    """Bytes of one type in and out, one multiplier per column."""
+    axis = layer.attributes["axis"] % len(layer.outputs[0].spec.shape)
+    last = axis == len(layer.outputs[0].spec.shape) - 1
+    return last and layer.attributes["zero_point"] == 0 and pair_sum(layer) is not None
+
+
+def pair_sum(layer: Layer) -> PairSum | None:
+    """A layer as the kernel computes it, or None where that is not exact."""
+    rule, result = Requant.of(layer.attributes), layer.outputs[0].spec
+    count = 2 if layer.operator == "add" else 1
+    data = layer.inputs[:count]
+    alike = all((t.spec.shape, t.spec.dtype) == (result.shape, result.dtype) for t in data)
+    if rule.kind != "pulp" or not alike or result.dtype not in _FLIPS or rule.low != _LOWEST[result.dtype]:
+        return None
+    mul, add = (t.data.reshape(-1).astype(np.int64) for t in layer.inputs[-2:] if t.data is not None)
+    if mul.size != add.size or mul.size not in (1, result.shape[-1]):
+        return None
+    scaled = [_scale_of(layer, side) for side in range(count)]
+    if any(s is None for s in scaled):
+        return None
+    found = [s for s in scaled if s is not None]
+    offset = sum(s[1] for s in found)
+    # Where only one operand is scaled, it is the second.
+    order = (1, 0) if count == 2 and found[1][0].keeps else tuple(range(count))
+    add = add - offset * mul - (rule.low << rule.shift)
+    reach = np.abs(mul) * (255 * count) + np.abs(add)
+    if rule.shift > 30 or reach.max() >= _INT32:
+        return None
+    return PairSum(tuple(found[i][0] for i in order), order, mul, add, rule.shift, rule.high - rule.low)
+
+
+def _scale_of(layer: Layer, side: int) -> tuple[PairScale, int] | None:
+    """What an operand becomes before the sum, and by how much that is raised."""
+    dtype = layer.inputs[side].spec.dtype
+    values = np.sort(byte_values(dtype))
+    rule = Requant.of(layer.attributes, ("requant_a", "requant_b")[side]) if layer.operator == "add" else Requant()
+    if rule.kind != "none":
+        before = 2 + (Requant.of(layer.attributes, "requant_a").operands if side == 1 else 0)
+        tensors = layer.inputs[before : before + rule.operands]
+        constants = [t.data for t in tensors if t.data is not None and t.spec.elements == 1]
+        if len(constants) != rule.operands:
+            return None
+        values = rule.apply(values, constants).astype(np.int64)
+    offset = -_LOWEST[dtype] if rule.kind == "none" else -min(0, int(values.min()))
+    scale = find_pair_scale(values + offset)
+    return None if scale is None else (scale, offset)
+
+
+@dataclass(frozen=True)
+class AddPairsKernel(ElementwiseKernel):
+    name: str = "add_pairs kernel"
+
+    @cached_property
+    def sum(self) -> PairSum:
+        found = pair_sum(self.layer)
+        assert found is not None
+        return found
+
+    def data(self) -> list[Tensor]:
+        return self.layer.inputs[: len(self.sum.scales)]
+
+    def constants(self, arguments: Arguments, box: Box) -> dict[str, Any]:
+        """Multipliers and summands of the columns of a part."""
+        fields: dict[str, Any] = {"per_channel": int(self.sum.mul.size > 1)}
+        channels = self.channels(box) if fields["per_channel"] else slice(0, 1)
+        for name, values in (("mul", self.sum.mul), ("add", self.sum.add)):
+            tensor = self.derived.constant(f"{self.layer.name}_pair_{name}", values.astype(np.int32))
+            fields[name] = arguments.load(name, tensor, Box((channels.start,), (channels.stop - channels.start,)))
+        return fields
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, found, arguments = self.layer, self.sum, Arguments()
+        rows, columns = self.geometry(box)
+        fields: dict[str, Any] = {"b": 0, "b_stride": 0}
+        for name, side in zip("ab", found.order, strict=False):
+            fields[name], fields[f"{name}_stride"] = self.operand(arguments, name, layer.inputs[side], box, columns)
+        y = output_local(self, box)
+        fields |= self.constants(arguments, box)
+        for name, scale in zip("fg", (*found.scales, PairScale()), strict=False):
+            fields |= {f"{name}.mul": scale.mul, f"{name}.add": scale.add * 0x10001, f"{name}.shift": scale.shift}
+        fields |= {
+            "y": Pointer(y), "rows": rows, "columns": columns, "y_stride": columns, "shift": found.shift,
+            "span": found.span, "flip": _FLIPS[layer.outputs[0].spec.dtype],
+        }  # fmt: skip
+        return arguments.finish("add_pairs", "add_pairs", fields, (y, layer.outputs[0], box), self.costs)
