@@ -62,7 +62,7 @@ WORKS: dict[str, Callable[[Fields, int], Work]] = {
 
 # Kernels that only other families have, or that do their work in another way there, by family.
 _OTHER_WORKS: dict[str, dict[str, Callable[[Fields, int], Work]]] = {
-    "rv32im": {"dense": pairs.dense, "add_pairs": pairs.add_pairs},
+    "rv32im": {"dense": pairs.dense, "add_pairs": pairs.add_pairs, "layer_norm": pairs.layer_norm},
     "rv32": rv32.WORKS,
 }
 

@@ -47,3 +47,12 @@ def add_pairs(f: Fields, cores: int) -> Work:
     work |= {f"{crowded}kept" if kept else f"{crowded}scaled": fours}
     first = f["f.mul"] == 1 and f["f.shift"] == 0 and f["f.add"] == 0
     return work if first else work | {f"{crowded}first": fours}
+
+
+def layer_norm(f: Fields, cores: int) -> Work:
+    """Whole rows; numbers that need 64 bits are divided one by one."""
+    rows, crowded = share(f["rows"], cores), "crowded_" if cores >= _CROWD else ""
+    if f["wide"] or f["x_type"] == _INT32 or f["levels"] > 256:
+        return {"plain_call": 1, "plain_row": rows, f"{crowded}plain_element": rows * f["columns"]}
+    element = "element" if f["columns"] % 4 == 0 else "odd_element"
+    return {"call": 1, "row": rows, f"{crowded}{element}": rows * f["columns"]}

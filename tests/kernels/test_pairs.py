@@ -13,6 +13,7 @@ from tests.kernels.fit_cycles import errors, samples
 from tests.kernels.matrix_cases import dense_case
 from tests.kernels.pair_cases import add_pairs_case
 from tests.kernels.random_requant import KINDS
+from tests.kernels.row_cases import layer_norm_case
 from tvm_pulp.soc import load
 
 FAMILY = "rv32im"
@@ -81,7 +82,21 @@ def test_sums_are_fast() -> None:
     assert run_on_cluster(case.call, 8, folder=FAMILY).cycles < 17 * 128 * 128 / 8
 
 
-@pytest.mark.parametrize("kernel", ["dense", "add_pairs"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("columns", [1, 7, 24, 130, 384])
+def test_layer_norm(dtype: str, columns: int) -> None:
+    rng = np.random.default_rng(columns)
+    case = layer_norm_case(rng, int(rng.integers(1, 12)), columns, dtype=dtype, misalign=columns % 3)
+    for cores in (1, 3, 8):
+        np.testing.assert_array_equal(run_on_cluster(case.call, cores, folder=FAMILY).output, case.expected)
+
+
+def test_a_layer_norm_beyond_32_bits() -> None:
+    case = layer_norm_case(np.random.default_rng(5), 5, 9, wide=True, levels=1024)
+    np.testing.assert_array_equal(run_on_cluster(case.call, 8, folder=FAMILY).output, case.expected)
+
+
+@pytest.mark.parametrize("kernel", ["dense", "add_pairs", "layer_norm"])
 def test_the_cost_model_stays_near_the_simulator(kernel: str) -> None:
     soc = load("snitch-ita")
     stated = COEFFICIENTS[soc.software.core_type][kernel]

@@ -120,7 +120,7 @@ def built_plugin(device: str, folder: Path, description: Path) -> Path:
     return folder
 
 
-def run(device: str, preset: str, length: int, inputs: list[np.ndarray], folder: Path) -> list[np.ndarray]:
+def run(device: str, preset: str, length: int, inputs: list[np.ndarray], folder: Path, **more: str) -> list[np.ndarray]:
     case = make_case(folder / preset, preset, length)
     if device == "iss":
         here = IssDevice(case.program.files(), case.metadata(), models={"adder": model()})
@@ -130,7 +130,7 @@ def run(device: str, preset: str, length: int, inputs: list[np.ndarray], folder:
     if f"{device.upper()}_HOME" not in os.environ:
         pytest.skip(f"{device.upper()}_HOME names no installation")
     runner = runner_class(device)()
-    settings = {"plugin": str(built_plugin(device, folder / f"plugin_{preset}", case.description))}
+    settings = {"plugin": str(built_plugin(device, folder / f"plugin_{preset}", case.description)), **more}
     if preset.endswith("banks"):
         settings["target"] = "siracusa_tvm_pulp_banks"
     runner.settings = settings
@@ -162,6 +162,16 @@ def test_a_job(device: str, preset: str, length: int, folder: Path) -> None:
     took = 10 + CYCLES_PER_BYTE * length
     # The program looks at the status and a result first, and wakes up or polls afterwards; models may wait for banks.
     assert took <= seen[4] <= max(took, 40) + 60 + (length if preset.endswith("banks") else 0)
+
+
+def test_a_blocking_job_stops_the_core_of_etiss(folder: Path) -> None:
+    """Status and result are there with the next instruction."""
+    x, w = random_inputs()
+    y, seen = run("etiss", "rv32-mcu", BYTES, [x, w], folder, blocking="true")
+    np.testing.assert_array_equal(y[8:-8], x + w + np.uint8(BIAS))
+    assert seen[2] == 0 and seen[3] == y[8]
+    took = 10 + CYCLES_PER_BYTE * BYTES
+    assert took <= seen[4] <= took + 60
 
 
 @pytest.mark.parametrize(("device", "preset"), DEVICES)

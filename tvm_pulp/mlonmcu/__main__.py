@@ -7,4 +7,5 @@ import sys
 from tvm_pulp.mlonmcu.command_line import main
 
 if __name__ == "__main__":
+    sys.argv[0] = "tvmpulp-mlonmcu"  # help texts name the command
     sys.exit(main())

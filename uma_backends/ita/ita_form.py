@@ -17,6 +17,7 @@ from tvm_pulp.uma.registry import step_call
 from uma_backends.ita.command import Command, reads_of
 from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, TILE, TILE_BYTES, tiles
 from uma_backends.ita.packing import pack_biases, pad_matrix, tile_matrix
+from uma_backends.ita.timing import START_CYCLES
 
 ENGINE = "ita"
 
@@ -106,7 +107,11 @@ def _spread(weights: np.ndarray) -> np.ndarray:
 
 
 def arranged(steps: list[Any]) -> tuple[Step, ...]:
-    """Loads first, stores last: one wait and one barrier serve them all."""
+    """Loads first, stores last: one wait and one barrier serve them all. Only the first job finds the engine idle."""
     loads = [s for s in steps if isinstance(s, Load)]
     stores = [s for s in steps if isinstance(s, Store)]
-    return (*loads, *(s for s in steps if not isinstance(s, Load | Store)), *stores)
+    others = [s for s in steps if not isinstance(s, Load | Store)]
+    first = next((i for i, s in enumerate(others) if isinstance(s, Job)), None)
+    if first is not None:
+        others[first] = replace(others[first], cycles=others[first].cycles + START_CYCLES)
+    return (*loads, *others, *stores)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 QUEUE_GAP = 3  # between a job's end and the start of one that waits
+# Until an idle engine begins with a command: the driver finds addresses and writes registers.
+START_CYCLES = 400
 
 # With and without bias.
 _WRITING = {True: 306, False: 305}

@@ -73,26 +73,11 @@ def _states(g: GraphBuilder, state: Value, layer: int, count: int, directions: i
     return g.emit("Slice", state, g.integers(first), g.integers(last), g.integers(0))
 
 
-def lstm(
-    g: GraphBuilder,
-    x: Value,
-    states: Sequence[Value],
-    parameters: Sequence[Value],
-    has_bias: bool,
-    count: int,
-    _dropout: float,
-    _train: bool,
-    both: bool,
-    batch_first: bool,
-) -> list[str]:
-    return _layers(g, "LSTM", x, states, parameters, (has_bias, count, both, batch_first), {})
-
-
-def _single(kind: str, attributes: Callable[[bool], dict[str, Any]]) -> Callable[..., list[str]]:
+def _written(kind: str, attributes: Callable[[bool], dict[str, Any]]) -> Callable[..., list[str]]:
     def write(
         g: GraphBuilder,
         x: Value,
-        state: Value,
+        states: Value | Sequence[Value],
         parameters: Sequence[Value],
         has_bias: bool,
         count: int,
@@ -101,15 +86,16 @@ def _single(kind: str, attributes: Callable[[bool], dict[str, Any]]) -> Callable
         both: bool,
         batch_first: bool,
     ) -> list[str]:
+        initial = [states] if isinstance(states, Value) else states
         settings = (has_bias, count, both, batch_first)
-        return _layers(g, kind, x, [state], parameters, settings, attributes(both))
+        return _layers(g, kind, x, initial, parameters, settings, attributes(both))
 
     return write
 
 
 OPERATORS: Operators = {
-    "aten.lstm.input": lstm,
-    "aten.gru.input": _single("GRU", lambda _both: {"linear_before_reset": 1}),
-    "aten.rnn_tanh.input": _single("RNN", lambda both: {"activations": ["Tanh"] * (2 if both else 1)}),
-    "aten.rnn_relu.input": _single("RNN", lambda both: {"activations": ["Relu"] * (2 if both else 1)}),
+    "aten.lstm.input": _written("LSTM", lambda _both: {}),
+    "aten.gru.input": _written("GRU", lambda _both: {"linear_before_reset": 1}),
+    "aten.rnn_tanh.input": _written("RNN", lambda both: {"activations": ["Tanh"] * (2 if both else 1)}),
+    "aten.rnn_relu.input": _written("RNN", lambda both: {"activations": ["Relu"] * (2 if both else 1)}),
 }

@@ -22,9 +22,10 @@ from tvm_pulp.tiling.schedule.prefetch_leads import prefetch_leads
 # Leads that mean: each layer's own, to have its operands so many cycles early.
 JUST_IN_TIME, IN_GOOD_TIME, BESIDE_JOBS = 1000, 1001, 1002
 SLACK = {JUST_IN_TIME: 400, IN_GOOD_TIME: 2500, BESIDE_JOBS: 2500}
-# Steps by which constants are fetched ahead, and parts of L1 that a tile may take: what is tried.
+# Steps by which constants are fetched ahead: what is tried.
 LEADS = (1, 2, 4, JUST_IN_TIME, IN_GOOD_TIME, BESIDE_JOBS)
-PARTS = (2, 4, 8)
+# Parts of L1 that a tile may take: halves down to this one, and further while they are as large as this.
+_LAST_PART, _LARGE_PART = 8, 24 << 10
 # Bytes by which an L1 that is too small grows at least while one is sought that is enough, and how far it may be off.
 _LEAST_MORE = 256
 # Networks of more steps are planned with fewer trials.
@@ -110,7 +111,9 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
     best = min([first, *tried], key=lambda a: a.cycles)
     if len(first.plan.schedule.slots) > MANY_STEPS or best.lead == 0:
         return tried
-    for part in PARTS:
+    part = 1
+    while part < _LAST_PART or l1_bytes // (2 * part) >= _LARGE_PART:
+        part *= 2
         cap = l1_bytes // part
         limits = [TileLimit(cap if engine_choice.fits(i, cap) else l1_bytes) for i in range(len(engine_choice.forms))]
         consider(f"{_name(best.lead)}, L1 / {part}", best.lead, limits, MANY_STEPS)
