@@ -77,7 +77,8 @@ def test_real_numbers_are_close(name: str, how: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", STYLES)
+# Those with fewer learned positions end before.
+@pytest.mark.parametrize("name", [name for name, style in STYLES.items() if style.longest > 256])
 def test_256_greedy_steps_with_teacher_forcing(name: str, folder: Path) -> None:
     prompt, steps = [3, 1, 2], 256
     expected = Reference(exported(name, "static")).greedy(prompt, steps)
