@@ -104,9 +104,10 @@ HELD = frozenset(
         ),
         *("gpt_prefill", "gpt_prefill_masked_fill", "gpt_prefill_dynamo", "vit", "vit_dynamo"),
         *("llama_prefill", "llama_prefill_dynamo", "unet_resize", "unet_resize_dynamo"),
+        *("mobilenetv2", "gpt_dynamic", "gpt_dynamic_dynamo"),
     )
 )
-HELD_NATIVE = frozenset({"dscnn", "resnet8", "resnet8_dynamo"})
+HELD_NATIVE = frozenset({"dscnn", "mobilenetv2", "resnet8", "resnet8_dynamo"})
 
 
 def _sample(model: Any, rng: np.random.Generator) -> Feeds:
