@@ -39,7 +39,11 @@
     OBSERVE_ACCESS(sizeof(type), 0);                                                                  \
     memcpy(&loaded_, h->fast_memory + offset, sizeof(type));                                          \
     value = (uint32_t)(int32_t)loaded_;                                                               \
-    now += ip->cost;                                                                                  \
+    now += 1;                                                                                         \
+    if (UNLIKELY(ip->cost != 1)) {                                                                    \
+      KEEP_BRANCH();                                                                                  \
+      now += ip->cost - 1;                                                                            \
+    }                                                                                                 \
   } else {                                                                                            \
     int status_;                                                                                      \
     if (UNLIKELY(now > limit - h->slack)) goto yield;                                                 \

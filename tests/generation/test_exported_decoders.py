@@ -57,6 +57,13 @@ def test_every_split_of_a_text_gives_the_logits_of_the_file(name: str, how: str,
         assert made.tokens == expected[prompt - 1 :].argmax(1).tolist()
 
 
+def test_an_accelerator_without_work_leaves_no_trace(folder: Path) -> None:
+    app = compiled("llama", "float", "uma-neureka", CAPACITY, folder)
+    assert "neureka" not in app.files["codegen/host/src/default_program.c"].decode()
+    assert not [path for path in app.files if path.startswith("runtime/engine/")]
+    assert app.generator().generate(Wish([1, 2], 1)).tokens
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "how"), [("llama", "float"), ("gpt", "dynamic"), ("shared_heads", "dynamic")])
 def test_real_numbers_are_close(name: str, how: str, folder: Path) -> None:

@@ -16,7 +16,7 @@ FOLDER = DATA / "deeploy" / "Models" / "microLlama" / "INT8"
 # Network, engines, where the caches lie.
 CASES = [
     ("microLlama1", "neureka-sram", "l2", ()),
-    ("microLlama16_parallel", "cluster", "l2", ()),
+    ("microLlama16_parallel", "cluster", "l2", (pytest.mark.slow,)),
     ("microLlama1", "neureka-sram", "l1", (pytest.mark.slow,)),
     ("microLlama1", "neureka-sram", "l3", (pytest.mark.slow,)),
     ("microLlama64", "neureka-sram", "l1", (pytest.mark.slow,)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
@@ -27,6 +27,7 @@ from tvm_pulp.qnn.rotary import rotation_table
 from tvm_pulp.soc import DEFAULT
 from tvm_pulp.target import Target
 from tvm_pulp.tir import LoweredPlan
+from tvm_pulp.uma.backend import Codegen
 
 # Entry points in the order in which they are planned: the first decides where shared weights lie.
 DECODE, PREFILL = "decode", "prefill"
@@ -56,7 +57,7 @@ def compile_decoder(
     same = share_constants(plans[DECODE], plans[PREFILL])
     files: dict[str, bytes] = {}
     records = {}
-    engines = {backend.target_name: backend.codegen for backend, _ in target.engines if backend.codegen is not None}
+    engines = used_engines(target, plans.values())
     for entry, lowered in plans.items():
         emitted = target.emit(lowered, facts)
         name = lowered.plan.network.name
@@ -165,6 +166,13 @@ def share_constants(first: LoweredPlan, second: LoweredPlan) -> dict[Tensor, Ten
     return same
 
 
+def used_engines(target: Target, plans: Iterable[LoweredPlan]) -> dict[str, Codegen]:
+    """Code generators of the accelerators that a program gives layers to: the archive has the drivers of these only."""
+    used = {layer.engine for lowered in plans for layer in lowered.plan.layers}
+    made = {backend.target_name: backend.codegen for backend, _ in target.engines}
+    return {name: codegen for name, codegen in made.items() if codegen is not None and name in used}
+
+
 def shared_weights(first: LoweredPlan, second: LoweredPlan, same: dict[Tensor, Tensor]) -> dict[str, bytes]:
     """The second program's constants: those of the first by another name, and its own."""
     name, other = second.plan.network.name, first.plan.network.name
@@ -177,7 +185,7 @@ def shared_weights(first: LoweredPlan, second: LoweredPlan, same: dict[Tensor, T
     }
 
 
-def _own_files(made: DecoderFacts, request: DecoderRequest, engines: dict[str, Any]) -> dict[str, bytes]:
+def _own_files(made: DecoderFacts, request: DecoderRequest, engines: dict[str, Codegen]) -> dict[str, bytes]:
     rotation = rotation_table(made.rows, made.shape.head, request.weights.rotary_base)
     texts = {
         f"{HEADERS}/tvmgen_{made.name}.h": decoder_source.header(made),

@@ -28,6 +28,7 @@ from tvm_pulp.generation.compile_decoder import (
     sampling_files,
     share_constants,
     shared_weights,
+    used_engines,
 )
 from tvm_pulp.lowering import build_network
 from tvm_pulp.planning import StateRoom, cycles_with_state, place_state
@@ -89,7 +90,7 @@ def compile_exported(
             files[f"{name}/{path}"] = emitted.pop(path)
         files |= emitted
     files |= shared_weights(decode, prefill, same)
-    engines = {backend.target_name: backend.codegen for backend, _ in target.engines if backend.codegen is not None}
+    engines = used_engines(target, (decode, prefill))
     made = _facts(request, entries, target)
     texts = {
         f"{HEADERS}/tvmgen_{made.name}.h": exported_source.header(made),
