@@ -26,3 +26,11 @@ def test_first_tiles_follow_each_other(tmp_path: Path) -> None:
     assert sum(a - b in (0, 1) for a, b in pairwise(rows)) >= 6
     (tmp_path / "plan.json").write_bytes(app.files["plan.json"])
     assert tvm_pulp.compile(model, target="uma-neureka", plan=tmp_path / "plan.json").files == app.files
+
+
+@pytest.mark.slow
+def test_layers_follow_each_other_where_l1_is_too_small_to_mix_them(tmp_path: Path) -> None:
+    from tests.real_models import catalog
+
+    app = tvm_pulp.compile(catalog.write("yolo", tmp_path), target="uma-neureka", l1=49152)
+    assert json.loads(app.files["plan.json"])["l1_peak"] <= 49152

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from tvm_pulp.errors import UserError
@@ -40,7 +41,21 @@ class FittedSchedule:
 
 
 def fit_schedule(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) -> FittedSchedule:
-    """The wanted decisions, weakened until they fit. `cut_layer(layer, bytes)` raises when it cannot cut so small."""
+    """The wanted decisions, weakened until they fit. `cut_layer(layer, bytes)` raises when it cannot cut so small.
+
+    Layers that mix hold more at a time: where they do not fit they follow each other.
+    """
+    if wanted.interleave:
+        with suppress(MissingL1, _NothingFits):
+            return _fit(network, cut_layer, budget, wanted)
+    return _fit(network, cut_layer, budget, replace(wanted, interleave=False))
+
+
+class _NothingFits(RuntimeError):
+    """Too many rounds."""
+
+
+def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) -> FittedSchedule:
     state = wanted.copy()
     tiled_layers = [tiled_layer(c, state.in_l3) for c in state.choices]
     limits: dict[int, int] = {}
@@ -63,7 +78,7 @@ def fit_schedule(network: Network, cut_layer: CutLayer, budget: int, wanted: Dec
                 if not _shrink(largest, limit / needed, state, cut_layer):
                     raise MissingL1(network.layers[largest], needed + budget - limit, budget)
                 tiled_layers[largest] = tiled_layer(state.choices[largest], state.in_l3)
-    raise RuntimeError("no schedule fits although every layer does alone")
+    raise _NothingFits("no schedule fits although every layer does alone")
 
 
 def excess_bytes(network: Network, decisions: Decisions, budget: int) -> dict[int, int]:
@@ -112,8 +127,10 @@ def _fragmented_layers(schedule: Schedule, peaks: dict[int, tuple[int, int]], bu
     found = set()
     for block in schedule.blocks:
         if block.offset + block.bytes > budget:
-            lived = range(_layer_at(schedule, block.first), _layer_at(schedule, block.last) + 1)
-            found.add(max((layer for layer in lived if layer in peaks), key=lambda layer: peaks[layer][1]))
+            # Layers may mix: not all between the first and the last one, and not in their order.
+            lived = {slot.layer for slot in schedule.slots[block.first // 3 : block.last // 3 + 1]}
+            lived |= {_layer_at(schedule, position) for position in (block.first, block.last)}
+            found.add(max((layer for layer in sorted(lived) if layer in peaks), key=lambda layer: peaks[layer][1]))
     return found
 
 
