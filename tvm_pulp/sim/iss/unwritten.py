@@ -14,7 +14,8 @@ from tvm_pulp.sim.iss.library import UnwrittenRead, library
 from tvm_pulp.sim.iss.machine import Machine
 
 _KEPT = 256
-_AGENTS = {-1: "the DMA", -2: "an accelerator", -3: "the transfer to L3"}
+_ACCELERATOR = -2
+_AGENTS = {-1: "the DMA", _ACCELERATOR: "an accelerator", -3: "the transfer to L3"}
 _MARK = 6
 
 
@@ -34,7 +35,18 @@ class UnwrittenReads:
         """One for each of the first reads; the first says how many there are."""
         reads = ctypes.POINTER(UnwrittenRead)()
         count = library().iss_unwritten_reads(self._machine.handle, ctypes.byref(reads))
-        return [self._describe(read) for read in reads[: min(count, _KEPT)]]
+        ignored = self._behind_operands()
+        kept = (read for read in reads[: min(count, _KEPT)] if not _lies_in(read, ignored))
+        return [self._describe(read) for read in kept]
+
+    def _behind_operands(self) -> list[range]:
+        """Where jobs read whole beats or tiles behind an operand, by the plan: what comes of it is not a result."""
+        arena = self._machine.elf.symbols.get("tvm_pulp_l1_arena")
+        if self._plan is None or arena is None:
+            return []
+        operands = [o for step in self._plan["program"] for a in step["actions"] for o in a.get("reads", ())]
+        starts = [(arena + o["start"], o["bytes"], o["reach"]) for o in operands if o.get("reach", 0) > o["bytes"]]
+        return [range(start + size, start + reach) for start, size, reach in starts]
 
     def _describe(self, read: UnwrittenRead) -> str:
         who = _AGENTS.get(read.agent) or core_name(self._machine, read.agent)
@@ -75,3 +87,9 @@ class UnwrittenReads:
             for step in self._plan["program"]
             if step["position"] is not None and any(action.get("layer") == layer for action in step["actions"])
         ]
+
+
+def _lies_in(read: UnwrittenRead, ranges: Sequence[range]) -> bool:
+    return read.agent == _ACCELERATOR and any(
+        r.start <= read.address and read.address + read.bytes <= r.stop for r in ranges
+    )
