@@ -26,7 +26,7 @@ class Compiled:
     network: Network
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """Outputs by graph name in graph order, and the report."""
 
@@ -40,7 +40,15 @@ class Result:
     compiled: Compiled | None = None
     inputs: Sequence[np.ndarray] = ()
     # What a page shows beyond the report.
-    details: RunDetails | None = field(default=None, repr=False, compare=False)
+    details: RunDetails | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """One line: what the run took, and what came out."""
+        from tvm_pulp.report.table import summary
+
+        outputs = ", ".join(f"{name} {array.dtype}{list(array.shape)}" for name, array in self.outputs.items())
+        where = f"{self.report['target']} on {self.report['soc'] or 'host'}"
+        return f"Result({where}: {summary(self.report)}; outputs: {outputs})"
 
     def _repr_html_(self) -> str:
         """What notebooks show."""

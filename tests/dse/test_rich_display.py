@@ -22,7 +22,10 @@ def test_study_result_and_plan(tmp_path: Path) -> None:
     # The failed row's sentence stands below the table.
     assert "row 2: setting of SoC siracusa: cluster.cores" in shown
     app = study.app(0)
-    result = app.run()._repr_html_()
+    run = app.run()
+    assert repr(run).startswith("Result(c on siracusa") and f"{study.rows[0]['cycles']:,} cycles" in repr(run)  # type: ignore[index]
+    assert "\n" not in repr(run) and "; outputs: " in repr(run)
+    result = run._repr_html_()
     assert "<svg" in result and f"{study.rows[0]['cycles']:,} cycles" in result  # type: ignore[index]
     assert "measured" in result and "estimated" in result
     pictures = app.plan.pictures()
