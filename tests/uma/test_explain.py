@@ -51,4 +51,5 @@ def test_requantization_is_explained(
 ) -> None:
     model = str(DATA / "mlperf_tiny" / "toycar" / "model.tflite")
     text = explain(capsys, model, "--target=uma-neureka", f"--target-uma-neureka-requant={requant}")
-    assert len(re.findall(note, text)) == 10
+    # Ten dense layers; the cores may take a small one.
+    assert len(re.findall(note, text)) == text.count("    -> neureka, ") >= 9

@@ -16,8 +16,7 @@ from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store
 from tvm_pulp.uma.strategy import Refusal, TileAxis
 
 ENGINE = "qvanilla"
-JOB_WORDS = 14  # of struct qvanilla_job
-LARGEST_KERNEL = 31
+JOB_WORDS, LARGEST_KERNEL = 14, 31  # words of struct qvanilla_job; rows of a window
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,21 @@
 
 #include "pairs.h"
 
-/* A row as pairs; `signs` makes its bytes signed ones that have 128 added. */
-static void lay_out(uint32_t *pairs, const uint8_t *row, uint32_t words, uint32_t signs) {
+/* A row as pairs; `signs` makes its bytes signed ones that have 128 added. What stands behind it meets weights of 0. */
+static void lay_out(uint32_t *pairs, const uint8_t *row, uint32_t depth, uint32_t words, uint32_t signs) {
   if (((uintptr_t)row & 3u) == 0u) {
     const uint32_t *word = (const uint32_t *)(const void *)row;
     for (uint32_t i = 0; i < words; i++) tvm_pulp_put_pairs(pairs + 2u * i, word[i], signs);
     return;
   }
-  for (uint32_t i = 0; i < words; i++, row += 4) {
+  const uint32_t whole = depth >> 2;
+  for (uint32_t i = 0; i < whole; i++, row += 4) {
     const uint32_t a = row[0], b = row[1], c = row[2], d = row[3];
     tvm_pulp_put_pairs(pairs + 2u * i, a | b << 8 | c << 16 | d << 24, signs);
   }
+  uint32_t last = 0;
+  for (uint32_t k = 0; k < (depth & 3u); k++) last |= (uint32_t)row[k] << 8u * k;
+  for (uint32_t i = whole; i < words; i++, last = 0) tvm_pulp_put_pairs(pairs + 2u * i, last, signs);
 }
 
 static int32_t row_sum(const void *row, uint32_t depth, uint32_t type) {
@@ -63,7 +67,7 @@ TVM_PULP_KERNEL(dense) {
     int32_t more[2] = {0, 0};
     for (uint32_t i = 0; i < 2u; i++) {
       const void *x = tvm_pulp_row(args->x, row + i < args->rows ? row + i : row, args->x_stride);
-      lay_out(pairs + 2u * words * i, x, words, args->x_type == TVM_PULP_UINT8 ? 0u : 0x80808080u);
+      lay_out(pairs + 2u * words * i, x, args->depth, words, args->x_type == TVM_PULP_UINT8 ? 0u : 0x80808080u);
       if (args->weight_offset != 0) more[i] = args->weight_offset * row_sum(x, args->depth, args->x_type);
     }
     multiply(args, pairs, row, more, 2u * column, end);
