@@ -9,7 +9,8 @@ enum { TRIGGER = 0x00, ACQUIRE = 0x04, STATUS = 0x0C, SOFT_CLEAR = 0x14, JOB_WOR
  * powered: tickets go on counting from one neureka_init to the next. */
 NEUREKA_STATE static neureka_ticket next_ticket;
 NEUREKA_STATE static const struct neureka_shape *programmed_shape[2];
-NEUREKA_STATE static uint32_t is_cleared;
+/* Zero at start. */
+static uint32_t is_cleared;
 
 void neureka_init(void) {
   neureka_set_priority(1, 8);
@@ -17,6 +18,7 @@ void neureka_init(void) {
    * not. */
   if (is_cleared == 0u) {
     is_cleared = 1;
+    next_ticket = 0;
     neureka_write(SOFT_CLEAR, 0);
     /* The engine needs ten cycles; a register access takes three. */
     for (int i = 0; i < 4; i++) (void)neureka_read(STATUS);
