@@ -176,6 +176,7 @@ class Job(Schema):
     engine: str
     ticket: int
     queue: int
+    words: int
     cycles: int
     descriptor: Access
     reads: list[Access]

@@ -48,15 +48,20 @@ static inline void write_six(uint32_t offset, uint32_t a, uint32_t b, uint32_t c
   neureka_write(offset + 20, f);
 }
 
-static inline void write_pointers(const struct neureka_job *job) {
-  write_six(JOB_WORDS, job->weights, job->input, job->output, job->scale, job->shift, job->bias);
-}
+#define WRITE_POINTERS(job) \
+  write_six(JOB_WORDS, (job)->weights, (job)->input, (job)->output, (job)->scale, (job)->shift, (job)->bias)
 
 static inline void write_shape(const struct neureka_shape *shape) {
   const uint32_t *w = shape->words;
   write_six(SHAPE_WORDS, w[0], w[1], w[2], w[3], w[4], w[5]);
   write_six(SHAPE_WORDS + 24, w[6], w[7], w[8], w[9], w[10], w[11]);
   write_six(SHAPE_WORDS + 48, w[12], w[13], w[14], w[15], w[16], w[17]);
+}
+
+static inline void trigger(void) {
+  /* Operands written by this core must be in memory before the engine reads them. */
+  __asm__ volatile("" ::: "memory");
+  neureka_write(TRIGGER, 0);
 }
 
 static inline neureka_ticket submit(const struct neureka_job *job, const struct neureka_shape *remembered) {
@@ -68,16 +73,22 @@ static inline neureka_ticket submit(const struct neureka_job *job, const struct 
     write_shape(job->shape);
     *programmed = remembered;
   }
-  write_pointers(job);
-  /* Operands written by this core must be in memory before the engine reads them. */
-  __asm__ volatile("" ::: "memory");
-  neureka_write(TRIGGER, 0);
+  WRITE_POINTERS(job);
+  trigger();
   return ticket;
 }
 
 neureka_ticket neureka_submit(const struct neureka_job *job) { return submit(job, job->shape); }
 
 neureka_ticket neureka_submit_once(const struct neureka_job *job) { return submit(job, 0); }
+
+neureka_ticket neureka_submit_changed(const struct neureka_changed_job *job) {
+  acquire();
+  WRITE_POINTERS(job);
+  for (uint32_t i = 0; i < job->count; i++) neureka_write(job->changes[i].offset, job->changes[i].value);
+  trigger();
+  return next_ticket++;
+}
 
 /* A context is free again, or works for a later ticket. Of the registers that tell, STATUS is the one on which hardware
  * and public simulator agree. */
