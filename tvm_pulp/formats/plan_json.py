@@ -234,6 +234,7 @@ class PlanJson(Schema):
     l1_peak: int
     double_buffer: bool
     l3_batch: int
+    bundle_bytes: int
     interleave: bool
     planner: Planner | None
     l2: L2

@@ -33,6 +33,7 @@ def describe(lowered: LoweredPlan) -> Record:
         "l1_peak": plan.l1_peak,
         "double_buffer": plan.overlap,
         "l3_batch": plan.policy.l3_batch,
+        "bundle_bytes": plan.policy.bundle_bytes,
         "interleave": plan.policy.interleave,
         "planner": _planner(plan.planner),
         "l2": {
