@@ -82,7 +82,7 @@ neureka_ticket neureka_submit(const struct neureka_job *job) { return submit(job
 
 neureka_ticket neureka_submit_once(const struct neureka_job *job) { return submit(job, 0); }
 
-neureka_ticket neureka_submit_changed(const struct neureka_changed_job *job) {
+NEUREKA_CODE neureka_ticket neureka_submit_changed(const struct neureka_changed_job *job) {
   acquire();
   WRITE_POINTERS(job);
   for (uint32_t i = 0; i < job->count; i++) neureka_write(job->changes[i].offset, job->changes[i].value);
@@ -98,7 +98,7 @@ int neureka_is_done(neureka_ticket ticket) {
   return (neureka_read(STATUS) >> (8u * (ticket & 1u)) & 0xFFu) == 0u;
 }
 
-void neureka_wait(neureka_ticket ticket) {
+NEUREKA_CODE void neureka_wait(neureka_ticket ticket) {
   /* As above; nobody submits in the meantime. */
   if (next_ticket - 1u - ticket >= 2u) return;
   const uint32_t busy = 0xFFu << (8u * (ticket & 1u));

@@ -49,5 +49,9 @@ static inline void neureka_sleep(void) {
 #ifndef NEUREKA_STATE
 #define NEUREKA_STATE
 #endif
+/* And one that places what every job runs. */
+#ifndef NEUREKA_CODE
+#define NEUREKA_CODE
+#endif
 
 #endif /* NEUREKA_PLATFORM_H */

@@ -10,6 +10,8 @@
 
 /* A word in L2 takes 15 cycles. */
 #define NEUREKA_STATE TVM_PULP_DRIVER_IN_L1
+/* Beside the functions that steps call (link.ld). */
+#define NEUREKA_CODE __attribute__((section(".text..close")))
 
 /* The SoC's description knows where the engine is: the compiler passes both. */
 #ifndef NEUREKA_BASE
