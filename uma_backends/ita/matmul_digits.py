@@ -8,6 +8,7 @@ a bias: all of it is one longer product.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -39,7 +40,14 @@ def matmul_digits(layer: Layer) -> Digits | str:
     constants = [t.data for t in layer.inputs[2:] if t.data is not None]
     if rule.kind == "none" or len(constants) != rule.operands:
         return "its result has 32 bits, or its requantization is not constant"
-    zero_points = (layer.attributes["zero_point_a"], layer.attributes["zero_point_b"])
+    zero_points = (int(layer.attributes["zero_point_a"]), int(layer.attributes["zero_point_b"]))
+    return product_digits(rule, constants, depth, zero_points)
+
+
+def product_digits(
+    rule: Requant, constants: Sequence[np.ndarray], depth: int, zero_points: tuple[int, int]
+) -> Digits | str:
+    """The same for numbers alone."""
     reach = depth * (128 + abs(zero_points[0])) * (128 + abs(zero_points[1]))
     if reach >= 1 << (ACCUMULATOR_BITS - 1):
         return f"its accumulator may exceed {ACCUMULATOR_BITS} bits"
