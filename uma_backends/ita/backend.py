@@ -80,10 +80,12 @@ def _prepare(module: Any) -> Any:
     from tvm_pulp.canonicalize.drop_identity import DropIdentity
     from uma_backends.ita.negated_tables import NegatedTables
     from uma_backends.ita.parted_attention import PartedAttention
+    from uma_backends.ita.signed_operands import SignedOperands
     from uma_backends.ita.signed_probabilities import SignedProbabilities
     from uma_backends.ita.turned_values import TurnedValues
 
+    steps = (PartedAttention(), SignedOperands(), NegatedTables(), SignedProbabilities(), TurnedValues())
     # A view of a view, which one head leaves behind, hides the projection behind it: dropped last.
-    for step in (PartedAttention(), NegatedTables(), SignedProbabilities(), TurnedValues(), DropIdentity()):
+    for step in (*steps, DropIdentity()):
         module = step.run(module)
     return module

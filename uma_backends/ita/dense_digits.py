@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -26,11 +27,17 @@ def digits_of(layer: Layer) -> tuple[LinearArithmetic, Digits] | str:
     made = folded(layer)
     if isinstance(made, str):
         return made
-    weights, bias = made
     rule = Requant.of(layer.attributes)
     constants = [t.data for t in layer.inputs[len(layer.inputs) - rule.operands :] if t.data is not None]
     if rule.kind == "none" or len(constants) != rule.operands:
         return "its result has 32 bits, or its requantization is not constant"
+    return linear_digits(*made, rule, constants)
+
+
+def linear_digits(
+    weights: np.ndarray, bias: np.ndarray, rule: Requant, constants: Sequence[np.ndarray]
+) -> tuple[LinearArithmetic, Digits] | str:
+    """The same for numbers alone; the input's zero point is inside the biases."""
     reason = check_sums(weights, bias)
     if reason:
         return reason

@@ -20,6 +20,7 @@ from tvm_pulp.qnn.qdq_attention import operands
 from tvm_pulp.qnn.requant import Requant
 from uma_backends.ita.float_rounding import multiplier_like
 from uma_backends.ita.matmul_digits import product_digits
+from uma_backends.ita.signed_operands import MOVED
 from uma_backends.ita.turned_values import SWAP
 
 _LOWEST = -128
@@ -56,7 +57,7 @@ class PartedAttention(Rewriter):
         if f"{name}_table" in of:
             x = self.emit(qnn.emit("lookup", [x, of[f"{name}_table"]]))
         if spec_of(x).dtype == "uint8":
-            x = self.emit(qnn.emit("lookup", [x, relax.const(np.arange(_LOWEST, -_LOWEST).astype(np.int8))]))
+            x = self.emit(qnn.emit("lookup", [x, relax.const(MOVED)]))
         if stride == size and heads > 1:
             return self.emit(relax.op.reshape(x, (1, heads, positions, size)))
         if stride > heads * size:
