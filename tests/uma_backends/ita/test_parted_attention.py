@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tvm_pulp import soc
+from tvm_pulp.conformance.layer_network import target_for
+from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.lowering import build_network
 from tvm_pulp.qnn import softmax_table
 from tvm_pulp.qnn.interpret import interpret
 from tvm_pulp.qnn.qdq_attention import QdqAttention
+from tvm_pulp.report.explain import explain_plan
+from uma_backends.ita import ItaBackend
 from uma_backends.ita.parted_attention import PartedAttention
 
 from .networks import engines, module_of, run_on_ita
@@ -87,3 +94,18 @@ def test_products_run_on_the_engine() -> None:
     expected = QdqAttention.reference(attributes, [*inputs.values(), *constants])
     np.testing.assert_array_equal(run.outputs[0], expected)
     assert engines(run)["matmul"] == "ita" and engines(run)["softmax"] == "cluster"
+
+
+@pytest.mark.parametrize(("keys", "table", "engine"), [(30, False, "ita"), (30, True, "ita"), (500, False, "cluster")])
+def test_why_the_softmax_is_not_there(keys: int, table: bool, engine: str) -> None:
+    inputs, attributes, constants = attention(7, 2, 8, keys, 16, table=table)
+    backend = ItaBackend()
+    target = target_for(soc.load(backend.default_soc), backend)
+    module = target.prepare(
+        module_of(inputs, lambda emit, given: emit("qdq_attention", [*given, *constants], attributes))
+    )
+    network = build_network(module, Imported(module, tuple(inputs), ("y",), "qdq"), "network")
+    stream = io.StringIO()
+    explain_plan(target.plan(network).plan, stream)
+    assert "its softmax rounds floats as ONNX does, the engine's halves with every step" in stream.getvalue()
+    assert ("-> ita, product, digit by digit" in stream.getvalue()) == (engine == "ita")
