@@ -159,7 +159,9 @@ class FoldQdq(QdqRewriter):
                 found = qdq_accumulators.add(self, call, inner_target)
         elif _is_operator(call) and call.op.name in MOVEMENTS:
             # Rounding first and moving afterwards is the same.
-            source = self._island(call.args[0], inner_target)
+            held = self.operands.real_constant(call.args[0]) if self.arithmetic.name == "onnx" else None
+            rows = None if held is None else relax.const(inner_target.quantize(held))
+            source = self._island(call.args[0], inner_target) if rows is None else rows
             if source is None:
                 return None
             if is_op(call, "relax.nn.pad"):

@@ -15,6 +15,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.float_followers import follows, moved_constant
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.operator import PREFIX, spec_of
 
@@ -63,6 +64,10 @@ class ToNhwc(Rewriter):
             if name == "reduce" and self._is_only_nhwc(value.args[0]):
                 self._reduce(binding.var, value.args[0], attributes)
                 return
+        if follows(value) and any(self._is_only_nhwc(a) for a in value.args):
+            arguments = [self._twin(a) if isinstance(a, relax.Var) else moved_constant(a, TO_NHWC) for a in value.args]
+            self._define(binding.var, relax.Call(value.op, arguments, value.attrs, value.ty_args))
+            return
         super()._binding(binding)
 
     def _permute(self, value: Any, axes: list[int], name: str) -> Any:
