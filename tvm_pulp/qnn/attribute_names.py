@@ -26,7 +26,7 @@ ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
         "dense": "has_bias sum_bits zero_point requant*",
         "dequantize": "axis",
         "dilate": "strides value",
-        "float_conv2d": "dilation groups strides",
+        "float_conv2d": "dilation groups macs_per_output strides",
         "float_map": "expression shape",
         "float_matmul": "transpose_b",
         "float_norm": "epsilon kind",
