@@ -21,13 +21,17 @@ REASONS = {
     "qdq_attention": _ROUNDS,
     "past_attention": "it masks what is still to come, the engine has no mask",
 }
-# By pattern: attention in parts, whether a table is before and behind its softmax, and operands of the softmax.
-PARTS: dict[str, tuple[bool, bool, int]] = {
-    "table_attention": (False, False, 2),
-    "scaled_table_attention": (True, False, 2),
-    "polynomial_attention": (False, True, 1),
-    "scaled_polynomial_attention": (True, True, 1),
+# By pattern: attention in parts; operators between logits and softmax and behind it, operands of the softmax.
+PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...], int]] = {
+    "table_attention": ((), (), 2),
+    "scaled_table_attention": (("lookup",), (), 2),
+    "rounded_table_attention": (("requantize",), (), 2),
+    "rounded_scaled_table_attention": (("requantize", "lookup"), (), 2),
+    "polynomial_attention": ((), ("lookup",), 1),
+    "scaled_polynomial_attention": (("lookup",), ("lookup",), 1),
 }
+
+_CONSTANTS = {"lookup": 1, "requantize": 2}
 
 
 def refused_pattern(name: str) -> Any:
@@ -40,11 +44,13 @@ def refused_pattern(name: str) -> Any:
     if name not in PARTS:
         return op(name)(varg_default_wildcard=True)
     before, behind, operands = PARTS[name]
-    logits = op("matmul")(varg_default_wildcard=True)
-    scaled = op("lookup")(logits, wildcard()) if before else logits
-    weights = op("softmax")(scaled, *(wildcard() for _ in range(operands - 1)))
-    read = op("lookup")(weights, wildcard()) if behind else weights
-    return op("matmul")(read, wildcard(), wildcard(), wildcard())
+    value = op("matmul")(varg_default_wildcard=True)
+    for operator in before:
+        value = op(operator)(value, *(wildcard() for _ in range(_CONSTANTS[operator])))
+    value = op("softmax")(value, *(wildcard() for _ in range(operands - 1)))
+    for operator in behind:
+        value = op(operator)(value, *(wildcard() for _ in range(_CONSTANTS[operator])))
+    return op("matmul")(value, wildcard(), wildcard(), wildcard())
 
 
 def refused_check(match: Any) -> Refusal:
