@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from schedules.kernel_cycles.model import Fields, Work, given, is_four, kind_of, share
 
-# Elements of a core up to which the only row of a sum has a loop over single elements: FEW of xpulp/add.c.
-_FEW_SUMS = 16
+# Elements up to which the only row of a sum has a loop over single elements: TVM_PULP_ADD_FEW of xpulp/add_few.h.
+_FEW_SUMS = 128
 
 
 def _work(f: Fields, name: str, cores: int, *, dense: bool) -> Work:
@@ -28,7 +28,7 @@ def add(f: Fields, cores: int) -> Work:
     wide = given(f["wide_table_a"]) or given(f["wide_table_b"]) or f["a_type"] == 2 or f["b_type"] == 2
     if wide or one or not is_four(f):
         return _plain(f, kind_of(f), cores)
-    if f["rows"] == 1 and f["columns"] <= _FEW_SUMS * cores and not tables:
+    if f["rows"] == 1 and f["columns"] <= _FEW_SUMS and not tables:
         return {"few_call": 1, "few": 4 * share(-(-f["columns"] // 4), cores)}
     return _work(f, "tables" if tables else "plain", cores, dense=dense)
 

@@ -2,6 +2,7 @@
  *
  * Fast where both operands are bytes, with two narrow tables or without any. */
 #include "add_by_table.h"
+#include "add_few.h"
 #include "four_elements.h"
 #include "tvm_pulp/plain/elementwise.h"
 
@@ -55,37 +56,14 @@ static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_args *
   }
 }
 
-/* One short row of bytes: a loop over single elements, since fetching the code is most of what it takes. Bytes with a
- * sign have it flipped, and the summand makes up for it. */
-#define FEW 16u /* elements of a core */
-static void add_few(const struct tvm_pulp_add_args *p, uint32_t core, uint32_t cores) {
-  const struct tvm_pulp_requant *r = &p->requant;
-  const struct tvm_pulp_range range = tvm_pulp_share_words(p->columns, core, cores);
-  const uint8_t *a = (const uint8_t *)p->a + range.begin, *b = (const uint8_t *)p->b + range.begin;
-  const uint32_t n = range.end - range.begin, of_sum = (uint32_t)r->mul[0];
-  const uint32_t mul_a = of_sum * (uint32_t)p->mul_a, mul_b = of_sum * (uint32_t)p->mul_b;
-  const uint32_t sign_a = p->a_type == TVM_PULP_INT8 ? 0x80u : 0u, sign_b = p->b_type == TVM_PULP_INT8 ? 0x80u : 0u;
-  const uint32_t add = (uint32_t)r->add[0] - sign_a * mul_a - sign_b * mul_b;
-  uint8_t *y = (uint8_t *)p->y + range.begin;
-  int32_t v, w;
-  if (n == 0u) return;
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") XP_LBU("%[v]", 1, "%[a]") XP_LBU("%[w]", 1, "%[b]") "xor %[v],%[v],%[sa]\n"
-                   "xor %[w],%[w],%[sb]\nmul %[v],%[v],%[ma]\n" XP_MAC("%[v]", "%[w]", "%[mb]")
-                   XP_ADDNR("%[v]", "%[add]", "%[s]") XP_MAX("%[v]", "%[v]", "%[l]") XP_MIN("%[v]", "%[v]", "%[h]")
-                   XP_LOOP_END XP_SB("%[v]", 1, "%[y]") XP_END
-                   : [a] "+r"(a), [b] "+r"(b), [y] "+r"(y), [v] "=&r"(v), [w] "=&r"(w)
-                   : [n] "r"(n), [sa] "r"(sign_a), [sb] "r"(sign_b), [ma] "r"(mul_a), [mb] "r"(mul_b), [add] "r"(add),
-                     [s] "r"(r->shift), [l] "r"(r->low), [h] "r"(r->high)
-                   : "memory");
-}
-
-/* Whether operands are bytes without tables. */
-static inline uint32_t are_bytes(const struct tvm_pulp_add_args *p) {
-  return !p->sum_table && !p->table_a && !p->table_b && !p->wide_table_a && !p->wide_table_b &&
-         ((p->a_type | p->b_type) & TVM_PULP_INT32) == 0u;
-}
-
-static __attribute__((noinline)) void add_many(const struct tvm_pulp_add_args *args, uint32_t core, uint32_t cores) {
+TVM_PULP_KERNEL(add) {
+  const uint32_t columns = args->columns;
+  if (columns <= TVM_PULP_ADD_FEW && args->rows == 1u && tvm_pulp_is_four(&args->requant) &&
+      !(args->sum_table || args->table_a || args->table_b || args->wide_table_a || args->wide_table_b ||
+        ((args->a_type | args->b_type) & TVM_PULP_INT32))) {
+    tvm_pulp_add_few(args, core, cores);
+    return;
+  }
   if (args->sum_table) {
     tvm_pulp_add_by_table(args, core, cores);
     return;
@@ -100,19 +78,10 @@ static __attribute__((noinline)) void add_many(const struct tvm_pulp_add_args *a
     tvm_pulp_plain_add(args, core, cores);
     return;
   }
-  uint32_t columns = args->columns;
   uint32_t is_dense = args->a_stride == columns && args->b_stride == columns && args->y_stride == columns;
   TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {
     const uint8_t *a = (const uint8_t *)args->a + row * args->a_stride + column;
     const uint8_t *b = (const uint8_t *)args->b + row * args->b_stride + column;
     add_piece(args, a, b, (uint8_t *)args->y + row * args->y_stride + column, count);
   });
-}
-
-TVM_PULP_KERNEL(add) {
-  if (args->rows == 1u && args->columns <= FEW * cores && are_bytes(args) && tvm_pulp_is_four(&args->requant)) {
-    add_few(args, core, cores);
-  } else {
-    add_many(args, core, cores);
-  }
 }

@@ -2,6 +2,7 @@
 #include "four_elements.h"
 #include "requantize_block.h"
 #include "requantize_lines.h"
+#include "requantize_row.h"
 #include "shift_loop.h"
 #include "tvm_pulp/plain/elementwise.h"
 
@@ -37,38 +38,6 @@ static __attribute__((noinline)) void requantize_piece(const struct tvm_pulp_req
   for (uint32_t i = 0; i < (count & 3u); ++i) y[i] = tvm_pulp_one(r, tvm_pulp_load(x, i, p->x_type), mul, add);
 }
 
-/* The only row: groups of four channels, `cores` of them from one to the next, with their summands and shifts from memory.
- * Few registers, so that the function saves few. */
-#define ONE_ROW(CLIP)                                                                                           \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[v1],4(%[x])\nlw %[a0],4(%[a])\nlw %[s0],4(%[s])\n"            \
-                   "lw %[v2],8(%[x])\n" XP_ADDNR("%[v1]", "%[a0]", "%[s0]") "lw %[a0],8(%[a])\nlw %[s0],8(%[s])\n" \
-                   "lw %[v3],12(%[x])\n" XP_ADDNR("%[v2]", "%[a0]", "%[s0]") "lw %[a0],12(%[a])\n"              \
-                   "lw %[s0],12(%[s])\n" XP_LWR("%[v0]", "%[xs]", "%[x]") XP_ADDNR("%[v3]", "%[a0]", "%[s0]")   \
-                   XP_LWR("%[a0]", "%[xs]", "%[a]") XP_LWR("%[s0]", "%[xs]", "%[s]") CLIP("%[v1]", "%[v1]", "%[h]") \
-                   XP_ADDNR("%[v0]", "%[a0]", "%[s0]") CLIP("%[v2]", "%[v2]", "%[h]") CLIP("%[v3]", "%[v3]", "%[h]") \
-                   CLIP("%[v0]", "%[v0]", "%[h]") XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                          \
-                   XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END     \
-                   : [x] "+r"(x), [y] "+r"(y), [a] "+r"(add), [s] "+r"(shift), [v0] "=&r"(v0), [v1] "=&r"(v1),  \
-                     [v2] "=&r"(v2), [v3] "=&r"(v3), [a0] "=&r"(a0), [s0] "=&r"(s0)                             \
-                   : [n] "r"(n), [xs] "r"(16u * cores), [ys] "r"(4u * cores), [h] "r"(r->high)                  \
-                   : "memory")
-
-static void shift_row(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
-  const struct tvm_pulp_requant *r = &p->requant;
-  const struct tvm_pulp_range share = tvm_pulp_share(p->columns >> 2, core, cores);
-  const int32_t *shift = r->mul + 4u * core, *add = r->add + 4u * core, *x = (const int32_t *)p->x + 4u * core;
-  const uint32_t n = share.end - share.begin;
-  uint8_t *y = (uint8_t *)p->y + 4u * core;
-  int32_t a0, s0;
-  FOUR_LOCALS;
-  if (n == 0u) return;
-  if (r->low == 0) {
-    ONE_ROW(XP_CLIPUR);
-  } else {
-    ONE_ROW(XP_CLIPR);
-  }
-}
-
 static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantize_args *p, uint32_t row, uint32_t rows,
                                                  uint32_t channel) {
   const struct tvm_pulp_requant *r = &p->requant;
@@ -84,7 +53,7 @@ static __attribute__((noinline)) void shift_rows(const struct tvm_pulp_requantiz
 }
 
 /* Shares groups of four channels where there are enough of them, else rows. */
-static __attribute__((noinline)) void shift_share(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
+static void shift_share(const struct tvm_pulp_requantize_args *p, uint32_t core, uint32_t cores) {
   uint32_t groups = p->columns >> 2, first = core, step = cores;
   struct tvm_pulp_range rows = {0, p->rows};
   if (groups < cores) {
@@ -137,7 +106,7 @@ TVM_PULP_KERNEL(requantize) {
   uint32_t fours = are_fours(args), kind = args->requant.kind;
   if (fours && kind == TVM_PULP_REQUANT_SHIFT && args->lines == 1u) {
     if (args->rows == 1u) {
-      shift_row(args, core, cores);
+      tvm_pulp_requantize_row_of_shifts(args, core, cores);
     } else {
       shift_share(args, core, cores);
     }
