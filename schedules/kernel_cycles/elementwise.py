@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schedules.kernel_cycles.model import Fields, Work, given, is_four, kind_of, share
 
-# Elements up to which the only row of a sum has a loop over single elements: TVM_PULP_ADD_FEW of xpulp/add_few.h.
+# Elements up to which the only row of a sum has a loop over single elements: TVM_PULP_ADD_FEW of add_few.h.
 _FEW_SUMS = 128
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schedules.kernel_cycles.model import Fields, Work, given, share
 
-# Elements of a core up to which the only row has a loop over single elements: FEW of xpulp/qdq_norm.c.
+# Elements of a core up to which the only row has a loop over single elements: FEW of qdq_norm.c.
 _FEW_NORMALIZED = 32
 
 
