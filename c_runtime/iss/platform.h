@@ -173,16 +173,17 @@ struct platform {
   struct code_region region[REGION_COUNT];
   uint64_t l1_bank_free[64], l2_bank_free[64];
   uint64_t float_unit_free[MAX_CORES], float_divider_free[MAX_CORES];
-  /* Run queue: a wheel of the next 64 cycles and a list of harts further away. */
-  uint32_t wheel[WHEEL_SIZE];
-  uint64_t wheel_occupied, wheel_base;
+  /* Run queue: harts of the present cycle, a wheel of the next 63 cycles, and a list of harts further away. */
+  uint64_t wheel_base;     /* the present */
+  uint32_t ready, turn;    /* bit n: hart (n + turn) % 32 wants to run now; the lowest comes first */
+  uint64_t wheel_occupied, quiet_until; /* see scheduler.h */
+  uint32_t rotation_mask;  /* priority among harts at one cycle rotates by the cycle number & this */
   uint32_t far_harts;
   uint64_t far_cycle;
-  uint32_t rotation_mask; /* priority among harts at one cycle rotates by the cycle number & this */
+  uint32_t wheel[WHEEL_SIZE];
   uint64_t limit;      /* last cycle (of its own clock) at which the running hart comes before every other actor */
   uint64_t device_cycle; /* next cycle at which a device acts by itself */
   uint64_t max_cycle;
-  uint64_t quiet_until; /* see scheduler.h */
   struct hart *running, *float_owner;
   enum run_state state;
   uint32_t exit_code;
