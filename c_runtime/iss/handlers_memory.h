@@ -65,11 +65,11 @@
     LOAD_VALUE(type, address_);               \
     increment;                                \
     RD = value;                               \
-    NEXT_SLOT();                              \
-    DISPATCH();                               \
+    NEXT_AFTER_ACCESS();                      \
   }
 
-#define POST(step) h->x[ip->post] = S1 + (step)
+/* The address of a post-increment is its base register. */
+#define POST(step) h->x[ip->post] = address + (step)
 #define LOAD_FORMS(name, type)                                    \
   LOAD(name, type, S1 + (uint32_t)ip->imm, (void)0)               \
   LOAD(p_##name##_post, type, S1, POST((uint32_t)ip->imm))        \
@@ -106,8 +106,7 @@
     }                                                                                                 \
     h->count.stores++;                                                                                \
     increment;                                                                                        \
-    NEXT_SLOT();                                                                                      \
-    DISPATCH();                                                                                       \
+    NEXT_AFTER_ACCESS();                                                                              \
   }
 
 /* The third operand of register-offset stores sits in the rd field. */

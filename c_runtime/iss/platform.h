@@ -42,7 +42,7 @@ struct slot {
   uint8_t rd, rs1, rs2, step; /* step: bytes to the next slot */
   uint8_t wrap;    /* WRAP_* */
   uint8_t lines;   /* cache lines from here to the end of the straight-line block */
-  uint8_t hazard;  /* jalr: the instruction before it produces its source */
+  uint8_t mark;    /* MARK_* */
   uint8_t post;    /* post-increment: rs1 as a destination, DISCARD for x0 */
   uint16_t op;
   uint16_t stall; /* dependent-successor stall that `cost` contains */
@@ -53,6 +53,8 @@ struct slot {
 #define SLOT_LENGTH(which) ((uint32_t)((which)->step / sizeof(struct slot)))
 
 enum { WRAP_BOUNDARY = 1, WRAP_COMPRESSED = 2, WRAP_LOOP_END = 4 };
+/* A jalr whose source the instruction before it produces; an access to memory that is not wrapped. */
+enum { MARK_HAZARD = 1, MARK_ACCESS = 2 };
 enum { LINE_SLOTS = 8, LINE_BYTES = 16, BOUNDARY_LINES = 32 };
 
 /* A memory that code can run from. */
