@@ -153,14 +153,14 @@ observe: /* before each instruction; a loop edge is none */
 
 yield: /* another actor comes first; this instruction has not happened yet */
   SAVE();
-  queue_insert(p, h->index, cluster_cycle(h, now));
+  queue_insert(p, h, cluster_cycle(h, now));
   goto next_hart;
 
 yield_at_entry: /* the same between two instructions */
   SAVE();
   h->resume = ip->handler;
   h->observed = 0;
-  queue_insert(p, h->index, cluster_cycle(h, now));
+  queue_insert(p, h, cluster_cycle(h, now));
   goto next_hart;
 
 suspended: /* asleep, blocked or stopped; whoever did it keeps the hart's state, `resume` replays the instruction */

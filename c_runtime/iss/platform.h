@@ -100,6 +100,8 @@ struct hart {
   uint64_t *bank_free; /* NULL: no conflicts */
   uint64_t *float_unit, *float_divider; /* when it is free again; NULL: a unit of its own */
   uint64_t slack;      /* cycles by which its L1 accesses may run ahead of others */
+  uint32_t index, bit; /* among the harts; 1 << index */
+  int has_own_clock;
   /* Where it executes. */
   struct slot *slots;
   uint32_t pc_base, region, code_bytes;
@@ -117,8 +119,8 @@ struct hart {
   int observed;         /* the instruction at ip was looked at already */
   uint32_t f[32];
   uint32_t fflags, frm;
-  uint32_t index, hart_id;
-  int is_controller, has_own_clock;
+  uint32_t hart_id;
+  int is_controller;
   enum hart_state state;
   uint64_t start_cycle, sleep_start;
   uint64_t halted_cycle; /* local cycle when it was last seen */

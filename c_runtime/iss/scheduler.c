@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler.h"
 
-void queue_rarely(struct platform *p, uint32_t index, uint64_t cycle) {
+void queue_rarely(struct platform *p, const struct hart *hart, uint64_t cycle) {
   if (cycle <= p->wheel_base) {
-    p->ready |= 1u << ((index - p->turn) & 31);
+    p->ready |= 1u << ((hart->index - p->turn) & 31);
     return;
   }
-  p->far_harts |= 1u << index;
+  p->far_harts |= hart->bit;
   if (cycle < p->far_cycle) p->far_cycle = cycle;
   update_quiet(p);
 }
@@ -18,8 +18,8 @@ static void bring_near(struct platform *p) {
   p->far_cycle = NEVER;
   update_quiet(p);
   for (; rest; rest &= rest - 1) {
-    uint32_t index = (uint32_t)__builtin_ctz(rest);
-    queue_insert(p, index, cluster_cycle(&p->harts[index], p->harts[index].now));
+    const struct hart *hart = &p->harts[__builtin_ctz(rest)];
+    queue_insert(p, hart, cluster_cycle(hart, hart->now));
   }
 }
 

@@ -24,14 +24,14 @@ static inline void update_quiet(struct platform *p) {
 }
 
 /* scheduler.c: a hart that does not belong into the wheel. */
-void queue_rarely(struct platform *p, uint32_t index, uint64_t cycle);
+void queue_rarely(struct platform *p, const struct hart *hart, uint64_t cycle);
 
-static inline void queue_insert(struct platform *p, uint32_t index, uint64_t cycle) {
+static inline void queue_insert(struct platform *p, const struct hart *hart, uint64_t cycle) {
   if (LIKELY(cycle - p->wheel_base - 1 < WHEEL_SIZE - 1)) {
-    p->wheel[cycle % WHEEL_SIZE] |= 1u << index;
+    p->wheel[cycle % WHEEL_SIZE] |= hart->bit;
     p->wheel_occupied |= 1ull << (cycle % WHEEL_SIZE);
   } else {
-    queue_rarely(p, index, cycle);
+    queue_rarely(p, hart, cycle);
   }
 }
 
