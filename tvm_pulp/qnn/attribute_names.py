@@ -39,6 +39,7 @@ ATTRIBUTE_NAMES: dict[str, tuple[str, ...]] = {
         "hardswish": "one_over_six six three requant*",
         "im2col": "dilation kernel pads strides zero_point",
         "integer_div": "denominator eps eta numerator operands requant*",
+        "join_digits": "columns offset steps requant*",
         "layer_norm": "levels shift wide",
         "lookup": "",
         "lstm_cell": "bits clip coupled input_scales state_scales",
