@@ -9,7 +9,7 @@ from dataclasses import replace
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.attempts.evaluator import PlanEvaluator
 from tvm_pulp.planning.heuristics.order_layers import EngineDemand, Order, layer_order
-from tvm_pulp.planning.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1
+from tvm_pulp.planning.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1, without_overlap
 from tvm_pulp.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.tiling.forms.split_form import SplitForm, pin_of
@@ -55,9 +55,11 @@ def _finishes_jobs(evaluator: PlanEvaluator) -> bool:
 def expected_cycles(evaluator: PlanEvaluator) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     try:
-        return evaluator.plan_once(
-            policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), nothing_in_l3)
-        ).estimated_cycles
+        plan = evaluator.plan_once(policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), nothing_in_l3))
+        if not any(choice.alone for choice in plan.decisions.choices):
+            return plan.estimated_cycles
+        # L1 is so small that room for what overlaps costs more than it wins in some layers, maybe in all.
+        return min(plan.estimated_cycles, without_overlap(evaluator, nothing_in_l3).cycles)
     except UserError:
         return None
 

@@ -128,7 +128,7 @@ def _fragmented_layers(schedule: Schedule, peaks: dict[int, tuple[int, int]], bu
     for block in schedule.blocks:
         if block.offset + block.bytes > budget:
             # Layers may mix: not all between the first and the last one, and not in their order.
-            lived = {slot.layer for slot in schedule.slots[block.first // 3 : block.last // 3 + 1]}
+            lived = {slot.layer for slot in schedule.slots[max(block.first, 0) // 3 : block.last // 3 + 1]}
             lived |= {_layer_at(schedule, position) for position in (block.first, block.last)}
             found.add(max((layer for layer in sorted(lived) if layer in peaks), key=lambda layer: peaks[layer][1]))
     return found
