@@ -25,22 +25,9 @@ static uint64_t divide_steps(uint32_t a, uint32_t b) {
 #ifdef OBSERVED
 #define EXECUTE snitch_execute_observed
 #define DISPATCH() goto observe
-#define OBSERVE_ACCESS(bytes, is_write)                                           \
-  do {                                                                            \
-    if (UNLIKELY(access_is_noted(h, offset, bytes, is_write))) {                  \
-      SAVE();                                                                     \
-      note_access(h, h->fast_base + offset, bytes, is_write);                     \
-    }                                                                             \
-  } while (0)
-#define OBSERVE_JUMP(target, source, link)                                        \
-  do {                                                                            \
-    if (p->calls.harts) calls_jump(h, target, ip->rd, source, link, now);         \
-  } while (0)
 #else
 #define EXECUTE snitch_execute
 #define DISPATCH() DISPATCH_SLOT()
-#define OBSERVE_ACCESS(bytes, is_write) (void)0
-#define OBSERVE_JUMP(target, source, link) (void)0
 #endif
 #define NEXT()   \
   do {           \
