@@ -51,7 +51,7 @@ static uint64_t divide_steps(uint32_t a, uint32_t b) {
 #define ISSUE_AND_WRITE()                                             \
   do {                                                                \
     ISSUE();                                                          \
-    if (UNLIKELY(now >= c->next_result)) snitch_write_port(c, now);   \
+    snitch_take_port(c, now);                                         \
   } while (0)
 #define FETCH_BLOCK(jumped)                                                             \
   do {                                                                                  \
@@ -100,7 +100,7 @@ void EXECUTE(struct platform *p) {
 #ifdef OBSERVED
   if (p->observer.stopped) { /* go on exactly where and with what the last call stopped */
     h = p->observer.stopped;
-    c = &p->snitch->core[h->index];
+    c = h->snitch_core;
     limit = p->observer.limit;
     p->observer.stopped = NULL;
     ip = h->ip;
@@ -112,7 +112,7 @@ void EXECUTE(struct platform *p) {
 next_hart:
   h = schedule(p, &limit);
   if (!h) return;
-  c = &p->snitch->core[h->index];
+  c = h->snitch_core;
   ip = h->ip;
   now = h->now;
 #ifdef OBSERVED

@@ -21,6 +21,7 @@ static uint32_t taken_by(const struct snitch_core *core, uint32_t self, uint64_t
 static void set_cycle(struct snitch_core *core, uint32_t number, uint64_t cycle) {
   core->result[number].cycle = cycle;
   core->ready[core->result[number].rd] = cycle + 1;
+  if (cycle > core->latest) core->latest = cycle;
 }
 
 /* The cycle from which all these registers can be read; results that are there by then are forgotten. */
@@ -35,7 +36,7 @@ uint64_t snitch_wait(struct snitch_core *core, uint32_t registers, uint64_t cycl
 }
 
 /* An instruction that writes a register is issued: results that arrived before are in, one of this cycle waits. */
-void snitch_write_port(struct snitch_core *core, uint64_t cycle) {
+void snitch_push_results(struct snitch_core *core, uint64_t cycle) {
   uint32_t kept = 0, moved;
   for (uint32_t i = 0; i < core->result_count; i++)
     if (core->result[i].cycle >= cycle) core->result[kept++] = core->result[i];
@@ -49,8 +50,8 @@ void snitch_write_port(struct snitch_core *core, uint64_t cycle) {
   find_next(core);
 }
 
-/* A result can be read from `ready` on, if the port is free. */
-void snitch_expect(struct snitch_core *core, uint32_t rd, uint64_t ready) {
+/* A result can be read from `ready` on, if those on their way leave it the port. */
+void snitch_expect_behind(struct snitch_core *core, uint32_t rd, uint64_t ready) {
   uint64_t cycle = ready - 1;
   if (rd >= 32) return;
   if (core->result_count == SNITCH_RESULTS) { /* all but the newest are long in */
