@@ -141,7 +141,7 @@ static enum op decode_opcode(uint32_t word, int xpulp, int has_float, struct slo
   }
 }
 
-/* Decode one instruction without its surroundings. `hazard` and `wrap` of the slot are left alone. */
+/* Decode one instruction without its surroundings. `mark` and `wrap` of the slot are left alone. */
 void decode_word(const struct platform *platform, uint32_t word, struct slot *out) {
   /* Slots are shared by all harts: a hart without floating point refuses these operations when it executes them. */
   int has_float = platform->config.isa_float_cluster || platform->config.isa_float_controller;
@@ -207,7 +207,7 @@ static void apply_successor(struct hart *hart, struct slot *slot, uint32_t offse
   slot->stall = (uint16_t)stall;
   slot->cost += stall;
   if (next.op == OP_jalr && (flags & WRITES_X) && !(flags & LOADS_X) && next.rs1 == slot->rd && slot->rd != DISCARD)
-    slot[SLOT_LENGTH(slot)].hazard = 1;
+    slot[SLOT_LENGTH(slot)].mark = MARK_HAZARD;
 }
 
 static void choose_handler(const struct platform *platform, struct slot *slot, uint32_t index) {
@@ -215,6 +215,7 @@ static void choose_handler(const struct platform *platform, struct slot *slot, u
   /* The first instruction that starts in a 512-byte stretch; an instruction may straddle the border. */
   if (first_in_boundary == 0 || (first_in_boundary == 1 && slot[-1].op == OP_decode)) slot->wrap |= WRAP_BOUNDARY;
   if (platform->count_compressed && SLOT_LENGTH(slot) == 1) slot->wrap |= WRAP_COMPRESSED;
+  if (!slot->wrap && (op_flags[slot->op] & ACCESSES)) slot->mark = MARK_ACCESS;
   slot->handler = slot->wrap ? platform->handlers[OP_wrapped] : slot->inner;
 }
 

@@ -32,6 +32,11 @@
 #ifdef OBSERVED
 #define EXECUTE execute_observed
 #define DISPATCH() goto observe
+#define NEXT_AFTER_ACCESS() \
+  do {                      \
+    NEXT_SLOT();            \
+    DISPATCH();             \
+  } while (0)
 #define OBSERVE_ACCESS(bytes, is_write)                                           \
   do {                                                                            \
     if (UNLIKELY(access_is_noted(h, offset, bytes, is_write))) {                  \
@@ -46,6 +51,13 @@
 #else
 #define EXECUTE execute
 #define DISPATCH() DISPATCH_SLOT()
+/* An access often follows an access and has to wait for its turn: no need to go there to find out. */
+#define NEXT_AFTER_ACCESS()                                    \
+  do {                                                         \
+    NEXT_SLOT();                                               \
+    if (now > limit && (ip->mark & MARK_ACCESS)) goto yield;   \
+    DISPATCH();                                                \
+  } while (0)
 #define OBSERVE_ACCESS(bytes, is_write) (void)0
 #define OBSERVE_JUMP(target, source, link) (void)0
 #endif
@@ -141,14 +153,14 @@ observe: /* before each instruction; a loop edge is none */
 
 yield: /* another actor comes first; this instruction has not happened yet */
   SAVE();
-  queue_insert(p, h->index, cluster_cycle(h, now));
+  queue_insert(p, h, cluster_cycle(h, now));
   goto next_hart;
 
 yield_at_entry: /* the same between two instructions */
   SAVE();
   h->resume = ip->handler;
   h->observed = 0;
-  queue_insert(p, h->index, cluster_cycle(h, now));
+  queue_insert(p, h, cluster_cycle(h, now));
   goto next_hart;
 
 suspended: /* asleep, blocked or stopped; whoever did it keeps the hart's state, `resume` replays the instruction */

@@ -102,7 +102,7 @@ op_jalr: {
     }
     next = h->ip;
   }
-  if (ip->hazard) {
+  if (ip->mark & MARK_HAZARD) {
     now += (uint64_t)p->config.jump_register_stall;
     h->count.jump_register += (uint64_t)p->config.jump_register_stall;
   }

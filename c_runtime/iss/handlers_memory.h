@@ -28,6 +28,7 @@
   (sizeof(type) == 4 ? (offset >> 2 | offset << 30) < h->fast_words                                   \
                      : (offset >> 2) < h->fast_words && (offset & 3) <= 4 - sizeof(type))
 
+/* The slow path has a variable of its own: one whose address is taken would live in memory on the fast path too. */
 #define LOAD_VALUE(type, address_)                                                                    \
   uint32_t address = (address_), value;                                                               \
   uint32_t offset = address - h->fast_base;                                                           \
@@ -40,22 +41,23 @@
     memcpy(&loaded_, h->fast_memory + offset, sizeof(type));                                          \
     value = (uint32_t)(int32_t)loaded_;                                                               \
     now += 1;                                                                                         \
-    if (UNLIKELY(ip->cost != 1)) {                                                                    \
-      KEEP_BRANCH();                                                                                  \
-      now += ip->cost - 1;                                                                            \
-    }                                                                                                 \
   } else {                                                                                            \
+    uint32_t answer_;                                                                                 \
     int status_;                                                                                      \
     if (UNLIKELY(now > limit - h->slack)) goto yield;                                                 \
     SAVE();                                                                                           \
-    status_ = memory_load(h, address, sizeof(type), &value);                                          \
+    status_ = memory_load(h, address, sizeof(type), &answer_);                                        \
     limit = p->limit + h->slack;                                                                      \
     if (status_ != ACCESS_OK) goto suspended;                                                         \
-    value = (uint32_t)(int32_t)(type)value;                                                           \
-    now = h->now + ip->cost - 1;                                                                      \
+    value = (uint32_t)(int32_t)(type)answer_;                                                         \
+    now = h->now;                                                                                     \
   }                                                                                                   \
-  h->count.loads++;                                                                                   \
-  h->count.load_use += ip->stall
+  if (UNLIKELY(ip->cost != 1)) {                                                                      \
+    KEEP_BRANCH();                                                                                    \
+    now += ip->cost - 1;                                                                              \
+    h->count.load_use += ip->stall;                                                                   \
+  }                                                                                                   \
+  h->count.loads++
 
 /* `increment` happens before the result is written: with rd = rs1 the loaded value stays. */
 #define LOAD(name, type, address_, increment) \
@@ -63,11 +65,11 @@
     LOAD_VALUE(type, address_);               \
     increment;                                \
     RD = value;                               \
-    NEXT_SLOT();                              \
-    DISPATCH();                               \
+    NEXT_AFTER_ACCESS();                      \
   }
 
-#define POST(step) h->x[ip->post] = S1 + (step)
+/* The address of a post-increment is its base register. */
+#define POST(step) h->x[ip->post] = address + (step)
 #define LOAD_FORMS(name, type)                                    \
   LOAD(name, type, S1 + (uint32_t)ip->imm, (void)0)               \
   LOAD(p_##name##_post, type, S1, POST((uint32_t)ip->imm))        \
@@ -104,8 +106,7 @@
     }                                                                                                 \
     h->count.stores++;                                                                                \
     increment;                                                                                        \
-    NEXT_SLOT();                                                                                      \
-    DISPATCH();                                                                                       \
+    NEXT_AFTER_ACCESS();                                                                              \
   }
 
 /* The third operand of register-offset stores sits in the rd field. */

@@ -20,6 +20,7 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   struct hart *hart = &platform->harts[index];
   hart->platform = platform;
   hart->index = index;
+  hart->bit = 1u << index;
   hart->is_controller = !platform->snitch && index == (uint32_t)config->cores;
   hart->hart_id = hart->is_controller ? (uint32_t)config->controller_hart_id : index;
   hart->has_own_clock = hart->is_controller && config->soc_clock_numerator != config->soc_clock_denominator;

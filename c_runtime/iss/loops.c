@@ -25,6 +25,7 @@ static void mark_loop_end(struct hart *hart, struct slot *end) {
   uint32_t first = last - last % (LINE_SLOTS * BOUNDARY_LINES);
   uint32_t last_line = (last + (SLOT_LENGTH(end) == 2)) / LINE_SLOTS;
   end->wrap |= WRAP_LOOP_END;
+  end->mark &= (uint8_t)~MARK_ACCESS;
   part_runs(hart, end);
   if (end->op != OP_decode) end->handler = hart->platform->handlers[OP_wrapped];
   if (last < region->low) region->low = last;

@@ -18,7 +18,8 @@ enum {
   MULTIPLIES = 1 << 9,
   WRITES_X = 1 << 10,
   USES_PC = 1 << 11,
-  FP_OP = 1 << 12
+  FP_OP = 1 << 12,
+  ACCESSES = 1 << 13 /* memory, and nothing happens before its turn comes */
 };
 
 #define R1 (READS_1 | WRITES_X)
@@ -50,10 +51,10 @@ enum {
   X(fence, 0) X(fence_i, JUMPS) X(ecall, JUMPS) X(ebreak, JUMPS) X(wfi, JUMPS) X(mret, JUMPS)            \
   X(csrrw, R1) X(csrrs, R1) X(csrrc, R1) X(csrrwi, WRITES_X) X(csrrsi, WRITES_X) X(csrrci, WRITES_X)
 
-#define LD (R1 | LOADS_X)
-#define LD2 (R12 | LOADS_X)
-#define ST (READS_1 | READS_2)
-#define ST3 (READS_1 | READS_2 | READS_D)
+#define LD (R1 | LOADS_X | ACCESSES)
+#define LD2 (R12 | LOADS_X | ACCESSES)
+#define ST (READS_1 | READS_2 | ACCESSES)
+#define ST3 (READS_1 | READS_2 | READS_D | ACCESSES)
 
 #define MEMORY_OPS(X)                                                                                    \
   X(lb, LD) X(lh, LD) X(lw, LD) X(lbu, LD) X(lhu, LD) X(sb, ST) X(sh, ST) X(sw, ST)                      \

@@ -42,7 +42,7 @@ struct slot {
   uint8_t rd, rs1, rs2, step; /* step: bytes to the next slot */
   uint8_t wrap;    /* WRAP_* */
   uint8_t lines;   /* cache lines from here to the end of the straight-line block */
-  uint8_t hazard;  /* jalr: the instruction before it produces its source */
+  uint8_t mark;    /* MARK_* */
   uint8_t post;    /* post-increment: rs1 as a destination, DISCARD for x0 */
   uint16_t op;
   uint16_t stall; /* dependent-successor stall that `cost` contains */
@@ -53,6 +53,8 @@ struct slot {
 #define SLOT_LENGTH(which) ((uint32_t)((which)->step / sizeof(struct slot)))
 
 enum { WRAP_BOUNDARY = 1, WRAP_COMPRESSED = 2, WRAP_LOOP_END = 4 };
+/* A jalr whose source the instruction before it produces; an access to memory that is not wrapped. */
+enum { MARK_HAZARD = 1, MARK_ACCESS = 2 };
 enum { LINE_SLOTS = 8, LINE_BYTES = 16, BOUNDARY_LINES = 32 };
 
 /* A memory that code can run from. */
@@ -98,6 +100,8 @@ struct hart {
   uint64_t *bank_free; /* NULL: no conflicts */
   uint64_t *float_unit, *float_divider; /* when it is free again; NULL: a unit of its own */
   uint64_t slack;      /* cycles by which its L1 accesses may run ahead of others */
+  uint32_t index, bit; /* among the harts; 1 << index */
+  int has_own_clock;
   /* Where it executes. */
   struct slot *slots;
   uint32_t pc_base, region, code_bytes;
@@ -115,8 +119,8 @@ struct hart {
   int observed;         /* the instruction at ip was looked at already */
   uint32_t f[32];
   uint32_t fflags, frm;
-  uint32_t index, hart_id;
-  int is_controller, has_own_clock;
+  uint32_t hart_id;
+  int is_controller;
   enum hart_state state;
   uint64_t start_cycle, sleep_start;
   uint64_t halted_cycle; /* local cycle when it was last seen */
@@ -173,16 +177,17 @@ struct platform {
   struct code_region region[REGION_COUNT];
   uint64_t l1_bank_free[64], l2_bank_free[64];
   uint64_t float_unit_free[MAX_CORES], float_divider_free[MAX_CORES];
-  /* Run queue: a wheel of the next 64 cycles and a list of harts further away. */
-  uint32_t wheel[WHEEL_SIZE];
-  uint64_t wheel_occupied, wheel_base;
+  /* Run queue: harts of the present cycle, a wheel of the next 63 cycles, and a list of harts further away. */
+  uint64_t wheel_base;     /* the present */
+  uint32_t ready, turn;    /* bit n: hart (n + turn) % 32 wants to run now; the lowest comes first */
+  uint64_t wheel_occupied, quiet_until; /* see scheduler.h */
+  uint32_t rotation_mask;  /* priority among harts at one cycle rotates by the cycle number & this */
   uint32_t far_harts;
   uint64_t far_cycle;
-  uint32_t rotation_mask; /* priority among harts at one cycle rotates by the cycle number & this */
+  uint32_t wheel[WHEEL_SIZE];
   uint64_t limit;      /* last cycle (of its own clock) at which the running hart comes before every other actor */
   uint64_t device_cycle; /* next cycle at which a device acts by itself */
   uint64_t max_cycle;
-  uint64_t quiet_until; /* see scheduler.h */
   struct hart *running, *float_owner;
   enum run_state state;
   uint32_t exit_code;

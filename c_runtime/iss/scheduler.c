@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler.h"
 
+void queue_rarely(struct platform *p, const struct hart *hart, uint64_t cycle) {
+  if (cycle <= p->wheel_base) {
+    p->ready |= 1u << ((hart->index - p->turn) & 31);
+    return;
+  }
+  p->far_harts |= hart->bit;
+  if (cycle < p->far_cycle) p->far_cycle = cycle;
+  update_quiet(p);
+}
+
 /* Move the harts whose time has come close from the far mask to the wheel. */
 static void bring_near(struct platform *p) {
   uint32_t rest = p->far_harts;
@@ -8,15 +18,15 @@ static void bring_near(struct platform *p) {
   p->far_cycle = NEVER;
   update_quiet(p);
   for (; rest; rest &= rest - 1) {
-    uint32_t index = (uint32_t)__builtin_ctz(rest);
-    queue_insert(p, index, cluster_cycle(&p->harts[index], p->harts[index].now));
+    const struct hart *hart = &p->harts[__builtin_ctz(rest)];
+    queue_insert(p, hart, cluster_cycle(hart, hart->now));
   }
 }
 
 struct hart *schedule_slowly(struct platform *p) {
   p->running = NULL;
   while (p->state == RUN_GOING) {
-    uint64_t cycle = p->wheel_occupied ? wheel_first(p) : p->far_cycle;
+    uint64_t cycle = p->ready ? p->wheel_base : p->wheel_occupied ? wheel_first(p) : p->far_cycle;
     uint64_t first = p->device_cycle < cycle ? p->device_cycle : cycle;
     if (first == NEVER) {
       report_deadlock(p);
@@ -26,12 +36,13 @@ struct hart *schedule_slowly(struct platform *p) {
     } else if (p->device_cycle < cycle) {
       run_devices(p, p->device_cycle);
     } else if (p->far_harts && p->far_cycle < cycle + WHEEL_SIZE) {
-      if (!p->wheel_occupied) p->wheel_base = cycle;
+      if (!p->ready && !p->wheel_occupied) wheel_turn(p, cycle);
       bring_near(p);
-      if (p->wheel_occupied && wheel_first(p) > p->wheel_base) p->wheel_base = wheel_first(p);
+      if (!p->ready && p->wheel_occupied) wheel_turn(p, wheel_first(p));
       if (p->far_cycle < p->wheel_base + WHEEL_SIZE) bring_near(p);
     } else {
-      return wheel_take(p, cycle);
+      if (!p->ready) wheel_turn(p, cycle);
+      return take_ready(p);
     }
   }
   return NULL;

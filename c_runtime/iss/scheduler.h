@@ -12,11 +12,8 @@ static inline uint32_t priority_at(const struct platform *p, uint32_t index, uin
   return (index - ((uint32_t)cycle & p->rotation_mask)) & 31;
 }
 
-/* The mask of harts at a cycle, rotated so that bit n is the hart with priority n. */
-static inline uint32_t by_priority(const struct platform *p, uint32_t mask, uint64_t cycle) {
-  uint32_t turn = (uint32_t)cycle & p->rotation_mask;
-  return mask >> turn | mask << ((32 - turn) & 31);
-}
+/* The mask of harts, turned so that bit n is the hart with priority n. */
+static inline uint32_t by_priority(uint32_t mask, uint32_t turn) { return mask >> turn | mask << ((32 - turn) & 31); }
 
 /* Last cycle up to which the wheel alone decides who runs: no device acts, no far hart comes near, the run goes on. */
 static inline void update_quiet(struct platform *p) {
@@ -26,15 +23,15 @@ static inline void update_quiet(struct platform *p) {
   p->quiet_until = p->state == RUN_GOING ? quiet : 0;
 }
 
-static inline void queue_insert(struct platform *p, uint32_t index, uint64_t cycle) {
-  if (LIKELY(cycle < p->wheel_base + WHEEL_SIZE)) {
-    if (cycle < p->wheel_base) cycle = p->wheel_base;
-    p->wheel[cycle % WHEEL_SIZE] |= 1u << index;
+/* scheduler.c: a hart that does not belong into the wheel. */
+void queue_rarely(struct platform *p, const struct hart *hart, uint64_t cycle);
+
+static inline void queue_insert(struct platform *p, const struct hart *hart, uint64_t cycle) {
+  if (LIKELY(cycle - p->wheel_base - 1 < WHEEL_SIZE - 1)) {
+    p->wheel[cycle % WHEEL_SIZE] |= hart->bit;
     p->wheel_occupied |= 1ull << (cycle % WHEEL_SIZE);
   } else {
-    p->far_harts |= 1u << index;
-    if (cycle < p->far_cycle) p->far_cycle = cycle;
-    update_quiet(p);
+    queue_rarely(p, hart, cycle);
   }
 }
 
@@ -46,16 +43,41 @@ static inline uint64_t wheel_first(const struct platform *p) {
   return p->wheel_base + (unsigned)__builtin_ctzll(occupied);
 }
 
-/* Last cycle at which hart `index` comes before the harts in the wheel, the far harts, the devices and the end. */
-static inline uint64_t find_limit(const struct platform *p, uint32_t index) {
+/* Make a cycle the present one: the harts that wait for it are ready. */
+static inline void wheel_turn(struct platform *p, uint64_t cycle) {
+  uint32_t turn = (uint32_t)cycle & p->rotation_mask;
+  p->wheel_base = cycle;
+  p->turn = turn;
+  p->ready = by_priority(p->wheel[cycle % WHEEL_SIZE], turn);
+  p->wheel[cycle % WHEEL_SIZE] = 0;
+  p->wheel_occupied &= ~(1ull << (cycle % WHEEL_SIZE));
+}
+
+/* Take the first of the harts that are ready. */
+static inline struct hart *take_ready(struct platform *p) {
+  uint32_t index = ((uint32_t)__builtin_ctz(p->ready) + p->turn) & 31;
+  p->ready &= p->ready - 1;
+  return &p->harts[index];
+}
+
+/* Last cycle at which hart `index` comes before the harts of the wheel, the far harts, the devices and the end. */
+static inline uint64_t limit_by_wheel(const struct platform *p, uint32_t index) {
   uint64_t limit = p->quiet_until;
   if (p->wheel_occupied) {
     uint64_t cycle = wheel_first(p);
-    uint32_t others = by_priority(p, p->wheel[cycle % WHEEL_SIZE], cycle);
+    uint32_t others = by_priority(p->wheel[cycle % WHEEL_SIZE], (uint32_t)cycle & p->rotation_mask);
     cycle -= priority_at(p, index, cycle) > (uint32_t)__builtin_ctz(others);
     if (cycle < limit) limit = cycle;
   }
   return limit;
+}
+
+/* The same, and before those that are ready. */
+static inline uint64_t find_limit(const struct platform *p, uint32_t index) {
+  uint64_t cycle = p->wheel_base;
+  if (!p->ready) return limit_by_wheel(p, index);
+  cycle -= priority_at(p, index, cycle) > (uint32_t)__builtin_ctz(p->ready);
+  return cycle < p->quiet_until ? cycle : p->quiet_until;
 }
 
 /* A limit of the cluster clock in the clock of a hart. */
@@ -68,17 +90,6 @@ static inline void update_limit(struct platform *p) {
   if (p->running) p->limit = limit_of(p->running, find_limit(p, p->running->index));
 }
 
-/* Take the hart with the best priority at `cycle` out of the wheel. */
-static inline struct hart *wheel_take(struct platform *p, uint64_t cycle) {
-  uint32_t *mask = &p->wheel[cycle % WHEEL_SIZE];
-  uint32_t turn = (uint32_t)cycle & p->rotation_mask;
-  uint32_t index = ((uint32_t)__builtin_ctz(by_priority(p, *mask, cycle)) + turn) & 31;
-  p->wheel_base = cycle;
-  *mask &= ~(1u << index);
-  if (!*mask) p->wheel_occupied &= ~(1ull << (cycle % WHEEL_SIZE));
-  return &p->harts[index];
-}
-
 /* scheduler.c: the next hart when the wheel alone cannot tell; NULL when the run is over. */
 struct hart *schedule_slowly(struct platform *p);
 
@@ -89,16 +100,17 @@ enum { SPIN_QUANTUM = 4096 }; /* cycles that a hart may run ahead without touchi
 static inline __attribute__((always_inline)) struct hart *schedule(struct platform *p, uint64_t *limit) {
   uint64_t cycle = p->wheel_base;
   struct hart *hart;
-  if (!p->wheel[cycle % WHEEL_SIZE]) cycle = p->wheel_occupied ? wheel_first(p) : NEVER;
+  if (!p->ready) cycle = p->wheel_occupied ? wheel_first(p) : NEVER;
   if (UNLIKELY(cycle > p->quiet_until)) {
     hart = schedule_slowly(p);
     if (!hart) return NULL;
     *limit = limit_of(hart, find_limit(p, hart->index));
     return hart;
   }
-  hart = wheel_take(p, cycle);
+  if (!p->ready) wheel_turn(p, cycle);
+  hart = take_ready(p);
   /* Others at this cycle come after it; at the cycle of the next hart the two are ordered by priority. */
-  if (!p->wheel[cycle % WHEEL_SIZE]) cycle = find_limit(p, hart->index);
+  if (!p->ready) cycle = limit_by_wheel(p, hart->index);
   *limit = limit_of(hart, cycle);
   return hart;
 }

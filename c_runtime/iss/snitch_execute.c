@@ -150,14 +150,14 @@ observe: /* before each instruction */
 
 yield: /* another actor comes first; this instruction has not happened yet */
   SAVE();
-  queue_insert(p, h->index, now);
+  queue_insert(p, h, now);
   goto next_hart;
 
 yield_at_entry: /* the same between two instructions */
   SAVE();
   h->resume = ip->handler;
   h->observed = 0;
-  queue_insert(p, h->index, now);
+  queue_insert(p, h, now);
   goto next_hart;
 
 suspended:

@@ -173,6 +173,15 @@ def qdq_mul(rng: Rng) -> Case:
     return Case("qdq_mul", {**attributes, "dtype": "int8"}, data if rng.random() < 0.5 else data[::-1])
 
 
+def join_digits(rng: Rng) -> Case:
+    rows, width = int(rng.integers(1, 9)), int(rng.integers(1, 20))
+    columns, count = int(rng.integers(1, width + 1)), int(rng.integers(1, 4))
+    steps = [128 * int(rng.integers(1, 13)), 128, 1][3 - count :]
+    rule, tensors = requant(rng, sum(128 * s for s in steps) + 5000, columns)
+    attributes = {"steps": steps, "offset": int(rng.integers(-5000, 5000)), "columns": columns, **rule.attributes()}
+    return Case("join_digits", attributes, [*(integers(rng, (rows, width), "int8") for _ in steps), *tensors])
+
+
 def curve_case(rng: Rng) -> Case:
     function = str(pick(rng, ("sigmoid", "tanh")))
     scale = 1 / 4096 if rng.random() < 0.3 else float(np.exp(rng.uniform(-11, -5)))
@@ -205,6 +214,7 @@ CASES = {
     "lstm_cell": lstm_cell,
     "lstm_hidden": lstm_hidden,
     "curve": curve_case,
+    "join_digits": join_digits,
     "qdq_mul": qdq_mul,
     "add_accumulators": add_accumulators,
     "add": add,

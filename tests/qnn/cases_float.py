@@ -11,6 +11,7 @@ from tests.qnn.cases_elementwise import broadcastable, shape
 from tests.qnn.kernel_batch import Case
 from tests.qnn.random_values import Rng, integers, pick
 from tvm_pulp.qnn import TensorSpec, dequantize, quantize
+from tvm_pulp.qnn.float_softmax import exponential_points
 
 
 def floats(rng: Rng, dims: tuple[int, ...], reach: float = 4.0) -> np.ndarray:
@@ -175,7 +176,7 @@ def float_softmax(rng: Rng) -> Case:
     x = floats(rng, (*shape(rng, 0, 3), int(pick(rng, (1, 2, 4, 7, 33)))), 10.0)
     if rng.random() < 0.3:  # masked positions
         x[..., 1:][rng.random(x[..., 1:].shape) < 0.3] = pick(rng, (-np.inf, -1e9, np.finfo(np.float32).min))
-    return Case("float_softmax", {}, [x])
+    return Case("float_softmax", {}, [x, *([exponential_points()] if rng.random() < 0.6 else [])])
 
 
 def float_norm(rng: Rng) -> Case:

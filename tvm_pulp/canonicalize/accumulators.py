@@ -17,6 +17,8 @@ class Accumulators:
     units: np.ndarray = field(default_factory=lambda: np.zeros(0))
     # No accumulator is larger than this, whatever the input.
     reach: int = 0
+    # Sums of two layers may come as floats: whoever takes them makes floats of accumulators anyway.
+    may_be_real: bool = False
 
     def take(
         self, x: Quantized, weight: QuantizedConstant, scales: np.ndarray, bias: list[np.ndarray]

@@ -16,6 +16,8 @@ from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.concat import divide
 from tvm_pulp.qnn.operator import spec_of
 
+_BYTES = ("int8", "uint8")
+
 
 class FuseLookups(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
@@ -30,7 +32,8 @@ class FuseLookups(Rewriter):
         parts, tables = divide(attributes, list(call.args))
         for number, part in enumerate(parts):
             inner = self.definition(part)
-            if number not in tables and inner is not None and qnn.is_qnn(inner, "lookup") and self.uses(part) == 1:
+            is_table = inner is not None and qnn.is_qnn(inner, "lookup") and spec_of(part).dtype in _BYTES
+            if number not in tables and is_table and self.uses(part) == 1:
                 parts[number], tables[number] = inner.args[0], inner.args[1]
         numbers = sorted(tables)
         if not numbers:

@@ -5,6 +5,8 @@ output or something unknown follows. Guarantees that products are sums of intege
 result is float: one product with the scale of its channel.
 
     conv2d(dequantize(x), dequantize(w))   becomes   astype(qnn.conv2d(x, w), float32) * scales
+
+Float weights are two such layers (`near_weights`).
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ class IntegerLayers(QdqRewriter):
             return value
         # Rewritten operands leave a call without its type; the rules ask for it.
         value = self.builder.normalize(value)
-        taken = Accumulators()
+        taken = Accumulators(may_be_real=True)
         layer = LAYERS[value.op.name](self, value, taken)
         if layer is None or spec_of(value).dtype != "float32":
             return value
-        whole = self.emit(relax.op.astype(self.bound(layer, f"{variable.name}_sum"), "float32"))
+        whole = self.bound(layer, f"{self.lineage.name_of(variable.name)}_sum")
+        if spec_of(whole).dtype != "float32":
+            whole = self.emit(relax.op.astype(whole, "float32"))
         rank, units = len(spec_of(value).shape), taken.units.astype(np.float32)
         if value.op.name != "relax.matmul" and units.size > 1:
             # Channels come first.

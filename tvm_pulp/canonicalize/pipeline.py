@@ -9,6 +9,7 @@ from tvm_pulp.canonicalize.call_after_nodes import CallAfterNodes
 from tvm_pulp.canonicalize.dead_channels import DeadChannels
 from tvm_pulp.canonicalize.drop_identity import DropIdentity
 from tvm_pulp.canonicalize.explicit_padding import ExplicitPadding
+from tvm_pulp.canonicalize.float_tables import FloatTables
 from tvm_pulp.canonicalize.fold_transposes import FoldTransposes
 from tvm_pulp.canonicalize.fuse_attention import FuseAttention
 from tvm_pulp.canonicalize.fuse_gathers import FuseGathers
@@ -48,6 +49,7 @@ def canonicalize(imported: Imported) -> Any:
         passes = [
             FoldQdq(OnnxArithmetic()),
             IntegerLayers(OnnxArithmetic()),
+            FloatTables(OnnxArithmetic()),
             ToNhwc(),
             DropIdentity(),
             FoldTransposes(),

@@ -24,6 +24,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import (
     qdq_accumulators,
+    qdq_concat,
     qdq_elementwise,
     qdq_group_norm,
     qdq_layers,
@@ -55,7 +56,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "relax.maximum": qdq_elementwise.extreme(relax.op.maximum),
     "relax.minimum": qdq_elementwise.extreme(relax.op.minimum),
     "relax.where": qdq_elementwise.where,
-    "relax.concat": qdq_reductions.concat,
+    "relax.concat": qdq_concat.concat,
     "relax.mean": qdq_reductions.mean,
     "relax.nn.avg_pool1d": qdq_reductions.avg_pool1d,
     "relax.nn.avg_pool2d": qdq_reductions.avg_pool,
@@ -107,6 +108,11 @@ class FoldQdq(QdqRewriter):
             return self._quantized_constant(value)
         if target is None:
             return value
+        found = self.island(real, target, name)
+        return value if found is None else found
+
+    def island(self, real: Any, target: IntegerTarget, name: str = "") -> Any:
+        """The integer form of a float value, bound, the same for everyone who asks; None where it stays float."""
         key = (real, target)
         if key not in self._done:
             try:
@@ -116,7 +122,7 @@ class FoldQdq(QdqRewriter):
             # An operator of TFLite ends in its quantize, which has the tensor's name; ONNX names operators.
             wanted = name if self.arithmetic.name == "tflite" else self._name_of(real, target) or name
             self._done[key] = self.bound(result, wanted) if isinstance(result, relax.Call) else result
-        return value if self._done[key] is None else self._done[key]
+        return self._done[key]
 
     def _quantized_constant(self, value: Any) -> Any:
         """Weights stored as floats in front of a quantize."""
@@ -153,7 +159,9 @@ class FoldQdq(QdqRewriter):
                 found = qdq_accumulators.add(self, call, inner_target)
         elif _is_operator(call) and call.op.name in MOVEMENTS:
             # Rounding first and moving afterwards is the same.
-            source = self._island(call.args[0], inner_target)
+            held = self.operands.real_constant(call.args[0]) if self.arithmetic.name == "onnx" else None
+            rows = None if held is None else relax.const(inner_target.quantize(held))
+            source = self._island(call.args[0], inner_target) if rows is None else rows
             if source is None:
                 return None
             if is_op(call, "relax.nn.pad"):

@@ -6,6 +6,7 @@ quantize(relu(conv2d(x, w) + dequantize(y)))   becomes   add_accumulators(conv2d
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ _BYTES = ("int8", "uint8")
 
 
 @dataclass(frozen=True)
-class _Summand:
+class Summand:
     """Integers, what a unit of each channel is worth, and how large they get; `zero_point` is None in accumulators."""
 
     value: Any
@@ -46,13 +47,18 @@ def add(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     summands = [s for s in found if s is not None and spec_of(s.value).shape == shape]
     if len(summands) != 2 or all(s.zero_point is not None for s in summands) or len(shape) < 2:
         return None
+    # Convolutions are channels first here, products of matrices channels last.
+    return joined(summands, target, axis=1 if _has_images(fold, call) else -1)
+
+
+def joined(summands: Sequence[Summand], target: IntegerTarget, axis: int) -> Any:
+    """The sum of two, rounded once; None where fixed point would be too coarse. `axis` is that of the channels."""
     largest = max(float(s.units.max()) * s.reach for s in summands) / float(target.scale)
     fraction = min(_MOST_FRACTION, _SUMMAND_BITS - math.ceil(math.log2(max(largest, 1.0))))
     if fraction < _LEAST_FRACTION:
         return None
     rule = Requant("half_up", 0, target.zero_point, target.low, target.high, dtype=target.dtype)
-    # Convolutions are channels first here, products of matrices channels last.
-    attributes = {**rule.attributes(), "fraction": fraction, "axis": 1 if _has_images(fold, call) else -1}
+    attributes = {**rule.attributes(), "fraction": fraction, "axis": axis}
     factors = []
     for side, summand in zip(("a", "b"), summands, strict=True):
         left = 0 if summand.zero_point is not None else 31 - max(summand.reach, 1).bit_length()
@@ -65,14 +71,14 @@ def add(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     return qnn.emit("add_accumulators", [*(s.value for s in summands), *factors], attributes)
 
 
-def _summand(fold: QdqRewriter, operand: Any) -> _Summand | None:
+def _summand(fold: QdqRewriter, operand: Any) -> Summand | None:
     x = fold.operands.quantized(operand)
     if x is not None:
         scale = np.array([float(x.scale)])
-        return _Summand(x.value, scale, x.reach, x.zero_point) if x.dtype in _BYTES else None
+        return Summand(x.value, scale, x.reach, x.zero_point) if x.dtype in _BYTES else None
     taken = Accumulators()
     layer = fold.layer(operand, taken)
-    return None if layer is None else _Summand(fold.bound(layer, operand.name), taken.units, taken.reach, None)
+    return None if layer is None else Summand(fold.bound(layer, operand.name), taken.units, taken.reach, None)
 
 
 def _has_images(fold: QdqRewriter, call: Any) -> bool:

@@ -10,6 +10,8 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.accumulators import Accumulators, accumulator_reach
+from tvm_pulp.canonicalize.near_weights import halves, weights
+from tvm_pulp.canonicalize.qdq_accumulators import Summand, joined
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant
 from tvm_pulp.qnn.fixed_point import WIDE_SUM
 from tvm_pulp.qnn.operator import spec_of
@@ -27,9 +29,11 @@ _KERNELS = {"HWIO": (3, 0, 1, 2), "HWOI": (2, 0, 1, 3), "OIHW": (0, 1, 2, 3), "O
 
 def conv2d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """quantize(conv2d(dequantize(x), dequantize(w)) + bias), per tensor or per output channel."""
-    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
     layout, kernel_layout = str(call.attrs.data_layout), str(call.attrs.kernel_layout)
-    if x is None or weight is None or layout not in ("NHWC", "NCHW") or kernel_layout not in _KERNELS:
+    if layout not in ("NHWC", "NCHW") or kernel_layout not in _KERNELS:
+        return None
+    x, weight = fold.operands.quantized(call.args[0]), weights(fold, call.args[1], kernel_layout.index("O"))
+    if x is None or weight is None:
         return None
     weight = weight.rearranged(lambda a: a.transpose(_KERNELS[kernel_layout]))
     pads = [int(p) for p in call.attrs.padding]
@@ -45,7 +49,7 @@ def conv2d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) 
 
 def conv1d(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """One spatial axis: the other has size one."""
-    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
+    x, weight = fold.operands.quantized(call.args[0]), weights(fold, call.args[1], axis=0)
     if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "OIW"):
         return None
     n, c, length = x.shape
@@ -76,6 +80,8 @@ def convolution(
 
     The filters hold all output channels `copies` times, one copy after the other; the bias has them once.
     """
+    if weight.is_near:
+        return _in_halves(fold, x, weight, geometry, target, bias, axes, copies)
     weight = weight.rearranged(np.ascontiguousarray)
     scales = weight.channel_scales()
     if scales is None:
@@ -96,6 +102,34 @@ def convolution(
     attributes = {**sums, **geometry, "zero_point": x.zero_point, "has_bias": len(tensors)}
     arguments = [relax.const(t) for t in (weight.centred, *tensors, *constants)]
     return qnn.emit("conv2d", [x.value, *arguments], attributes)
+
+
+def _in_halves(
+    fold: QdqRewriter,
+    x: Quantized,
+    weight: QuantizedConstant,
+    geometry: dict[str, Any],
+    target: LayerTarget,
+    bias: Any,
+    axes: int,
+    copies: int,
+) -> Any:
+    """16-bit weights as two convolutions of 8-bit weights; only the first counts as work of the model."""
+    if x.dtype not in ("int8", "uint8") or (isinstance(target, Accumulators) and not target.may_be_real):
+        return None
+    summands = []
+    for half, extra, added in zip(halves(weight), ({}, {"macs_per_output": 0}), (None, bias), strict=True):
+        taken = Accumulators()
+        layer = convolution(fold, x, half, {**geometry, **extra}, taken, added, axes, copies)
+        if layer is None:
+            return None
+        summands.append(Summand(fold.bound(layer), np.tile(taken.units, copies), taken.reach, None))
+    if not isinstance(target, Accumulators):
+        return joined(summands, target, axis=3 if geometry["layout"] == "NHWC" else 1)
+    target.units = summands[1].units[: summands[1].units.size // copies]
+    target.reach = 256 * summands[0].reach + summands[1].reach
+    upper, lower = (fold.emit(relax.op.astype(s.value, "float32")) for s in summands)
+    return relax.op.add(fold.emit(relax.op.multiply(upper, relax.const(np.float32(256)))), lower)
 
 
 def matmul(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:

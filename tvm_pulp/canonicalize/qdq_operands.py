@@ -56,10 +56,12 @@ class QuantizedConstant:
     values: np.ndarray
     scale: np.ndarray
     zero_point: np.ndarray
+    # Float numbers in 16 bits: near enough, not what the model says.
+    is_near: bool = False
 
     def rearranged(self, how: Callable[[np.ndarray], np.ndarray]) -> QuantizedConstant:
         """The same data after an operation that only moves elements."""
-        return QuantizedConstant(how(self.values), how(self.scale), how(self.zero_point))
+        return QuantizedConstant(how(self.values), how(self.scale), how(self.zero_point), self.is_near)
 
     @property
     def centred(self) -> np.ndarray:

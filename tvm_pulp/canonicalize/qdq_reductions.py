@@ -1,4 +1,4 @@
-"""Averages over windows and axes, softmax and concatenation of a quantize/dequantize graph."""
+"""Averages over windows and axes and softmax of a quantize/dequantize graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.qdq_elementwise import requantize
 from tvm_pulp.canonicalize.qdq_movement import window
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
 from tvm_pulp.qnn.operator import spec_of
@@ -94,13 +93,3 @@ def softmax(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
 
 def _transposed(value: Any, axes: list[int]) -> Any:
     return qnn.emit("transpose", [value], {"axes": axes})
-
-
-def concat(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
-    """Operands of different scales are brought to the result's scale, then joined."""
-    parts = list(call.args[0].fields) if isinstance(call.args[0], relax.Tuple) else []
-    found = [fold.operands.quantized(p) for p in parts]
-    if not parts or call.attrs.axis is None or any(x is None for x in found):
-        return None
-    joined = [fold.bound(requantize(fold, x, target)) for x in found if x is not None]
-    return qnn.emit("concat", joined, {"axis": int(call.attrs.axis) % len(spec_of(call).shape)})

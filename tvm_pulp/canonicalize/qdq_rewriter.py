@@ -9,7 +9,7 @@ from tvm import relax
 from tvm_pulp.canonicalize.accumulators import Accumulators
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
-from tvm_pulp.canonicalize.qdq_operands import Operands
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Operands
 from tvm_pulp.canonicalize.rewriter import Rewriter
 
 
@@ -30,6 +30,10 @@ class QdqRewriter(Rewriter):
 
     def layer_name(self, real: Any) -> str:
         """The operator behind a layer with or without bias; empty where there is none."""
+        raise NotImplementedError
+
+    def island(self, real: Any, target: IntegerTarget, name: str = "") -> Any:
+        """The integer form of a float value on its way to `target`, bound, or None."""
         raise NotImplementedError
 
     def bound(self, value: Any, name: str = "") -> Any:

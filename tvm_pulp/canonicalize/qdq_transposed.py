@@ -16,6 +16,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.near_weights import weights
 from tvm_pulp.canonicalize.qdq_layers import LayerTarget, convolution
 from tvm_pulp.canonicalize.qdq_operands import Quantized, QuantizedConstant
 from tvm_pulp.qnn.operator import spec_of
@@ -74,7 +75,7 @@ class Axis:
 
 def conv1d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """One spatial axis: the other has size one."""
-    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
+    x, weight = fold.operands.quantized(call.args[0]), _weights(fold, call)
     if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "IOW"):
         return None
     n, c, length = x.shape
@@ -88,8 +89,7 @@ def conv1d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: An
 
 
 def conv2d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
-    x, weight = fold.operands.quantized(call.args[0]), fold.operands.quantized_constant(call.args[1])
-    attrs = call.attrs
+    x, weight, attrs = fold.operands.quantized(call.args[0]), _weights(fold, call), call.attrs
     layout = str(attrs.data_layout)
     if x is None or weight is None or layout not in _SPATIAL or str(attrs.kernel_layout) != "IOHW":
         return None
@@ -106,6 +106,13 @@ def conv2d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: An
         for a in range(2)
     )
     return _transposed(fold, x, weight, axes, int(attrs.groups), target, bias, layout=layout)
+
+
+def _weights(fold: QdqRewriter, call: Any) -> QuantizedConstant | None:
+    """In groups an entry of the axis of output channels belongs to several of them: float weights stay so then."""
+    if int(call.attrs.groups) > 1:
+        return fold.operands.quantized_constant(call.args[1])
+    return weights(fold, call.args[1], axis=1)
 
 
 def _transposed(
@@ -141,12 +148,12 @@ def _by_phases(
         return None
     (n, _, _, _), (channels, depth, height, width) = x.shape, plain.values.shape
     phases = axes[0].stride * axes[1].stride
-    values = _phase_filters(plain.centred, axes)
+    values = phase_filters(plain.centred, axes)
     if layout == "NHWC":
         values = values.transpose(_TO_NHWC)
     spread_scales = np.tile(scales, phases).reshape(-1, 1, 1, 1)
     filters = QuantizedConstant(
-        values, np.broadcast_to(spread_scales, values.shape), np.broadcast_to(np.int64(0), values.shape)
+        values, np.broadcast_to(spread_scales, values.shape), np.broadcast_to(np.int64(0), values.shape), weight.is_near
     )
     geometry = {
         "layout": layout,
@@ -161,7 +168,7 @@ def _by_phases(
     return None if blocks is None else _side_by_side(fold, fold.emit(blocks), n, channels, axes, layout)
 
 
-def _phase_filters(weights: np.ndarray, axes: tuple[Axis, ...]) -> np.ndarray:
+def phase_filters(weights: np.ndarray, axes: tuple[Axis, ...]) -> np.ndarray:
     """Filters of all phases, each as far apart as the kernel reaches: [phase * output, input, row, column]."""
     channels, depth, height, width = weights.shape
     rows, columns = axes

@@ -12,6 +12,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.byte_functions import byte_table
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
+from tvm_pulp.canonicalize.rewriter import constant
 from tvm_pulp.canonicalize.tflite_tables import reference_table
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -129,7 +130,7 @@ class _Island:
         x = self.fold.operands.quantized(expression)
         if x is not None:
             return self._operand(x)
-        call = self.fold.definition(expression)
+        call = expression if isinstance(expression, relax.Call) else self.fold.definition(expression)
         if not isinstance(call, relax.Call):
             raise _NotUnary
         return np.asarray(self._call(call), np.float32)
@@ -141,6 +142,9 @@ class _Island:
         while self.through_tables and (table := byte_table(self.fold.definition(leaf))) is not None:
             leaf = self.fold.definition(leaf).args[0]
             values = values[table.astype(np.int64) - TensorSpec((), str(table.dtype)).range[0]]
+        return self._of_leaf(leaf, values)
+
+    def _of_leaf(self, leaf: Any, values: np.ndarray) -> np.ndarray:
         if self.leaf is not None and not self.leaf.same_as(leaf):
             raise _NotUnary
         self.leaf = leaf
@@ -148,6 +152,8 @@ class _Island:
 
     def _call(self, call: Any) -> np.ndarray:
         name = getattr(call.op, "name", "")
+        if qnn.is_qnn(call, "lookup") and (table := constant(call.args[1])).dtype == np.float32:
+            return self._of_leaf(call.args[0], table)
         if name in _ELEMENTWISE:
             return _ELEMENTWISE[name](*(self.evaluate(a) for a in call.args))
         if name == "relax.clip":

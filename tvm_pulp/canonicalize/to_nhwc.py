@@ -15,6 +15,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.float_followers import follows, moved_constant
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.operator import PREFIX, spec_of
 
@@ -63,6 +64,10 @@ class ToNhwc(Rewriter):
             if name == "reduce" and self._is_only_nhwc(value.args[0]):
                 self._reduce(binding.var, value.args[0], attributes)
                 return
+        if follows(value) and any(self._is_only_nhwc(a) for a in value.args):
+            arguments = [self._twin(a) if isinstance(a, relax.Var) else moved_constant(a, TO_NHWC) for a in value.args]
+            self._define(binding.var, relax.Call(value.op, arguments, value.attrs, value.ty_args))
+            return
         super()._binding(binding)
 
     def _permute(self, value: Any, axes: list[int], name: str) -> Any:
@@ -98,8 +103,8 @@ class ToNhwc(Rewriter):
     def _can_follow(self, call: Any) -> bool:
         """Element-wise operators stay in NHWC when a 4-D operand already is; constants must be per tensor."""
         data = [a for a in call.args if isinstance(a, relax.Var)]
-        if not any(self._is_only_nhwc(a) for a in data):
-            return False
+        if not any(self._is_only_nhwc(a) for a in data) or spec_of(call).dtype == "float32":
+            return False  # floats that a table gives: their bytes are moved before, a quarter as many
         full = all(len(spec_of(a).shape) == 4 for a in (*data, call))
         operators = call.op.name.removeprefix(PREFIX)
         loose = call.args if operators in ("add", "sub", "mul") else []

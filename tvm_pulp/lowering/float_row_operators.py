@@ -10,7 +10,11 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.qnn.float_softmax import exponential_points
 from tvm_pulp.qnn.operator import spec_of
+
+# Fewer exponentials are computed while their table is still being fetched.
+_LEAST_FOR_POINTS = 512
 
 
 def softmax(rewriter: Rewriter, call: Any) -> Any:
@@ -19,12 +23,13 @@ def softmax(rewriter: Rewriter, call: Any) -> Any:
     if spec.dtype != "float32" or not spec.shape or not spec.elements:
         return None
     rank, axis = len(spec.shape), int(call.attrs.axis) % len(spec.shape)
+    further = [relax.const(exponential_points())] if spec.elements >= _LEAST_FOR_POINTS else []
     if axis == rank - 1:
-        return qnn.emit("float_softmax", [x])
+        return qnn.emit("float_softmax", [x, *further])
     # Rows lie apart: bring them together and back.
     axes = [*(a for a in range(rank) if a != axis), axis]
     turned = rewriter.emit(qnn.emit("transpose", [x], {"axes": axes}))
-    result = rewriter.emit(qnn.emit("float_softmax", [turned]))
+    result = rewriter.emit(qnn.emit("float_softmax", [turned, *further]))
     return qnn.emit("transpose", [result], {"axes": [axes.index(a) for a in range(rank)]})
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.qdq_transposed import Axis, phase_filters
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -47,25 +48,39 @@ def conv1d(rewriter: Rewriter, call: Any) -> Any:
 
 
 def conv2d_transpose(rewriter: Rewriter, call: Any) -> Any:
-    """A convolution of the input with zeros between its pixels, the kernel turned round."""
+    """All phases of the result as channels of one convolution, laid side by side afterwards."""
     a, (x, weight) = call.attrs, call.args
     factors = constant(weight)
     layouts = (str(a.data_layout), str(a.kernel_layout), str(a.out_layout) or str(a.data_layout))
     if factors is None or layouts != ("NCHW", "IOHW", "NCHW") or int(a.groups) != 1:
         return None
-    dilation, strides = [int(d) for d in a.dilation], [int(s) for s in a.strides]
-    more = [int(p) for p in a.output_padding]
-    reach = [(k - 1) * d for k, d in zip(factors.shape[2:], dilation, strict=True)]
     top, left, bottom, right = _sides(a.padding)
-    sides = (reach[0] - top, reach[1] - left, reach[0] - bottom + more[0], reach[1] - right + more[1])
-    if min(sides) < 0 or spec_of(call).dtype != "float32":
+    more, size = [int(p) for p in a.output_padding], spec_of(x).shape[2:]
+    cut = ((top, bottom - more[0]), (left, right - more[1]))
+    rows, columns = (
+        Axis(size[n], factors.shape[2 + n], int(a.strides[n]), int(a.dilation[n]), *cut[n]) for n in range(2)
+    )
+    usable = all(min(axis.pads) >= 0 and axis.result > 0 for axis in (rows, columns))
+    if not usable or spec_of(call).dtype != "float32":
         return None
-    if strides != [1, 1]:
-        x = rewriter.emit(qnn.emit("dilate", [x], {"strides": [1, 1, *strides], "value": 0}), "spread")
-    padded = _pad(rewriter, x, sides, 0.0)
-    turned = relax.const(np.ascontiguousarray(factors[:, :, ::-1, ::-1].transpose(0, 2, 3, 1)))
-    attributes = {"strides": [1, 1], "dilation": dilation, "groups": 1}
-    return _same_shape(qnn.emit("float_conv2d", [padded, turned], attributes), call, "float_conv2d")
+    n, channels = spec_of(call).shape[:2]
+    padded = _pad(rewriter, x, (rows.pads[0], columns.pads[0], rows.pads[1], columns.pads[1]), 0.0)
+    # One phase after the other, in each all channels.
+    filters = phase_filters(factors.transpose(1, 0, 2, 3), (rows, columns))
+    turned = relax.const(np.ascontiguousarray(filters.transpose(1, 2, 3, 0)))
+    taps = factors.shape[0] * factors.shape[2] * factors.shape[3] // (rows.stride * columns.stride)
+    attributes = {"strides": [1, 1], "dilation": [1, 1], "groups": 1, "macs_per_output": taps}
+    value = rewriter.emit(qnn.emit("float_conv2d", [padded, turned], attributes))
+    if (rows.stride, columns.stride) != (1, 1):
+        phases = (n, rows.stride, columns.stride, channels, rows.blocks, columns.blocks)
+        apart = rewriter.emit(relax.op.reshape(value, phases))
+        beside = rewriter.emit(qnn.emit("transpose", [apart], {"axes": [0, 3, 4, 1, 5, 2]}))
+        shape = (n, channels, rows.stride * rows.blocks, columns.stride * columns.blocks)
+        value = rewriter.emit(relax.op.reshape(beside, shape))
+    if spec_of(value).shape == spec_of(call).shape:
+        return value
+    wanted = {"begin": [0, 0, rows.crop, columns.crop], "stride": [1] * 4, "size": list(spec_of(call).shape)}
+    return qnn.emit("slice", [value], wanted)
 
 
 def max_pool2d(rewriter: Rewriter, call: Any) -> Any:

@@ -17,6 +17,7 @@ _ROLES = {
     "float_conv2d": ("x", "weight", "bias"),
     "float_matmul": ("a", "weight", "bias"),
     "float_norm": ("x", "weight", "bias"),
+    "float_softmax": ("x", "points"),
     "gather": ("table", "indices"),
     "group_norm": ("x", "weight", "bias"),
     "layer_norm": ("x", "weight", "bias"),

@@ -31,6 +31,7 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     hardswish,
     im2col,
     integer_div,
+    join_digits,
     layer_norm,
     lookup,
     lstm_cell,

@@ -90,5 +90,6 @@ class FloatConv2d(Operator):
 
     @staticmethod
     def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+        # Filters of a transposed convolution's phases hold zeros that are no work.
         per_group, kh, kw, _ = inputs[1].shape
-        return output.elements * per_group * kh * kw
+        return output.elements * int(attributes.get("macs_per_output", per_group * kh * kw))

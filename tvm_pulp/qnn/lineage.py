@@ -6,7 +6,8 @@ Importers state it, passes carry it on, layers show it. It travels as an attribu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +96,19 @@ class Tracker:
         if name != self.visited:
             source = self._after.get(name, name if name in self._table else self.visited)
         self._after[str(variable.name)] = source
+
+    def name_of(self, old: str) -> str:
+        """What the node behind an old variable is called; the variable's own name where no importer said."""
+        known = self._table.get(old)
+        return old if known is None else known.name
+
+    @contextmanager
+    def on_behalf_of(self, variable: Any) -> Iterator[None]:
+        """What is bound meanwhile belongs to where a new variable came from, not to the one that is visited."""
+        before = self.visited
+        self.visited = self._after.get(str(variable.name), before)
+        yield
+        self.visited = before
 
     def finish(self, made: Any, values: Mapping[Any, Any]) -> Any:
         """The new module with lineages; `values` are what old variables became."""

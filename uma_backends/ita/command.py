@@ -39,6 +39,7 @@ class Command:
     right_stride: int = TILE_BYTES
     bias: Local | None = None
     bias_kind: int = NO_BIAS
+    bias_offset: int = 0  # bytes
 
     @property
     def words(self) -> int:
@@ -56,7 +57,7 @@ def command_words(command: Command, _slot: str, address: Callable[[Any], str]) -
     layer = LayerKind.SINGLE_ATTENTION if c.kind == ATTENTION else LayerKind.LINEAR
     engine = int(layer) | activation_code(c.constants.activation) << 2
     sizes = (c.kind | engine << 8 | c.bias_kind << 16, c.rows, c.columns, c.inner, c.left_stride, c.right_stride)
-    bias = "0u" if c.bias is None else _offset(address(c.bias), -c.l1_base)
+    bias = "0u" if c.bias is None else _offset(address(c.bias), c.bias_offset - c.l1_base)
     pointers = [_offset(address(p.local), p.offset - c.l1_base) for p in c.panels]
     return [*(f"{n}u" for n in sizes), bias, *(f"{n}u" for n in c.constants.words()), *pointers]
 

@@ -1,4 +1,4 @@
-"""Products with constant weights on ITA: patterns, checks, and what a tile loads, starts and stores."""
+"""Products with constant weights on ITA: the pattern, and what a tile loads, starts and stores."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Recipe, Step
-from tvm_pulp.uma.strategy import Form, Refusal, TileAxis
+from tvm_pulp.uma.strategy import TileAxis
 from uma_backends.ita.command import PRODUCT, Command, Panel, panels_of
 from uma_backends.ita.geometry import LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
 from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
-from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
+from uma_backends.ita.linear_arithmetic import LinearArithmetic
 from uma_backends.ita.panels import load_panels, store_panels
 from uma_backends.ita.registers import Constants, Slot
 from uma_backends.ita.timing import product_cycles
@@ -25,20 +25,6 @@ def dense_pattern() -> Any:
     from tvm.relax.dpl import is_op
 
     return is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True)
-
-
-def dense_check(match: Any) -> bool | Refusal:
-    """int8 inputs, constant int8 weights, inner length up to 960, one multiplier of up to 8 bits, int8 results."""
-    found = arithmetic_of(match.layer)
-    return Refusal(ENGINE, found) if isinstance(found, str) else True
-
-
-def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
-    """One form."""
-    found = arithmetic_of(layer)
-    if isinstance(found, str):
-        return Refusal(ENGINE, found)
-    return [DenseForm(layer, found, context)]
 
 
 @dataclass(frozen=True)
@@ -85,7 +71,7 @@ class DenseForm:
         y = flattened(self.layer.outputs[0])
         columns = box.size[-1]
         rows, depth = box.elements // columns, x.spec.shape[1]
-        row = _first_row(box, self.layer.outputs[0].spec.shape)
+        row = first_row(box, self.layer.outputs[0].spec.shape)
         before, left = load_panels("x", x, Box((row, 0), (rows, depth)), self.context)
         result, after = store_panels("y", y, Box((row, box.start[-1]), (rows, columns)), self.context)
         weight_loads, weights, bias = self.packed.load(box.start[-1] // TILE, tiles(columns))
@@ -117,7 +103,7 @@ class DenseForm:
         return Recipe(arranged([*before, *weight_loads, *jobs, *after]))
 
 
-def _first_row(box: Box, shape: tuple[int, ...]) -> int:
+def first_row(box: Box, shape: tuple[int, ...]) -> int:
     row = 0
     for start, extent in zip(box.start[:-1], shape[:-1], strict=True):
         row = row * extent + start

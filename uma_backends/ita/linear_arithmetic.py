@@ -33,6 +33,24 @@ class LinearArithmetic:
 
 def arithmetic_of(layer: Layer) -> LinearArithmetic | str:
     """Arithmetic of a dense layer, or the reason why the engine cannot do it."""
+    made = folded(layer)
+    if isinstance(made, str):
+        return made
+    values, bias = made
+    found = rule_of(Requant.of(layer.attributes), layer.inputs[len(layer.inputs) - 2 :])
+    if isinstance(found, str):
+        return found
+    if found.negated:
+        values, bias = -values, -bias
+    if values.max(initial=0) > 127:
+        return "its multiplier is negative and a weight is -128, which has no opposite of 8 bits"
+    bias = bias + found.summand
+    refused = check_sums(values, bias)
+    return refused or LinearArithmetic(values.astype(np.int8), bias, found.rule, found.activation)
+
+
+def folded(layer: Layer) -> tuple[np.ndarray, np.ndarray] | str:
+    """Weights of a dense layer, and its biases with the input's zero point inside; or what keeps it off the engine."""
     x, weight = layer.inputs[0].spec, layer.inputs[1]
     if weight.data is None:
         return "its weights are not constant"
@@ -41,21 +59,12 @@ def arithmetic_of(layer: Layer) -> LinearArithmetic | str:
     depth = weight.spec.shape[1]
     if depth > LONGEST_INNER:
         return f"its inner length is {depth}: sums of the engine are over {LONGEST_INNER} at most"
-    found = rule_of(Requant.of(layer.attributes), layer.inputs[len(layer.inputs) - 2 :])
-    if isinstance(found, str):
-        return found
     values = weight.data.astype(np.int64)
     bias = -int(layer.attributes["zero_point"]) * values.sum(axis=1)
     if layer.attributes["has_bias"]:
         assert layer.inputs[2].data is not None
         bias = bias + layer.inputs[2].data.astype(np.int64)
-    if found.negated:
-        values, bias = -values, -bias
-    if values.max(initial=0) > 127:
-        return "its multiplier is negative and a weight is -128, which has no opposite of 8 bits"
-    bias = bias + found.summand
-    refused = check_sums(values, bias)
-    return refused or LinearArithmetic(values.astype(np.int8), bias, found.rule, found.activation)
+    return values, bias
 
 
 def check_sums(values: np.ndarray, bias: np.ndarray) -> str:

@@ -14,7 +14,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Derived, Load, Local, Recipe, Step
-from tvm_pulp.uma.strategy import Form, Refusal, TileAxis
+from tvm_pulp.uma.strategy import TileAxis
 from uma_backends.ita.command import PRODUCT, Command
 from uma_backends.ita.geometry import ACCUMULATOR_BITS, BIAS_BYTES, BIAS_OVERREAD, LONGEST_INNER, TILE, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, arranged, flattened
@@ -31,18 +31,6 @@ def matmul_pattern() -> Any:
     from tvm.relax.dpl import is_op
 
     return is_op("tvm_pulp.qnn.matmul")(varg_default_wildcard=True)
-
-
-def matmul_check(match: Any) -> bool | Refusal:
-    """int8 by int8 without zero points, inner length up to 960, one multiplier of up to 8 bits, int8 results."""
-    found = matmul_rule(match.layer)
-    return Refusal(ENGINE, found) if isinstance(found, str) else True
-
-
-def matmul_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
-    """One form."""
-    found = matmul_rule(layer)
-    return Refusal(ENGINE, found) if isinstance(found, str) else [MatmulForm(layer, found, context)]
 
 
 def matmul_rule(layer: Layer) -> Rule | str:
@@ -92,13 +80,13 @@ class MatmulForm:
         (a, b), out, lead = self.layer.inputs[:2], self.layer.outputs[0], box.start[:-2]
         (row, column), (rows, columns) = box.start[-2:], box.size[-2:]
         depth = a.spec.shape[-1]
-        before, left = load_exact_panels("a", flattened(a), _part(a, lead, row, 0, rows, depth), self.context)
+        before, left = load_exact_panels("a", flattened(a), part(a, lead, row, 0, rows, depth), self.context)
         if self.layer.attributes["transpose_b"]:
-            part = _part(b, lead, column, 0, columns, depth)
-            more, right = load_exact_panels("b", flattened(b), part, self.context)
+            place = part(b, lead, column, 0, columns, depth)
+            more, right = load_exact_panels("b", flattened(b), place, self.context)
         else:
-            more, right = load_turned("b", flattened(b), _part(b, lead, 0, column, depth, columns), self.context)
-        result, after = store_panels("y", flattened(out), _part(out, lead, row, column, rows, columns), self.context)
+            more, right = load_turned("b", flattened(b), part(b, lead, 0, column, depth, columns), self.context)
+        result, after = store_panels("y", flattened(out), part(out, lead, row, column, rows, columns), self.context)
         sizes = (tiles(rows), tiles(columns), tiles(depth))
         constants = Constants((sizes[0], sizes[2], sizes[1], 1), {Slot.Q: self.rule.rule}, self.rule.activation)
         bias_loads, bias = self._bias(sizes[1])
@@ -126,7 +114,7 @@ class MatmulForm:
         return [Load(constant, Box.whole(constant.spec.shape), local)], local
 
 
-def _part(tensor: Tensor, lead: tuple[int, ...], row: int, column: int, rows: int, columns: int) -> Box:
+def part(tensor: Tensor, lead: tuple[int, ...], row: int, column: int, rows: int, columns: int) -> Box:
     """Part of the matrix of a leading index, in all rows of a tensor; leading lengths of one are shared."""
     shape = tensor.spec.shape
     number = 0

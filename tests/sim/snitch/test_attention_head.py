@@ -30,7 +30,8 @@ INNER = tuple(n for n in range(24) if n not in WITH_OUTPUT)
 LOADS = (2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 2, 1, 1, 2, 2, 1, 2, 2, 2, 0, 1, 1, 0)
 # Rounds of a loop of two instructions between trigger and write-back.
 PAUSES = range(10, 20)
-RECORDS, RECORD_WORDS = 0x10018000, 20
+# Behind the tiles of the head, which end at 0x1001a000, those that the DMA moves, and biases.
+RECORDS, RECORD_WORDS = 0x1001D000, 20
 # What the measured revision has: no activation unit, one kind of layer.
 UNUSED = (5, 13, 15, 16)
 
@@ -115,9 +116,9 @@ def test_the_head_takes_what_was_measured() -> None:
 
 @pytest.mark.parametrize("job", range(24))
 def test_each_job(job: int) -> None:
-    """To 5 %; the last of each row of QK, which nobody explains, to 25 %, and the very last job to 10 %."""
+    """To 5 %; the last of each row of QK, which nobody explains, to 25 %."""
     cycles = (busy_spans()[:, job, 1] - busy_spans()[:, job, 0]).mean()
-    allowed = 0.25 if job in LAST_OF_QK else 0.10 if job == 23 else 0.05
+    allowed = 0.25 if job in LAST_OF_QK else 0.05
     assert abs(cycles - MEASURED[job]) <= allowed * MEASURED[job]
 
 

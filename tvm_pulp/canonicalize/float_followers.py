@@ -1,0 +1,40 @@
+"""Float functions of pictures that keep the layout of what they are applied to.
+
+The sums of a convolution that stay unrounded are scaled, biased and activated in floats, element by element: channels
+last is as good as channels first, and the next convolution wants them last.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tvm
+from tvm import relax
+
+from tvm_pulp.canonicalize.rewriter import constant
+from tvm_pulp.qnn.operator import spec_of
+
+_NAMES = "abs add astype clip divide erf exp log maximum minimum multiply negative quantize rsqrt sigmoid sqrt square"
+_OPERATORS = {f"relax.{name}" for name in (*_NAMES.split(), "subtract", "tanh")}
+_OPERATORS |= {f"relax.nn.{name}" for name in ("gelu", "gelu_tanh", "leakyrelu", "relu", "silu")}
+
+
+def follows(call: Any) -> bool:
+    """Whether a call works element by element on tensors of four axes, its constants one number or of as many axes."""
+    if not isinstance(call, relax.Call) or not isinstance(call.op, tvm.ir.Op) or call.op.name not in _OPERATORS:
+        return False
+    if len(spec_of(call).shape) != 4:
+        return False
+    tensors = [a for a in call.args if isinstance(a, relax.Var)]
+    held = [array for a in call.args if (array := constant(a)) is not None]
+    return all(len(spec_of(t).shape) == 4 for t in tensors) and all(a.size == 1 or a.ndim in (3, 4) for a in held)
+
+
+def moved_constant(argument: Any, axes: list[int]) -> Any:
+    """A constant operand with its axes in another order; others as they are."""
+    array = constant(argument)
+    if array is None or array.size == 1:
+        return argument
+    whole = array.reshape((1,) * (4 - array.ndim) + array.shape)
+    return relax.const(np.ascontiguousarray(whole.transpose(axes)))

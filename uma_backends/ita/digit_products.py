@@ -1,0 +1,129 @@
+"""Products whose sums leave the engine digit by digit: the commands, and the step of the cores that joins digits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Derived, Kernel, Load, Local, Step, Store
+from uma_backends.ita.command import PRODUCT, Command, Panel
+from uma_backends.ita.digits import UNIT, Digits
+from uma_backends.ita.geometry import BIAS_BYTES, MOST_TILES, TILE, TILE_BYTES, tiles
+from uma_backends.ita.ita_form import Context
+from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
+from uma_backends.ita.panels import panel_local
+from uma_backends.ita.registers import Constants, Slot
+from uma_backends.ita.timing import product_cycles
+
+
+@dataclass(frozen=True)
+class Operands:
+    """A product of tiles: panels of the left side, those of the right side per tile of columns, biases."""
+
+    left: tuple[Panel, ...]
+    right: Sequence[tuple[Panel, ...]]
+    bias: Local | None
+    depth: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class DigitProducts:
+    """What a layer's tiles have in common."""
+
+    layer: Layer
+    digits: Digits
+    context: Context
+    derived: Derived
+
+    def cycles(self, rows: int, columns: int, inner: int, has_bias: bool) -> int:
+        """Of all passes; sizes in tiles."""
+        passes = range(len(self.digits.steps))
+        lengths = [inner + len(self.digits.units(number)) for number in passes]
+        return sum(columns * product_cycles(rows, 1, length, has_bias=has_bias) for length in lengths)
+
+    def steps(self, operands: Operands, y: Tensor, part: Box) -> list[Step]:
+        """Loads of constants, jobs, joining and stores for a part of the result, which is a matrix."""
+        (_, first), (rows, columns) = part.start, part.size
+        unit, loads = self._unit()
+        vectors, more = self._constants(first, columns)
+        jobs: list[Step] = []
+        joined: list[Step] = []
+        for column in range(tiles(columns)):
+            made = [Panel(panel_local(f"digit{i}_{column}", rows)) for i in range(len(self.digits.steps))]
+            for number in range(len(made)):
+                jobs += self._jobs(operands, column, number, made, unit, rows)
+            joined += self._joined(made, vectors, y, part, column)
+        return [*loads, *more, *jobs, *joined]
+
+    def _unit(self) -> tuple[Panel, list[Step]]:
+        """The diagonal that takes digits away."""
+        data = (-UNIT * np.eye(TILE, dtype=np.int64)).astype(np.int8)
+        local = Local("unit", TensorSpec((TILE, TILE), "int8"))
+        tensor = self.derived.constant(f"{self.layer.name}_ita_unit", data)
+        return Panel(local), [Load(tensor, Box.whole((TILE, TILE)), local)]
+
+    def _constants(self, first: int, columns: int) -> tuple[list[list[Local]], list[Step]]:
+        """Tensors of the requantization in L1: one part for all columns, or one per tile of them."""
+        found: list[list[Local]] = []
+        loads: list[Step] = []
+        for index, tensor in enumerate(self.layer.inputs[-2:]):
+            one = tensor.spec.elements == 1
+            found.append([])
+            for start in range(0, 1 if one else columns, TILE):
+                box = Box((0 if one else first + start,), (1 if one else min(TILE, columns - start),))
+                local = Local(f"requant{index}_{start}", TensorSpec(box.size, tensor.spec.dtype))
+                loads.append(Load(tensor, box, local))
+                found[-1].append(local)
+        return found, loads
+
+    def _jobs(
+        self, operands: Operands, column: int, number: int, made: Sequence[Panel], unit: Panel, rows: int
+    ) -> list[Step]:
+        units = self.digits.units(number)
+        left = (*operands.left, *(made[digit] for digit in units))
+        right = (*operands.right[column], *(unit for _ in units))
+        found: list[Step] = []
+        for first in range(0, tiles(rows), MOST_TILES):
+            count = min(MOST_TILES, tiles(rows) - first)
+            shift = first * TILE_BYTES
+            moved = [tuple(Panel(p.local, p.offset + shift) for p in panels) for panels in (left, (made[number],))]
+            command = Command(
+                PRODUCT,
+                Constants((count, len(left), 1, 1), {Slot.Q: self.digits.rule(number)}),
+                count,
+                1,
+                len(left),
+                (*moved[0], *right, *moved[1]),
+                self.context.l1_base,
+                bias=operands.bias,
+                bias_kind=NO_BIAS if operands.bias is None else BIAS_BY_COLUMN,
+                bias_offset=BIAS_BYTES * column,
+            )
+            cycles = product_cycles(count, 1, len(left), has_bias=operands.bias is not None)
+            done = min(rows, (first + count) * TILE) - first * TILE
+            width = min(TILE, operands.columns - column * TILE)
+            macs = 0 if number else done * operands.depth * width
+            found.append(self.context.job(command, (made[number].local,), macs, cycles))
+        return found
+
+    def _joined(
+        self, made: Sequence[Panel], vectors: Sequence[Sequence[Local]], y: Tensor, part: Box, column: int
+    ) -> list[Step]:
+        (row, first), (rows, columns) = part.start, part.size
+        width = min(TILE, columns - column * TILE)
+        rule = {k: v for k, v in self.layer.attributes.items() if k.startswith("requant")}
+        attributes: dict[str, Any] = {"steps": list(self.digits.steps), "offset": self.digits.offset, "columns": width}
+        tensors = [parts[min(column, len(parts) - 1)] for parts in vectors]
+        result = Local(f"joined{column}", TensorSpec((rows, width), y.spec.dtype))
+        kernel = Kernel("join_digits", {**attributes, **rule}, (*(p.local for p in made), *tensors), (result,))
+        return [
+            self.context.on_cores(kernel),
+            Store(result, y, Box((row, first + column * TILE), (rows, width))),
+        ]

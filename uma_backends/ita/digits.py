@@ -1,0 +1,96 @@
+"""Sums that leave the engine digit by digit: results are eight bits, so a sum takes several passes.
+
+The first pass writes the sum in steps of `steps[0]`. The next one computes the sum again, less what the digits before
+it are worth: they are inputs of the same product, against a diagonal of -128. The last digit is exact, so the cores
+have the sum itself and requantize it as the layer asks, whatever its multiplier. Sums that are beyond all digits
+saturate, which is exact where the layer's result has been saturated long before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tvm_pulp.qnn.requant import Requant
+from uma_backends.ita.geometry import BIAS_BITS, LARGEST_MULTIPLIER, MOST_TILES
+from uma_backends.ita.reference import Requantization
+
+# What one tile of the diagonal takes away per step of a digit: the largest weight.
+UNIT = 128
+
+
+@dataclass(frozen=True)
+class Digits:
+    """What a step of each digit is worth, the highest first, and what is added to sums before."""
+
+    steps: tuple[int, ...]
+    offset: int = 0
+
+    @property
+    def reach(self) -> int:
+        """Sums up to here come whole."""
+        return 127 * sum(self.steps)
+
+    def rule(self, number: int) -> Requantization:
+        """The engine's rule for a digit; the nearest multiplier will do, for the next digit has room."""
+        step = self.steps[number]
+        exponent = (step - 1).bit_length()
+        if step == 1 << exponent:
+            return Requantization(1, exponent)
+        shift = exponent + 7
+        return Requantization(min(round((1 << shift) / step), LARGEST_MULTIPLIER), shift)
+
+    def units(self, number: int) -> list[int]:
+        """Digits that a pass takes away, each as often as tiles of the diagonal are needed for it."""
+        return [before for before in range(number) for _ in range(self.steps[before] // UNIT)]
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of the diagonal in the last pass."""
+        return len(self.units(len(self.steps) - 1))
+
+
+def choose_digits(
+    requant: Requant, constants: Sequence[np.ndarray], reach: int, inner: int, bias: np.ndarray
+) -> Digits | str:
+    """The cheapest digits for sums up to `reach` over `inner` tiles, or why there are none."""
+    low, high = needed_sums(requant, constants, reach)
+    offset = -((low + high) // 2)
+    span = max(high + offset, -low - offset)
+    if np.abs(bias + offset).max(initial=0) >= 1 << (BIAS_BITS - 1):
+        return f"a bias needs more than {BIAS_BITS} bits"
+    choices = [(UNIT, 1), (2 * UNIT, 1), *((UNIT * count, UNIT, 1) for count in range(1, MOST_TILES))]
+    found = next((d for d in (Digits(steps, offset) for steps in choices) if d.reach >= span), None)
+    if found is None or inner + found.tiles > MOST_TILES:
+        return (
+            f"its sums are wanted to {span.bit_length()} bits and a sign: {MOST_TILES} tiles of an inner length "
+            f"leave {MOST_TILES - inner} beside the {inner} of the layer to tell them exactly"
+        )
+    return found
+
+
+def needed_sums(requant: Requant, constants: Sequence[np.ndarray], reach: int) -> tuple[int, int]:
+    """The sums below and above which the layer's result changes no more, of all channels."""
+    if requant.kind == "none":
+        return -reach, reach
+    channels = max(int(c.size) for c in constants)
+
+    def results(sums: np.ndarray) -> np.ndarray:
+        return requant.apply(sums[None], constants)[0].astype(np.int64)
+
+    ends = [np.full(channels, end, np.int64) for end in (-reach, reach)]
+    last = [_same_up_to(results, *pair) for pair in (ends, ends[::-1])]
+    return int(last[0].min()), int(last[1].max())
+
+
+def _same_up_to(results, start: np.ndarray, end: np.ndarray) -> np.ndarray:  # type: ignore[no-untyped-def]
+    """The sums furthest from `start` that have its result; results rise or fall from there to `end`."""
+    first = results(start)
+    same, other = start.copy(), end.copy()
+    while (np.abs(other - same) > 1).any():
+        middle = (same + other) // 2
+        is_same = results(middle) == first
+        same, other = np.where(is_same, middle, same), np.where(is_same, other, middle)
+    return np.where(results(other) == first, other, same)

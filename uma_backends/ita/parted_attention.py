@@ -1,0 +1,145 @@
+"""Pass: attention of a quantize/dequantize graph becomes its parts again, whose products the engine runs.
+
+Expects canonical form. Guarantees the same results: factors of single precision become integer multipliers that round
+every sum alike; where there is none, or the engine cannot tell a product's sums exactly, attention stays as it is.
+
+    qdq_attention(q, k, v)   becomes   matmul(softmax([lookup](matmul(q, k))), v)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant
+from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.qnn.qdq_attention import operands
+from tvm_pulp.qnn.requant import Requant
+from uma_backends.ita.float_rounding import Rounding, rounding_like
+from uma_backends.ita.matmul_digits import product_digits
+from uma_backends.ita.signed_operands import MOVED
+from uma_backends.ita.turned_values import SWAP
+
+_LOWEST = -128
+
+
+class PartedAttention(Rewriter):
+    def visit(self, variable: Any, value: Any) -> Any:
+        if not qnn.is_qnn(value, "qdq_attention"):
+            return value
+        parts = _parts(value)
+        return value if parts is None else self._emit(value, *parts)
+
+    def _emit(self, value: Any, logits: _Product, mix: _Product, probability_zero: int) -> Any:
+        a, of = qnn.attributes(value), operands(qnn.attributes(value), list(value.args))
+        q, k, v = (self._heads(a, name, of) for name in "qkv")
+        scores = self.emit(logits.call(self, q, k, transpose_b=1), "logits")
+        count = a["logit_high"] - a["logit_low"] + 1
+        table = constant(of["table"])[0, :count].astype(np.int64)
+        # Only distances to the largest count: a table that moves all values by as much is none.
+        if (table - table[0] != np.arange(count)).any():
+            scores = self.emit(qnn.emit("lookup", [scores, relax.const(constant(of["table"])[0])]), "scaled")
+        limits = {"low": probability_zero, "high": a["probability_high"] + probability_zero}
+        attributes = {"form": "table", "gain": a["gain"], "zero_point": probability_zero, "dtype": "int8", **limits}
+        weights = self.emit(qnn.emit("softmax", [scores, of["exponential"]], attributes), "probabilities")
+        mixed = mix.call(self, weights, v, transpose_b=0)
+        if a["y_layout"] == "hsd":
+            return mixed
+        return qnn.emit("transpose", [self.emit(mixed, "mixed")], {"axes": SWAP})
+
+    def _heads(self, a: dict[str, Any], name: str, of: dict[str, Any]) -> Any:
+        """An operand as [1, heads, positions, size] of int8."""
+        x, heads, size = of[name], a["heads"], a["size"]
+        positions, stride = _positions(a, name), a[f"{name}_stride"]
+        if f"{name}_table" in of:
+            x = self.emit(qnn.emit("lookup", [x, of[f"{name}_table"]]))
+        if spec_of(x).dtype == "uint8":
+            x = self.emit(qnn.emit("lookup", [x, relax.const(MOVED)]))
+        if stride == size and heads > 1:
+            return self.emit(relax.op.reshape(x, (1, heads, positions, size)))
+        if stride > heads * size:
+            x = self.emit(relax.op.reshape(x, (positions, stride)))
+            cut = {"begin": [0, a[f"{name}_offset"]], "stride": [1, 1], "size": [positions, heads * size]}
+            x = self.emit(qnn.emit("slice", [x], cut))
+        x = self.emit(relax.op.reshape(x, (1, positions, heads, size)))
+        return self.emit(qnn.emit("transpose", [x], {"axes": SWAP}), f"{name}_heads")
+
+
+class _Product:
+    """A product of attention: zero points of its operands, its rounding and its rule."""
+
+    def __init__(self, rounding: Rounding, zero_points: tuple[int, int], rule: Requant) -> None:
+        self.constants = [np.array([n], np.int32) for n in (rounding.multiplier, rounding.shift)]
+        self.zero_points, self.fraction, self.rule = zero_points, rounding.fraction, rule
+
+    @property
+    def first_rule(self) -> Requant:
+        """What the product itself is requantized by: to the fraction, where there are two roundings."""
+        if not self.fraction:
+            return self.rule
+        low, high = (limit - self.rule.zero_point << self.fraction for limit in (self.rule.low, self.rule.high))
+        return Requant("half_even", 0, 0, low, high, dtype="int32")
+
+    def fits(self, depth: int) -> bool:
+        """Whether its sums leave the engine exactly."""
+        return not isinstance(product_digits(self.first_rule, self.constants, depth, self.zero_points), str)
+
+    def call(self, pass_: Rewriter, left: Any, right: Any, *, transpose_b: int) -> Any:
+        points = {"zero_point_a": self.zero_points[0], "zero_point_b": self.zero_points[1]}
+        attributes = {**points, "transpose_b": transpose_b, **self.first_rule.attributes()}
+        made = qnn.emit("matmul", [left, right, *(relax.const(c) for c in self.constants)], attributes)
+        if not self.fraction:
+            return made
+        rounded = [relax.const(np.array([n], np.int32)) for n in (1, self.fraction)]
+        attributes = {"zero_point": 0, "axis": 3, **self.rule.attributes()}
+        return qnn.emit("requantize", [pass_.emit(made, "fractions"), *rounded], attributes)
+
+
+def _parts(value: Any) -> tuple[_Product, _Product, int] | None:
+    """Products of logits and of values, and the zero point of probabilities; None where the engine has no use of it."""
+    a, of = qnn.attributes(value), operands(qnn.attributes(value), list(value.args))
+    if a["has_mask"] or a["group"] != 1 or not all(_is_regular(a, name, of) for name in "qkv"):
+        return None
+    if a["probability_high"] > 255 or a["logit_high"] - a["logit_low"] > 255:
+        return None
+    first_rounding, second_rounding = (rounding_like(a[f"{n}_scale"], a[low], a[high]) for n, low, high in _RANGES)
+    if first_rounding is None or second_rounding is None:
+        return None
+    points = {name: _zero_point(a, name, of) for name in "qkv"}
+    first = _LOWEST - a["logit_low"]
+    rule = Requant("half_even", 0, first, _LOWEST, a["logit_high"] + first, dtype="int8")
+    logits = _Product(first_rounding, (points["q"], points["k"]), rule)
+    probability_zero = 0 if a["probability_high"] <= 127 else _LOWEST
+    zero = a["zero_point"]
+    rule = Requant("half_even", 0, zero, a["low"] + zero, a["high"] + zero, dtype=a["dtype"])
+    mix = _Product(second_rounding, (probability_zero, points["v"]), rule)
+    fit = logits.fits(a["size"]) and mix.fits(a["keys"])
+    return (logits, mix, probability_zero) if fit else None
+
+
+_RANGES = (("logit", "logit_low", "logit_high"), ("value", "low", "high"))
+
+
+def _positions(a: dict[str, Any], name: str) -> int:
+    return int(a["queries" if name == "q" else "keys"])
+
+
+def _zero_point(a: dict[str, Any], name: str, of: dict[str, Any]) -> int:
+    """Of an operand as int8."""
+    dtype = spec_of(of.get(f"{name}_table", of[name])).dtype
+    return int(a[f"zero_point_{name}"]) + (_LOWEST if dtype == "uint8" else 0)
+
+
+def _is_regular(a: dict[str, Any], name: str, of: dict[str, Any]) -> bool:
+    """Whether heads lie one behind the other, or side by side in rows that have nothing or neighbours around them."""
+    heads, size, positions, elements = a["heads"], a["size"], _positions(a, name), spec_of(of[name]).elements
+    offset, head_stride, stride = (a[f"{name}_{n}"] for n in ("offset", "head_stride", "stride"))
+    if stride == size and heads > 1:
+        return offset == 0 and head_stride == positions * size and elements == heads * positions * size
+    beside = heads == 1 or head_stride == size
+    return bool(
+        beside and stride >= heads * size and offset + heads * size <= stride and elements == positions * stride
+    )
