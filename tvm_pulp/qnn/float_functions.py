@@ -74,6 +74,10 @@ FUNCTIONS: dict[str, Function] = {
     "sigmoid": Function(_sigmoid, _helper("sigmoid")),
     "tanh": Function(np.tanh, _helper("tanh")),
     "erf": Function(_erf, _helper("erf")),
+    # The same as part of a loop instead of a function that it calls.
+    "inline_sigmoid": Function(_sigmoid, _helper("inline_sigmoid")),
+    "inline_tanh": Function(np.tanh, _helper("inline_tanh")),
+    "inline_erf": Function(_erf, _helper("inline_erf")),
     "sin": Function(np.sin, tirx.sin),
     "cos": Function(np.cos, tirx.cos),
     "power": Function(np.power, _helper("power")),

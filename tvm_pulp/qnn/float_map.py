@@ -25,6 +25,9 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 _SHARED = 8
 # Elements that one iteration handles where the expression has no more functions than this.
 _TOGETHER, _SMALL = 4, 6
+# Functions of many instructions and constants: the only one of an expression is part of its loop, which then handles
+# one element at a time to stay in a core's own instruction cache.
+_LONG = frozenset(("erf", "sigmoid", "tanh"))
 
 
 @register
@@ -45,14 +48,14 @@ class FloatMap(Operator):
 
     @staticmethod
     def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, expression = Loops(), tree(attributes)
+        loops, expression = Loops(), _with_long_inline(tree(attributes))
         sizes, follows = merged_axes(output.shape, [i.shape for i in inputs])
         buffers = [loops.buffer(f"x{n}", TensorSpec((i.elements,), i.dtype)) for n, i in enumerate(inputs)]
         y = loops.buffer("y", TensorSpec((output.elements,), output.dtype))
         steps = [_steps(sizes, [f[n] for f in follows]) for n in range(len(inputs))]
         whole = _steps(sizes, [True] * len(sizes))
 
-        small = functions(expression) <= _SMALL
+        small = functions(expression) <= _SMALL and len(_long_parts(expression)) != 1
 
         def elements(indices: Sequence[Any], ahead: int, e: list[Any], values: dict[str, Any]) -> None:
             """`ahead` neighbours along the last axis, all read before the first is written; `values`: known before."""
@@ -163,6 +166,29 @@ def _place(indices: Sequence[Any], steps: Sequence[int], ahead: int) -> Any:
 def functions(e: list[Any]) -> int:
     """How many functions an expression has."""
     return 0 if e[0] in ("x", "c") else 1 + sum(functions(a) for a in e[1:])
+
+
+def _long_parts(e: list[Any]) -> dict[str, list[Any]]:
+    """The distinct parts of an expression that are long functions."""
+    if e[0] in ("x", "c"):
+        return {}
+    found = {_key(e): e} if e[0] in _LONG or e[0].startswith("inline_") else {}
+    for part in e[1:]:
+        found |= _long_parts(part)
+    return found
+
+
+def _with_long_inline(e: list[Any]) -> list[Any]:
+    parts = list(_long_parts(e).values())
+    if len(parts) != 1:
+        return e
+
+    def renamed(part: list[Any]) -> list[Any]:
+        if part[0] in ("x", "c"):
+            return part
+        return [f"inline_{part[0]}" if part == parts[0] else part[0], *map(renamed, part[1:])]
+
+    return renamed(e)
 
 
 def _key(e: list[Any]) -> str:

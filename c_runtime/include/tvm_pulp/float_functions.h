@@ -9,6 +9,11 @@
 
 #define TVM_PULP_SEPARATE static __attribute__((noinline, unused))
 
+/* Long functions come twice: called, unless a compiler knows better, and as part of a loop, whose registers then hold
+ * their many constants. */
+#define TVM_PULP_LONG(name) \
+  static __attribute__((unused)) float tvm_pulp_##name(float x) { return tvm_pulp_inline_##name(x); }
+
 /* ln(2) in two parts; the first has so few bits that its product with any whole number here is exact. */
 #define TVM_PULP_LN2_HIGH 0x1.62e4p-1f
 #define TVM_PULP_LN2_LOW 0x1.7f7d1cp-20f
@@ -46,13 +51,14 @@ TVM_PULP_INLINE float tvm_pulp_exp_below(float x) {
   return tvm_pulp_near_exp(x);
 }
 
-TVM_PULP_SEPARATE float tvm_pulp_sigmoid(float x) { return tvm_pulp_divide(1.0f, 1.0f + tvm_pulp_exp(-x)); }
+TVM_PULP_INLINE float tvm_pulp_inline_sigmoid(float x) { return tvm_pulp_divide(1.0f, 1.0f + tvm_pulp_exp(-x)); }
+TVM_PULP_LONG(sigmoid)
 
 TVM_PULP_INLINE float tvm_pulp_with_sign_of(float magnitude, float sign) {
   return tvm_pulp_float_of((tvm_pulp_float_bits(magnitude) & 0x7fffffffu) | (tvm_pulp_float_bits(sign) & 0x80000000u));
 }
 
-TVM_PULP_SEPARATE float tvm_pulp_tanh(float x) {
+TVM_PULP_INLINE float tvm_pulp_inline_tanh(float x) {
   float magnitude = tvm_pulp_float_of(tvm_pulp_float_bits(x) & 0x7fffffffu);
   if (magnitude < 0.625f) {
     /* x + x^3 P(x^2), minimax fit with an error below 2^-31; exact for tiny arguments. */
@@ -70,8 +76,9 @@ TVM_PULP_SEPARATE float tvm_pulp_tanh(float x) {
   float e = tvm_pulp_near_exp(2.0f * magnitude);
   return tvm_pulp_with_sign_of(tvm_pulp_fnma(2.0f, tvm_pulp_near_reciprocal(e + 1.0f), 1.0f), x);
 }
+TVM_PULP_LONG(tanh)
 
-TVM_PULP_SEPARATE float tvm_pulp_erf(float x) {
+TVM_PULP_INLINE float tvm_pulp_inline_erf(float x) {
   float magnitude = tvm_pulp_float_of(tvm_pulp_float_bits(x) & 0x7fffffffu);
   if (magnitude < 1.0f) {
     /* x + x P(x^2), minimax fit with an error below 2^-29. */
@@ -97,6 +104,7 @@ TVM_PULP_SEPARATE float tvm_pulp_erf(float x) {
   p = tvm_pulp_fma(p, magnitude, 0x1.8b3edp-13f);
   return tvm_pulp_with_sign_of(1.0f - tvm_pulp_near_exp(p), x);
 }
+TVM_PULP_LONG(erf)
 
 /* 1 / sqrt(x) of a number from 2^-118 to 2^117. */
 TVM_PULP_INLINE float tvm_pulp_near_rsqrt(float x) {
