@@ -35,7 +35,7 @@ _KINDS = {
 
 
 def check_nodes(nodes: Iterable[Any], opset: int, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:
-    """Raise for attributes of the wrong type, missing operands, and windows, groups, reshapes and splits that cannot be."""
+    """Raise for attributes of the wrong type, missing operands, windows, groups, reshapes and splits that cannot be."""
     for node in nodes:
         _check_form(node, opset)
         if node.op_type in _WINDOWS:
