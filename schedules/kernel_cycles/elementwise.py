@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from schedules.kernel_cycles.model import Fields, Work, given, is_four, kind_of, share
 
+# Elements up to which the only row of a sum has a loop over single elements: TVM_PULP_ADD_FEW of add_few.h.
+_FEW_SUMS = 128
+
 
 def _work(f: Fields, name: str, cores: int, *, dense: bool) -> Work:
     elements = share(f["rows"] * f["columns"], cores)
@@ -25,6 +28,8 @@ def add(f: Fields, cores: int) -> Work:
     wide = given(f["wide_table_a"]) or given(f["wide_table_b"]) or f["a_type"] == 2 or f["b_type"] == 2
     if wide or one or not is_four(f):
         return _plain(f, kind_of(f), cores)
+    if f["rows"] == 1 and f["columns"] <= _FEW_SUMS and not tables:
+        return {"few_call": 1, "few": 4 * share(-(-f["columns"] // 4), cores)}
     return _work(f, "tables" if tables else "plain", cores, dense=dense)
 
 
@@ -66,6 +71,8 @@ def requantize(f: Fields, cores: int) -> Work:
     if name and fours and clips:
         # Groups of four channels, or rows where there are few groups.
         groups, rows, lines = f["columns"] // 4, f["lines"] * f["rows"], f["lines"]
+        if name == "shift" and rows == 1:
+            return {"row_call": 1, "row_group": share(groups, cores)}
         groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
         lined = {f"{name}_line": groups * lines} if lines > 1 else {}
         return {"call": 1, f"{name}_group": groups, f"{name}_element": 4 * groups * rows, **lined}
@@ -85,8 +92,10 @@ def requantize(f: Fields, cores: int) -> Work:
 
 
 def requantize_add(f: Fields, cores: int) -> Work:
-    """Groups of four channels, or rows where there are few groups."""
+    """Groups of four channels, or rows where there are few groups; a single row has a loop of its own."""
     groups, rows = f["columns"] // 4, f["rows"]
+    if rows == 1:
+        return {"row_call": 1, "row_group": share(groups, cores)}
     groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
     return {"call": 1, "group": groups, "element": 4 * groups * rows}
 

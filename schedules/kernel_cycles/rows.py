@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from schedules.kernel_cycles.model import Fields, Work, given, share
 
+# Elements of a core up to which the only row has a loop over single elements: FEW of qdq_norm.c.
+_FEW_NORMALIZED = 32
+
 
 def whole_rows(f: Fields, cores: int) -> Work:
     """Softmax forms whose rows are never shared."""
@@ -46,4 +49,6 @@ def qdq_norm(f: Fields, cores: int) -> Work:
         form = "rounded"
     elif stages == 2 and rounds == 3 and not given(f["bias0"]) and given(f["bias1"]):
         form = "two_rounded"
+    if rows == 1 and part <= _FEW_NORMALIZED and form in ("biased", "weighted", "rounded"):
+        return {"few_call": 1, "few_sum": columns, f"few_{form}": part}
     return {"call": 1, "row": touched, "sum": touched * columns, f"element_{form}": part}

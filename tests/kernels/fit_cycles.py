@@ -149,6 +149,9 @@ def depthwise_conv2d(s: Shapes) -> Case:
 
 def add(s: Shapes) -> Case:
     rows, columns = s.size(1, 64), s.size(8, 400)
+    if s.rng.random() < 0.15:
+        # A token's sums.
+        return add_case(s.rng, 1, s.size(8, 128), "pulp", form="plain")
     form = s.pick("inner", "plain", "plain", "tflite", "one")
     kind = {"inner": "pulp", "tflite": "tflite", "plain": s.kind(), "one": "pulp"}[form]
     by_table = form == "one" or (form in ("inner", "plain") and s.flag() and kind != "none")
@@ -189,7 +192,8 @@ def requantize(s: Shapes) -> Case:
         # What engines leave to the cores, of all pixels or of some.
         if s.rng.random() < 0.3:
             return thinned_case(s.rng, (s.size(2, 24), s.size(2, 24), 4 * s.size(1, 32)), (2, 2), kind)
-        return requantize_case(s.rng, s.size(1, 200), 4 * s.size(1, 64), kind, dtype="int32", per_channel=True)
+        rows = s.pick(1, *[s.size(1, 200)] * 3)
+        return requantize_case(s.rng, rows, 4 * s.size(1, 64), kind, dtype="int32", per_channel=True)
     return requantize_case(
         s.rng, s.size(1, 64), columns, kind, dtype=s.pick("int8", "int32", "int32"), per_channel=s.flag()
     )
@@ -221,7 +225,7 @@ def norm(make: Callable[..., Case]) -> Callable[[Shapes], Case]:
 
 def qdq_norm(s: Shapes) -> Case:
     form = s.pick("layer", "layer", "rms", "rms_quantized", "layer_quantized", "plain")
-    return qdq_norm_case(s.rng, s.pick(1, s.size(1, 64)), s.size(8, 256), form=form)
+    return qdq_norm_case(s.rng, s.pick(1, s.size(1, 64)), s.size(8, s.pick(256, 512)), form=form)
 
 
 def attention(s: Shapes) -> Case:

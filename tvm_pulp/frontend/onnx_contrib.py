@@ -10,20 +10,32 @@ import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.onnx_matmul_nbits import blocked_weights
 from tvm_pulp.frontend.onnx_order import label, name_of
+from tvm_pulp.frontend.onnx_tensors import array, check_tensor, stored_tensors
 
 
 class _Expansion:
     """The nodes that take the place of one."""
 
-    def __init__(self, node: Any) -> None:
-        self.node = node
+    def __init__(self, node: Any, stored: dict[str, Any]) -> None:
+        self.node, self._stored = node, stored
         self.attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
     def operand(self, place: int) -> str:
         return str(self.node.input[place]) if place < len(self.node.input) else ""
+
+    def stored(self, place: int, name: str) -> np.ndarray | None:
+        """A constant operand; None where there is none."""
+        if not self.operand(place):
+            return None
+        if self.operand(place) not in self._stored:
+            raise UserError(f"{label(self.node)}: {name} is computed at run time: store it in the model")
+        tensor = self._stored[self.operand(place)]
+        check_tensor(tensor)
+        return array(tensor)
 
     def result(self, place: int) -> str:
         return str(self.node.output[place]) if place < len(self.node.output) else ""
@@ -95,8 +107,28 @@ def _skip_layer_norm(e: _Expansion) -> None:
     e.emit("LayerNormalization", *operands, output=e.result(0), axis=-1, epsilon=epsilon)
 
 
+_STORED_OPERANDS = {"B": 1, "scales": 2, "zero_points": 3, "g_idx": 4}
+
+
+def _matmul_nbits(e: _Expansion) -> None:
+    found = {name: e.stored(place, name) for name, place in _STORED_OPERANDS.items()}
+    stored = {name: value for name, value in found.items() if value is not None}
+    if not {"B", "scales"} <= stored.keys():
+        raise UserError(f"{label(e.node)} has no weights or no scales: export it again")
+    made = blocked_weights(label(e.node), e.attributes, stored)
+    if made.per_column:
+        operands = [e.constant(v) for v in (made.numbers, made.scales[0], made.zero_points[0])]
+        weight = e.emit("DequantizeLinear", *operands, axis=1)
+    else:
+        weight = e.constant(made.real())
+    product = e.emit("MatMul", e.operand(0), weight, output="" if e.operand(5) else e.result(0))
+    if e.operand(5):
+        e.emit("Add", product, e.operand(5), output=e.result(0))
+
+
 _EXPANSIONS: dict[str, Callable[[_Expansion], None]] = {
     "LpNormalization": _lp_norm,
+    "MatMulNBits": _matmul_nbits,
     "QuickGelu": _quick_gelu,
     "SimplifiedLayerNormalization": _rms_norm,
     "SkipSimplifiedLayerNormalization": _skip_rms_norm,
@@ -112,12 +144,13 @@ def expand_contrib(model: Any, opset: int) -> Any:
     result = onnx.ModelProto()
     result.CopyFrom(model)
     del result.graph.node[:]
+    stored = stored_tensors(model.graph)
     for node in model.graph.node:
         expand = _EXPANSIONS.get(node.op_type)
         if expand is None:
             result.graph.node.append(node)
             continue
-        expansion = _Expansion(node)
+        expansion = _Expansion(node, stored)
         expand(expansion)
         result.graph.node.extend(_older(n, expansion, opset) for n in expansion.nodes)
         result.graph.initializer.extend(expansion.constants)

@@ -16,7 +16,7 @@ from onnx import numpy_helper
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, check_shape
 from tvm_pulp.frontend.onnx_order import label
-from tvm_pulp.frontend.onnx_tensors import all_tensors, array
+from tvm_pulp.frontend.onnx_tensors import all_tensors, array, stored_tensors
 
 _T = onnx.TensorProto
 # Type -> (the byte that holds it, least, largest).
@@ -35,7 +35,7 @@ def widen_nibbles(model: Any) -> Any:
     result = onnx.ModelProto()
     result.CopyFrom(model)
     graph = result.graph
-    narrow = {name: t.data_type for name, t in _constants(graph).items() if t.data_type in _NIBBLES}
+    narrow = {name: t.data_type for name, t in stored_tensors(graph).items() if t.data_type in _NIBBLES}
     for tensor in all_tensors(graph):
         if tensor.data_type in _NIBBLES:
             _widen(tensor)
@@ -44,16 +44,6 @@ def widen_nibbles(model: Any) -> Any:
         kind = value.type.tensor_type
         kind.elem_type = _NIBBLES.get(kind.elem_type, (kind.elem_type,))[0]
     return result
-
-
-def _constants(graph: Any) -> dict[str, Any]:
-    """Stored tensors by name: initializers and Constant nodes."""
-    found = {t.name: t for t in graph.initializer}
-    for node in graph.node:
-        for attribute in node.attribute if node.op_type == "Constant" else ():
-            if attribute.name == "value":
-                found[node.output[0]] = attribute.t
-    return found
 
 
 def _declares_nibbles(graph: Any) -> bool:
@@ -88,7 +78,7 @@ def _target(node: Any, narrow: dict[str, int]) -> int:
 
 def _quantize_constants(graph: Any, narrow: dict[str, int]) -> None:
     """Weights stored as floats in front of a QuantizeLinear become constants of bytes."""
-    constants = _constants(graph)
+    constants = stored_tensors(graph)
     for node in [n for n in graph.node if _target(n, narrow)]:
         element = _target(node, narrow)
         name = "int4" if element == _T.INT4 else "uint4"

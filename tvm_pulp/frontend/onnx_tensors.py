@@ -61,16 +61,27 @@ def all_tensors(graph: Any, depth: int = 0) -> Iterator[Any]:
                 yield from all_tensors(inner, depth + 1)
 
 
+def stored_tensors(graph: Any) -> dict[str, Any]:
+    """By name: initializers and Constant nodes."""
+    found = {t.name: t for t in graph.initializer}
+    for node in graph.node:
+        for attribute in node.attribute if node.op_type == "Constant" else ():
+            if attribute.name == "value":
+                found[node.output[0]] = attribute.t
+    return found
+
+
 def check_tensors(graph: Any) -> None:
     """Types, shapes and stored lengths of all tensors, and their size together."""
     total = 0
     for tensor in all_tensors(graph):
-        total += _check(tensor)
+        total += check_tensor(tensor)
         if total > LARGEST_CONSTANTS:
             raise UserError(f"the model's constants need more than {LARGEST_CONSTANTS >> 20} MiB: it does not fit here")
 
 
-def _check(tensor: Any) -> int:
+def check_tensor(tensor: Any) -> int:
+    """Type, shape and stored length; the bytes that it needs."""
     what = f"tensor '{tensor.name}'"
     if tensor.data_type not in _STORED:
         raise UserError(f"{what} has the unsupported type {type_name(tensor.data_type)}: export it as float32 or int8")

@@ -76,7 +76,7 @@ class PointwiseForm(NeurekaForm):
 
     def axes(self) -> tuple[TileAxis, ...]:
         rows, columns = self.geometry.pe_rows, self.geometry.pe_columns
-        return (TileAxis(1, rows), _channels(self, 3), TileAxis(2, columns), TileAxis(0, limit=1))
+        return (TileAxis(1, rows, least=1), _channels(self, 3), TileAxis(2, columns), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
         x, (sh, sw) = self.layer.inputs[0], self.layer.attributes["strides"]

@@ -2,6 +2,7 @@
  *
  * Fast where both operands are bytes, with two narrow tables or without any. */
 #include "add_by_table.h"
+#include "add_few.h"
 #include "four_elements.h"
 #include "tvm_pulp/plain/elementwise.h"
 
@@ -56,6 +57,13 @@ static __attribute__((noinline)) void add_piece(const struct tvm_pulp_add_args *
 }
 
 TVM_PULP_KERNEL(add) {
+  const uint32_t columns = args->columns;
+  if (columns <= TVM_PULP_ADD_FEW && args->rows == 1u && tvm_pulp_is_four(&args->requant) &&
+      !(args->sum_table || args->table_a || args->table_b || args->wide_table_a || args->wide_table_b ||
+        ((args->a_type | args->b_type) & TVM_PULP_INT32))) {
+    tvm_pulp_add_few(args, core, cores);
+    return;
+  }
   if (args->sum_table) {
     tvm_pulp_add_by_table(args, core, cores);
     return;
@@ -70,7 +78,6 @@ TVM_PULP_KERNEL(add) {
     tvm_pulp_plain_add(args, core, cores);
     return;
   }
-  uint32_t columns = args->columns;
   uint32_t is_dense = args->a_stride == columns && args->b_stride == columns && args->y_stride == columns;
   TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {
     const uint8_t *a = (const uint8_t *)args->a + row * args->a_stride + column;

@@ -64,8 +64,41 @@ PIECE(rounded, EACH(ROUND0) STAGE)
 /* Weights and a sum, everything quantized in between. */
 PIECE(two_rounded_stages, EACH(ROUND0) STAGE EACH(ROUND1) EACH(LOAD_WEIGHT1) EACH(MULTIPLY) BIAS)
 
+/* A few elements of the only row, one at a time: the loop is a quarter as long, and its code is fetched for them alone. */
+#define FEW 32u
+#define ONE(OP) OP("%[v]", "ft0", "ft1", "0")
+#define ONE_LOOP(LOAD, LOADS_BIAS, ROUND, SUM)                                                                \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("%[v]", 1, "%[x]") "flw ft1,0(%[w])\n" LOADS_BIAS            \
+                   "addi %[w],%[w],4\n" ONE(START) ROUND ONE(MULTIPLY) SUM ONE(RESULT) "add %[v],%[v],%[z]\n" \
+                   XP_LOOP_END XP_SB("%[v]", 1, "%[y]") XP_END                                                \
+                   : [x] "+r"(x), [y] "+r"(y), [w] "+r"(weight), [b] "+r"(bias), [v] "=&r"(v)                 \
+                   : [n] "r"(p->count), [m] "r"(p->multiplier), [o] "r"(p->offset), [k] "f"(p->factor),       \
+                     [l] "r"(args->low), [h] "r"(args->high), [z] "r"(args->zero_point), [l0] "r"(args->low0), \
+                     [h0] "r"(args->high0)                                                                    \
+                   : "memory", "ft0", "ft1", "ft2")
+#define FEW_ELEMENTS(name, LOADS_BIAS, ROUND, SUM)                                                            \
+  static __attribute__((noinline)) uint32_t name(const struct tvm_pulp_qdq_norm_args *args, const struct piece *p) { \
+    const uint8_t *x = p->x;                                                                                  \
+    uint8_t *y = p->y;                                                                                        \
+    uintptr_t weight = (uintptr_t)(args->weight0 + p->column), bias = (uintptr_t)(args->bias0 + p->column);   \
+    int32_t v;                                                                                                \
+    if (args->x_type == TVM_PULP_INT8) {                                                                      \
+      ONE_LOOP(XP_LB, LOADS_BIAS, ROUND, SUM);                                                                \
+    } else {                                                                                                  \
+      ONE_LOOP(XP_LBU, LOADS_BIAS, ROUND, SUM);                                                               \
+    }                                                                                                         \
+    return p->count;                                                                                          \
+  }
+FEW_ELEMENTS(few_biased, "flw ft2,0(%[b])\naddi %[b],%[b],4\n", , "fadd.s ft0,ft0,ft2\n")
+FEW_ELEMENTS(few_weighted, , , )
+FEW_ELEMENTS(few_rounded, , ONE(ROUND0), )
+
 /* The usual sequences of stages have loops of their own; returns how many elements were done. */
 static uint32_t fours(const struct tvm_pulp_qdq_norm_args *args, const struct piece *p) {
+  if (args->rows == 1u && args->stages == 1u && p->count <= FEW && !(args->rounds && args->bias0)) {
+    if (args->rounds) return few_rounded(args, p);
+    return args->bias0 ? few_biased(args, p) : few_weighted(args, p);
+  }
   if (p->count < 4u) return 0;
   if (args->stages == 1u && !args->rounds) return args->bias0 ? biased(args, p) : weighted(args, p);
   if (args->stages == 1u && !args->bias0) return rounded(args, p);

@@ -2,6 +2,7 @@
 #include "four_elements.h"
 #include "requantize_block.h"
 #include "requantize_lines.h"
+#include "requantize_row.h"
 #include "shift_loop.h"
 #include "tvm_pulp/plain/elementwise.h"
 
@@ -104,7 +105,11 @@ static __attribute__((noinline)) void requantize_others(const struct tvm_pulp_re
 TVM_PULP_KERNEL(requantize) {
   uint32_t fours = are_fours(args), kind = args->requant.kind;
   if (fours && kind == TVM_PULP_REQUANT_SHIFT && args->lines == 1u) {
-    shift_share(args, core, cores);
+    if (args->rows == 1u) {
+      tvm_pulp_requantize_row_of_shifts(args, core, cores);
+    } else {
+      shift_share(args, core, cores);
+    }
   } else if (fours && (kind == TVM_PULP_REQUANT_SHIFT || kind == TVM_PULP_REQUANT_HALF_UP)) {
     tvm_pulp_requantize_lines(args, core, cores);
   } else {

@@ -1,34 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Four columns of all rows, whose constants stay in registers; where there are few columns, of some rows. */
+ * Four columns of all rows, whose constants stay in registers; where there are few columns, of some rows. Of a single
+ * row, all fours of columns of this core in one loop. */
 #include "tvm_pulp/kernels.h"
 #include "tvm_pulp/work_share.h"
 #include "tvm_pulp/xpulp.h"
 
-#define EACH(OP) OP("0") OP("1") OP("2") OP("3")
+#define EACH(OP) OP("1") OP("2") OP("3") OP("0")
 #define FIRST(i) XP_ADDNR("%[v" i "]", "%[a" i "]", "%[s" i "]")
-#define CLIP(i) XP_CLIPR("%[v" i "]", "%[v" i "]", "%[h]")
+#define CLIP(i) XP_CLIP8("%[v" i "]", "%[v" i "]")
 #define MULTIPLY(i) "mul %[v" i "],%[v" i "],%[m]\n"
 #define SECOND(i) XP_ADDNR("%[v" i "]", "%[c" i "]", "%[r]")
+#define FINISH                                                                                                      \
+  EACH(CLIP) XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") "xor %[v0],%[v0],%[f]\n"     \
+  XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
+/* Bytes of the other sign have their sign bit flipped. */
+#define FLIP(args) ((args)->y_type == TVM_PULP_INT8 ? 0 : (int32_t)0x80808080u)
 
 static void four_columns(const struct tvm_pulp_requantize_add_args *args, const int32_t *x, uint8_t *y,
                          const int32_t *stage, uint32_t rows) {
   const uint32_t stride = args->columns;
   int32_t v0, v1, v2, v3;
   __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[v1],4(%[x])\nlw %[v2],8(%[x])\nlw %[v3],12(%[x])\nlw %[v0],0(%[x])\n"
-                   "add %[x],%[x],%[xs]\n" EACH(FIRST) EACH(CLIP) EACH(MULTIPLY) EACH(SECOND) EACH(CLIP)
-                   XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]") "xor %[v0],%[v0],%[f]\n"
-                   XP_LOOP_END XP_SWR("%[v0]", "%[ys]", "%[y]") XP_END
+                   "add %[x],%[x],%[xs]\n" EACH(FIRST) EACH(CLIP) EACH(MULTIPLY) EACH(SECOND) FINISH
                    : [x] "+r"(x), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), [v3] "=&r"(v3)
-                   : [n] "r"(rows), [xs] "r"(4u * stride), [ys] "r"(stride), [h] "r"(127), [m] "r"(args->mul),
-                     [r] "r"(args->shift), [f] "r"(args->y_type == TVM_PULP_INT8 ? 0 : (int32_t)0x80808080u),
+                   : [n] "r"(rows), [xs] "r"(4u * stride), [ys] "r"(stride), [m] "r"(args->mul),
+                     [r] "r"(args->shift), [f] "r"(FLIP(args)),
                      [s0] "r"(stage[0]), [s1] "r"(stage[1]), [s2] "r"(stage[2]), [s3] "r"(stage[3]), [a0] "r"(stage[4]),
                      [a1] "r"(stage[5]), [a2] "r"(stage[6]), [a3] "r"(stage[7]), [c0] "r"(stage[8]), [c1] "r"(stage[9]),
                      [c2] "r"(stage[10]), [c3] "r"(stage[11])
                    : "memory");
 }
 
-TVM_PULP_KERNEL(requantize_add) {
+/* Few registers, so that the function saves few: summands and shifts are loaded shortly before they are needed. */
+#define TAKE(reg, offset) "lw %[" reg "]," offset "(%[t])\n"
+#define STAGE(v, add, shift) XP_ADDNR("%[" v "]", "%[" add "]", "%[" shift "]")
+static void one_row(const struct tvm_pulp_requantize_add_args *args, uint32_t core, uint32_t cores) {
+  const struct tvm_pulp_range share = tvm_pulp_share(args->columns >> 2, core, cores);
+  const uint32_t n = share.end - share.begin;
+  const int32_t *x = args->x + 4u * core, *stage = args->stages + 12u * core + 8u; /* the last four of a group */
+  uint8_t *y = args->y + 4u * core;
+  int32_t v0, v1, v2, v3, p0, p1, q0, q1;
+  if (n == 0u) return;
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") "lw %[v1],4(%[x])\n" TAKE("q0", "-12") TAKE("p0", "-28") "lw %[v2],8(%[x])\n"
+                   STAGE("v1", "q0", "p0") TAKE("q1", "-8") TAKE("p1", "-24") "lw %[v3],12(%[x])\n"
+                   STAGE("v2", "q1", "p1") TAKE("q0", "-4") TAKE("p0", "-20") XP_LWR("%[v0]", "%[xs]", "%[x]")
+                   STAGE("v3", "q0", "p0") TAKE("q1", "-16") TAKE("p1", "-32") TAKE("q0", "4") STAGE("v0", "q1", "p1")
+                   EACH(CLIP) EACH(MULTIPLY) TAKE("p0", "8") STAGE("v1", "q0", "r") TAKE("q0", "12") STAGE("v2", "p0", "r")
+                   XP_LWR("%[p0]", "%[ts]", "%[t]") STAGE("v3", "q0", "r") STAGE("v0", "p0", "r") FINISH
+                   : [x] "+r"(x), [y] "+r"(y), [t] "+r"(stage), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2),
+                     [v3] "=&r"(v3), [p0] "=&r"(p0), [p1] "=&r"(p1), [q0] "=&r"(q0), [q1] "=&r"(q1)
+                   : [n] "r"(n), [xs] "r"(16u * cores), [ys] "r"(4u * cores), [ts] "r"(48u * cores), [m] "r"(args->mul),
+                     [r] "r"(args->shift), [f] "r"(FLIP(args))
+                   : "memory");
+}
+
+/* On its own, so that a single row saves no registers for it. */
+static __attribute__((noinline)) void some_rows(const struct tvm_pulp_requantize_add_args *args, uint32_t core,
+                                                uint32_t cores) {
   const uint32_t groups = args->columns >> 2;
   uint32_t first = core, step = cores;
   struct tvm_pulp_range rows = {0, args->rows};
@@ -41,5 +70,13 @@ TVM_PULP_KERNEL(requantize_add) {
   for (; first < groups; first += step) {
     const uint32_t at = rows.begin * args->columns + 4u * first;
     four_columns(args, args->x + at, args->y + at, args->stages + 12u * first, rows.end - rows.begin);
+  }
+}
+
+TVM_PULP_KERNEL(requantize_add) {
+  if (args->rows == 1u) {
+    one_row(args, core, cores);
+  } else {
+    some_rows(args, core, cores);
   }
 }

@@ -15,6 +15,7 @@ from tvm_pulp.tiling.schedule.interleave_steps import can_interleave
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Load, Store
+from tvm_pulp.uma.strategy import TileAxis
 
 
 def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) -> Decisions | None:
@@ -24,16 +25,19 @@ def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) ->
     follows = False
     for index, choice in enumerate(decisions.choices):
         layer, tiling = evaluator.network.layers[index], choice.tiling
-        axis = _axis(tiling)
-        if axis is None or not can_interleave([tiled_layer(choice, decisions.in_l3)]):
+        cut = _axis(tiling)
+        if cut is None or not can_interleave([tiled_layer(choice, decisions.in_l3)]):
             continue
+        axis, unit = cut.axis, cut.least or cut.step
         cuts, extent = Cuts(tiling.form, layer, evaluator.costs), layer.outputs[0].spec.shape[axis]
         known = written.get(layer.inputs[0].storage)
-        rows = next((r for r in range(extent - 1, extent // 2, -1) if _reads(tiling, axis, r) <= (known or 0)), None)
-        if rows is None and len(tiling.tiles) < 2:
+        sizes = [r for r in range(extent - 1, extent // 2, -1) if r % unit == 0]
+        rows = next((r for r in sizes if _reads(tiling, axis, r) <= (known or 0)), None)
+        if not sizes or (rows is None and len(tiling.tiles) < 2):
             continue
         follows |= rows is not None
-        size = (*tiling.size[:axis], rows or max(extent // 2 + 1, round(share * extent)), *tiling.size[axis + 1 :])
+        first = rows or min(sizes, key=lambda r: abs(r - round(share * extent)))
+        size = (*tiling.size[:axis], first, *tiling.size[axis + 1 :])
         made = cuts.measure(size)
         if made.l1_bytes > choice.budget or len(made.tiles) != 2:
             continue
@@ -42,13 +46,13 @@ def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) ->
     return wanted if follows else None
 
 
-def _axis(tiling: Tiling) -> int | None:
-    """The first axis that is longer than one, where tiles are whole along all others."""
+def _axis(tiling: Tiling) -> TileAxis | None:
+    """The first axis that is longer than one and may be cut, where tiles are whole along all others."""
     whole = tuple(max(t.start[i] + t.size[i] for t in tiling.tiles) for i in range(len(tiling.size)))
     axis = next((i for i, extent in enumerate(whole) if extent > 1), None)
     others = [i for i in range(len(whole)) if i != axis]
-    can = axis is not None and whole[axis] > 3 and any(a.axis == axis for a in tiling.form.axes())
-    return axis if can and all(tiling.size[i] >= whole[i] for i in others) else None
+    can = axis is not None and whole[axis] > 3 and all(tiling.size[i] >= whole[i] for i in others)
+    return next((a for a in tiling.form.axes() if a.axis == axis), None) if can else None
 
 
 def _reads(tiling: Tiling, axis: int, rows: int) -> int:
