@@ -21,6 +21,7 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   hart->platform = platform;
   hart->index = index;
   hart->bit = 1u << index;
+  if (platform->snitch) hart->snitch_core = &platform->snitch->core[index];
   hart->is_controller = !platform->snitch && index == (uint32_t)config->cores;
   hart->hart_id = hart->is_controller ? (uint32_t)config->controller_hart_id : index;
   hart->has_own_clock = hart->is_controller && config->soc_clock_numerator != config->soc_clock_denominator;

@@ -32,6 +32,7 @@ enum { MAX_CORES = 16, WHEEL_SIZE = 64 };
 
 struct platform;
 struct snitch;
+struct snitch_core;
 
 /* One predecoded instruction. There is one slot per half-word of code memory. */
 struct slot {
@@ -102,6 +103,7 @@ struct hart {
   uint64_t slack;      /* cycles by which its L1 accesses may run ahead of others */
   uint32_t index, bit; /* among the harts; 1 << index */
   int has_own_clock;
+  struct snitch_core *snitch_core; /* what only such a core has, else NULL */
   /* Where it executes. */
   struct slot *slots;
   uint32_t pc_base, region, code_bytes;

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tvm_pulp
+from tests.simulated.golden_cases import DATA, read_arrays
 from tests.simulated.simulated_run import SimulatedRun, share_of_macs, simulate
 
 
@@ -40,6 +41,19 @@ def test_jobs_of_a_head_follow_each_other(tmp_path: Path) -> None:
     assert len(jobs) == 48
     second = jobs[24:]
     assert second[-1][1] - second[0][0] <= 7700
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["Kernels/Integer/Attention", "Models/CCT/Int/ICCT_ITA"])
+def test_networks_of_deeploy_multiply_on_the_accelerator(golden_data: object, case: str) -> None:
+    """Another softmax, and multipliers of more than 8 bits: sums come digit by digit; the cores take small heads."""
+    folder = DATA / "deeploy" / case
+    inputs = read_arrays(folder / "inputs.npz")
+    app = tvm_pulp.compile(folder / "network.onnx", target="uma-ita", soc="snitch-ita", sample_inputs=inputs)
+    run = simulate(app, dict(inputs))
+    for result, (_, golden) in zip(run.outputs, read_arrays(folder / "outputs.npz"), strict=True):
+        np.testing.assert_array_equal(result, golden)
+    assert share_of_macs(run.report, "ita", ("dense", "matmul")) >= 0.95
 
 
 @pytest.mark.slow

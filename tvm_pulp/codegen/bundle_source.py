@@ -18,7 +18,7 @@ from tvm_pulp.tiling.schedule.schedule import Bundle, Slot
 from tvm_pulp.tir.statements import integer
 from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import Codegen
-from tvm_pulp.uma.recipe import Call, Kernel, Pointer
+from tvm_pulp.uma.recipe import Call, Changes, Job, Kernel, Pointer
 
 _WIDTH = 118
 
@@ -41,8 +41,15 @@ class Member:
 class BundleSource:
     """Prints the bundles of a plan."""
 
-    def __init__(self, tables: Tables, addresses: TableAddresses, engines: Mapping[str, Codegen]) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        addresses: TableAddresses,
+        engines: Mapping[str, Codegen],
+        changed: Mapping[int, Changes],
+    ) -> None:
         self._tables, self._plan, self._addresses, self._engines = tables, tables.plan, addresses, engines
+        self._changed = changed
         self._constants: list[str] = []
 
     def member(self, slot: int) -> str:
@@ -158,6 +165,8 @@ class BundleSource:
             lines = _filled([f".{field} = {self._argument(slot, value)}" for field, value in pairs])
             return Member(step.structure, name, step.words, [f"  .{name} = {{", *lines, "  },"], is_array=False)
         codegen = self._engines[step.engine]
+        if slot.index in self._changed:
+            return self._changed_job(slot, step, codegen)
         page = self._plan.schedule.pages[slot.index]
         made = codegen.job(
             step.description, f"IN_BUNDLE({page.name}, {name})", lambda o: self._addresses.operand(slot, o)
@@ -167,6 +176,14 @@ class BundleSource:
             value = [f"  .{name} = {{", *lines, "  },"]
             return Member(codegen.job_structure, name, step.words, value, is_array=False)
         return Member("uint32_t", name, len(made), [f"  .{name} = {{", *_filled(made), "  },"])
+
+    def _changed_job(self, slot: Slot, step: Job, codegen: Codegen) -> Member:
+        """A job that is told only what changes, in the place of one that is told everything."""
+        assert codegen.changed_job is not None
+        name, changes = self.member(slot.index), self._changed[slot.index]
+        made = codegen.changed_job(step.description, changes, lambda o: self._addresses.operand(slot, o))
+        lines = _filled([f".{field} = {text}" for field, text in made.items()])
+        return Member(codegen.changed_structure, name, step.words, [f"  .{name} = {{", *lines, "  },"], is_array=False)
 
     def _argument(self, slot: Slot, value: int | Pointer) -> str:
         if isinstance(value, Pointer):

@@ -15,6 +15,7 @@ from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.tiling.schedule.schedule import Slot
 from tvm_pulp.tir import statements as tir
+from tvm_pulp.tir.changed_registers import changed_registers
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import Codegen
@@ -51,7 +52,8 @@ class ClusterSource:
         known = (t for t in used if t not in self._plan.arena.offsets)
         self._bases = {t: i for i, t in enumerate((*known, *fetched_inputs(self._plan)))}
         self._addresses = TableAddresses(tables, self._bases)
-        self._bundles = BundleSource(tables, self._addresses, engines)
+        self._changed = changed_registers(function, tables)
+        self._bundles = BundleSource(tables, self._addresses, engines, self._changed)
         taken = {ticket for tickets in self._tickets().values() for ticket in tickets}
         self._rows = StateRows(self._addresses, function, taken)
         builder = TableBuilder(tables, self._addresses, self._rows, self._submit, self._bundles.member)
@@ -63,9 +65,11 @@ class ClusterSource:
         return self._bases
 
     def _submit(self, made: Any) -> str:
-        step = self._tables.slots[integer(made, 1)].step
+        slot = integer(made, 1)
+        step = self._tables.slots[slot].step
         assert isinstance(step, Job)
-        return self._engines[step.engine].submit
+        codegen = self._engines[step.engine]
+        return codegen.submit_changed if slot in self._changed else codegen.submit
 
     def _function(self, record: Record) -> str:
         """Function of a record's call; empty where it has none."""

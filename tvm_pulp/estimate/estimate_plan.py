@@ -152,7 +152,7 @@ class _Clock:
                 jobs = self._jobs.setdefault(action["engine"], [])
                 if len(jobs) >= action["queue"]:
                     busy[agent] = max(busy[agent], jobs[-action["queue"]].end - self._now)
-                busy[agent] += costs.submit_cycles(action["descriptor"]["bytes"] // 4)
+                busy[agent] += costs.submit_cycles(action["words"])
                 self._submit(action, self._now + busy[agent])
             else:
                 self._code("transfer")

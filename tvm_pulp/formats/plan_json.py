@@ -176,6 +176,7 @@ class Job(Schema):
     engine: str
     ticket: int
     queue: int
+    words: int
     cycles: int
     descriptor: Access
     reads: list[Access]
@@ -233,6 +234,7 @@ class PlanJson(Schema):
     l1_peak: int
     double_buffer: bool
     l3_batch: int
+    bundle_bytes: int
     interleave: bool
     planner: Planner | None
     l2: L2

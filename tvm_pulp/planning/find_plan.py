@@ -9,6 +9,7 @@ from tvm_pulp.planning.attempts.attempt import Attempt
 from tvm_pulp.planning.attempts.evaluator import PlanEvaluator
 from tvm_pulp.planning.heuristics.balance_engines import balance_engines
 from tvm_pulp.planning.heuristics.greedy_plan import greedy_attempt
+from tvm_pulp.planning.heuristics.join_bundles import join_bundles
 from tvm_pulp.planning.heuristics.mix_layers import mix_layers
 from tvm_pulp.planning.heuristics.policies import MANY_STEPS, enough_l1, try_policies, without_overlap
 from tvm_pulp.planning.heuristics.stream_constants import stream_constants
@@ -95,7 +96,7 @@ def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_b
         tried = [*tried, *(a for a in solved.attempts if a.plan.l2_needed <= l2_bytes)]
     chosen = _fastest(tried)
     best, more = chosen, 0
-    for vary in (mix_layers, stream_inputs, stream_constants):
+    for vary in (mix_layers, stream_inputs, stream_constants, join_bundles):
         streamed = [a for a in vary(evaluator, best) if a.plan.l2_needed <= l2_bytes]
         best = min([best, *streamed], key=lambda a: a.cycles)
         more += len(streamed)

@@ -80,6 +80,7 @@ def _read(record: Record, evaluator: PlanEvaluator) -> Plan:
         in_l3=lambda tensor: tensor.name in from_l3,
         resident={known[name]: frozenset(readers) for name, readers in record["resident"].items()},
         l3_batch=int(record["l3_batch"]),
+        bundle_bytes=int(record["bundle_bytes"]),
         commands=evaluator.commands,
         interleave=bool(record["interleave"]),
     )

@@ -151,15 +151,21 @@ class CostModel:
 
     # --- accelerators -------------------------------------------------------------------------------------------
 
+    @property
+    def _driver_state_latency(self) -> int:
+        """Of a word that a driver remembers: in L1 where the runtime has room for it there."""
+        memory = self.soc.memory
+        return memory.l1.latency if self.soc.cluster.core == "ri5cy" else memory.l2.latency
+
     def submit_cycles(self, words: int) -> int:
-        """Programming a job: each word is read from L1 and written to a register; the driver keeps its state in L2."""
+        """Programming a job: each word is read from L1 and written to a register; the driver counts it."""
         peripheral = self.soc.timing.peripheral
-        return 3 * self.soc.memory.l2.latency - 13 + words * (2 + peripheral) + peripheral
+        return 3 * self._driver_state_latency - 13 + words * (2 + peripheral) + peripheral
 
     @property
     def job_wake_cycles(self) -> int:
         """Waking up from a job's event and looking at the engine's status."""
-        return 17 + self.soc.memory.l2.latency + self.soc.timing.peripheral + self.soc.events.wake
+        return 17 + self._driver_state_latency + self.soc.timing.peripheral + self.soc.events.wake
 
     def job_contention(self, l1_bytes: int, cycles: int) -> float:
         """By how much a job that moves so many bytes is slower beside a transfer: wide accesses meet its words."""

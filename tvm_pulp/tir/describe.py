@@ -14,6 +14,7 @@ from tvm_pulp.tiling.schedule.constant_bundles import step_words
 from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle, Move, Slot
 from tvm_pulp.tiling.schedule.step_records import page_at
 from tvm_pulp.tir import statements as tir
+from tvm_pulp.tir.changed_registers import changed_registers
 from tvm_pulp.tir.lower import LoweredPlan
 from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.uma.contiguous import contiguous_offset
@@ -32,6 +33,7 @@ def describe(lowered: LoweredPlan) -> Record:
         "l1_peak": plan.l1_peak,
         "double_buffer": plan.overlap,
         "l3_batch": plan.policy.l3_batch,
+        "bundle_bytes": plan.policy.bundle_bytes,
         "interleave": plan.policy.interleave,
         "planner": _planner(plan.planner),
         "l2": {
@@ -118,6 +120,7 @@ class _Program:
         plan = self._plan
         self._page_at = {m.source: m.place.address for m in lowered.tables.moves if isinstance(m.source, Bundle)}
         self._pages = dict(enumerate(plan.schedule.pages))
+        self._changed = changed_registers(lowered.function, lowered.tables)
         # What each Local of a tile is: part of a tensor, or made by the step that writes it first.
         self._content: dict[Local, tuple[str, int]] = {}
         for layer in plan.layers:
@@ -178,6 +181,7 @@ class _Program:
         action: Record = {"do": "job" if name == tir.SUBMIT else "kernel", "layer": slot.layer, "tile": slot.tile}
         if isinstance(step, Job):
             action |= {"engine": step.engine, "ticket": integer(made, 3), "queue": step.queue}
+            action["words"] = self._changed[slot.index].words if slot.index in self._changed else step.words
         else:
             action["op"] = step.operator if isinstance(step, Kernel) else step.function
         action["cycles"] = slot.cost.cycles

@@ -10,6 +10,7 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.pattern import Check, Pattern
+from tvm_pulp.uma.recipe import Changes
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Form, Refusal
 
@@ -51,6 +52,8 @@ class Codegen:
     that of the structure itself. `submit(const void *)`, `wait(void)`
     and `init(void)` are functions of the driver, declared in `header`. `files` are all its C files. Where
     `wait_job(ticket)` waits for one job only, by what `submit` returned, the planner keeps the engine's queue filled.
+    An engine whose registers keep their values (`Job.contexts`) also says what a job's structure holds where only
+    `Changes` are told: `changed_job(description, changes, address)`, for `submit_changed`.
     Jobs end in order; `submit` returns when all but as many as the engine holds (`Job.queue`) are over. Waiting for
     what is over returns at once: debug builds wait before every step.
     """
@@ -64,6 +67,9 @@ class Codegen:
     defines: tuple[str, ...] = ()
     wait_job: str | None = None
     job_structure: str = ""
+    changed_job: Callable[[Any, Changes, Callable[[Any], str]], dict[str, str]] | None = None
+    changed_structure: str = ""
+    submit_changed: str = ""
 
 
 class UMABackend:

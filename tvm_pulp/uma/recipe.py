@@ -119,6 +119,14 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Changes:
+    """What a job is told whose registers still hold an earlier job: those that differ, by number and value."""
+
+    registers: tuple[tuple[int, int], ...]
+    words: int  # that the driver reads and writes, as `Job.words`
+
+
+@dataclass(frozen=True)
 class Job:
     """Run an accelerator job. The engine's code generator turns the description and addresses into C."""
 
@@ -135,6 +143,9 @@ class Job:
     # Jobs that the engine holds, the one it works on included. They end in order, and the driver's submit returns only
     # when all but this many are over.
     queue: int = 1
+    # Jobs so many apart are written to the same registers, which keep their values: `description.changes(before)` tells
+    # the changes, or None where there are too many. 0: every job is told everything.
+    contexts: int = 0
 
 
 Step = Load | Store | Kernel | Call | Job

@@ -21,7 +21,7 @@ from uma_backends.ita.dense_turned import dense_turned_check, dense_turned_patte
 from uma_backends.ita.ita_form import ENGINE, Context
 from uma_backends.ita.matmul import matmul_pattern
 from uma_backends.ita.matmul_strategy import matmul_check, matmul_strategy
-from uma_backends.ita.refused_attention import REASONS, refused_check, refused_pattern, refused_strategy
+from uma_backends.ita.refused_attention import PARTS, REASONS, refused_check, refused_pattern, refused_strategy
 
 _FOLDER = Path(__file__).parent
 
@@ -48,7 +48,7 @@ class ItaBackend(UMABackend):
         for name, inside in PATTERNS.items():
             self._register_pattern(name, lambda inside=inside: attention_pattern(**inside), attention_check)
             self._register_operator_strategy(name, attention_strategy)
-        for operator in REASONS:
+        for operator in (*REASONS, *PARTS):
             self._register_pattern(operator, lambda operator=operator: refused_pattern(operator), refused_check)
             self._register_operator_strategy(operator, refused_strategy)
         self._register_codegen(
@@ -80,11 +80,13 @@ def _prepare(module: Any) -> Any:
     from tvm_pulp.canonicalize.drop_identity import DropIdentity
     from uma_backends.ita.negated_tables import NegatedTables
     from uma_backends.ita.parted_attention import PartedAttention
+    from uma_backends.ita.parted_polynomial_attention import PartedPolynomialAttention
     from uma_backends.ita.signed_operands import SignedOperands
     from uma_backends.ita.signed_probabilities import SignedProbabilities
     from uma_backends.ita.turned_values import TurnedValues
 
-    steps = (PartedAttention(), SignedOperands(), NegatedTables(), SignedProbabilities(), TurnedValues())
+    parted = (PartedAttention(), PartedPolynomialAttention())
+    steps = (*parted, SignedOperands(), NegatedTables(), SignedProbabilities(), TurnedValues())
     # A view of a view, which one head leaves behind, hides the projection behind it: dropped last.
     for step in (*steps, DropIdentity()):
         module = step.run(module)

@@ -18,7 +18,7 @@ from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.qdq_attention import operands
 from tvm_pulp.qnn.requant import Requant
-from uma_backends.ita.float_rounding import multiplier_like
+from uma_backends.ita.float_rounding import Rounding, rounding_like
 from uma_backends.ita.matmul_digits import product_digits
 from uma_backends.ita.signed_operands import MOVED
 from uma_backends.ita.turned_values import SWAP
@@ -36,7 +36,7 @@ class PartedAttention(Rewriter):
     def _emit(self, value: Any, logits: _Product, mix: _Product, probability_zero: int) -> Any:
         a, of = qnn.attributes(value), operands(qnn.attributes(value), list(value.args))
         q, k, v = (self._heads(a, name, of) for name in "qkv")
-        scores = self.emit(logits.call(q, k, transpose_b=1), "logits")
+        scores = self.emit(logits.call(self, q, k, transpose_b=1), "logits")
         count = a["logit_high"] - a["logit_low"] + 1
         table = constant(of["table"])[0, :count].astype(np.int64)
         # Only distances to the largest count: a table that moves all values by as much is none.
@@ -45,7 +45,7 @@ class PartedAttention(Rewriter):
         limits = {"low": probability_zero, "high": a["probability_high"] + probability_zero}
         attributes = {"form": "table", "gain": a["gain"], "zero_point": probability_zero, "dtype": "int8", **limits}
         weights = self.emit(qnn.emit("softmax", [scores, of["exponential"]], attributes), "probabilities")
-        mixed = mix.call(weights, v, transpose_b=0)
+        mixed = mix.call(self, weights, v, transpose_b=0)
         if a["y_layout"] == "hsd":
             return mixed
         return qnn.emit("transpose", [self.emit(mixed, "mixed")], {"axes": SWAP})
@@ -69,20 +69,33 @@ class PartedAttention(Rewriter):
 
 
 class _Product:
-    """A product of attention: zero points of its operands and its rule."""
+    """A product of attention: zero points of its operands, its rounding and its rule."""
 
-    def __init__(self, factor: tuple[int, int], zero_points: tuple[int, int], rule: Requant) -> None:
-        self.constants = [np.array([n], np.int32) for n in factor]
-        self.zero_points, self.rule = zero_points, rule
+    def __init__(self, rounding: Rounding, zero_points: tuple[int, int], rule: Requant) -> None:
+        self.constants = [np.array([n], np.int32) for n in (rounding.multiplier, rounding.shift)]
+        self.zero_points, self.fraction, self.rule = zero_points, rounding.fraction, rule
+
+    @property
+    def first_rule(self) -> Requant:
+        """What the product itself is requantized by: to the fraction, where there are two roundings."""
+        if not self.fraction:
+            return self.rule
+        low, high = (limit - self.rule.zero_point << self.fraction for limit in (self.rule.low, self.rule.high))
+        return Requant("half_even", 0, 0, low, high, dtype="int32")
 
     def fits(self, depth: int) -> bool:
         """Whether its sums leave the engine exactly."""
-        return not isinstance(product_digits(self.rule, self.constants, depth, self.zero_points), str)
+        return not isinstance(product_digits(self.first_rule, self.constants, depth, self.zero_points), str)
 
-    def call(self, left: Any, right: Any, *, transpose_b: int) -> Any:
+    def call(self, pass_: Rewriter, left: Any, right: Any, *, transpose_b: int) -> Any:
         points = {"zero_point_a": self.zero_points[0], "zero_point_b": self.zero_points[1]}
-        attributes = {**points, "transpose_b": transpose_b, **self.rule.attributes()}
-        return qnn.emit("matmul", [left, right, *(relax.const(c) for c in self.constants)], attributes)
+        attributes = {**points, "transpose_b": transpose_b, **self.first_rule.attributes()}
+        made = qnn.emit("matmul", [left, right, *(relax.const(c) for c in self.constants)], attributes)
+        if not self.fraction:
+            return made
+        rounded = [relax.const(np.array([n], np.int32)) for n in (1, self.fraction)]
+        attributes = {"zero_point": 0, "axis": 3, **self.rule.attributes()}
+        return qnn.emit("requantize", [pass_.emit(made, "fractions"), *rounded], attributes)
 
 
 def _parts(value: Any) -> tuple[_Product, _Product, int] | None:
@@ -92,17 +105,17 @@ def _parts(value: Any) -> tuple[_Product, _Product, int] | None:
         return None
     if a["probability_high"] > 255 or a["logit_high"] - a["logit_low"] > 255:
         return None
-    factors = [multiplier_like(a[f"{n}_scale"], a[low], a[high]) for n, low, high in _RANGES]
-    if None in factors:
+    first_rounding, second_rounding = (rounding_like(a[f"{n}_scale"], a[low], a[high]) for n, low, high in _RANGES)
+    if first_rounding is None or second_rounding is None:
         return None
     points = {name: _zero_point(a, name, of) for name in "qkv"}
     first = _LOWEST - a["logit_low"]
     rule = Requant("half_even", 0, first, _LOWEST, a["logit_high"] + first, dtype="int8")
-    logits = _Product(factors[0], (points["q"], points["k"]), rule)  # type: ignore[arg-type]
+    logits = _Product(first_rounding, (points["q"], points["k"]), rule)
     probability_zero = 0 if a["probability_high"] <= 127 else _LOWEST
     zero = a["zero_point"]
     rule = Requant("half_even", 0, zero, a["low"] + zero, a["high"] + zero, dtype=a["dtype"])
-    mix = _Product(factors[1], (probability_zero, points["v"]), rule)  # type: ignore[arg-type]
+    mix = _Product(second_rounding, (probability_zero, points["v"]), rule)
     fit = logits.fits(a["size"]) and mix.fits(a["keys"])
     return (logits, mix, probability_zero) if fit else None
 

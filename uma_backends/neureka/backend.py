@@ -9,19 +9,21 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
+from tvm_pulp.uma.recipe import Changes
 from uma_backends.neureka.dense_add import (
     add_dense_pattern,
     dense_add_check,
     dense_add_pattern,
     dense_add_strategy,
 )
-from uma_backends.neureka.neureka_form import ENGINE, WEIGHT_LEVELS, Context, Description
-from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, Addresses, register_image
+from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
+from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES
 from uma_backends.neureka.strategy import conv2d_check, conv2d_strategy, dense_check, dense_strategy
 from uma_backends.neureka.timing import Timing
 
 _FOLDER = Path(__file__).parent
 _POINTERS = ("weights", "input", "output", "scale", "shift", "bias")
+_WORD_NAMES = [f"NEUREKA_{name}" for name in WORD_NAMES[POINTERS:]]
 
 
 class NeurekaBackend(UMABackend):
@@ -60,6 +62,9 @@ class NeurekaBackend(UMABackend):
                 job=job_members,
                 job_structure="struct neureka_tile",
                 submit="neureka_submit_once",
+                changed_job=changed_members,
+                changed_structure="struct neureka_changed_job",
+                submit_changed="neureka_submit_changed",
                 wait="neureka_wait_all",
                 wait_job="neureka_wait",
                 init="neureka_init",
@@ -106,21 +111,36 @@ def _prepare(module: Any, soc: Any) -> Any:
 
 def job_members(description: Description, slot: str, address: Callable[[Any], str]) -> dict[str, str]:
     """The members of `struct neureka_tile`: the job's pointers, and the words of its shape by name."""
-    d = description
-    words = register_image(d.job, Addresses(0, 0, 0), d.geometry)
-    members = {}
+    members = {f"job.{name}": text for name, text in _pointers(description, address).items()}
+    members["job.shape"] = f"POINTER({slot} + sizeof(struct neureka_job))"
+    for number, word in enumerate(description.words[POINTERS:]):
+        if word:
+            members[f"shape.words[{_WORD_NAMES[number]}]"] = _word(number, word)
+    return members
+
+
+def changed_members(description: Description, changes: Changes, address: Callable[[Any], str]) -> dict[str, str]:
+    """The members of `struct neureka_changed_job`: the job's pointers, and the words of its shape that change."""
+    members = {**_pointers(description, address), "count": str(len(changes.registers))}
+    for place, (number, word) in enumerate(changes.registers):
+        members[f"changes[{place}]"] = f"{{NEUREKA_SHAPE_REGISTER({_WORD_NAMES[number]}), {_word(number, word)}}}"
+    return members
+
+
+def _word(number: int, word: int) -> str:
+    return f"{word}u" if _WORD_NAMES[number][:-1].endswith("_D") else f"0x{word:x}u"
+
+
+def _pointers(description: Description, address: Callable[[Any], str]) -> dict[str, str]:
+    d, members = description, {}
     operands = (d.weights, d.input, d.output, d.scale, d.shift, d.bias)
     for index, (name, operand) in enumerate(zip(_POINTERS, operands, strict=True)):
         if operand is None:
             continue
-        # With all addresses zero the image holds what must be added to them: padding, the weight-memory base.
-        offset, place = words[index] + (d.weight_bytes if index == 0 else 0), address(operand)
+        # What must be added: padding, the weight-memory base.
+        offset, place = d.words[index] + (d.weight_bytes if index == 0 else 0), address(operand)
         if index == 0 and d.job.weight_memory:
             offset, place = offset + WEIGHT_MEMORY_BASE, f"TVM_PULP_WEIGHT_OFFSET({place})"
         signed = (offset + (1 << 31)) % (1 << 32) - (1 << 31)
-        members[f"job.{name}"] = f"{place} {'-' if signed < 0 else '+'} {abs(signed)}u" if signed else place
-    members["job.shape"] = f"POINTER({slot} + sizeof(struct neureka_job))"
-    for name, word in zip(WORD_NAMES[len(_POINTERS) :], words[len(_POINTERS) :], strict=True):
-        if word:
-            members[f"shape.words[NEUREKA_{name}]"] = f"{word}u" if name[:-1].endswith("_D") else f"0x{word:x}u"
+        members[name] = f"{place} {'-' if signed < 0 else '+'} {abs(signed)}u" if signed else place
     return members

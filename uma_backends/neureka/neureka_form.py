@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,20 +15,23 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.tiling.cost.loop_cost import generated_cost
 from tvm_pulp.uma.box import Box, tiles
-from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
+from tvm_pulp.uma.recipe import Call, Changes, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
 from tvm_pulp.uma.registry import step_call
 from tvm_pulp.uma.strategy import TileAxis
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.layer_arithmetic import Arithmetic
 from uma_backends.neureka.packing import pack_weights
+from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.timing import DEFAULT_TIMING, Timing, job_cycles
 
 ENGINE = "neureka"
 # The array fetches activations in whole pixels, of at most as many channels: it may read behind an operand.
 ACTIVATION_SLACK = 64
 # The driver's job structure: six pointers, the address of the shape, the shape's 18 words.
-JOB_WORDS = 25
+POINTERS, JOB_WORDS = 6, 25
+# Jobs alternate between two sets of registers.
+CONTEXTS = 2
 # Where packed weights live, by the option that says so.
 WEIGHT_LEVELS = {"none": "l2", "sram": "weight_sram", "mram": "weight_mram"}
 
@@ -45,6 +49,18 @@ class Description:
     bias: Local | None
     shift: Local | None = None
     geometry: Geometry = SIRACUSA
+
+    @cached_property
+    def words(self) -> tuple[int, ...]:
+        """All job registers; with all addresses zero those of pointers hold what must be added to them."""
+        return register_image(self.job, Addresses(0, 0, 0), self.geometry)
+
+    def changes(self, before: Description) -> Changes | None:
+        """Words of the shape, by number, that differ from those of another job."""
+        pairs = zip(before.words[POINTERS:], self.words[POINTERS:], strict=True)
+        found = tuple((number, new) for number, (old, new) in enumerate(pairs) if old != new)
+        changes = Changes(found, POINTERS + 1 + 2 * len(found))
+        return changes if changes.words < JOB_WORDS else None
 
 
 @dataclass(frozen=True)
@@ -182,7 +198,7 @@ class NeurekaForm:
         reads = tuple(o for o in (source, scale_local, bias_local, shift_local, weights) if isinstance(o, Local))
         cycles = job_cycles(job, self.context.timing)
         queue = self.context.costs.job_queue(ENGINE)
-        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, cycles, queue)
+        return steps, Job(ENGINE, description, JOB_WORDS, reads, (target,), weights, job.macs, cycles, queue, CONTEXTS)
 
     def rest(self) -> tuple[dict[str, Any], list[Tensor]]:
         """Rule and constants of what the cores do with 32-bit results."""

@@ -55,6 +55,7 @@ static inline uint32_t lowest(uint32_t bits) {
 }
 
 static inline void wait_for_groups(uint32_t groups, const struct agent *agent) {
+  if (groups == 0u) return;
   if (groups >> TVM_PULP_L3_GROUP != 0u) {
     wait_for_l3();
     groups &= (1u << TVM_PULP_L3_GROUP) - 1u;
@@ -69,25 +70,26 @@ static inline void wait_for_jobs(uint32_t tickets, const struct agent *agent, tv
   }
 }
 
+/* A byte of a record's word: the core's own, where every agent has one. Read as such, it needs no shift. */
+static inline uint32_t byte(const uint32_t *word, uint32_t number) { return ((const uint8_t *)word)[number]; }
+
 void tvm_pulp_execute(const struct tvm_pulp_step *step, const uint32_t *bases, tvm_pulp_wait wait_for_job) {
   const uint32_t core = tvm_pulp_core_id();
   struct agent agent;
   while (step != 0) {
-    const uint32_t control = step->control;
-    const tvm_pulp_function function = step->function;
-    if (control >> 16 != 0u) TVM_PULP_MARK((control >> 16) - 1u);
+    if (step->control >> 16 != 0u) TVM_PULP_MARK((step->control >> 16) - 1u);
     if (core < TVM_PULP_AGENTS) {
-      const uint32_t words = step->commands >> 8u * core & 0xFFu;
+      const uint32_t words = byte(&step->commands, core);
       if (words != 0u) issue((const uint32_t *)step + words, bases, &agent);
     }
-    if (function != 0) function(step->arguments, core, TVM_PULP_CORES);
+    if (step->function != 0) step->function(step->arguments, core, TVM_PULP_CORES);
     /* The record may be overwritten behind the barrier. */
     const struct tvm_pulp_step *next = step->next;
     if (core < TVM_PULP_AGENTS) {
-      wait_for_groups(step->waits >> 8u * core & 0xFFu, &agent);
-      if (core == 0u) wait_for_jobs(control >> 8 & 0xFFu, &agent, wait_for_job);
+      wait_for_groups(byte(&step->waits, core), &agent);
+      if (core == 0u) wait_for_jobs(byte(&step->control, 1), &agent, wait_for_job);
     }
-    if (control & TVM_PULP_STEP_BARRIER) tvm_pulp_barrier();
+    if (step->control & TVM_PULP_STEP_BARRIER) tvm_pulp_barrier();
     step = next;
   }
 }

@@ -30,8 +30,10 @@ cluster_core:
   mul a3, a0, a2
   add a1, a1, a3
   add sp, a1, a2
-  /* All stacks would start in the same L1 bank, and cores that spill together would queue up for it. */
+  /* All stacks would start in the same L1 bank, and cores that spill together would queue up for it. The uppermost 16
+   * bytes are for drivers (link.ld). */
   andi a3, a0, 3
+  addi a3, a3, 1
   slli a3, a3, 4
   sub sp, sp, a3
   li a3, TVM_PULP_GUARD_PATTERN

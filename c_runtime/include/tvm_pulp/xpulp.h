@@ -13,6 +13,10 @@
 
 #include <stdint.h>
 
+/* A function that kernels call for small layers, whose code is cold: it lies beside them, where the linker script puts
+ * them together, and what few layers need lies elsewhere. */
+#define TVM_PULP_CLOSE __attribute__((noinline, section(".text..close")))
+
 #define TVM_PULP_XP static inline __attribute__((always_inline, unused))
 
 #if defined(__riscv) && !defined(TVM_PULP_XPULP_MODEL)

@@ -106,7 +106,7 @@ static __attribute__((noinline)) void finish_slowly(const struct tvm_pulp_requan
   for (uint32_t i = 0; i < 4u; ++i) tvm_pulp_finish(r, y, i, acc[i], 0);
 }
 
-static inline void finish(const struct tvm_pulp_requant *r, uint8_t *y, int32_t a0, int32_t a1, int32_t a2,
+static TVM_PULP_CLOSE void finish(const struct tvm_pulp_requant *r, uint8_t *y, int32_t a0, int32_t a1, int32_t a2,
                           int32_t a3) {
   if (r->kind != TVM_PULP_REQUANT_PULP_NARROW || r->wide_result) {
     finish_slowly(r, y, a0, a1, a2, a3);
@@ -129,7 +129,7 @@ void tvm_pulp_attention_finish(const struct tvm_pulp_requant *r, uint8_t *y, int
   finish(r, y, a0, a1, a2, a3);
 }
 
-int32_t tvm_pulp_attention_few(const struct tvm_pulp_attention_args *args, uint32_t begin, uint32_t end,
+TVM_PULP_CLOSE int32_t tvm_pulp_attention_few(const struct tvm_pulp_attention_args *args, uint32_t begin, uint32_t end,
                                uint8_t *scratch) {
   uint32_t head = args->queries == 1u ? begin : begin / args->queries, query = begin - head * args->queries;
   int32_t lift = 0;

@@ -241,7 +241,7 @@ static __attribute__((noinline)) int32_t many_queries(const struct tvm_pulp_atte
   return c.lift;
 }
 
-int32_t tvm_pulp_attention_four(const struct tvm_pulp_attention_args *args, uint32_t core, uint32_t cores) {
+TVM_PULP_CLOSE int32_t tvm_pulp_attention_four(const struct tvm_pulp_attention_args *args, uint32_t core, uint32_t cores) {
   struct tvm_pulp_range range = tvm_pulp_share(args->heads * args->queries, core, cores);
   uint8_t *scratch = args->scratch + core * args->scratch_stride;
   if (args->queries > 2u) return many_queries(args, range.begin, range.end, scratch);

@@ -17,21 +17,15 @@
   : FOUR_INPUTS, [za] "r"(p->zero_point_a), [zb] "r"(p->zero_point_b)                               \
   : "memory"
 
-static __attribute__((noinline)) void mul_piece(const struct tvm_pulp_mul_args *p, const uint8_t *a,
-                                                const uint8_t *b, uint8_t *y, uint32_t count) {
+/* What is not of signed bytes around zero, and less than four. */
+static __attribute__((noinline)) void other_piece(const struct tvm_pulp_mul_args *p, const uint8_t *a, const uint8_t *b,
+                                                  uint8_t *y, uint32_t count) {
   const struct tvm_pulp_requant *r = &p->requant;
   int32_t mul = r->mul[0], add = r->add[0], w0, w1, w2, w3;
   FOUR_LOCALS;
   uint32_t n = count >> 2, to_unsigned = r->low == 0;
-  uint32_t zero = p->zero_point_a == 0 && p->zero_point_b == 0;
   if (n == 0u) {
     /* only the rest below */
-  } else if (p->a_type == TVM_PULP_INT8 && zero) {
-    if (to_unsigned) {
-      LOOP_ZERO(XP_LB, XP_CLIPUR);
-    } else {
-      LOOP_ZERO(XP_LB, XP_CLIPR);
-    }
   } else if (p->a_type == TVM_PULP_INT8) {
     if (to_unsigned) {
       LOOP(XP_LB, XP_CLIPUR);
@@ -49,16 +43,43 @@ static __attribute__((noinline)) void mul_piece(const struct tvm_pulp_mul_args *
   }
 }
 
-TVM_PULP_KERNEL(mul) {
-  if (args->a_type == TVM_PULP_INT32 || args->b_type != args->a_type || !tvm_pulp_is_four(&args->requant)) {
-    tvm_pulp_plain_mul(args, core, cores);
-    return;
+static TVM_PULP_CLOSE void mul_piece(const struct tvm_pulp_mul_args *p, const uint8_t *a, const uint8_t *b, uint8_t *y,
+                                     uint32_t count) {
+  const struct tvm_pulp_requant *r = &p->requant;
+  int32_t mul = r->mul[0], add = r->add[0], w0, w1, w2, w3;
+  FOUR_LOCALS;
+  uint32_t n = count >> 2;
+  if (n != 0u && p->a_type == TVM_PULP_INT8 && (p->zero_point_a | p->zero_point_b) == 0 && r->low != 0) {
+    LOOP_ZERO(XP_LB, XP_CLIPR);
+    count &= 3u;
   }
-  uint32_t columns = args->columns;
-  uint32_t is_dense = args->a_stride == columns && args->b_stride == columns && args->y_stride == columns;
-  TVM_PULP_EACH_PIECE(args->rows, columns, is_dense, core, cores, {
+  if (count != 0u) other_piece(p, a, b, y, count);
+}
+
+static __attribute__((noinline)) void mul_plainly(const struct tvm_pulp_mul_args *args, uint32_t core, uint32_t cores) {
+  tvm_pulp_plain_mul(args, core, cores);
+}
+
+static __attribute__((noinline)) void mul_rows(const struct tvm_pulp_mul_args *args, uint32_t core, uint32_t cores) {
+  TVM_PULP_EACH_PIECE(args->rows, args->columns, 0, core, cores, {
     const uint8_t *a = (const uint8_t *)args->a + row * args->a_stride + column;
     const uint8_t *b = (const uint8_t *)args->b + row * args->b_stride + column;
     mul_piece(args, a, b, (uint8_t *)args->y + row * args->y_stride + column, count);
   });
+}
+
+TVM_PULP_KERNEL(mul) {
+  if (args->a_type == TVM_PULP_INT32 || args->b_type != args->a_type || !tvm_pulp_is_four(&args->requant)) {
+    mul_plainly(args, core, cores);
+    return;
+  }
+  uint32_t columns = args->columns;
+  if (args->a_stride != columns || args->b_stride != columns || args->y_stride != columns) {
+    mul_rows(args, core, cores);
+    return;
+  }
+  struct tvm_pulp_range range = tvm_pulp_share_words(args->rows * columns, core, cores);
+  if (range.begin == range.end) return;
+  const uint8_t *a = (const uint8_t *)args->a + range.begin, *b = (const uint8_t *)args->b + range.begin;
+  mul_piece(args, a, b, (uint8_t *)args->y + range.begin, range.end - range.begin);
 }

@@ -35,7 +35,7 @@
                    : "memory")
 
 /* Elements [column, column + n) of a row; and the shares of few rows. One row, a token, is the usual case. */
-#define FEW_ROWS(name, type, SUMS, LOAD)                                                                 \
+#define FEW_ROWS(PLACE, name, type, SUMS, LOAD)                                                                 \
   static inline __attribute__((always_inline)) void name##_piece(                                        \
       const struct tvm_pulp_rms_norm_args *args, const type *x, uint32_t column, uint32_t n, type *y) {  \
     uint32_t columns = args->columns;                                                                    \
@@ -45,8 +45,7 @@
     x += column;                                                                                         \
     SMALL_LOOP(LOAD);                                                                                    \
   }                                                                                                      \
-  static __attribute__((noinline)) void name##_row(const struct tvm_pulp_rms_norm_args *args, uint32_t core, \
-                                                   uint32_t cores) {                                     \
+  static PLACE void name##_row(const struct tvm_pulp_rms_norm_args *args, uint32_t core, uint32_t cores) { \
     struct tvm_pulp_range range = tvm_pulp_share_words(args->columns, core, cores);                      \
     if (range.begin == range.end) return;                                                                \
     type *y = (type *)args->y + range.begin;                                                             \
@@ -65,8 +64,9 @@
       left -= n;                                                                                         \
     }                                                                                                    \
   }
-FEW_ROWS(signed, int8_t, tvm_pulp_sums_signed, XP_LB)
-FEW_ROWS(unsigned, uint8_t, tvm_pulp_sums_unsigned, XP_LBU)
+/* One signed row is the usual case. */
+FEW_ROWS(TVM_PULP_CLOSE, signed, int8_t, tvm_pulp_sums_signed, XP_LB)
+FEW_ROWS(__attribute__((noinline)), unsigned, uint8_t, tvm_pulp_sums_unsigned, XP_LBU)
 
 static inline void scale_row(const struct tvm_pulp_rms_norm_args *args, const uint8_t *x, uint8_t *y,
                              uint32_t squares) {

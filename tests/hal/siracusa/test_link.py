@@ -14,7 +14,7 @@ from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
 from .program import C_RUNTIME, TOOLCHAINS, Program, Tensor
 
 PLACES = """
-uint32_t in_l1[5] TVM_PULP_IN_L1;
+uint32_t in_l1[5] TVM_PULP_IN_L1, of_a_driver[4] TVM_PULP_DRIVER_IN_L1;
 uint8_t in_l2[100] TVM_PULP_IN_L2;
 uint8_t zeroed[64], initialised[3] = {1, 2, 3};
 volatile uint32_t two = 2; /* an index that the compiler does not know keeps the arrays */
@@ -27,7 +27,7 @@ uint32_t l1[4], l2[4], marks[4];
 uint32_t facts[9] TVM_PULP_IN_L2;
 void tvm_pulp_network(void) {
   if (tvm_pulp_core_id() != 0) return;
-  in_l1[0] = l1[0] = l2[0] = marks[0] = in_l2[0] = 1;
+  in_l1[0] = of_a_driver[0] = l1[0] = l2[0] = marks[0] = in_l2[0] = 1;
   facts[0] = (uint32_t)(uintptr_t)tvm_pulp_l1_arena;
   facts[1] = (uint32_t)(uintptr_t)tvm_pulp_l1_arena_bytes;
   facts[2] = TVM_PULP_L1_ARENA_BYTES;
@@ -39,8 +39,9 @@ void tvm_pulp_network(void) {
 }
 """
 MEMORIES = {
-    "in_l1": "l1", "in_l2": "l2", "zeroed": "l2", "initialised": "l2", "in_sram": "sram", "in_mram": "mram",
-    "in_rodata": "l2", "l1": "l2", "l2": "l2", "marks": "l2", "tvm_pulp_marks": "l1", "tvm_pulp_network": "l2",
+    "in_l1": "l1", "of_a_driver": "l1", "in_l2": "l2", "zeroed": "l2", "initialised": "l2", "in_sram": "sram",
+    "in_mram": "mram", "in_rodata": "l2", "l1": "l2", "l2": "l2", "marks": "l2", "tvm_pulp_marks": "l1",
+    "tvm_pulp_network": "l2",
 }  # fmt: skip
 
 
@@ -57,6 +58,8 @@ def test_everything_lies_where_it_was_asked_to(toolchain: RiscvToolchain, profil
     device = program.device(toolchain=toolchain, profile=profile)
     elf = read_elf(device.elf)
     assert {name: memory_of(elf.symbols[name]) for name in MEMORIES} == MEMORIES
+    # Above the last stack, where start code leaves 16 bytes: the arena loses nothing.
+    assert elf.symbols["of_a_driver"] == elf.symbols["tvm_pulp_marks"] - 16
     cleared = range(elf.symbols["tvm_pulp_bss_begin"], elf.symbols["tvm_pulp_bss_end"])
     assert elf.symbols["zeroed"] in cleared and elf.symbols["in_l2"] not in cleared
     facts = device.run([]).outputs[0].tolist()
@@ -78,6 +81,24 @@ def test_the_constant_arena_size_is_the_linkers(toolchain: RiscvToolchain) -> No
         program = Program(text, outputs=outputs, cores=1, defines=(f"TVM_PULP_MARKS={marks}",))
         sizes = program.run(toolchain=toolchain, profile=profile).outputs[0]
         assert sizes.tolist() == [expected, expected]
+
+
+@pytest.mark.parametrize("toolchain", TOOLCHAINS)
+def test_what_steps_run_lies_together(toolchain: RiscvToolchain) -> None:
+    text = """
+    volatile uint32_t word;
+    #define FUNCTION __attribute__((noinline)) void
+    FUNCTION tvm_pulp_kernel_first(void); FUNCTION seldom(void); FUNCTION beside(void); FUNCTION tvmgen_net_add(void);
+    FUNCTION tvm_pulp_kernel_first(void) { word = 1; }
+    FUNCTION seldom(void) { word = 2; }
+    __attribute__((section(".text..close"))) FUNCTION beside(void) { word = 3; }
+    FUNCTION tvmgen_net_add(void) { word = 4; }
+    void tvm_pulp_network(void) { tvm_pulp_kernel_first(); seldom(); beside(); tvmgen_net_add(); }
+    """
+    symbols = read_elf(Program(text).device(toolchain=toolchain).elf).symbols
+    near = [symbols[name] for name in ("tvm_pulp_kernel_first", "beside", "tvmgen_net_add")]
+    others = [symbols[name] for name in ("seldom", "tvm_pulp_network", "tvm_pulp_run_inferences")]
+    assert max(near) < min(others)
 
 
 def segments_outside(elf: Elf) -> list[str]:
@@ -122,7 +143,7 @@ def test_the_script_follows_the_description() -> None:
         {"cluster.cores": 4, "memory.l1.size": 0x20000, "memory.l2.base": 0x1D000000, "software.stack_bytes": 1024}
     )
     script = Platform(changed).linker_script()
-    assert not re.search(r"@[A-Z_]+@", script) and ". += 4 * 1024;" in script
+    assert not re.search(r"@[A-Z_]+@", script) and ". += 4 * 1024 - 16;" in script
     for name, base, size in (
         ("L1", 0x10000000, 0x20000),
         ("WEIGHT_MRAM", 0x10400000, 0x400000),

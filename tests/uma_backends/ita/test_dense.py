@@ -23,6 +23,12 @@ def test_backend_conforms() -> None:
 
 
 @pytest.mark.slow
+def test_backend_conforms_for_all_requantizations() -> None:
+    """Per channel, of 31 bits, rounded as frameworks do: what the engine's own has not comes digit by digit."""
+    Conformance(ItaBackend(), kinds=("dense",), types=("int8",), layers=12).check()
+
+
+@pytest.mark.slow
 def test_backend_conforms_on_another_cluster() -> None:
     """Engines are data: the same one beside other cores, memories and DMA."""
     other = str(Path(__file__).with_name("siracusa-ita.yaml"))

@@ -57,6 +57,14 @@ CASES: dict[str, dict[str, Any]] = {
     "queries, keys and values in one row": {"heads": 2, "queries": 5, "keys": 7, "size": 4, "layout": "packed"},
     "scaled by a table": {"heads": 2, "queries": 5, "keys": 7, "size": 4, "table": True},
     "seven bits of probability": {"heads": 2, "queries": 5, "keys": 7, "size": 4, "probability_high": 127},
+    "ties of single precision": {
+        "heads": 2,
+        "queries": 5,
+        "keys": 7,
+        "size": 4,
+        "logit_scale": float(np.float32(0.0078)),
+        "value_scale": float(np.float32(0.0071)),
+    },
     "heads first in the result": {"heads": 2, "queries": 5, "keys": 7, "size": 4, "y_layout": "hsd"},
 }
 
@@ -96,9 +104,17 @@ def test_products_run_on_the_engine() -> None:
     assert engines(run)["matmul"] == "ita" and engines(run)["softmax"] == "cluster"
 
 
-@pytest.mark.parametrize(("keys", "table", "engine"), [(30, False, "ita"), (30, True, "ita"), (500, False, "cluster")])
-def test_why_the_softmax_is_not_there(keys: int, table: bool, engine: str) -> None:
-    inputs, attributes, constants = attention(7, 2, 8, keys, 16, table=table)
+@pytest.mark.parametrize(
+    ("keys", "table", "scale", "engine"),
+    [
+        (30, False, 0.0053, "ita"),
+        (30, True, 0.0054, "ita"),
+        (30, False, 0.0078, "ita"),
+        (500, False, 0.0053, "cluster"),
+    ],
+)
+def test_why_the_softmax_is_not_there(keys: int, table: bool, scale: float, engine: str) -> None:
+    inputs, attributes, constants = attention(7, 2, 8, keys, 16, table=table, logit_scale=float(np.float32(scale)))
     backend = ItaBackend()
     target = target_for(soc.load(backend.default_soc), backend)
     module = target.prepare(

@@ -41,6 +41,24 @@ class DriverJob(ctypes.Structure):
         return cls(*words[:6], ctypes.pointer(own))
 
 
+class ChangedJob(ctypes.Structure):
+    """struct neureka_changed_job."""
+
+    _fields_ = (
+        ("pointers", ctypes.c_uint32 * 6),
+        ("count", ctypes.c_uint32),
+        ("changes", ctypes.c_uint32 * 2 * 9),
+    )
+
+    @classmethod
+    def of(cls, words: Sequence[int], changes: Sequence[tuple[int, int]]) -> ChangedJob:
+        """Six pointers, and words of the shape by number."""
+        job = cls((ctypes.c_uint32 * 6)(*words), len(changes))
+        for place, (number, value) in enumerate(changes):
+            job.changes[place][0], job.changes[place][1] = 0x38 + 4 * number, value
+        return job
+
+
 class HookedDriver:
     """A private copy of the driver's library, wired to a machine; accesses are recorded."""
 
@@ -62,6 +80,8 @@ class HookedDriver:
         ctypes.pointer(_Hooks.in_dll(self.library, "driver_hooks"))[0] = self._hooks
         for submit in (self.library.neureka_submit, self.library.neureka_submit_once):
             submit.restype, submit.argtypes = ctypes.c_uint32, [ctypes.POINTER(DriverJob)]
+        changed = self.library.neureka_submit_changed
+        changed.restype, changed.argtypes = ctypes.c_uint32, [ctypes.POINTER(ChangedJob)]
 
     def _read(self, offset: int) -> int:
         self.machine.cycle += 3

@@ -15,7 +15,7 @@ from uma_backends.neureka.registers import Addresses, register_image
 from uma_backends.neureka.timing import job_cycles
 
 from .golden_vector import GoldenVector
-from .hooked_driver import DriverJob, HookedDriver
+from .hooked_driver import ChangedJob, DriverJob, HookedDriver
 
 JOB = ArrayJob(Mode.POINTWISE, 32, 32, 6, 6, output_bits=32, requantization=None)
 WORDS = register_image(JOB, Addresses(L1_BASE, L1_BASE + 0x8000, L1_BASE + 0x4000))
@@ -83,6 +83,23 @@ def test_submit_once_remembers_nothing(driver: HookedDriver) -> None:
     driver.writes.clear()
     driver.submit(job)
     assert len(driver.writes) == 25
+
+
+def test_words_that_change(driver: HookedDriver) -> None:
+    """Two jobs with all words, then pointers and changes: what each context holds is what the job wants."""
+    once, changed = driver.library.neureka_submit_once, driver.library.neureka_submit_changed
+    for _ in range(2):
+        once(DriverJob.of(WORDS))
+    driver.writes.clear()
+    narrower = [(4, WORDS[6 + 4] // 2), (16, 0)]
+    assert changed(ChangedJob.of([w + 64 for w in WORDS[:6]], narrower)) == 2
+    pointers = [(JOB_WORDS + 4 * index, word + 64) for index, word in enumerate(WORDS[:6])]
+    assert driver.writes == [*pointers, *((JOB_WORDS + 24 + 4 * n, v) for n, v in narrower), (0, 0)]
+    driver.writes.clear()
+    assert changed(ChangedJob.of(WORDS[:6], [])) == 3
+    assert len(driver.writes) == 7
+    driver.library.neureka_wait_all()
+    assert len(driver.machine.events) == 4
 
 
 def test_both_contexts_stay_busy(driver: HookedDriver) -> None:

@@ -49,6 +49,8 @@ class _Builder:
         self.l2_alive: dict[Tensor, tuple[int, int]] = {}
         self._stored_at: dict[Tensor, int] = {}
         self._page_of: dict[int, Bundle] = {}
+        # What the next layer's constants may join, and the bytes it holds about.
+        self._open: tuple[Bundle, Block, int] | None = None
         self._steps = StepOrder(tiled_layers, overlap=policy.overlap, interleave=policy.interleave)
         self._outputs = {t.storage for t in network.outputs}
         self._l2_readers: dict[Tensor, list[int]] = {}
@@ -145,8 +147,8 @@ class _Builder:
         small = PAGE_SHARE * tiled.pages * tiled.descriptor_bytes <= self._l1_bytes
         shared, changing = self.bundles.divide(tiled.recipes)
         if shared or small:
-            common = self.bundles.new(index)
-            block = self._fetch(index, 0, tiled, common, slots[0])
+            size = sum(b.elements * t.spec.bytes // max(1, t.spec.elements) for t, b, _ in shared)
+            common, block = self._common(index, tiled, slots[0], size + tiled.descriptor_bytes)
             block.extend(self._steps.end_of_use(slots[-1]))
             self.bundles.place(common, block, shared, places)
             if small:
@@ -169,6 +171,16 @@ class _Builder:
             block.extend(self._steps.end_of_use(mine[-1]))
             self.bundles.place(bundle, block, pieces, places)
             carried = (key, bundle, block)
+
+    def _common(self, index: int, tiled: TiledLayer, needed: int, size: int) -> tuple[Bundle, Block]:
+        """The bundle of what a layer's tiles share: that of the layers before, as long as it stays small."""
+        if self._open is not None and self._open[2] + size <= self._policy.bundle_bytes:
+            bundle, block, known = self._open
+        else:
+            bundle, known = self.bundles.new(index), 0
+            block = self._fetch(index, 0, tiled, bundle, needed)
+        self._open = (bundle, block, known + size)
+        return bundle, block
 
     def _pages(self, index: int, tiled: TiledLayer, slots: Sequence[int]) -> None:
         """Records and descriptors of many steps: as few bundles as their share of L1 allows."""

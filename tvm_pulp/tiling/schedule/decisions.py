@@ -55,6 +55,8 @@ class Decisions:
     commands: CommandLimits = NO_LIMITS
     # Whether steps of neighbouring layers mix; None: as the whole network is arranged.
     interleave: bool | None = None
+    # Bytes up to which constants and records of neighbouring layers travel together.
+    bundle_bytes: int = 0
 
     def copy(self) -> Decisions:
         """Decisions to change without touching these."""
@@ -87,4 +89,4 @@ def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[Til
         if readers:
             resident[tensor] = readers
     kept = (decisions.overlap, decisions.l3_batch, decisions.commands, bool(decisions.interleave))
-    return Policy(resident, dict(decisions.leads), *kept)
+    return Policy(resident, dict(decisions.leads), *kept, decisions.bundle_bytes)

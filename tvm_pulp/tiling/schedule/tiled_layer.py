@@ -56,6 +56,8 @@ class Policy:
     commands: CommandLimits = NO_LIMITS
     # Steps of neighbouring layers stand between each other where that keeps engines busy.
     interleave: bool = False
+    # Bytes up to which constants and records of neighbouring layers travel together; 0: those of a layer alone.
+    bundle_bytes: int = 0
 
 
 def _compute_order(tiled: TiledLayer) -> list[tuple[int, Kernel | Call | Job]]:

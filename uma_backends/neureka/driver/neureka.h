@@ -48,6 +48,16 @@ struct neureka_tile {
   struct neureka_shape shape;
 };
 
+/* A job whose context still holds the shape of the last job but one, except for some words: register and value. */
+#define NEUREKA_SHAPE_REGISTER(word) (0x38u + 4u * (word))
+struct neureka_changed_job {
+  uint32_t weights, input, output, scale, shift, bias;
+  uint32_t count;
+  struct {
+    uint32_t offset, value;
+  } changes[9];
+};
+
 /* Counts submitted jobs. */
 typedef uint32_t neureka_ticket;
 
@@ -58,6 +68,8 @@ void neureka_term(void); /* wait for all jobs, priority back to the cores */
 neureka_ticket neureka_submit(const struct neureka_job *job);
 /* Same for a shape in memory that will be overwritten: always writes all registers. */
 neureka_ticket neureka_submit_once(const struct neureka_job *job);
+/* Same for what differs from the last job but one, which was submitted by this function or by neureka_submit_once. */
+neureka_ticket neureka_submit_changed(const struct neureka_changed_job *job);
 
 int neureka_is_done(neureka_ticket ticket);
 void neureka_wait(neureka_ticket ticket);

@@ -7,11 +7,6 @@
 
 #include <stdint.h>
 
-/* An attribute that places the driver's 16 bytes of state; L1 saves about 45 cycles per job. */
-#ifndef NEUREKA_STATE
-#define NEUREKA_STATE
-#endif
-
 #ifdef NEUREKA_CUSTOM_PLATFORM
 #include "neureka_custom_platform.h"
 #else
@@ -48,4 +43,15 @@ static inline void neureka_sleep(void) {
 }
 
 #endif /* NEUREKA_CUSTOM_PLATFORM */
+
+/* An attribute that places the driver's 12 bytes of state, which need no initial value; L1 saves about 45 cycles per
+ * job. */
+#ifndef NEUREKA_STATE
+#define NEUREKA_STATE
+#endif
+/* And one that places what every job runs. */
+#ifndef NEUREKA_CODE
+#define NEUREKA_CODE
+#endif
+
 #endif /* NEUREKA_PLATFORM_H */

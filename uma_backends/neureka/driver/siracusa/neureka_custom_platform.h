@@ -6,6 +6,12 @@
 #define NEUREKA_CUSTOM_PLATFORM_H
 
 #include "tvm_pulp/event_unit.h"
+#include "tvm_pulp/placement.h"
+
+/* A word in L2 takes 15 cycles. */
+#define NEUREKA_STATE TVM_PULP_DRIVER_IN_L1
+/* Beside the functions that steps call (link.ld). */
+#define NEUREKA_CODE __attribute__((section(".text..close")))
 
 /* The SoC's description knows where the engine is: the compiler passes both. */
 #ifndef NEUREKA_BASE

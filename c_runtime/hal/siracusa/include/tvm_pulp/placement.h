@@ -12,6 +12,8 @@
 /* Variables without initial value: undefined at start. Inputs must be TVM_PULP_IN_L2: the host writes them before
  * the program starts, and start code clears ordinary variables. */
 #define TVM_PULP_IN_L1 __attribute__((section(".bss..l1")))
+/* The same for the few words that drivers remember, at most 16 bytes in all: they take nothing from the arena. */
+#define TVM_PULP_DRIVER_IN_L1 __attribute__((section(".bss..l1_driver")))
 #define TVM_PULP_IN_L2 __attribute__((section(".bss..l2")))
 
 /* Constants, and constants only, in the weight memory. The accelerator counts its addresses from 0 there. */
