@@ -37,17 +37,6 @@
     NEXT_SLOT();            \
     DISPATCH();             \
   } while (0)
-#define OBSERVE_ACCESS(bytes, is_write)                                           \
-  do {                                                                            \
-    if (UNLIKELY(access_is_noted(h, offset, bytes, is_write))) {                  \
-      SAVE();                                                                     \
-      note_access(h, h->fast_base + offset, bytes, is_write);                     \
-    }                                                                             \
-  } while (0)
-#define OBSERVE_JUMP(target, source, link)                                        \
-  do {                                                                            \
-    if (p->calls.harts) calls_jump(h, target, ip->rd, source, link, now);         \
-  } while (0)
 #else
 #define EXECUTE execute
 #define DISPATCH() DISPATCH_SLOT()
@@ -58,8 +47,6 @@
     if (now > limit && (ip->mark & MARK_ACCESS)) goto yield;   \
     DISPATCH();                                                \
   } while (0)
-#define OBSERVE_ACCESS(bytes, is_write) (void)0
-#define OBSERVE_JUMP(target, source, link) (void)0
 #endif
 #define ADVANCE(cycles)      \
   do {                       \

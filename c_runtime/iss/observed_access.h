@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The hooks of execute_observed() that run for every instruction or access. */
+ * The hooks that run for every instruction or access in the interpreters that observe; nothing in the others. */
 #ifndef ISS_OBSERVED_ACCESS_H
 #define ISS_OBSERVED_ACCESS_H
 
@@ -29,5 +29,23 @@ static inline int access_is_noted(struct hart *hart, uint32_t offset, uint32_t b
 
 /* An access that has to be looked at; `hart->ip` and `hart->now` are saved. */
 void note_access(struct hart *hart, uint32_t address, uint32_t bytes, int is_write);
+
+/* Inside an interpreter, with its locals and its SAVE(). */
+#ifdef OBSERVED
+#define OBSERVE_ACCESS(bytes, is_write)                                           \
+  do {                                                                            \
+    if (UNLIKELY(access_is_noted(h, offset, bytes, is_write))) {                  \
+      SAVE();                                                                     \
+      note_access(h, h->fast_base + offset, bytes, is_write);                     \
+    }                                                                             \
+  } while (0)
+#define OBSERVE_JUMP(target, source, link)                                        \
+  do {                                                                            \
+    if (p->calls.harts) calls_jump(h, target, ip->rd, source, link, now);         \
+  } while (0)
+#else
+#define OBSERVE_ACCESS(bytes, is_write) (void)0
+#define OBSERVE_JUMP(target, source, link) (void)0
+#endif
 
 #endif /* ISS_OBSERVED_ACCESS_H */

@@ -39,6 +39,7 @@ struct snitch_core {
   uint32_t busy; /* registers whose result may still be on its way; others can be read */
   uint32_t result_count;
   uint64_t next_result;   /* the earliest of `result`, NEVER without any */
+  uint64_t latest;        /* not before any of `result` */
   uint64_t ready[34];     /* first cycle in which a register can be read */
   struct snitch_result result[SNITCH_RESULTS];
   uint64_t load_free;     /* when the next load may be issued */
@@ -114,8 +115,35 @@ void snitch_advance(struct platform *platform, uint64_t cycle);
 
 /* snitch_scoreboard.c */
 uint64_t snitch_wait(struct snitch_core *core, uint32_t registers, uint64_t cycle);
-void snitch_write_port(struct snitch_core *core, uint64_t cycle);
-void snitch_expect(struct snitch_core *core, uint32_t rd, uint64_t ready);
+void snitch_push_results(struct snitch_core *core, uint64_t cycle);
+void snitch_expect_behind(struct snitch_core *core, uint32_t rd, uint64_t ready);
+
+/* An instruction that writes a register is issued and takes the write port. */
+static inline void snitch_take_port(struct snitch_core *core, uint64_t cycle) {
+  if (LIKELY(cycle < core->next_result)) return;
+  if (core->latest < cycle) { /* all are in */
+    core->result_count = 0;
+    core->next_result = NEVER;
+  } else if (LIKELY(core->result_count == 1 && core->result[0].cycle == cycle)) { /* the only one waits a cycle */
+    core->result[0].cycle = core->next_result = core->latest = cycle + 1;
+    core->ready[core->result[0].rd] = cycle + 2;
+  } else {
+    snitch_push_results(core, cycle);
+  }
+}
+
+/* A result of what is issued at `cycle` can be read from `ready` on, if the port is free. */
+static inline void snitch_expect(struct snitch_core *core, uint32_t rd, uint64_t ready, uint64_t cycle) {
+  if (UNLIKELY(core->latest >= cycle || rd >= 32)) {
+    snitch_expect_behind(core, rd, ready);
+    return;
+  }
+  core->result[0] = (struct snitch_result){ready - 1, rd}; /* all before are in */
+  core->result_count = 1;
+  core->next_result = core->latest = ready - 1;
+  core->ready[rd] = ready;
+  core->busy |= 1u << rd;
+}
 
 /* snitch_execute.c, once without and once with the hooks of observer.h; used as execute() and execute_observed() */
 void snitch_execute(struct platform *platform);

@@ -25,22 +25,9 @@ static uint64_t divide_steps(uint32_t a, uint32_t b) {
 #ifdef OBSERVED
 #define EXECUTE snitch_execute_observed
 #define DISPATCH() goto observe
-#define OBSERVE_ACCESS(bytes, is_write)                                           \
-  do {                                                                            \
-    if (UNLIKELY(access_is_noted(h, offset, bytes, is_write))) {                  \
-      SAVE();                                                                     \
-      note_access(h, h->fast_base + offset, bytes, is_write);                     \
-    }                                                                             \
-  } while (0)
-#define OBSERVE_JUMP(target, source, link)                                        \
-  do {                                                                            \
-    if (p->calls.harts) calls_jump(h, target, ip->rd, source, link, now);         \
-  } while (0)
 #else
 #define EXECUTE snitch_execute
 #define DISPATCH() DISPATCH_SLOT()
-#define OBSERVE_ACCESS(bytes, is_write) (void)0
-#define OBSERVE_JUMP(target, source, link) (void)0
 #endif
 #define NEXT()   \
   do {           \
@@ -64,7 +51,7 @@ static uint64_t divide_steps(uint32_t a, uint32_t b) {
 #define ISSUE_AND_WRITE()                                             \
   do {                                                                \
     ISSUE();                                                          \
-    if (UNLIKELY(now >= c->next_result)) snitch_write_port(c, now);   \
+    snitch_take_port(c, now);                                         \
   } while (0)
 #define FETCH_BLOCK(jumped)                                                             \
   do {                                                                                  \
@@ -113,7 +100,7 @@ void EXECUTE(struct platform *p) {
 #ifdef OBSERVED
   if (p->observer.stopped) { /* go on exactly where and with what the last call stopped */
     h = p->observer.stopped;
-    c = &p->snitch->core[h->index];
+    c = h->snitch_core;
     limit = p->observer.limit;
     p->observer.stopped = NULL;
     ip = h->ip;
@@ -125,7 +112,7 @@ void EXECUTE(struct platform *p) {
 next_hart:
   h = schedule(p, &limit);
   if (!h) return;
-  c = &p->snitch->core[h->index];
+  c = h->snitch_core;
   ip = h->ip;
   now = h->now;
 #ifdef OBSERVED

@@ -43,7 +43,7 @@
     c->offload_free = granted;                                           \
     c->multiplications++;                                                \
     RD = (expression);                                                   \
-    snitch_expect(c, ip->rd, granted + (distance));                      \
+    snitch_expect(c, ip->rd, granted + (distance), now);                 \
     NEXT();                                                              \
   } while (0)
 
@@ -214,7 +214,7 @@ op_wfi:
     limit = p->limit;                                                                        \
     STALL_UNTIL(taken, blocked);                                                             \
     RD = id;                                                                                 \
-    snitch_expect(c, ip->rd, now + (uint64_t)p->config.offload_distance);                    \
+    snitch_expect(c, ip->rd, now + (uint64_t)p->config.offload_distance, now);               \
     NEXT();                                                                                  \
   }
 
@@ -227,7 +227,7 @@ op_wfi:
     ISSUE();                                                                                 \
     IN_TURN();                                                                               \
     RD = snitch_dma_status(p, (number), now);                                                \
-    snitch_expect(c, ip->rd, now + (uint64_t)p->config.offload_distance);                    \
+    snitch_expect(c, ip->rd, now + (uint64_t)p->config.offload_distance, now);               \
     NEXT();                                                                                  \
   }
 

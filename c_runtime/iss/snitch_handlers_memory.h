@@ -47,17 +47,19 @@
       memcpy(&loaded_, h->fast_memory + offset, sizeof(type));                            \
       RD = (uint32_t)(int32_t)loaded_;                                                    \
     } else {                                                                              \
+      uint64_t late_; /* one whose address is not taken stays in a register */            \
       uint32_t value;                                                                     \
       int status_;                                                                        \
       SAVE();                                                                             \
-      status_ = snitch_load(h, address, sizeof(type), &value, &answer_);                  \
+      status_ = snitch_load(h, address, sizeof(type), &value, &late_);                    \
       limit = p->limit;                                                                   \
       if (status_ != ACCESS_OK) goto suspended;                                           \
+      answer_ = late_;                                                                    \
       RD = (uint32_t)(int32_t)(type)value;                                                \
     }                                                                                     \
     END_OPERATION();                                                                      \
     c->load_free = answer_;                                                               \
-    snitch_expect(c, ip->rd, answer_);                                                    \
+    snitch_expect(c, ip->rd, answer_, now);                                               \
     h->count.loads++;                                                                     \
     NEXT();                                                                               \
   }
@@ -77,11 +79,13 @@
       OBSERVE_ACCESS(sizeof(type), 1);                                                    \
       memcpy(h->fast_memory + offset, &stored_, sizeof(type));                            \
     } else {                                                                              \
+      uint64_t late_;                                                                     \
       int status_;                                                                        \
       SAVE();                                                                             \
-      status_ = snitch_store(h, address, sizeof(type), S2, &answer_);                     \
+      status_ = snitch_store(h, address, sizeof(type), S2, &late_);                       \
       limit = p->limit;                                                                   \
       if (status_ != ACCESS_OK) goto suspended;                                           \
+      answer_ = late_;                                                                    \
     }                                                                                     \
     END_OPERATION();                                                                      \
     h->count.stores++;                                                                    \
@@ -105,7 +109,7 @@
     END_OPERATION();                                                                      \
     RD = value;                                                                           \
     c->load_free = answer_;                                                               \
-    snitch_expect(c, ip->rd, answer_);                                                    \
+    snitch_expect(c, ip->rd, answer_, now);                                               \
     h->count.loads++;                                                                     \
     NEXT();                                                                               \
   }

@@ -43,7 +43,12 @@ def transposed_line(g: Builder) -> str:
     return str(g.node("ConvTranspose", [g.activation([1, 6, 9]), _floats(g, 6, 8, 4)], strides=[2], pads=[1, 1]))
 
 
-LAYERS = [convolution, depthwise, line, transposed, overlapping, transposed_line]
+def scaled_by_inputs(g: Builder) -> str:
+    weight = g.node("DequantizeLinear", g.weight_integers([6, 8, 2, 2], 0, True), axis=0)
+    return str(g.node("ConvTranspose", [g.activation([1, 6, 5, 4]), weight, _floats(g, 8)], strides=[2, 2]))
+
+
+LAYERS = [scaled_by_inputs, convolution, depthwise, line, transposed, overlapping, transposed_line]
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda f: f.__name__)

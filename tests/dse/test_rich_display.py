@@ -33,3 +33,4 @@ def test_study_result_and_plan(tmp_path: Path) -> None:
     for svg in pictures.values():
         assert ElementTree.fromstring(svg).tag.endswith("svg")
         assert svg in app.plan._repr_html_()
+    assert repr(app.plan).startswith("<plan of ") and len(repr(app.plan)) < 200

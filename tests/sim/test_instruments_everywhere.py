@@ -11,12 +11,16 @@ import pytest
 
 import tvm_pulp
 from tests.codegen.small_networks import classifier
+from tvm_pulp import soc
 from tvm_pulp.sim.instruments import Instruments
+from tvm_pulp.sim.iss import Machine
+from tvm_pulp.sim.iss.gdb.control import Control
 
+LAST_CORES = {"siracusa": "controller", "snitch-ita": "DMA core", "rv32-mcu": "core 0"}
 IMAGE = np.arange(144, dtype=np.uint8).reshape(1, 4, 6, 6)
 
 
-@pytest.mark.parametrize("name", ["siracusa", "snitch-ita", "rv32-mcu"])
+@pytest.mark.parametrize("name", LAST_CORES)
 def test_a_network_with_everything(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     onnx.save(classifier(), tmp_path / "classifier.onnx")
     app = tvm_pulp.compile(tmp_path / "classifier.onnx", target="c", soc=name, input_types={"image": "uint8"})
@@ -39,3 +43,7 @@ def test_a_network_with_everything(name: str, tmp_path: Path, capsys: pytest.Cap
         )
         assert sum(profile["weights"]) == awake
     assert sum(profiles[0]["weights"]) > 0
+    # Every core that there is, and none beside them.
+    listed = [profile["name"] for profile in profiles]
+    assert listed[-1] == LAST_CORES[name] and len(set(listed)) == len(listed)
+    assert Control(Machine(soc.load(name), observe=True)).cores == len(listed)

@@ -20,7 +20,8 @@ def test_on_the_cores(l1: int) -> None:
     assert "im2col + dense kernel" in forms and "tiled" not in forms
 
 
-@pytest.mark.parametrize("l1", [pytest.param(8192, marks=pytest.mark.slow), 16384])
+@pytest.mark.slow
+@pytest.mark.parametrize("l1", [8192, 16384])
 def test_on_neureka(l1: int) -> None:
     """Filters of 32 output channels would not fit: jobs have fewer."""
     options = {"neureka": {"weight_memory": "none"}}

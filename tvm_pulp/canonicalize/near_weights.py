@@ -1,8 +1,9 @@
 """Weights that a model left float beside a quantized input: 16 bits of them, as two layers of 8-bit weights.
 
 PyTorch's quantizers have no rule for transposed convolutions, for instance: quantized pictures go in, the weights are
-float. 16 bits and a scale per output channel lose less than rounding the result to 8 bits can notice; sums of integers
-are exact, and engines for 8-bit weights run both halves.
+float, or have a scale for every input where a sum of integers needs one for every output. 16 bits and a scale per
+output channel lose less than rounding the result to 8 bits can notice; sums of integers are exact, and engines for
+8-bit weights run both halves.
 
     conv2d(dequantize(x), w)   becomes   conv2d(x, upper bytes of w) * 256 + conv2d(x, lower bytes of w)
 """
@@ -28,12 +29,18 @@ _LARGEST_ERROR = 5e-5
 
 
 def weights(fold: QdqRewriter, expression: Any, axis: int) -> QuantizedConstant | None:
-    """The integers behind a layer's weights, or float weights in 16 bits; `axis` is that of the output channels."""
+    """The integers behind a layer's weights, else 16 bits of the floats; `axis` is that of the output channels."""
     held = fold.operands.quantized_constant(expression)
-    if held is not None or fold.arithmetic.name != "onnx":
+    if fold.arithmetic.name != "onnx" or (held is not None and _has_channels(held, axis)):
         return held
     real = fold.operands.real_constant(expression)
-    return None if real is None or real.dtype != np.float32 else near(real, axis)
+    found = None if real is None or real.dtype != np.float32 else near(real, axis)
+    return held if found is None else found
+
+
+def _has_channels(held: QuantizedConstant, axis: int) -> bool:
+    """Whether an output channel has one scale. PyTorch scales transposed kernels by their first axis: the inputs."""
+    return held.rearranged(lambda array: np.moveaxis(array, axis, 0)).channel_scales() is not None
 
 
 def near(real: np.ndarray, axis: int) -> QuantizedConstant | None:

@@ -14,7 +14,7 @@ from tvm_pulp.qnn.float_softmax import exponential_points
 from tvm_pulp.qnn.operator import spec_of
 
 # Fewer exponentials are computed while their table is still being fetched.
-_LEAST_FOR_POINTS = 512
+_LEAST_FOR_POINTS = 256
 
 
 def softmax(rewriter: Rewriter, call: Any) -> Any:

@@ -17,7 +17,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 def conv2d(rewriter: Rewriter, call: Any) -> Any:
     a, (x, weight) = call.attrs, call.args
-    factors = constant(weight)
+    factors = _factors(rewriter, weight)
     layouts = (str(a.data_layout), str(a.kernel_layout), str(a.out_layout) or str(a.data_layout))
     if factors is None or layouts != ("NCHW", "OIHW", "NCHW") or spec_of(call).dtype != "float32":
         return None
@@ -30,7 +30,7 @@ def conv2d(rewriter: Rewriter, call: Any) -> Any:
 def conv1d(rewriter: Rewriter, call: Any) -> Any:
     """Lines are images of one row."""
     a, (x, weight) = call.attrs, call.args
-    factors = constant(weight)
+    factors = _factors(rewriter, weight)
     layouts = (str(a.data_layout), str(a.kernel_layout), str(a.out_layout) or str(a.data_layout))
     if factors is None or layouts != ("NCW", "OIW", "NCW") or spec_of(call).dtype != "float32":
         return None
@@ -50,7 +50,7 @@ def conv1d(rewriter: Rewriter, call: Any) -> Any:
 def conv2d_transpose(rewriter: Rewriter, call: Any) -> Any:
     """All phases of the result as channels of one convolution, laid side by side afterwards."""
     a, (x, weight) = call.attrs, call.args
-    factors = constant(weight)
+    factors = _factors(rewriter, weight)
     layouts = (str(a.data_layout), str(a.kernel_layout), str(a.out_layout) or str(a.data_layout))
     if factors is None or layouts != ("NCHW", "IOHW", "NCHW") or int(a.groups) != 1:
         return None
@@ -106,6 +106,17 @@ def _pool(rewriter: Rewriter, call: Any, kind: str, fill: float) -> Any:
     if qnn.OPERATORS["float_pool"].infer(attributes, [size]).shape != spec_of(call).shape:
         return None
     return qnn.emit("float_pool", [_pad(rewriter, x, (top, left, bottom, right), fill)], attributes)
+
+
+def _factors(rewriter: Rewriter, weight: Any) -> np.ndarray | None:
+    """Constant weights; those that are stored as integers, which a kernel would make floats of every time."""
+    made = rewriter.definition(weight)
+    if not qnn.is_qnn(made, "dequantize"):
+        return constant(weight)
+    held = [constant(a) for a in made.args]
+    if any(array is None for array in held):
+        return None
+    return np.asarray(qnn.OPERATORS["dequantize"].reference(qnn.attributes(made), held))
 
 
 def _window(a: Any) -> dict[str, Any]:

@@ -59,6 +59,13 @@ class ShownPlan:
     record: dict[str, Any]
     costs: CostModel
 
+    def __repr__(self) -> str:
+        record, planner = self.record, self.record["planner"]
+        return (
+            f"<plan of {len(record['layers'])} layers on {record['soc']}: {record['cores']} cores, "
+            f"{record['l1_peak']} of {record['l1_bytes']} bytes of L1, {planner['name']}: {planner['chosen']}>"
+        )
+
     def pictures(self) -> dict[str, str]:
         """SVGs: `timeline`, and every memory level that is used over time."""
         expected = estimate_plan(self.record, self.costs)

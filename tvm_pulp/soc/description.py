@@ -295,6 +295,11 @@ class Soc(_Section):
         """Bytes of a line of the instruction caches."""
         return 32 if self.cluster.core == "snitch" else 16
 
+    @property
+    def all_cores(self) -> int:
+        """Cores that there are: those that compute and, behind them, a controller or DMA core unless one is alone."""
+        return self.cluster.cores + (not self.cluster.alone)
+
     def core_name(self, index: int) -> str:
         """What the core with a number is called: the one behind those that compute has a role of its own."""
         if index < self.cluster.cores:

@@ -71,8 +71,8 @@ def test_dense(shape: tuple[int, int, int], kind: str, channels: int, zero_point
     assert engines(run) == {"dense": "ita"}
 
 
-@pytest.mark.parametrize("transposed", [True, False])
-@pytest.mark.parametrize("zero_points", [(0, 0), (-128, 5), (7, -60)])
+@pytest.mark.parametrize("transposed", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("zero_points", [pytest.param((0, 0), marks=pytest.mark.slow), (-128, 5), (7, -60)])
 def test_product(zero_points: tuple[int, int], transposed: bool) -> None:
     """Two leading indices, sizes that are no tiles, zero points of both sides."""
     za, zb = zero_points

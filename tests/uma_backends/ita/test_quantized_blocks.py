@@ -7,10 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
+import tvm_pulp
 from tests.canonicalize.transformer_graphs import quantize, vit
 from tests.frontend.quantized_onnx import canonical, dialect_run
+from tests.simulated.simulated_run import share_of_macs
 from tvm_pulp import soc
 from tvm_pulp.conformance.layer_network import target_for
 from tvm_pulp.frontend.imported import Imported
@@ -48,3 +51,17 @@ def test_every_product_fits(name: str, tmp_path: Path) -> None:
     assert [layer.operator for layer in layers].count("softmax") == 2 and len(products) == 17
     for layer in products:
         assert CHECKS[layer.operator](SimpleNamespace(layer=layer)) is True
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["unsigned", "other widths"])
+def test_blocks_run_on_the_engine(name: str, tmp_path: Path) -> None:
+    """From the file to the simulated cluster: what the host computes, bit for bit."""
+    build, options = NETWORKS[name]
+    graph = build()
+    onnx.save(quantize(graph, tmp_path, **options), tmp_path / "block.onnx")
+    run = tvm_pulp.compile(tmp_path / "block.onnx", target="uma-ita").run(graph.feeds(5))
+    host = tvm_pulp.compile(tmp_path / "block.onnx", target="c").run(graph.feeds(5))
+    for result, expected in zip(run.outputs.values(), host.outputs.values(), strict=True):
+        np.testing.assert_array_equal(result, expected)
+    assert share_of_macs(run.report, "ita") >= 0.99

@@ -30,6 +30,8 @@ _LAST_PART, _LARGE_PART = 8, 24 << 10
 _LEAST_MORE = 256
 # Networks of more steps are planned with fewer trials.
 MANY_STEPS = 700
+# Where two copies of everything cut tiles so small that it takes so many times the cycles, leads do not matter.
+_HOPELESS = 1.03
 
 
 def policy_decisions(evaluator: PlanEvaluator, lead: int, limits: Sequence[TileLimit], in_l3: InL3) -> Decisions:
@@ -105,11 +107,14 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
 
     for lead in LEADS:
         consider(_name(lead), lead, first.limits)
+        hopeless = bool(tried) and tried[0].cycles > _HOPELESS * first.cycles
+        if hopeless:
+            break
     # Large tiles one after the other may be better than smaller ones that overlap.
     for lead in SLACK:
         consider(f"{_name(lead)}, single buffers", lead, [replace(limit, double=False) for limit in first.limits])
     best = min([first, *tried], key=lambda a: a.cycles)
-    if len(first.plan.schedule.slots) > MANY_STEPS or best.lead == 0:
+    if hopeless or len(first.plan.schedule.slots) > MANY_STEPS or best.lead == 0:
         return tried
     part = 1
     while part < _LAST_PART or l1_bytes // (2 * part) >= _LARGE_PART:

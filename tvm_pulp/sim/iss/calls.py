@@ -95,7 +95,7 @@ def speedscope(machine: Machine, name: str) -> dict[str, Any]:
                 "samples": samples[core],
                 "weights": weights[core],
             }
-            for core in range(cores)
+            for core in range(machine.soc.all_cores)
         ],
     }
 

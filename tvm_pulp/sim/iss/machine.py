@@ -191,7 +191,7 @@ class Machine:
 
     def core(self, index: int) -> Core:
         """A cluster core; the number of cores names the controller or DMA core."""
-        if not 0 <= index <= self.soc.cluster.cores:
+        if not 0 <= index < self.soc.all_cores:
             raise UserError(f"SoC '{self.soc.name}' has no core {index}: it has {self.soc.cluster.cores}")
         return Core(self, index)
 
@@ -239,7 +239,7 @@ class Machine:
         system_names = list(_counter_names(lib.iss_system_counter_name))
         values = (ctypes.c_uint64 * (len(core_names) + len(system_names)))()
         cores = []
-        for index in range(self.soc.cluster.cores + 1):
+        for index in range(self.soc.all_cores):
             lib.iss_core_counters(self.handle, index, values)
             cores.append(dict(zip(core_names, map(int, values), strict=False)))
         lib.iss_system_counters(self.handle, values)
@@ -258,7 +258,7 @@ class Machine:
             first_race=lib.iss_first_race(self.handle).decode() or None,
             host_seconds=seconds,
             spans=tuple(self._spans()) if self._trace else (),
-            last_core=self.soc.core_name(self.soc.cluster.cores),
+            core_names=tuple(map(self.soc.core_name, range(self.soc.all_cores))),
         )
 
     def output(self) -> bytes:

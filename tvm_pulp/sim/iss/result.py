@@ -33,7 +33,8 @@ class TraceSpan:
 
 @dataclass(frozen=True)
 class RunResult:
-    """Outcome of one run. `cores` holds the cluster cores in order, then the one behind them, as counters by name."""
+    """Outcome of one run. `cores` holds the cluster cores in order, then the one behind them if there is one, as
+    counters by name."""
 
     exit_code: int
     cycles: int
@@ -48,8 +49,8 @@ class RunResult:
     first_race: str | None
     host_seconds: float
     spans: tuple[TraceSpan, ...] = field(default=(), repr=False)
-    last_core: str = "controller"
-    """What the core behind those that compute is called."""
+    core_names: tuple[str, ...] = ()
+    """What those of `cores` are called."""
 
     @property
     def mips(self) -> float:
@@ -58,12 +59,14 @@ class RunResult:
 
     def report(self) -> dict[str, Any]:
         """The run as plain data, ready for JSON."""
-        names = [f"core {index}" for index in range(len(self.cores) - 1)] + [self.last_core]
         return {
             "exit_code": self.exit_code,
             "cycles": self.cycles,
             "instructions": self.instructions,
-            "cores": [{"name": name, **_breakdown(counters)} for name, counters in zip(names, self.cores, strict=True)],
+            "cores": [
+                {"name": name, **_breakdown(counters)}
+                for name, counters in zip(self.core_names, self.cores, strict=True)
+            ],
             "dma": self.dma,
             "l3": self.l3,
             "accelerators": [vars(peripheral) for peripheral in self.peripherals],

@@ -36,8 +36,8 @@ class Control:
 
     @property
     def cores(self) -> int:
-        """Cluster cores and the controller, which comes last."""
-        return self._machine.soc.cluster.cores + 1
+        """Cluster cores and the controller, where there is one; it comes last."""
+        return self._machine.soc.all_cores
 
     def state(self, core: int) -> str:
         """What a core does."""
