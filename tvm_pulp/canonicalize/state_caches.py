@@ -158,12 +158,12 @@ class _States:
         call = binding.value
         if binding.var in self._joined:
             new = rows[binding.var] = self._positions_first(builder, call.args[1], values)
-            parts, attributes = [values[call.args[0]], new], {"axis": 1}
+            parts, how = [values[call.args[0]], new], dict[str, Any](axis=1)
             if len(call.args) > 2:
                 # The join goes on applying the table, so attention does not wait for the rows that go out.
                 rows[binding.var] = builder.emit(builder.normalize(qnn.emit("lookup", [new, call.args[2]])))
-                parts, attributes = [*parts, call.args[2]], {**attributes, "tables": [1]}
-            return qnn.emit("concat", parts, attributes)
+                parts, how["tables"] = [*parts, call.args[2]], [1]
+            return qnn.emit("concat", parts, how)
         arguments = [values.get(a, a) for a in call.args]
         if qnn.is_qnn(call, "attention"):
             attributes = qnn.attributes(call)
