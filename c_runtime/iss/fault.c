@@ -16,6 +16,7 @@ void platform_fault(struct platform *platform, enum fault_kind kind, const struc
   fault->hart = hart ? (int32_t)hart->index : -1;
   fault->pc = hart ? hart_pc(hart) : 0;
   fault->word = 0;
+  if (hart) platform->end_cycle = cluster_cycle(hart, hart->now);
   if (hart && hart->ip) {
     const struct code_region *region = &platform->region[hart->region];
     uint32_t offset = fault->pc - hart->pc_base, bytes = 4;

@@ -225,7 +225,7 @@ int iss_set_register(struct platform *platform, uint32_t core, uint32_t number, 
 
 /* Cycles until the end of the run that a hart still sleeps. */
 static uint64_t last_sleep(const struct hart *hart) {
-  uint64_t last = local_cycle(hart, hart->platform->wheel_base);
+  uint64_t last = local_cycle(hart, last_cycle(hart->platform));
   if (hart->state != HART_ASLEEP && hart->state != HART_BLOCKED) return 0;
   return last > hart->sleep_start ? last - hart->sleep_start : 0;
 }
@@ -263,7 +263,7 @@ int iss_run(struct platform *platform, uint64_t max_cycle) {
 
 uint32_t iss_exit_code(const struct platform *platform) { return platform->exit_code; }
 
-uint64_t iss_cycles(const struct platform *platform) { return platform->wheel_base; }
+uint64_t iss_cycles(const struct platform *platform) { return last_cycle(platform); }
 
 void iss_fault(const struct platform *platform, struct iss_fault *fault) {
   fault->kind = (uint32_t)platform->fault.kind;

@@ -129,6 +129,17 @@ void raise_soc_event(struct platform *platform, uint32_t event) {
   }
 }
 
+void platform_exit(struct platform *platform, uint32_t code, uint64_t cycle) {
+  platform->exit_code = code;
+  platform->end_cycle = cycle;
+  platform->state = RUN_EXIT;
+}
+
+/* How far the run has come. */
+uint64_t last_cycle(const struct platform *platform) {
+  return platform->end_cycle > platform->wheel_base ? platform->end_cycle : platform->wheel_base;
+}
+
 void update_device_cycle(struct platform *platform) {
   uint64_t first = platform->snitch ? snitch_next(platform) : platform->dma.cycle, other;
   if ((other = peripherals_next(platform)) < first) first = other;

@@ -193,6 +193,7 @@ struct platform {
   struct hart *running, *float_owner;
   enum run_state state;
   uint32_t exit_code;
+  uint64_t end_cycle; /* of the program; a core by itself ends it later than the scheduler last looked */
   struct fault fault;
   struct event_unit events;
   struct dma dma;
@@ -231,6 +232,8 @@ void hart_block(struct hart *hart);
 void hart_wake(struct hart *hart, uint64_t cycle);
 void reset_slots(struct platform *platform);
 void raise_soc_event(struct platform *platform, uint32_t event);
+void platform_exit(struct platform *platform, uint32_t code, uint64_t cycle);
+uint64_t last_cycle(const struct platform *platform);
 void update_device_cycle(struct platform *platform);
 void run_devices(struct platform *platform, uint64_t until);
 uint64_t active_cycles(const struct hart *hart, uint64_t cycle);

@@ -90,7 +90,7 @@ static int soc_write(struct platform *platform, uint32_t offset, uint64_t cycle,
   if (offset == SOC_CONTROL + 0x04) { platform->controller_boot_address = value; return ACCESS_OK; }
   if (offset == SOC_CONTROL + 0xa0) {
     platform->exit_code = value & 0x7fffffff;
-    if (value >> 31) platform->state = RUN_EXIT;
+    if (value >> 31) platform_exit(platform, platform->exit_code, cycle);
     return ACCESS_OK;
   }
   if (offset == SOC_EVENTS) { raise_soc_event(platform, value & 0xff); return ACCESS_OK; }

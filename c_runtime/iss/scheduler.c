@@ -31,6 +31,7 @@ struct hart *schedule_slowly(struct platform *p) {
     if (first == NEVER) {
       report_deadlock(p);
     } else if (first > p->max_cycle) {
+      p->end_cycle = p->max_cycle;
       platform_fault(p, FAULT_CYCLES, NULL, 0, "the run exceeded its limit of %llu cycles",
                      (unsigned long long)p->max_cycle);
     } else if (p->device_cycle < cycle) {

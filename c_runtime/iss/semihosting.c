@@ -40,8 +40,7 @@ static int put(struct hart *hart, uint32_t address, int is_text) {
 
 static int end(struct hart *hart, uint32_t reason, uint32_t code) {
   struct platform *platform = hart->platform;
-  platform->exit_code = reason == APPLICATION_EXIT ? code : 1;
-  platform->state = RUN_EXIT;
+  platform_exit(platform, reason == APPLICATION_EXIT ? code : 1, hart->now);
   update_device_cycle(platform);
   return ACCESS_STOP;
 }

@@ -186,8 +186,7 @@ static void tell_host(struct hart *hart, uint32_t value) {
   uint8_t *answer = snitch_memory(platform, platform->snitch->fromhost, 4, 1);
   if (!value) return;
   if (value & 1) {
-    platform->exit_code = value >> 1;
-    platform->state = RUN_EXIT;
+    platform_exit(platform, value >> 1, hart->now);
     return;
   }
   words = snitch_memory(platform, value, sizeof call, 0);

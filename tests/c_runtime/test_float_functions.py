@@ -37,6 +37,8 @@ void map_fma(const float *a, const float *b, const float *c, float *out, size_t 
 void map_fma(const float *a, const float *b, const float *c, float *out, size_t count) {
   for (size_t i = 0; i < count; ++i) out[i] = tvm_pulp_fma(a[i], b[i], c[i]);
 }
+float of_int64(int64_t x);
+float of_int64(int64_t x) { return tvm_pulp_float_of_int64(x); }
 """
 BINARY = ("divide", "fmax", "fmin", "power")
 
@@ -120,3 +122,11 @@ def test_product_and_sum_are_rounded_once(library: ctypes.CDLL) -> None:
         exact, near = x * y + z, np.float32(values[3])
         for other in (np.nextafter(near, np.float32(np.inf)), np.nextafter(near, np.float32(-np.inf))):
             assert abs(exact - result) <= abs(exact - Fraction(float(other)))
+
+
+@pytest.mark.parametrize("x", [0, -1, 255, 2**24 + 1, -(2**31), 2**31, 2**31 + 128, -(2**40) - 1, 2**63 - 1, -(2**63)])
+def test_long_integers(library: ctypes.CDLL, x: int) -> None:
+    """Those of 32 bits and those beyond are rounded to the nearest float."""
+    convert = library.of_int64
+    convert.argtypes, convert.restype = [ctypes.c_int64], ctypes.c_float
+    assert convert(x) == np.float32(x)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from tvm_pulp.tvmc.main import main
 
@@ -56,7 +56,34 @@ def _parameters(scale: Any, zero: Any, axis: int) -> Model:
     return model
 
 
+def _untyped(model: Model, name: str, kind: int) -> Model:
+    """An attribute that says it holds something else than what it has."""
+    next(a for a in model.graph.node[1].attribute if a.name == name).type = kind
+    return model
+
+
+def _without_operands(model: Model, left: int) -> Model:
+    del model.graph.node[1].input[left:]
+    return model
+
+
 CASES: dict[str, tuple[Callable[[], Model], str]] = {
+    "pads_of_no_type": (
+        lambda: _untyped(_conv(), "pads", AttributeProto.UNDEFINED),
+        "attribute 'pads' holds something else, not integers",
+    ),
+    "pads_that_are_a_type": (
+        lambda: _untyped(_conv(), "pads", AttributeProto.TYPE_PROTO),
+        "attribute 'pads' holds something else, not integers",
+    ),
+    "a_product_of_one": (
+        lambda: _without_operands(_model("Gemm", {"x": (2, 3), "b": np.ones((3, 4), np.float32)}), 1),
+        "it has 1 operands and needs at least 2",
+    ),
+    "a_transpose_of_nothing": (
+        lambda: _without_operands(_model("Transpose", {"x": (2, 3)}, perm=[1, 0]), 0),
+        "it has 0 operands and needs at least 1",
+    ),
     "groups_of_the_weights": (lambda: _conv(group=2), "groups"),
     "groups_of_the_filters": (lambda: _conv((9, 2, 3, 3), group=2), "groups"),
     "no_groups": (lambda: _conv(group=0), "group"),

@@ -9,7 +9,7 @@ from tvm_pulp.qnn import OPERATORS
 from tvm_pulp.qnn.attribute_names import ATTRIBUTE_NAMES, stands_for
 
 # An engine's pass states the one on kernels that it spread out, the frontend the other on 16-bit convolutions.
-RARE = {"conv2d": {"macs_per_output", "sum_bits"}}
+RARE = {"conv2d": {"macs_per_output", "sum_bits"}, "float_conv2d": {"macs_per_output"}}
 
 
 def test_every_operator_is_listed() -> None:

@@ -105,6 +105,7 @@ HELD = frozenset(
         *("gpt_prefill", "gpt_prefill_masked_fill", "gpt_prefill_dynamo", "vit", "vit_dynamo"),
         *("llama_prefill", "llama_prefill_dynamo", "unet_resize", "unet_resize_dynamo"),
         *("mobilenetv2", "gpt_dynamic", "gpt_dynamic_dynamo"),
+        *("gpt_token", "gpt_token_dynamo", "llama_token", "llama_token_dynamo"),
     )
 )
 HELD_NATIVE = frozenset({"dscnn", "mobilenetv2", "resnet8", "resnet8_dynamo"})

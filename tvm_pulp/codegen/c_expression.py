@@ -162,6 +162,9 @@ class Expressions:
         if kind == "Not":
             return f"!{self._wrap(e.a, _UNARY)}", _UNARY
         if kind == "Cast":
+            if (_dtype(e.value), _dtype(e)) == ("int64", "float32"):
+                self.helpers_used.add("tvm_pulp_float_of_int64")
+                return f"tvm_pulp_float_of_int64({self.text(e.value)})", _ATOM
             return f"({c_type(_dtype(e))}){self._wrap(e.value, _UNARY)}", _UNARY
         if kind == "Select":
             return self._ternary(e.condition, e.true_value, e.false_value)

@@ -18,7 +18,8 @@ from tvm_pulp.uma.recipe import Kernel
 _REAL = ("round_even", "round_within", "real_of", "inverse_root")
 # Functions of c_runtime/include/tvm_pulp/float.h and float_functions.h.
 _FLOAT_HELPERS = re.compile(
-    r"\btvm_pulp_(fn?ma|fmax|fmin|divide|quantize|exp|exp_below|power|(?:inline_)?(?:sigmoid|tanh|erf)|r?sqrt)\("
+    r"\btvm_pulp_"
+    r"(fn?ma|fmax|fmin|divide|quantize|exp|exp_below|power|(?:inline_)?(?:sigmoid|tanh|erf)|r?sqrt|float_of_int64)\("
 )
 
 

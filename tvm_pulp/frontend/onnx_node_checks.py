@@ -35,9 +35,9 @@ _KINDS = {
 
 
 def check_nodes(nodes: Iterable[Any], opset: int, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:
-    """Raise for attributes of the wrong type and for windows, groups, reshapes and splits that cannot be."""
+    """Raise for attributes of the wrong type, missing operands, windows, groups, reshapes and splits that cannot be."""
     for node in nodes:
-        _check_attribute_types(node, opset)
+        _check_form(node, opset)
         if node.op_type in _WINDOWS:
             _check_window(node, shapes)
         check = _CHECKS.get(node.op_type)
@@ -49,19 +49,22 @@ def _fail(node: Any, reason: str) -> UserError:
     return UserError(f"{label(node)}: {reason}: export the model again")
 
 
-def _check_attribute_types(node: Any, opset: int) -> None:
-    """Against the operator's own definition."""
-    if node.domain not in ("", "ai.onnx") or not onnx.defs.has(node.op_type):
+def _check_form(node: Any, opset: int) -> None:
+    """Types of attributes and number of operands, against the operator's own definition."""
+    checked = node.op_type in _WINDOWS or node.op_type in _CHECKS
+    if not onnx.defs.has(node.op_type) or not (checked or node.domain in ("", "ai.onnx")):
         return
     try:
-        known = onnx.defs.get_schema(node.op_type, opset, "").attributes
+        schema = onnx.defs.get_schema(node.op_type, opset, "")
     except onnx.defs.SchemaError:  # newer than the operator set; the importer decides
         return
+    if len(node.input) < schema.min_input:
+        raise _fail(node, f"it has {len(node.input)} operands and needs at least {schema.min_input}")
     for attribute in node.attribute:
-        wanted = known.get(attribute.name)
-        if wanted is not None and int(wanted.type) != attribute.type and attribute.type in _KINDS:
-            needed = _KINDS.get(int(wanted.type), str(wanted.type))
-            raise _fail(node, f"attribute '{attribute.name}' holds {_KINDS[attribute.type]}, not {needed}")
+        wanted = schema.attributes.get(attribute.name)
+        if wanted is not None and int(wanted.type) != attribute.type:
+            found, needed = (_KINDS.get(int(t), "something else") for t in (attribute.type, wanted.type))
+            raise _fail(node, f"attribute '{attribute.name}' holds {found}, not {needed}")
 
 
 def _check_window(node: Any, shapes: Shapes) -> None:

@@ -16,6 +16,9 @@ from tvm_pulp.qnn import quantize as quantized
 from tvm_pulp.qnn.float_map import tree, type_of
 from tvm_pulp.qnn.operator import spec_of
 
+# Constants up to so many elements are kept as floats: converting them takes longer than the bytes they save.
+_FEW = 1024
+
 
 def quantize(rewriter: Rewriter, call: Any) -> Any:
     x, scale, zero_point = call.args
@@ -61,7 +64,10 @@ def dequantize(_rewriter: Rewriter, call: Any) -> Any:
     types = (spec_of(scale).dtype, str(call.attrs.out_dtype))
     if types != ("float32", "float32") or spec_of(x).dtype not in dequantized.TYPES or not _fits(call):
         return None
-    return qnn.emit("dequantize", [x, scale, zero_point], {"axis": _axis(call)})
+    attributes, held = {"axis": _axis(call)}, [constant(a) for a in call.args]
+    if spec_of(x).elements <= _FEW and all(h is not None for h in held):
+        return relax.const(dequantized.Dequantize.reference(attributes, held))
+    return qnn.emit("dequantize", [x, scale, zero_point], attributes)
 
 
 def _axis(call: Any) -> int:

@@ -21,6 +21,12 @@ TVM_PULP_INLINE float tvm_pulp_float_of(uint32_t bits) {
   return value;
 }
 
+/* The conversion of 64 bits is a function of many instructions; positions and counts fit 32. */
+TVM_PULP_INLINE float tvm_pulp_float_of_int64(int64_t x) {
+  int32_t low = (int32_t)x;
+  return low == x ? (float)low : (float)x;
+}
+
 /* a * b + c, rounded once. */
 TVM_PULP_INLINE float tvm_pulp_fma(float a, float b, float c) {
 #if defined(__riscv_flen)
