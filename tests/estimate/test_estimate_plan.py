@@ -74,6 +74,7 @@ def job(cycles: int, size: int) -> dict[str, Any]:
         "engine": "e",
         "ticket": 0,
         "queue": 2,
+        "words": 25,
         "layer": 0,
         "cycles": cycles,
         "descriptor": descriptor,
