@@ -10,7 +10,7 @@ An empty past (T = 0) leaves only its input and the rows that go out. What remai
     out: rows[1, S, heads, size];  attention over concat(past[1, T, heads, size], rows)
 
 with a row per position, so that new rows are one run of bytes behind the past in one buffer. A table that the join
-applies to the new rows is applied to them before.
+applies to the new rows is also applied to those that go out.
 """
 
 from __future__ import annotations
@@ -157,11 +157,13 @@ class _States:
     def _value(self, builder: Any, binding: Any, values: dict[Any, Any], rows: dict[Any, Any]) -> Any:
         call = binding.value
         if binding.var in self._joined:
-            rows[binding.var] = self._positions_first(builder, call.args[1], values)
+            new = rows[binding.var] = self._positions_first(builder, call.args[1], values)
+            parts, how = [values[call.args[0]], new], dict[str, Any](axis=1)
             if len(call.args) > 2:
-                looked_up = qnn.emit("lookup", [rows[binding.var], call.args[2]])
-                rows[binding.var] = builder.emit(builder.normalize(looked_up))
-            return qnn.emit("concat", [values[call.args[0]], rows[binding.var]], {"axis": 1})
+                # The join goes on applying the table, so attention does not wait for the rows that go out.
+                rows[binding.var] = builder.emit(builder.normalize(qnn.emit("lookup", [new, call.args[2]])))
+                parts, how["tables"] = [*parts, call.args[2]], [1]
+            return qnn.emit("concat", parts, how)
         arguments = [values.get(a, a) for a in call.args]
         if qnn.is_qnn(call, "attention"):
             attributes = qnn.attributes(call)
