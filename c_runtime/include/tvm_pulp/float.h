@@ -23,8 +23,16 @@ TVM_PULP_INLINE float tvm_pulp_float_of(uint32_t bits) {
 
 /* The conversion of 64 bits is a function of many instructions; positions and counts fit 32. */
 TVM_PULP_INLINE float tvm_pulp_float_of_int64(int64_t x) {
+#if defined(__riscv_flen)
   int32_t low = (int32_t)x;
-  return low == x ? (float)low : (float)x;
+  if (low == x) {
+    /* In C the two conversions are the same one to a compiler, which keeps the longer. */
+    float result;
+    __asm__("fcvt.s.w %0,%1" : "=f"(result) : "r"(low));
+    return result;
+  }
+#endif
+  return (float)x;
 }
 
 /* a * b + c, rounded once. */
