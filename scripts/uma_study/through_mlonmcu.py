@@ -25,11 +25,12 @@ def measure(models: Mapping[str, Path], configuration: Configuration, home: Path
     command += ["-c", "run.export_optional=1", "--postprocess", "tvmpulp_validate"]
     environment = {**os.environ, "MLONMCU_HOME": str(home.absolute())}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    with (home / "results" / f"{label}.csv").open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
+    table = home / "results" / f"{label}.csv"
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines())) if table.is_file() else []
     failed = [row["Reason"] for row in rows if row.get("Failing") not in (None, "", "False")]
     if failed or done.returncode != 0 or len(rows) != len(models):
-        raise SystemExit(f"study_uma: {configuration.name}: {failed[0] if failed else done.stderr[-2000:]}")
+        reason = failed[0] if failed else (done.stderr.strip().splitlines() or ["no table of results"])[-1]
+        raise SystemExit(f"study_uma: {configuration.name}: {reason} (without MLonMCU: --directly)")
     runs = home / "temp" / "sessions" / "latest" / "runs"
     return {network: _measured(row, runs / row["Run"]) for network, row in zip(models, rows, strict=True)}
 
