@@ -8,7 +8,7 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.strategy import Form, Refusal
 from uma_backends.ita.dense import DenseForm
 from uma_backends.ita.dense_digits import DenseDigitsForm, digits_of
-from uma_backends.ita.ita_form import ENGINE, Context
+from uma_backends.ita.ita_form import Context, refused
 from uma_backends.ita.linear_arithmetic import arithmetic_of
 
 
@@ -27,7 +27,7 @@ def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
         return [DenseForm(layer, native, context)]
     found = digits_of(layer)
     if isinstance(found, str):
-        return _reason(native, found)
+        return refused(native, found)
     arithmetic, digits = found
     return [DenseDigitsForm(layer, arithmetic, context, "linear, digit by digit", digits=digits)]
 
@@ -37,8 +37,4 @@ def _refusal(layer: Layer) -> Refusal | None:
     if not isinstance(native, str):
         return None
     found = digits_of(layer)
-    return _reason(native, found) if isinstance(found, str) else None
-
-
-def _reason(native: str, digits: str) -> Refusal:
-    return Refusal(ENGINE, native if native == digits else f"{native}; {digits}")
+    return refused(native, found) if isinstance(found, str) else None

@@ -14,6 +14,7 @@ from tvm_pulp.tiling.cost.loop_cost import generated_cost
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Step, Store
 from tvm_pulp.uma.registry import step_call
+from tvm_pulp.uma.strategy import Refusal
 from uma_backends.ita.command import Command, reads_of
 from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, TILE, TILE_BYTES, tiles
 from uma_backends.ita.packing import pack_biases, pad_matrix, tile_matrix
@@ -44,6 +45,11 @@ class Context:
         reads = reads_of([p for p in command.panels if p.local not in writes], command.bias)
         queue = self.costs.job_queue(ENGINE)
         return Job(ENGINE, command, command.words, reads, writes, reads[0], macs, cycles, queue)
+
+
+def refused(native: str, digits: str) -> Refusal:
+    """Why the engine's own requantization does not do, and why sums cannot leave it digit by digit either."""
+    return Refusal(ENGINE, native if native == digits else f"{native}; {digits}")
 
 
 def flattened(tensor: Tensor) -> Tensor:

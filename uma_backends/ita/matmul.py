@@ -15,7 +15,7 @@ from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Derived, Load, Local, Recipe, Step
 from tvm_pulp.uma.strategy import TileAxis
-from uma_backends.ita.command import PRODUCT, Command
+from uma_backends.ita.command import PRODUCT, Command, Panel
 from uma_backends.ita.geometry import ACCUMULATOR_BITS, BIAS_BYTES, BIAS_OVERREAD, LONGEST_INNER, TILE, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, arranged, flattened
 from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
@@ -76,16 +76,22 @@ class MatmulForm:
         inner = tiles(self.layer.inputs[0].spec.shape[-1])
         return count * product_cycles(tiles(rows), tiles(columns), inner, has_bias=False)
 
-    def recipe(self, box: Box) -> Recipe:
-        (a, b), out, lead = self.layer.inputs[:2], self.layer.outputs[0], box.start[:-2]
+    def operands(self, box: Box) -> tuple[list[Step], tuple[Panel, ...], tuple[Panel, ...]]:
+        """What brings both operands of a tile, and where their rows lie then."""
+        (a, b), lead, depth = self.layer.inputs[:2], box.start[:-2], self.layer.inputs[0].spec.shape[-1]
         (row, column), (rows, columns) = box.start[-2:], box.size[-2:]
-        depth = a.spec.shape[-1]
         before, left = load_exact_panels("a", flattened(a), part(a, lead, row, 0, rows, depth), self.context)
         if self.layer.attributes["transpose_b"]:
             place = part(b, lead, column, 0, columns, depth)
             more, right = load_exact_panels("b", flattened(b), place, self.context)
         else:
             more, right = load_turned("b", flattened(b), part(b, lead, 0, column, depth, columns), self.context)
+        return [*before, *more], left, right
+
+    def recipe(self, box: Box) -> Recipe:
+        out, lead, depth = self.layer.outputs[0], box.start[:-2], self.layer.inputs[0].spec.shape[-1]
+        (row, column), (rows, columns) = box.start[-2:], box.size[-2:]
+        loads, left, right = self.operands(box)
         result, after = store_panels("y", flattened(out), part(out, lead, row, column, rows, columns), self.context)
         sizes = (tiles(rows), tiles(columns), tiles(depth))
         constants = Constants((sizes[0], sizes[2], sizes[1], 1), {Slot.Q: self.rule.rule}, self.rule.activation)
@@ -101,7 +107,7 @@ class MatmulForm:
         )
         cycles = product_cycles(*sizes, has_bias=bias is not None)
         job = self.context.job(command, tuple(p.local for p in result), rows * depth * columns, cycles)
-        return Recipe(arranged([*before, *more, *bias_loads, job, *after]))
+        return Recipe(arranged([*loads, *bias_loads, job, *after]))
 
     def _bias(self, count: int) -> tuple[list[Step], Local | None]:
         """The summand before the multiplier, for as many tiles of columns."""

@@ -24,7 +24,7 @@ from uma_backends.ita.digits import Digits, choose_digits
 from uma_backends.ita.geometry import ACCUMULATOR_BITS, LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, tiles
 from uma_backends.ita.ita_form import arranged, flattened
 from uma_backends.ita.matmul import MatmulForm, part
-from uma_backends.ita.panels import load_exact_panels, load_turned, panel_local
+from uma_backends.ita.panels import panel_local
 from uma_backends.ita.requantization import Rule
 
 
@@ -93,15 +93,9 @@ class MatmulDigitsForm(MatmulForm):
         return [weights_of(-self.layer.attributes[f"zero_point_{side}"]) for side in "ab"]
 
     def recipe(self, box: Box) -> Recipe:
-        (a, b), out, lead = self.layer.inputs[:2], self.layer.outputs[0], box.start[:-2]
+        out, lead, depth = self.layer.outputs[0], box.start[:-2], self.layer.inputs[0].spec.shape[-1]
         (row, column), (rows, columns) = box.start[-2:], box.size[-2:]
-        depth = a.spec.shape[-1]
-        before, left = load_exact_panels("a", flattened(a), part(a, lead, row, 0, rows, depth), self.context)
-        if self.layer.attributes["transpose_b"]:
-            place = part(b, lead, column, 0, columns, depth)
-            more, right = load_exact_panels("b", flattened(b), place, self.context)
-        else:
-            more, right = load_turned("b", flattened(b), part(b, lead, 0, column, depth, columns), self.context)
+        loads, left, right = self.operands(box)
         meets_right, meets_left = self._factors
         constants = {f: self._filled(f, rows if f in meets_right else TILE) for f in {*meets_right, *meets_left}}
         long_left = (*left, *(constants[f][1] for f in meets_right for _ in left), *(left * len(meets_left)))
@@ -115,7 +109,7 @@ class MatmulDigitsForm(MatmulForm):
         place = part(out, lead, row, column, rows, columns)
         filled = [load for load, _ in constants.values()]
         steps = self._products.steps(operands, flattened(out), place)
-        return Recipe(arranged([*before, *more, *filled, *bias_loads, *steps]))
+        return Recipe(arranged([*loads, *filled, *bias_loads, *steps]))
 
     def _filled(self, factor: int, rows: int) -> tuple[Step, Panel]:
         """Rows of a constant."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.strategy import Form, Refusal
-from uma_backends.ita.ita_form import ENGINE, Context
+from uma_backends.ita.ita_form import Context, refused
 from uma_backends.ita.matmul import MatmulForm, matmul_rule
 from uma_backends.ita.matmul_digits import MatmulDigitsForm, digits_rule, matmul_digits
 
@@ -18,7 +18,7 @@ def matmul_check(match: Any) -> bool | Refusal:
     """
     native = matmul_rule(match.layer)
     found = matmul_digits(match.layer) if isinstance(native, str) else native
-    return _refusal(str(native), found) if isinstance(found, str) else True
+    return refused(str(native), found) if isinstance(found, str) else True
 
 
 def matmul_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
@@ -28,9 +28,5 @@ def matmul_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
         return [MatmulForm(layer, native, context)]
     found = matmul_digits(layer)
     if isinstance(found, str):
-        return _refusal(native, found)
+        return refused(native, found)
     return [MatmulDigitsForm(layer, digits_rule(layer, found), context, "product, digit by digit", digits=found)]
-
-
-def _refusal(native: str, digits: str) -> Refusal:
-    return Refusal(ENGINE, native if native == digits else f"{native}; {digits}")
