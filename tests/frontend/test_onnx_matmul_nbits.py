@@ -13,6 +13,7 @@ from tests.frontend.quantized_onnx import Builder, canonical, dialect_run, onnxr
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import constant
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.onnx_matmul_nbits import blocked_weights
 
 pytest.importorskip("onnxruntime")
 
@@ -78,6 +79,26 @@ def test_against_onnxruntime(case: str) -> None:
     model = g.model([_product(g, x, **CASES[case])], TensorProto.FLOAT)
     (wanted,), (found,) = onnxruntime_run(model, g.feeds), dialect_run(canonical(model), g.feeds)
     assert np.abs(found - wanted).max() <= 1e-4 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("bits", [2, 4])
+def test_rows_that_name_their_blocks(bits: int) -> None:
+    """What the runtime on a host may not offer: two bits, and a block for every row of the weights."""
+    rng, depth, columns, size = np.random.default_rng(1), 24, 5, 8
+    numbers, blocks = rng.integers(0, 1 << bits, (columns, 3, size)), rng.integers(0, 3, depth)
+    scales, zeros = rng.random((columns, 3)).astype(np.float32), rng.integers(0, 1 << bits, (columns, 3))
+    stored = {"B": _packed(numbers, bits), "scales": scales, "zero_points": _packed(zeros, bits), "g_idx": blocks}
+    attributes = {"K": depth, "N": columns, "bits": bits, "block_size": size}
+    made = blocked_weights("node", attributes, stored)
+    wanted = [
+        [(int(numbers[c].reshape(-1)[k]) - int(zeros[c, blocks[k]])) * scales[c, blocks[k]] for c in range(columns)]
+        for k in range(depth)
+    ]
+    np.testing.assert_array_equal(made.real(), np.array(wanted, np.float32))
+    with pytest.raises(UserError, match="node: g_idx names blocks outside 0 to 2"):
+        blocked_weights(
+            "node", {"K": depth, "N": columns, "bits": bits, "block_size": size}, stored | {"g_idx": blocks + 1}
+        )
 
 
 def test_quantized_activations_meet_integers() -> None:
