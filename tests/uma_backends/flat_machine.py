@@ -17,6 +17,7 @@ from tvm_pulp.toolchain.build import build_host_library
 REPOSITORY = Path(__file__).resolve().parents[2]
 BACKENDS = REPOSITORY / "uma_backends"
 INCLUDE = REPOSITORY / "c_runtime" / "include"
+DRIVER_INCLUDE = REPOSITORY / "c_runtime" / "hal" / "shared" / "include"
 
 L1_BASE, L1_BYTES = 0x1000_0000, 256 * 1024
 WEIGHT_BYTES = 8 * 1024 * 1024
