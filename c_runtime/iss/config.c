@@ -28,7 +28,7 @@ static const char *contradiction(const struct config *config) {
   if (config->core_is_snitch && config->memory_l1_banks < 32) return "L1 of a Snitch cluster has at least 32 banks";
   if (config->scoreboard_engine_store_delay / config->scoreboard_engine_store_interval > 64)
     return "stores to an accelerator arrive one after the other, and at most 64 are under way";
-  if (config->alone && (config->cluster_cores != 1 || config->core_is_snitch)) return "a core by itself is one, and no Snitch";
+  if (config->bare && (config->cluster_cores != 1 || config->core_is_snitch)) return "a core by itself is one, and no Snitch";
   if (config->memory_l1_size < 4096 || config->memory_l1_size > 0x100000 || config->memory_l1_size % 64)
     return "L1 has 4 KiB to 1 MiB";
   if (config->memory_l2_size < 4096 || config->memory_l2_size > 0x2000000 || config->memory_l2_size % 64)

@@ -36,6 +36,6 @@
   X(dma_core_queue,1,16) X(dma_global_queue,1,64) X(dma_counters,1,16) X(soc_clock_numerator,1,10000)                \
   X(soc_clock_denominator,1,10000) X(reference_clock_divider,1,UINT32_MAX)                                           \
   X(memory_l3_read_millicycles_per_byte,0,UINT32_MAX) X(memory_l3_write_millicycles_per_byte,0,UINT32_MAX)           \
-  X(alone,0,1) X(core_is_snitch,0,1) X(trace,0,1) X(observe,0,1) X(check_reads,0,1)
+  X(bare,0,1) X(core_is_snitch,0,1) X(trace,0,1) X(observe,0,1) X(check_reads,0,1)
 
 #endif /* ISS_CONFIG_FIELDS_H */

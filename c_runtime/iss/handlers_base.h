@@ -125,7 +125,7 @@ op_fence_i:
 
 op_ebreak:
   SAVE();
-  if (p->config.alone && is_semihosting_call(h)) {
+  if (p->config.bare && is_semihosting_call(h)) {
     if (semihosting_call(h) != ACCESS_OK) goto suspended;
     now += 1;
     NEXT_SLOT();

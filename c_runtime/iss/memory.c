@@ -20,7 +20,7 @@ struct target {
 };
 
 /* What a core without a cluster sees: its memories, and registers of engines wherever they are. */
-static struct target resolve_alone(struct platform *platform, uint32_t address) {
+static struct target resolve_bare(struct platform *platform, uint32_t address) {
   const struct config *config = &platform->config;
   struct target target = {PLACE_NOWHERE, address - (uint32_t)config->memory_l1_base};
   if (target.offset < config->memory_l1_size) {
@@ -39,7 +39,7 @@ static struct target resolve(const struct hart *hart, uint32_t address) {
   const struct config *config = &hart->platform->config;
   struct target target = {PLACE_NOWHERE, 0};
   uint32_t offset;
-  if (config->alone) return resolve_alone(hart->platform, address);
+  if (config->bare) return resolve_bare(hart->platform, address);
   if (hart->is_controller) {
     if (address < 0x8000 && address < config->memory_l2_private_bytes) address += (uint32_t)config->memory_l2_base;
   } else if (address < CORE_ALIAS_END) {

@@ -17,7 +17,7 @@ from tvm_pulp.soc.description import setting_names
 
 SIMULATOR = Path(__file__).resolve().parents[2] / "c_runtime" / "iss"
 SIRACUSA = soc.load("siracusa")
-# Which machine it is (`alone` and `core_is_snitch` tell the simulator), and what has one value only.
+# Which machine it is (`bare` and `core_is_snitch` tell the simulator), and what has one value only.
 OTHERWISE = {"cluster.core"} | {name.replace("_", ".", 2) for name in NOT_SIMULATED}
 
 

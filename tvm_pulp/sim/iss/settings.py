@@ -56,7 +56,8 @@ def _derived(soc: Soc, trace: bool, observe: bool, check_reads: bool) -> Iterato
     for way in ("read", "write"):
         cycles = getattr(soc.memory.l3, f"{way}_cycles_per_byte")
         yield f"memory_l3_{way}_millicycles_per_byte", round(cycles * 1000), (0, _LARGEST)
-    switches = {"alone": soc.cluster.alone, "core_is_snitch": soc.cluster.core == "snitch", "trace": trace}
+    kind = soc.cluster.kind
+    switches = {"bare": kind.bare, "core_is_snitch": kind.scoreboard, "trace": trace}
     switches |= {"observe": observe or check_reads, "check_reads": check_reads}
     for name, value in switches.items():
         yield name, int(value), (0, 1)
