@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES, MOST_READERS, check_shape
 from tvm_pulp.frontend.onnx_contrib import expand_contrib
 from tvm_pulp.frontend.onnx_external import load_external
@@ -34,28 +34,42 @@ class Node:
     outputs: tuple[str, ...]
     attributes: dict[str, Any]
 
+    @property
+    def label(self) -> str:
+        """The node as messages name it."""
+        return f"node '{self.name}' ({self.op_type})"
+
+    def has(self, place: int) -> bool:
+        """Tell if an operand is given."""
+        return len(self.inputs) > place and bool(self.inputs[place])
+
     def scalar(self, *names: str, default: float | None = None) -> float:
         """A scalar attribute that may be stored as a number or as a one-element tensor."""
         for name in names:
             if name in self.attributes:
                 return self._number(name)
         if default is None:
-            raise UserError(
-                f"node '{self.name}' ({self.op_type}) lacks the attribute '{names[0]}': re-export the model"
-            )
+            raise UserError(f"{self.label} lacks the attribute '{names[0]}': re-export the model")
         return default
 
     def _number(self, name: str) -> float:
         try:
             return float(np.asarray(self.attributes[name]).reshape(-1)[0])
         except (ValueError, TypeError, IndexError):
-            raise UserError(f"node '{self.name}' ({self.op_type}): attribute '{name}' is not a number") from None
+            raise UserError(f"{self.label}: attribute '{name}' is not a number") from None
 
     def integer(self, *names: str, default: int | None = None) -> int:
         value = self.scalar(*names, default=default)
-        if not np.isfinite(value) or value != round(value):
-            raise UserError(f"node '{self.name}' ({self.op_type}): attribute '{names[0]}' is {value}, not an integer")
+        whole = np.isfinite(value) and value == round(value)
+        refuse_if(not whole, f"{self.label}: attribute '{names[0]}' is {value}, not an integer")
         return int(value)
+
+    def power_of_two(self, name: str) -> int:
+        """The logarithm of an attribute that divides by shifting."""
+        value = self.integer(name)
+        shift = value.bit_length() - 1
+        refuse_if(shift < 0 or value != 1 << shift, f"{self.label}: {name} {value} is not a power of two")
+        return shift
 
 
 @dataclass(frozen=True)

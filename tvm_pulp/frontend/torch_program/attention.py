@@ -40,7 +40,7 @@ def attention(
 
 
 def _added(g: GraphBuilder, mask: Value) -> Any:
-    """What a mask adds to the scores: of booleans, minus infinity where one is false."""
+    """The addend of the scores that a mask stands for: of booleans, minus infinity where one is false."""
     if mask.dtype != "bool":
         return mask
     held = g.array(mask)
