@@ -115,8 +115,7 @@ def from_model(model: Any) -> Graph:
     check_tensors(graph)
     constants = {i.name: array(i) for i in graph.initializer}
     inputs = {i.name: _declared(i) for i in graph.input if i.name not in constants}
-    if not graph.output:
-        raise UserError("the graph has no output: nothing would be computed")
+    refuse_if(not graph.output, "the graph has no output: nothing would be computed")
     outputs = tuple(o.name for o in graph.output)
     ordered = execution_order(graph.node, set(inputs) | set(constants), outputs)
     _check_readers(ordered, constants)
@@ -130,18 +129,17 @@ def from_model(model: Any) -> Graph:
 def _check_readers(nodes: list[Any], constants: dict[str, np.ndarray]) -> None:
     counts = Counter(name for node in nodes for name in set(node.input) if name and name not in constants)
     for name, count in counts.items():
-        if count > MOST_READERS:
-            raise UserError(
-                f"value '{name}' is read by {count} nodes, more than {MOST_READERS}: it is not plausible here; "
-                "split the graph or join its readers"
-            )
+        refuse_if(
+            count > MOST_READERS,
+            f"value '{name}' is read by {count} nodes, more than {MOST_READERS}: it is not plausible here; "
+            "split the graph or join its readers",
+        )
 
 
 def _opset(model: Any) -> int:
     versions = [o.version for o in model.opset_import if o.domain in ("", "ai.onnx")]
     newest = onnx.defs.onnx_opset_version()
-    if not versions:
-        raise UserError(f"the model states no opset of the standard operators: export it for opset 11 to {newest}")
+    refuse_if(not versions, f"the model states no opset of the standard operators: export it for opset 11 to {newest}")
     opset = max(versions)
     if not OLDEST_OPSET <= opset <= newest:
         raise UserError(f"opset {opset} is not supported ({OLDEST_OPSET} to {newest} are): export it for another one")
@@ -207,7 +205,6 @@ def _node(index: int, proto: Any) -> Node:
         elif isinstance(value, bytes):
             value = value.decode("utf-8", "replace")
         attributes[a.name] = value
-    if not proto.output:
-        raise UserError(f"{label(proto)} has no result: export the model again")
+    refuse_if(not proto.output, f"{label(proto)} has no result: export the model again")
     name = proto.name or f"{proto.op_type}_{index}"
     return Node(proto.op_type, name, tuple(proto.input), tuple(proto.output), attributes)

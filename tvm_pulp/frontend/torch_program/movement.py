@@ -47,7 +47,7 @@ def cat(g: GraphBuilder, parts: Sequence[Value], axis: int) -> str:
 def stack(g: GraphBuilder, parts: Sequence[Value], axis: int) -> str:
     place = axis % (parts[0].rank + 1)
     shape = [*parts[0].shape[:place], 1, *parts[0].shape[place:]]
-    return g.emit("Concat", *(g.reshape(*g.typed(p), shape) for p in parts), axis=place)
+    return g.emit("Concat", *(g.reshape(name, shape) for name in g.typed(*parts)), axis=place)
 
 
 def flip(g: GraphBuilder, x: Value, axes: Sequence[int]) -> str:

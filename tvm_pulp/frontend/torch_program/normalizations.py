@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.torch_program.elementwise import Operators
 from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
 
@@ -58,8 +58,7 @@ def _into_product(g: GraphBuilder, x: Value, factor: np.ndarray, offset: np.ndar
 
 def batch_norm(g: GraphBuilder, x: Value, *operands: Any) -> str:
     *parameters, training, _momentum, epsilon = operands[:7]
-    if training:
-        raise UserError("a batch norm is exported as in training: call module.eval() before torch.export.export")
+    refuse_if(training, "a batch norm is exported as in training: call module.eval() before torch.export.export")
     return _known(g, x, parameters, epsilon)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.torch_program.elementwise import Operators
 from tvm_pulp.frontend.torch_program.graph_builder import Dequantized, GraphBuilder, Value, axis_of
 
@@ -16,8 +16,7 @@ _TYPES = ("int8", "uint8", "int16", "uint16", "int32")
 
 def _type(dtype: Any) -> str:
     name = str(dtype).removeprefix("torch.")
-    if name not in _TYPES:
-        raise UserError(f"values are quantized to {name}: quantize them to int8, uint8 or int16")
+    refuse_if(name not in _TYPES, f"values are quantized to {name}: quantize them to int8, uint8 or int16")
     return name
 
 
@@ -67,8 +66,7 @@ def choose_qparams(g: GraphBuilder, x: Value, low: int, high: int, _epsilon: flo
 
     The integers are ONNX's, uint8: of int8 both they and the zero point would be 128 less, which means the same.
     """
-    if high - low != 255:
-        raise UserError(f"values are quantized at run time to {low} .. {high}: use the whole range of 8 bits")
+    refuse_if(high - low != 255, f"values are quantized at run time to {low} .. {high}: use the whole range of 8 bits")
     integers, scale, zero = g.emit_many("DynamicQuantizeLinear", [x], 3)
     g.dynamic[scale] = (x.name, integers, zero)
     return [scale, zero]

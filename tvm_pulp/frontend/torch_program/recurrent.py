@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.torch_program.elementwise import Operators
 from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
 
@@ -34,8 +34,7 @@ def _layers(
     directions, per = 2 if both else 1, 4 if has_bias else 2
     if len(parameters) != count * directions * per or any(g.array(p) is None for p in parameters):
         raise UserError("a recurrent layer has projections or weights that are not constant: write it without")
-    if x.rank != 3:
-        raise UserError("a recurrent layer without a batch is not supported: give it a batch of one")
+    refuse_if(x.rank != 3, "a recurrent layer without a batch is not supported: give it a batch of one")
     value = g.permuted(x, 1, 0, 2) if batch_first else x.name
     ends: list[list[str]] = [[] for _ in initial]
     for layer in range(count):
