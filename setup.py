@@ -138,8 +138,8 @@ setup(
             "**/*.html",
             "**/*.css",
             "**/*.js",
-            "zoo/*.npz",
-            "zoo/*.json",
+            "frontend/zoo/*.npz",
+            "frontend/zoo/*.json",
         ],
         "uma_backends": [*C_RUNTIME_FILES, "**/*.yaml"],
         "schedules": [*C_RUNTIME_FILES, "**/*.yaml"],
@@ -152,7 +152,7 @@ setup(
     entry_points={
         "console_scripts": [
             "tvmc=tvm_pulp.tvmc.main:main",
-            "tvmpulp-mlonmcu=tvm_pulp.mlonmcu.command_line:main",
+            "tvmpulp-mlonmcu=tvm_pulp.tvmc.mlonmcu.command_line:main",
         ],
         "tvm_pulp.uma_backends": [
             "ita=uma_backends.ita:ItaBackend",

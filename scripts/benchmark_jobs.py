@@ -47,7 +47,7 @@ class Job:
 
 def jobs() -> Iterator[Job]:
     """All of them, smallest first."""
-    from tvm_pulp import zoo
+    from tvm_pulp.frontend import zoo
 
     for name in zoo.names():
         yield Job(f"zoo:{name}", name, [("", array) for array in zoo.sample_inputs(name)])

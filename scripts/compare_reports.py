@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.formats import ReportJson, from_json
+from tvm_pulp.codegen.formats import ReportJson, from_json
 
 
 def read(stem: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

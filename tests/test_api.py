@@ -12,8 +12,9 @@ from onnx import TensorProto, helper
 import tvm_pulp
 from tests.codegen.small_networks import classifier
 from tests.codegen.unpacked import save_model
-from tvm_pulp import api, zoo
+from tvm_pulp import api
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend import zoo
 
 
 def test_two_lines() -> None:

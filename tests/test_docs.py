@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tvm_pulp.formats import PlanJson, ReportJson
+from tvm_pulp.codegen.formats import PlanJson, ReportJson
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SINGLE_TFLITE = REPOSITORY / "tests" / "frontend" / "single_tflite.py"

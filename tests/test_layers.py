@@ -14,51 +14,52 @@ from pathlib import Path
 
 import pytest
 
+from tvm_pulp.public_paths import PUBLIC_PATHS
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-# Parts of tvm_pulp in the order a model meets them, and why each stands where it does.
+# Parts of tvm_pulp in the order a model meets them, and why each stands where it does. A package whose parts stand at
+# different places is named part by part.
 STAGES = {
+    "public_paths": "import paths of users; it knows names only",
     "errors": "every stage raises them",
-    "formats": "plan.json and report.json as typed data; whoever writes or reads one checks it",
     "soc": "the machine is data; it knows no compiler",
     "qnn": "the integer dialect is the language between all later stages",
     "frontend": "model file to Relax",
+    "frontend.zoo": "example models; of the stages only the driver knows them",
+    "frontend.quantize": "quantizes a float model with its framework, before anything is compiled",
     "canonicalize": "turns what every frontend gives into the dialect",
     "uma": "chooses regions per engine in canonical modules",
-    "lowering": "turns the canonical module into layers over named tensors",
-    "tiling": "cuts layers into tiles, schedules and places them: one plan from one set of decisions",
-    "tir": "lowers a plan to a program, and describes both",
-    "estimate": "runs a described program on paper; knows no plan",
-    "verify": "checks a described program; knows neither how it was made nor how it was estimated",
-    "planning": "the driver: tries decisions, calls all of the above, keeps the fastest plan",
-    "codegen": "prints what tir made as C",
-    "toolchain": "builds what codegen printed; knows C, not networks",
-    "project": "makes an archive a project: CMake files, an example, a page; and builds its ELF",
+    "planning.lowering": "turns the canonical module into layers over named tensors",
+    "planning.tiling": "cuts layers into tiles, schedules and places them: one plan from one set of decisions",
+    "planning.tir": "lowers a plan to a program, and describes both",
+    "planning.estimate": "runs a described program on paper; knows no plan",
+    "planning.check": "checks a described program; knows neither how it was made nor how it was estimated",
+    "planning.search": "the driver of planning: tries decisions, calls all of the above, keeps the fastest plan",
+    "planning": "names its parts",
+    "codegen": "prints what planning made as C, and writes it as an archive",
+    "toolchain": "builds what codegen printed; makes an archive a project",
     "_iss": "the compiled simulator",
-    "sim": "runs what toolchain built",
-    "plugin": "writes models for other simulators",
-    "report": "shows what all of the above found out",
-    "agreement": "compares what layers computed with what a framework computes",
-    "post_training": "quantizes a float model with its framework, before anything is compiled",
-    "decoder": "language models as arrays, as networks of the dialect, and the C around their programs",
-    "zoo": "example models; no stage may depend on one",
+    "sim": "runs what toolchain built; writes models for other simulators",
+    "report": "shows what all of the above found out; compares it with what a framework computes",
+    "language_models": "decoders as networks with state, the C around their programs, text",
     "result": "what a run gave; compares it with what the model's framework computes",
     "target": "what a compilation is for: calls planning and emission for a SoC",
-    "generation": "compiles language models, runs them, turns text into tokens and back",
-    "suggestions": "plans what could be different about a model",
+    "language_models.generation": "compiles language models, runs them, turns text into tokens and back",
+    "explain": "shows a plan and why it is so; plans what could be different about a model",
     "api": "the driver: calls the stages in order",
-    "explain_model": "shows what the driver makes of a model, and why",
-    "crosscheck": "runs one program on several devices and compares",
-    "conformance": "drives an accelerator with random layers; any backend's tests call it",
+    "explain.explain_model": "shows what the driver makes of a model",
+    "sim.crosscheck": "runs one program on several devices and compares",
+    "uma.conformance": "drives an accelerator with random layers; any backend's tests call it",
     "dse": "calls the driver many times",
     "tvmc": "the command line calls everything",
-    "mlonmcu": "a plug-in for another tool, on top of the command line",
+    "tvmc.mlonmcu": "a plug-in for another tool, on top of the command line",
 }
 
 # Parts of a stage in their order: a part may import earlier ones of its stage, never later ones.
 PARTS = {
-    "tiling": ("alignment", "cost", "forms", "schedule", "place", "plan", "make_plan"),
-    "planning": (
+    "planning.tiling": ("alignment", "cost", "forms", "schedule", "place", "plan", "make_plan"),
+    "planning.search": (
         "garbage_collection",
         "attempts",
         "heuristics",
@@ -75,11 +76,11 @@ PARTS = {
 }
 
 # Stages that others reach only by the names their package states.
-FACES = ("formats", "lowering", "estimate", "verify", "planning")
+FACES = ("planning.lowering", "planning.estimate", "planning.check", "planning.search")
 
 # What stands outside the stages: which stages, or parts of one, it may import, and why.
 UP_TO_UMA = tuple(STAGES)[: tuple(STAGES).index("uma") + 1]
-FOR_PLUGINS = (*UP_TO_UMA, "tiling.cost", "tiling.forms")
+FOR_PLUGINS = (*UP_TO_UMA, "planning.tiling.cost", "planning.tiling.forms")
 OUTSIDE = {
     "uma_backends": (FOR_PLUGINS, "an accelerator states patterns, tile limits and cost; it emits nothing"),
     "schedules": (FOR_PLUGINS, "the cores are described like an accelerator"),
@@ -132,28 +133,37 @@ def find_violation(module: str, target: str) -> str | None:
         if top == "uma_backends" and own_rest and folder and folder != own_rest[0]:
             return "any one accelerator can be deleted, so none may import another"
         return None
-    stage = rest.split(".")[0]
-    if stage not in STAGES:
+    names = rest.split(".")
+    stage = stage_of(names)
+    if stage is None:
         # A name of tvm_pulp itself. Its version is free; the rest is the driver under another name.
-        if stage.startswith("__"):
+        if names[0].startswith("__"):
             return None
         stage = "api"
+    inside = names[stage.count(".") + 1 :]
     if own_top != "tvm_pulp":
         allowed, reason = OUTSIDE[own_top]
-        part = ".".join(rest.split(".")[:2])
+        part = ".".join([stage, *inside[:1]])
         return None if stage in allowed or part in allowed else f"{own_top} may not use {part}: {reason}"
     if not own_rest:
         return None  # tvm_pulp/__init__.py re-exports the driver.
-    if own_rest[0] not in STAGES:
+    own = stage_of(own_rest)
+    if own is None:
         return f"tvm_pulp.{own_rest[0]} is not in the table of stages"
     order = list(STAGES)
-    if order.index(stage) > order.index(own_rest[0]):
-        return f"{own_rest[0]} comes before {stage} ({STAGES[stage]})"
-    if stage == own_rest[0]:
-        return find_part_violation(stage, own_rest[1:], rest.split(".")[1:])
-    if stage in FACES and rest.split(".")[1:2] and len(rest.split(".")) > 2:
-        return f"{stage} is reached by the names that tvm_pulp/{stage}/__init__.py states"
+    if order.index(stage) > order.index(own):
+        return f"{own} comes before {stage} ({STAGES[stage]})"
+    if stage == own:
+        return find_part_violation(stage, own_rest[stage.count(".") + 1 :], inside)
+    if stage in FACES and len(inside) > 1:
+        return f"{stage} is reached by the names that tvm_pulp/{stage.replace('.', '/')}/__init__.py states"
     return None
+
+
+def stage_of(names: list[str]) -> str | None:
+    """The stage that a dotted name below tvm_pulp belongs to: the longest entry of the table that it begins with."""
+    starts = (".".join(names[:length]) for length in (2, 1))
+    return next((start for start in starts if start in STAGES), None)
 
 
 def find_part_violation(stage: str, own: list[str], target: list[str]) -> str | None:
@@ -233,7 +243,7 @@ def test_a_planted_circle_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stage", PARTS)
 def test_every_part_is_in_the_table(stage: str) -> None:
-    entries = (REPOSITORY / "tvm_pulp" / stage).iterdir()
+    entries = (REPOSITORY / "tvm_pulp" / stage.replace(".", "/")).iterdir()
     parts = {path.stem for path in entries if path.suffix == ".py" or (path / "__init__.py").is_file()}
     assert parts - {"__init__"} == set(PARTS[stage])
 
@@ -258,33 +268,71 @@ def test_a_package_states_its_public_names(package: str) -> None:
 def test_every_stage_of_the_tree_is_in_the_table() -> None:
     entries = (REPOSITORY / "tvm_pulp").iterdir()
     parts = {path.stem for path in entries if path.suffix == ".py" or (path / "__init__.py").is_file()}
-    assert parts - {"__init__"} <= set(STAGES)
+    assert parts - {"__init__"} <= set(STAGES) | {stage.split(".")[0] for stage in STAGES}
+
+
+def test_the_tree_is_a_map_that_fits_one_screen() -> None:
+    packages = [path.parent.name for path in (REPOSITORY / "tvm_pulp").glob("*/__init__.py")]
+    assert len(packages) <= 14, packages
+
+
+@pytest.mark.parametrize(("public", "place"), PUBLIC_PATHS.items())
+def test_public_import_paths_stay(public: str, place: str) -> None:
+    assert importlib.import_module(public) is importlib.import_module(place)
 
 
 @pytest.mark.parametrize(
     ("file", "text", "expected"),
     [
-        ("tvm_pulp/soc/a.py", "from tvm_pulp.tiling import plan", "soc comes before tiling"),
+        ("tvm_pulp/soc/a.py", "from tvm_pulp.planning.tiling import plan", "soc comes before planning.tiling"),
         ("tvm_pulp/soc/a.py", "import tvm_pulp.sim", "soc comes before sim"),
         ("tvm_pulp/soc/a.py", "from tvm_pulp import codegen", "soc comes before codegen"),
         ("tvm_pulp/soc/a.py", "from ..codegen import c", "soc comes before codegen"),
         ("tvm_pulp/soc/__init__.py", "from ..codegen import c", "soc comes before codegen"),
         ("tvm_pulp/soc/a.py", "def f():\n    from tvm_pulp import compile", "soc comes before api"),
-        ("tvm_pulp/soc/a.py", "import importlib\nimportlib.import_module('tvm_pulp.tir.x')", "soc comes before tir"),
+        (
+            "tvm_pulp/soc/a.py",
+            "import importlib\nimportlib.import_module('tvm_pulp.planning.tir.x')",
+            "soc comes before planning.tir",
+        ),
         ("tvm_pulp/helpers/a.py", "import tvm_pulp.soc", "not in the table"),
-        ("tvm_pulp/tiling/plan.py", "from uma_backends.neureka import cost", "only tvm_pulp.uma may load uma_backends"),
+        (
+            "tvm_pulp/planning/tiling/plan.py",
+            "from uma_backends.neureka import cost",
+            "only tvm_pulp.uma may load uma_backends",
+        ),
         ("tvm_pulp/codegen/a.py", "import schedules.conv2d", "only tvm_pulp.uma may load schedules"),
         ("uma_backends/neureka/a.py", "from tvm_pulp.codegen import c", "uma_backends may not use codegen"),
         ("uma_backends/neureka/a.py", "from uma_backends.ita import cost", "none may import another"),
         ("uma_backends/neureka/a.py", "from uma_backends import ita", "none may import another"),
         ("uma_backends/neureka/a.py", "import schedules.conv2d", "independent"),
         ("schedules/a.py", "import tvm_pulp.sim", "schedules may not use sim"),
-        ("schedules/a.py", "from tvm_pulp.tiling.place import arena", "schedules may not use tiling.place"),
-        ("tvm_pulp/tiling/cost/a.py", "from tvm_pulp.tiling.schedule import x", "tiling.cost comes before"),
-        ("tvm_pulp/planning/attempts/a.py", "from ..solver import solve", "attempts comes before planning.solver"),
-        ("tvm_pulp/tiling/extra.py", "from tvm_pulp.tiling.cost import x", "not in the table of parts"),
-        ("tvm_pulp/estimate/a.py", "from tvm_pulp.verify.races import Races", "estimate comes before verify"),
-        ("tvm_pulp/report/a.py", "from tvm_pulp.verify.races import Races", "reached by the names that"),
+        (
+            "schedules/a.py",
+            "from tvm_pulp.planning.tiling.place import arena",
+            "schedules may not use planning.tiling.place",
+        ),
+        (
+            "tvm_pulp/planning/tiling/cost/a.py",
+            "from tvm_pulp.planning.tiling.schedule import x",
+            "planning.tiling.cost comes before",
+        ),
+        (
+            "tvm_pulp/planning/search/attempts/a.py",
+            "from ..solver import solve",
+            "attempts comes before planning.search.solver",
+        ),
+        (
+            "tvm_pulp/planning/tiling/extra.py",
+            "from tvm_pulp.planning.tiling.cost import x",
+            "not in the table of parts",
+        ),
+        (
+            "tvm_pulp/planning/estimate/a.py",
+            "from tvm_pulp.planning.check.races import Races",
+            "planning.estimate comes before planning.check",
+        ),
+        ("tvm_pulp/report/a.py", "from tvm_pulp.planning.check.races import Races", "reached by the names that"),
     ],
 )
 def test_planted_violation_is_found(tmp_path: Path, file: str, text: str, expected: str) -> None:
@@ -299,15 +347,15 @@ def test_planted_violation_is_found(tmp_path: Path, file: str, text: str, expect
     ("file", "text"),
     [
         (
-            "tvm_pulp/tiling/plan.py",
+            "tvm_pulp/planning/tiling/plan.py",
             "from tvm_pulp.soc import load\nfrom tvm_pulp import __version__\nimport c_runtime",
         ),
-        ("tvm_pulp/tiling/forms/a.py", "from ..cost import cycles\nfrom . import cuts"),
+        ("tvm_pulp/planning/tiling/forms/a.py", "from ..cost import cycles\nfrom . import cuts"),
         ("tvm_pulp/uma/registry.py", "import importlib\nimportlib.import_module('uma_backends.neureka')"),
-        ("tvm_pulp/tvmc/compile.py", "from tvm_pulp import compile\nfrom tvm_pulp.zoo import load"),
+        ("tvm_pulp/tvmc/compile.py", "from tvm_pulp import compile\nfrom tvm_pulp.frontend.zoo import load"),
         (
             "uma_backends/neureka/a.py",
-            "from tvm_pulp.uma import UMABackend\nimport tvm_pulp.tiling.forms\nfrom . import b",
+            "from tvm_pulp.uma import UMABackend\nimport tvm_pulp.planning.tiling.forms\nfrom . import b",
         ),
         ("schedules/a.py", "import numpy\nfrom tvm_pulp.qnn import conv2d\nfrom schedules.tile import space"),
     ],

@@ -22,7 +22,7 @@ ALLOWED = (
     "tvm_pulp/sim/iss/settings.py",
     "tvm_pulp/sim/iss/gdb/description.py",
     "tvm_pulp/sim/gvsoc/",
-    "tvm_pulp/plugin/gvsoc.py",
+    "tvm_pulp/sim/plugin/gvsoc.py",
 )
 
 
@@ -45,7 +45,7 @@ def test_generic_stages_name_no_chip() -> None:
     "line", ['raise UserError("choose --soc=siracusa")', "LARGEST = 0x1FF00", 'if level == "weight_sram":', "# Mchan"]
 )
 def test_a_planted_name_is_found(tmp_path: Path, line: str) -> None:
-    for place, found in (("tvm_pulp/tiling", 1), ("tvm_pulp/soc", 0)):
+    for place, found in (("tvm_pulp/planning/tiling", 1), ("tvm_pulp/soc", 0)):
         folder = tmp_path / place
         folder.mkdir(parents=True)
         (folder / "a.py").write_text(f"{line}\n")

@@ -9,19 +9,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tvm_pulp import public_paths
+
 __version__ = "0.1.0"
 __all__ = ["App", "Result", "compile", "quantize"]
 
 if TYPE_CHECKING:
     from tvm_pulp.api import App, compile
-    from tvm_pulp.post_training.quantize import quantize
+    from tvm_pulp.frontend.quantize.quantize import quantize
     from tvm_pulp.result import Result
+
+public_paths.install()
 
 
 def __getattr__(name: str) -> Any:
     """The compiler loads on first use: `import tvm_pulp` and `tvmc --help` stay instant."""
     if name == "quantize":
-        from tvm_pulp.post_training import quantize
+        from tvm_pulp.frontend.quantize import quantize
 
         return quantize
     if name in __all__:

@@ -17,16 +17,16 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.result import Compiled, Result
 
 if TYPE_CHECKING:
-    from tvm_pulp.generation.compile_decoder import DecoderRequest
-    from tvm_pulp.generation.compile_exported import ExportedRequest
-    from tvm_pulp.generation.session import Generator, Sampling
-    from tvm_pulp.generation.tokenizer import Tokenizer
+    from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest
+    from tvm_pulp.language_models.generation.compile_exported import ExportedRequest
+    from tvm_pulp.language_models.generation.session import Generator, Sampling
+    from tvm_pulp.language_models.generation.tokenizer import Tokenizer
+    from tvm_pulp.planning.tir import LoweredPlan
     from tvm_pulp.qnn.network import State
     from tvm_pulp.report.rich_display import ShownPlan
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner
     from tvm_pulp.soc import Soc
-    from tvm_pulp.tir import LoweredPlan
 
 Progress = Callable[[str], None]
 
@@ -182,8 +182,8 @@ class App:
         forced: Sequence[int] = (),
     ) -> Iterator[int]:
         """Tokens that follow a prompt, as the simulated device produces them."""
-        from tvm_pulp.generation.session import Sampling as Choice
-        from tvm_pulp.generation.session import Wish
+        from tvm_pulp.language_models.generation.session import Sampling as Choice
+        from tvm_pulp.language_models.generation.session import Wish
 
         ids = self.tokenizer().encode(prompt) if isinstance(prompt, str) else list(prompt)
         wish = Wish(ids, tokens, sampling or Choice(), tuple(forced))
@@ -193,7 +193,7 @@ class App:
 
     def generator(self) -> Generator:
         """The program of a language model on the simulator, built once."""
-        from tvm_pulp.generation.session import Generator
+        from tvm_pulp.language_models.generation.session import Generator
 
         if self._generator is None:
             self._generator = Generator(self.files, self.metadata)
@@ -201,7 +201,7 @@ class App:
 
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that travels in the archive."""
-        from tvm_pulp.generation.tokenizer import read_tokenizer
+        from tvm_pulp.language_models.generation.tokenizer import read_tokenizer
 
         if "tokenizer.json" not in self.files:
             raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")
@@ -255,16 +255,16 @@ def check_option_names(options: Mapping[str, Any]) -> None:
 def compile_with(model: Model, options: CompileOptions, progress: Progress = _silent) -> App:
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
-    from tvm_pulp.project.project_files import project_files
     from tvm_pulp.qnn import lineage
     from tvm_pulp.target import resolve_target
+    from tvm_pulp.toolchain.project.project_files import project_files
 
     target, name = resolve_target(options), module_name(options)
     progress(f"importing {model if isinstance(model, (str, Path)) else 'a PyTorch program'}")
     decoder = decoder_request(model, options)
     if decoder is not None:
-        from tvm_pulp.generation.compile_decoder import DecoderRequest, compile_decoder
-        from tvm_pulp.generation.compile_exported import compile_exported
+        from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, compile_decoder
+        from tvm_pulp.language_models.generation.compile_exported import compile_exported
 
         stated = {"target": options.target, "soc": target.soc.name, "inferred_inputs": []}
         with bounded_depth():
@@ -274,7 +274,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
                 files = compile_exported(decoder, target, stated, progress)
         return App(files | project_files(files), time.perf_counter() - started)
     from tvm_pulp.canonicalize.pipeline import canonicalize
-    from tvm_pulp.lowering import build_network
+    from tvm_pulp.planning.lowering import build_network
 
     imported = import_model(model, options)
     progress("canonicalizing")
@@ -326,7 +326,7 @@ def _debug_inputs(network: Any, options: CompileOptions) -> list[np.ndarray]:
 
 def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progress: Progress) -> None:
     """One line where layers run float."""
-    from tvm_pulp.report.float_layers import float_sentence
+    from tvm_pulp.explain.float_layers import float_sentence
 
     sentence = float_sentence(network, imported.nodes, expected)
     if sentence is not None:
@@ -335,8 +335,8 @@ def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progre
 
 def decoder_request(model: Model, options: CompileOptions) -> DecoderRequest | ExportedRequest | None:
     """The language model that a name of the zoo or a file means; None for any other model."""
-    from tvm_pulp.generation.exported_request import exported_request
-    from tvm_pulp.zoo import decoders
+    from tvm_pulp.frontend.zoo import decoders
+    from tvm_pulp.language_models.generation.exported_request import exported_request
 
     is_file = isinstance(model, (str, Path)) and not str(model).startswith("zoo:")
     stated = str(model) if isinstance(model, (str, Path)) else "the program"
@@ -346,7 +346,7 @@ def decoder_request(model: Model, options: CompileOptions) -> DecoderRequest | E
             if made is None and given is not None:
                 raise UserError(f"{option} has no effect on '{stated}', which has no recognised cache: drop it")
         return made
-    from tvm_pulp.generation.compile_decoder import DecoderRequest
+    from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest
 
     ineffective = {
         "--input-shapes": options.input_shapes,
@@ -394,7 +394,7 @@ def _import(model: Model, options: CompileOptions) -> Any:
         return import_program(model, import_options)
     text = str(model)
     if text.startswith("zoo:"):
-        from tvm_pulp import zoo
+        from tvm_pulp.frontend import zoo
         from tvm_pulp.frontend.onnx_file import from_model
 
         if options.model_format is not None:
@@ -435,8 +435,8 @@ def plan_entries(model: Model, options: CompileOptions) -> dict[str, LoweredPlan
     decoder = decoder_request(model, options)
     if decoder is None:
         return {"": plan_model(model, options)}
-    from tvm_pulp.generation.compile_decoder import DecoderRequest, plan_decoder
-    from tvm_pulp.generation.compile_exported import plan_exported
+    from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, plan_decoder
+    from tvm_pulp.language_models.generation.compile_exported import plan_exported
     from tvm_pulp.target import resolve_target
 
     target = resolve_target(options)
@@ -448,7 +448,7 @@ def plan_entries(model: Model, options: CompileOptions) -> dict[str, LoweredPlan
 def plan_model(model: Model, options: CompileOptions) -> LoweredPlan:
     """Plan a model for a SoC with a cluster, without emitting anything."""
     from tvm_pulp.canonicalize.pipeline import canonicalize
-    from tvm_pulp.lowering import build_network
+    from tvm_pulp.planning.lowering import build_network
     from tvm_pulp.soc import DEFAULT
     from tvm_pulp.target import resolve_target
 

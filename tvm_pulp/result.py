@@ -12,9 +12,9 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
-    from tvm_pulp.agreement import LayerTable
     from tvm_pulp.qnn.network import Network, Tensor
     from tvm_pulp.report.html import RunDetails
+    from tvm_pulp.report.verify import LayerTable
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Result:
         Without a reference, the framework's result for the model that was compiled. Of a run with `layers=True`:
         `table.first_wrong` is the first layer that differs more than it may.
         """
-        from tvm_pulp.agreement import compare_layers, given_values, model_values
+        from tvm_pulp.report.verify import compare_layers, given_values, model_values
 
         if self.layers is None or self.compiled is None:
             raise UserError(
@@ -112,6 +112,6 @@ def _model(model: Any) -> Any:
         return model
     if not str(model).startswith("zoo:"):
         return Path(model)
-    from tvm_pulp import zoo
+    from tvm_pulp.frontend import zoo
 
     return zoo.build(str(model).removeprefix("zoo:"))

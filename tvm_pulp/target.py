@@ -11,15 +11,15 @@ import numpy as np
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.tiling.plan import PLANNERS
 from tvm_pulp.qnn.network import Network, State, placed_states
 from tvm_pulp.soc.memory_size import parse_size
 from tvm_pulp.soc.platform import Platform
-from tvm_pulp.tiling.plan import PLANNERS
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.registry import parse_targets
 
 if TYPE_CHECKING:
-    from tvm_pulp.tir import LoweredPlan
+    from tvm_pulp.planning.tir import LoweredPlan
 
 _SMALLEST_L1 = 1024
 _SMALLEST_L2 = 4096
@@ -94,8 +94,8 @@ class Target:
     def plan(self, network: Network) -> LoweredPlan:
         """Plan the network, or take the plan that was given; lowered and checked independently."""
         from tvm_pulp.codegen.debug_source import GUARD_BYTES
-        from tvm_pulp.planning import PlanRequest, plan_network
-        from tvm_pulp.tiling.place.guard_bytes import guarded
+        from tvm_pulp.planning.search import PlanRequest, plan_network
+        from tvm_pulp.planning.tiling.place.guard_bytes import guarded
 
         request = PlanRequest(
             self.soc,
@@ -116,7 +116,7 @@ class Target:
         self, build: Callable[[tuple[State, ...]], Network], states: tuple[State, ...], name: str
     ) -> LoweredPlan:
         """Plan the network that `build` makes of its caches, which are put where they cost least."""
-        from tvm_pulp.planning import StateRoom, cycles_with_state, place_state
+        from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
 
         if not states:
             return self.plan(build(()))
@@ -130,7 +130,7 @@ class Target:
 
     def on_host(self, network: Network) -> Network:
         """The partitioned network of a SoC without a cluster: every operator is a region of this machine."""
-        from tvm_pulp.planning import partition_network
+        from tvm_pulp.planning.search import partition_network
         from tvm_pulp.uma.region import Region
 
         return partition_network(network, [Region(layer, self.soc.name, layer.operator) for layer in network.layers])
@@ -181,7 +181,7 @@ def resolve_target(options: Any) -> Target:
     if soc.simulated:
         Platform(soc).check()
         if options.state_memory is not None:
-            from tvm_pulp.planning import check_level
+            from tvm_pulp.planning.search import check_level
 
             check_level(options.state_memory, soc)
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
@@ -236,7 +236,7 @@ def _default_soc(backends: Sequence[UMABackend]) -> socs.Soc:
 def read_plan_file(path: Path) -> dict[str, Any]:
     """The plan in an archive, or in a file of its own."""
     from tvm_pulp.codegen import mlf
-    from tvm_pulp.formats import FormatError, PlanJson, from_json
+    from tvm_pulp.codegen.formats import FormatError, PlanJson, from_json
 
     try:
         if path.suffix == ".tar":

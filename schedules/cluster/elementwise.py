@@ -16,10 +16,10 @@ from schedules.cluster.base import (
     KernelForm,
     uniform_requant,
 )
+from tvm_pulp.planning.tiling.forms.tile_rules import RULES, broadcast_box
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.forms.tile_rules import RULES, broadcast_box
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis

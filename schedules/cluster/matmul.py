@@ -14,9 +14,9 @@ from schedules.cluster.base import (
     padded,
     uniform_requant,
 )
+from tvm_pulp.planning.tiling.forms.tile_rules import RULES
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.forms.tile_rules import RULES
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm
+from tvm_pulp.planning.tiling.forms.tile_rules import RULES
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.forms.tile_rules import RULES
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis

@@ -9,8 +9,8 @@ import numpy as np
 
 from schedules.cluster.base import TYPES, Arguments, KernelForm
 from schedules.cluster.elementwise import output_local
+from tvm_pulp.planning.tiling.forms.tile_rules import RULES
 from tvm_pulp.qnn.network import Layer, Tensor
-from tvm_pulp.tiling.forms.tile_rules import RULES
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis

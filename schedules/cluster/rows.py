@@ -10,9 +10,9 @@ import numpy as np
 
 from schedules.byte_tables import exponentials, tflite_exponential_table
 from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm
+from tvm_pulp.planning.tiling.forms.tile_rules import RULES
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.tiling.forms.tile_rules import RULES
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis

@@ -14,9 +14,9 @@ import corpus
 import numpy as np
 
 from tvm_pulp.api import App
-from tvm_pulp.generation.figures import phases
-from tvm_pulp.generation.session import Generator, Sampling, Wish
-from tvm_pulp.generation.tokenizer import Tokenizer
+from tvm_pulp.language_models.generation.figures import phases
+from tvm_pulp.language_models.generation.session import Generator, Sampling, Wish
+from tvm_pulp.language_models.generation.tokenizer import Tokenizer
 from tvm_pulp.soc import recorded
 
 START = 1

@@ -1,6 +1,6 @@
 """Turns the trained weights into the integer decoder that the zoo holds.
 
-    python scripts/story_model/quantize.py FOLDER/story_llama_float.npz tvm_pulp/zoo/story_llama.npz
+    python scripts/story_model/quantize.py FOLDER/story_llama_float.npz tvm_pulp/frontend/zoo/story_llama.npz
 
 Every step was learned while training with the roundings in place: nothing is calibrated here.
 """
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.decoder.weights import NORM_SHIFT, Block, DecoderShape, DecoderWeights, Linear, Scale
-from tvm_pulp.decoder.weights_file import save_weights
-from tvm_pulp.zoo.decoders import fixed_point, silu_table
+from tvm_pulp.frontend.zoo.decoders import fixed_point, silu_table
+from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderShape, DecoderWeights, Linear, Scale
+from tvm_pulp.frontend.zoo.weights_file import save_weights
 
 SCORE_STEPS = 32
 # A normalized value is rounded down: what it stands for lies half a step above.

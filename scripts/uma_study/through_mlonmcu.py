@@ -20,7 +20,7 @@ def measure(models: Mapping[str, Path], configuration: Configuration, home: Path
     """All networks on one machine; a run that failed ends the study with its reason."""
     label = "".join(c if c.isalnum() else "_" for c in configuration.name)
     settings = [part for name, value in configuration.settings.items() for part in ("-c", f"{name}={value}")]
-    command = [sys.executable, "-P", "-m", "tvm_pulp.mlonmcu", "flow", "run", *map(str, models.values())]
+    command = [sys.executable, "-P", "-m", "tvm_pulp.tvmc.mlonmcu", "flow", "run", *map(str, models.values())]
     command += ["-b", configuration.backend, "-t", configuration.target, *settings, "-l", label, "--parallel", "2"]
     command += ["-c", "run.export_optional=1", "--postprocess", "tvmpulp_validate"]
     environment = {**os.environ, "MLONMCU_HOME": str(home.absolute())}

@@ -9,13 +9,13 @@ import onnx
 import pytest
 from tvm import relax
 
-from tests.generation.exported_decoders import STYLES, exported
+from tests.language_models.generation.exported_decoders import STYLES, exported
 from tvm_pulp.canonicalize.past_qdq_attention import _is_uniform, past_qdq_attention
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.frontend import onnx_file
-from tvm_pulp.frontend.exported_decoder import decoder_graph, find_roles
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.load import import_onnx_graph
+from tvm_pulp.language_models.exported import decoder_graph, find_roles
 from tvm_pulp.qnn.operator import PREFIX
 
 CAPACITY = 12

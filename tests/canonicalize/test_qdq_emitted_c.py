@@ -15,7 +15,7 @@ from tvm_pulp.codegen.emit import emit
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.onnx_file import from_model
 from tvm_pulp.frontend.onnx_qdq import import_qdq
-from tvm_pulp.lowering.build_network import build_network
+from tvm_pulp.planning.lowering.build_network import build_network
 
 pytest.importorskip("onnxruntime")  # the builders calibrate their scales with it
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from tvm import relax
 
-from tvm_pulp import qnn, zoo
+from tvm_pulp import qnn
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.canonicalize.to_nhwc import ToNhwc
+from tvm_pulp.frontend import zoo
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.load import import_onnx_graph
 from tvm_pulp.frontend.onnx_file import from_model

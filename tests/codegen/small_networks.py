@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.zoo.onnx_graph import OnnxGraph, number
+from tvm_pulp.frontend.zoo.onnx_graph import OnnxGraph, number
 
 
 def requantize(graph: OnnxGraph, source: str, output: str, mul: np.ndarray, shift: int, signed: bool) -> str:

@@ -17,15 +17,15 @@ from tvm_pulp import api
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.codegen.debug_source import GUARD_BYTES, checksum, watched_executor
 from tvm_pulp.errors import UserError, WrongLayer
-from tvm_pulp.lowering import build_network
+from tvm_pulp.planning.lowering import build_network
+from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule.schedule import compute_position
+from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.target import Target, resolve_target
-from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
-from tvm_pulp.tiling.plan import Plan
-from tvm_pulp.tiling.schedule.schedule import compute_position
-from tvm_pulp.tir.lower import lower
 
 FACTS = {"target": "debug", "soc": "siracusa", "inferred_inputs": []}
 # Kernels in tiles with constants in bundles; jobs in tiles with weights in their own memory.

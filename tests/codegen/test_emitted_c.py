@@ -12,7 +12,7 @@ import tvm_pulp
 from tests.codegen import small_networks
 from tests.codegen.unpacked import run_sanitized, save_model, strict_objects, undefined_symbols
 from tests.golden.deeploy_cases import read_case
-from tvm_pulp import zoo
+from tvm_pulp.frontend import zoo
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.toolchain import host_compiler
 

@@ -13,10 +13,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 import tvm_pulp
-from tvm_pulp.project.unpack import unpack
 from tvm_pulp.sim.host import sources_of
 from tvm_pulp.toolchain import Compiler, build_host_program, compile_objects, host_compiler
 from tvm_pulp.toolchain.host_cc import COMPILE_FLAGS
+from tvm_pulp.toolchain.project.unpack import unpack
 from tvm_pulp.toolchain.zig import NO_TRAPS, zig_compiler
 
 STRICT = ("-std=c11", "-ffreestanding", "-Wall", "-Wextra", "-Werror")

@@ -25,14 +25,14 @@ def _inputs(folder: Path, data: Path) -> None:
 
 def _quantized(folder: Path, _data: Path) -> None:
     pytest.importorskip("onnxruntime")
-    from tests.agreement.small_models import quantized_classifier
+    from tests.report.verify.small_models import quantized_classifier
 
     quantized_classifier(folder / "resnet.onnx")
 
 
 def _float(folder: Path, _data: Path) -> None:
     pytest.importorskip("onnxruntime")
-    from tests.agreement.small_models import float_classifier
+    from tests.report.verify.small_models import float_classifier
 
     onnx.save(float_classifier(), folder / "net.onnx")
 
@@ -43,7 +43,7 @@ def _samples(folder: Path, _data: Path) -> None:
 
 
 def _decoder(folder: Path, _data: Path) -> None:
-    from tests.generation.exported_decoders import STYLES, build
+    from tests.language_models.generation.exported_decoders import STYLES, build
 
     onnx.save(build(STYLES["llama"]), folder / "decoder.onnx")
 

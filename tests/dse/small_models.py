@@ -10,7 +10,7 @@ import onnx
 
 from tests.codegen.small_networks import requantize
 from tvm_pulp.dse import Model, Study, grid
-from tvm_pulp.zoo.onnx_graph import OnnxGraph
+from tvm_pulp.frontend.zoo.onnx_graph import OnnxGraph
 
 
 def dense_model(width: int) -> Any:

@@ -12,8 +12,8 @@ from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.load import import_onnx_graph
 from tvm_pulp.frontend.onnx_file import from_model
+from tvm_pulp.frontend.zoo.onnx_graph import number
 from tvm_pulp.qnn.interpret import interpret
-from tvm_pulp.zoo.onnx_graph import number
 
 
 def model(

@@ -13,7 +13,7 @@ from tests.frontend import quantized_onnx
 from tests.frontend.quantized_onnx import Builder, canonical, dialect_run, onnxruntime_run
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.lowering import build_network
+from tvm_pulp.planning.lowering import build_network
 
 pytest.importorskip("onnxruntime")
 

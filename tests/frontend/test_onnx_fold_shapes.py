@@ -130,7 +130,7 @@ def test_no_warning_of_the_framework(capfd: pytest.CaptureFixture[str]) -> None:
     from tvm_pulp.frontend.imported import ImportOptions
     from tvm_pulp.frontend.onnx_file import from_model
     from tvm_pulp.frontend.onnx_qdq import import_qdq
-    from tvm_pulp.lowering import build_network
+    from tvm_pulp.planning.lowering import build_network
 
     g = Builder(np.random.default_rng(0))
     ids = helper.make_tensor_value_info("ids", TensorProto.INT64, [1, 3])

@@ -10,7 +10,7 @@ from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.tflite_file import import_tflite
-from tvm_pulp.lowering import build_network
+from tvm_pulp.planning.lowering import build_network
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 from tests.frontend.quantized_onnx import Builder
 from tests.frontend.single_tflite import Tensor, write
-from tvm_pulp.zoo.onnx_graph import OnnxGraph, number
+from tvm_pulp.frontend.zoo.onnx_graph import OnnxGraph, number
 
 
 def _quantize(g: Builder, real: str) -> str:

@@ -1,6 +1,6 @@
 """Fit the cycles of operations in generated kernels to the simulator.
 
-Writes `tvm_pulp/tiling/cost/operation_cycles.yaml`.
+Writes `tvm_pulp/planning/tiling/cost/operation_cycles.yaml`.
 
     scripts/fit_kernel_cycles generated              all of them
     scripts/fit_kernel_cycles generated --floats     what only float layers do; everything else stays
@@ -32,16 +32,16 @@ from tests.kernels.call import REPOSITORY
 from tests.simulated.golden_cases import DATA, deeploy_cases
 from tvm_pulp.api import App, CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.estimate.estimate_plan import estimate_plan
-from tvm_pulp.lowering.build_network import build_network
+from tvm_pulp.planning.estimate.estimate_plan import estimate_plan
+from tvm_pulp.planning.lowering.build_network import build_network
+from tvm_pulp.planning.tiling.cost.loop_cost import count_layer_operations
+from tvm_pulp.planning.tiling.cost.operation_cycles import FILE, OperationCycles, all_operation_cycles
+from tvm_pulp.planning.tiling.forms import engine_choice
 from tvm_pulp.soc import CostModel, load
 from tvm_pulp.soc.catalog import DEFAULT
 from tvm_pulp.target import resolve_target
-from tvm_pulp.tiling.cost.loop_cost import count_layer_operations
-from tvm_pulp.tiling.cost.operation_cycles import FILE, OperationCycles, all_operation_cycles
-from tvm_pulp.tiling.forms import engine_choice
 
-TARGET = REPOSITORY / "tvm_pulp/tiling/cost" / FILE
+TARGET = REPOSITORY / "tvm_pulp/planning/tiling/cost" / FILE
 # What an operation needs at least; how much a deviation from it counts beside the measurements.
 LEAST = {
     "call": 60.0, "iteration": 3.0, "short_iteration": 0.5, "load": 1.5, "store": 1.0, "index": 0.5, "integer": 1.0,

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 import pytest
 
 from tvm_pulp import api, soc
-from tvm_pulp.estimate import estimate_plan
+from tvm_pulp.planning.estimate import estimate_plan
+from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.report.cycle_axis import LEFT, WIDTH, CycleAxis, layer_colour
 from tvm_pulp.report.plan_pictures import write_pictures
 from tvm_pulp.soc import CostModel
-from tvm_pulp.tir.describe import describe
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -13,10 +13,10 @@ from tests.simulated.golden_cases import CONFIGURATIONS, DATA, agrees, deeploy_c
 from tvm_pulp import soc
 from tvm_pulp.api import CompileOptions, compile_with, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.lowering.build_network import build_network
+from tvm_pulp.planning.check.verify_plan import verify_plan
+from tvm_pulp.planning.lowering.build_network import build_network
+from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.target import resolve_target
-from tvm_pulp.tir.describe import describe
-from tvm_pulp.verify.verify_plan import verify_plan
 
 BUDGETS = tuple(1024 * size for size in (8, 16, 32, 64, 128, 220))
 SIMULATED_BUDGETS = (BUDGETS[1], BUDGETS[3])

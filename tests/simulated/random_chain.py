@@ -10,13 +10,13 @@ from tvm import relax
 
 from tests.qnn.cases_attention import attention
 from tvm_pulp import qnn
-from tvm_pulp.conformance.random_layer import random_input, random_layer
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.lowering.build_network import build_network
+from tvm_pulp.planning.lowering.build_network import build_network
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.conformance.random_layer import random_input, random_layer
 
 PULP = Requant("pulp", 8, 0, -128, 127, True).attributes()
 SUM = {"form": "plain", "requant_a": "none", "requant_b": "none", "zero_point_a": 0, "zero_point_b": 0}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tests.simulated.random_chain import PULP, SUM, RandomChain
-from tvm_pulp.conformance.random_layer import random_layer_on
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.conformance.random_layer import random_layer_on
 
 # Results of eight bits: another layer can read them.
 BYTES = ("pulp", "pulp_negative", "tflite", "half_even")

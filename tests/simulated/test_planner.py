@@ -10,7 +10,7 @@ import pytest
 
 import tvm_pulp
 from tvm_pulp.errors import UserError
-from tvm_pulp.estimate.estimate_plan import estimate_plan
+from tvm_pulp.planning.estimate.estimate_plan import estimate_plan
 from tvm_pulp.soc import CostModel, load
 
 

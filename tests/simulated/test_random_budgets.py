@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from tests.simulated.random_chain import PULP, SUM, RandomChain, random_chain, random_inputs
 from tvm_pulp import soc
-from tvm_pulp.conformance.layer_network import simulate
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.check.verify_plan import verify_plan
+from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.target import Target
-from tvm_pulp.tir.describe import describe
+from tvm_pulp.uma.conformance.layer_network import simulate
 from tvm_pulp.uma.registry import backend
-from tvm_pulp.verify.verify_plan import verify_plan
 
 SIRACUSA = soc.load("siracusa")
 QUIET = {"deadline": None, "derandomize": True, "suppress_health_check": list(HealthCheck), "database": None}

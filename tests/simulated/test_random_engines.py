@@ -11,12 +11,12 @@ import pytest
 
 from tests.simulated.random_graph import RandomGraph, random_graph
 from tests.simulated.two_engines import BOTH, target_with_both
-from tvm_pulp.conformance.layer_network import simulate
-from tvm_pulp.conformance.random_layer import random_input
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.target import Target
-from tvm_pulp.tiling.plan import Plan
+from tvm_pulp.uma.conformance.layer_network import simulate
+from tvm_pulp.uma.conformance.random_layer import random_input
 
 DEFAULT, MANY = range(6), range(6, 206)
 

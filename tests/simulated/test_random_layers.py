@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tvm_pulp import soc
-from tvm_pulp.conformance import Conformance
-from tvm_pulp.conformance.checks import compare
-from tvm_pulp.conformance.layer_network import layer_network, simulate, tight_plan
-from tvm_pulp.conformance.random_layer import random_input, random_layer
+from tvm_pulp.uma.conformance import Conformance
+from tvm_pulp.uma.conformance.checks import compare
+from tvm_pulp.uma.conformance.layer_network import layer_network, simulate, tight_plan
+from tvm_pulp.uma.conformance.random_layer import random_input, random_layer
 from tvm_pulp.uma.registry import backend
 
 LAYERS = 16

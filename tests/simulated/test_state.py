@@ -9,8 +9,8 @@ import pytest
 
 import tvm_pulp
 from tests.simulated.golden_cases import CONFIGURATIONS, DATA, read_arrays
-from tvm_pulp import zoo
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend import zoo
 
 FOLDER = DATA / "deeploy" / "Models" / "microLlama" / "INT8"
 # Network, engines, where the caches lie.

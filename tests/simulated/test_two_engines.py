@@ -14,13 +14,13 @@ from tests.simulated.simulated_run import SimulatedRun, simulate
 from tests.simulated.two_engines import BOTH, ENGINE, dotter, target_with_both
 from tvm_pulp.api import CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.lowering import build_network
+from tvm_pulp.planning.lowering import build_network
+from tvm_pulp.planning.tir import insert_barriers
+from tvm_pulp.planning.tir import statements as tir
+from tvm_pulp.planning.tir.statements import integer, statement_name
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc import CostModel
 from tvm_pulp.target import Target
-from tvm_pulp.tir import insert_barriers
-from tvm_pulp.tir import statements as tir
-from tvm_pulp.tir.statements import integer, statement_name
 from tvm_pulp.uma.recipe import Job
 
 MODEL = "zoo:autoencoder"

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tvm_pulp import api
-from tvm_pulp.planning import watch_plans
+from tvm_pulp.planning.search import watch_plans
 from tvm_pulp.tvmc import progress
 from tvm_pulp.tvmc.progress import Progress
 

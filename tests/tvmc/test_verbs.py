@@ -13,7 +13,7 @@ import pytest
 
 import tvm_pulp
 from tests.tvmc.command_line import tvmc
-from tvm_pulp import zoo
+from tvm_pulp.frontend import zoo
 from tvm_pulp.tvmc.main import VERBS
 
 

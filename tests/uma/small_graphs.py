@@ -11,7 +11,7 @@ from tvm.relax.dpl import is_op, wildcard
 
 from tvm_pulp import qnn
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.lowering import build_network
+from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.backend import UMABackend

@@ -14,8 +14,8 @@ from tvm_pulp import soc as socs
 from tvm_pulp.api import CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.errors import UserError
-from tvm_pulp.lowering import build_network
-from tvm_pulp.report.explain import explain_plan
+from tvm_pulp.explain.explain_plan import explain_plan
+from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.target import Target, resolve_target
 from tvm_pulp.uma import registry
 from tvm_pulp.uma.backend import UMABackend

@@ -12,7 +12,7 @@ from tests.uma import small_graphs as graphs
 from tests.uma.test_annotate import chain
 from tvm_pulp.api import CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.lowering import build_network, rebuild_network, same_network
+from tvm_pulp.planning.lowering import build_network, rebuild_network, same_network
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.uma.annotate import annotate
 from tvm_pulp.uma.partition import partition

@@ -12,11 +12,11 @@ from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.step_table import Record, StepTable
 from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.codegen.weights import section
+from tvm_pulp.planning.tiling.schedule.constant_bundles import RECORD_WORDS
+from tvm_pulp.planning.tiling.schedule.schedule import Bundle, Slot
+from tvm_pulp.planning.tir.statements import integer
+from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.schedule.constant_bundles import RECORD_WORDS
-from tvm_pulp.tiling.schedule.schedule import Bundle, Slot
-from tvm_pulp.tir.statements import integer
-from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.recipe import Call, Changes, Job, Kernel, Pointer
 

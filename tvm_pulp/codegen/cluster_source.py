@@ -12,12 +12,12 @@ from tvm_pulp.codegen.run_function import members, signature
 from tvm_pulp.codegen.state_source import StateRows, fetched_inputs, state_declarations
 from tvm_pulp.codegen.step_table import Record, TableBuilder
 from tvm_pulp.codegen.table_addresses import TableAddresses
+from tvm_pulp.planning.tiling.schedule.schedule import Slot
+from tvm_pulp.planning.tir import statements as tir
+from tvm_pulp.planning.tir.changed_registers import changed_registers
+from tvm_pulp.planning.tir.statements import integer, statement_name
+from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.schedule.schedule import Slot
-from tvm_pulp.tir import statements as tir
-from tvm_pulp.tir.changed_registers import changed_registers
-from tvm_pulp.tir.statements import integer, statement_name
-from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.recipe import Call, Job, Kernel
 

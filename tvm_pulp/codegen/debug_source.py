@@ -20,10 +20,10 @@ from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.layer_captures import step_positions
 from tvm_pulp.codegen.reference_values import Values, reference_values, value_of
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule.schedule import Slot
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.alignment import L1_ALIGNMENT, aligned
-from tvm_pulp.tiling.plan import Plan
-from tvm_pulp.tiling.schedule.schedule import Slot
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Kernel, Load, Local, Store

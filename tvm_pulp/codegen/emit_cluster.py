@@ -13,16 +13,16 @@ from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen.cluster_source import ClusterSource
 from tvm_pulp.codegen.debug_source import debug_checks
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES, metadata, runtime_files
+from tvm_pulp.codegen.formats import PlanJson, to_json
 from tvm_pulp.codegen.interface_header import Cluster, interface_header
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.state_source import l3_symbol, state_contract, state_interface
-from tvm_pulp.formats import PlanJson, to_json
+from tvm_pulp.planning.tiling.plan import Plan, layer_constants
+from tvm_pulp.planning.tir.describe import describe
+from tvm_pulp.planning.tir.lower import LoweredPlan
+from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.platform import Platform
-from tvm_pulp.tiling.plan import Plan, layer_constants
-from tvm_pulp.tir.describe import describe
-from tvm_pulp.tir.lower import LoweredPlan
-from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.recipe import Call, operands_of
 

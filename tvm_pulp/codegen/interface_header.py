@@ -11,8 +11,8 @@ import numpy as np
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.run_function import members, signature
+from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.qnn.network import Network, Tensor
-from tvm_pulp.tiling.place.arena import Arena
 
 _WIDTH = 116
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.tiling.place.arena import Arena
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Slot
+from tvm_pulp.planning.tir.statements import STEP, integer, statement_name
 from tvm_pulp.qnn.network import Layer, Network, Tensor
-from tvm_pulp.tiling.place.arena import Arena
-from tvm_pulp.tiling.plan import Plan
-from tvm_pulp.tiling.schedule.schedule import BOOT, Slot
-from tvm_pulp.tir.statements import STEP, integer, statement_name
 from tvm_pulp.uma.recipe import Store
 
 FILE = "layers.json"

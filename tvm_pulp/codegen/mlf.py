@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.codegen.formats import FormatError, PlanJson, check_record, from_json, metadata_schema
 from tvm_pulp.errors import UserError
-from tvm_pulp.formats import FormatError, PlanJson, check_record, from_json, metadata_schema
 
 FORMAT_VERSION = 7
 

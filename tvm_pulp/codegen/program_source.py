@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.run_function import members
 from tvm_pulp.codegen.state_source import appends_itself, elements, l3_symbol
+from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.tiling.plan import Plan
 from tvm_pulp.uma.backend import Codegen
 
 

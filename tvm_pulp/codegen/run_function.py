@@ -8,9 +8,9 @@ from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_expression import C_TYPES, c_type
 from tvm_pulp.codegen.c_statement import Statements
 from tvm_pulp.codegen.comment import nodes_of, safe
+from tvm_pulp.planning.tiling.place.arena import Arena
+from tvm_pulp.planning.tir.aot_main import LAYER, AotMain
 from tvm_pulp.qnn.network import Layer, Network, Tensor
-from tvm_pulp.tiling.place.arena import Arena
-from tvm_pulp.tir.aot_main import LAYER, AotMain
 
 # What the run function itself calls by name.
 _RESERVED = frozenset({"arena", "inputs", "outputs", *C_TYPES.values()})

@@ -8,11 +8,11 @@ from typing import Any
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.c_identifier import c_identifier
 from tvm_pulp.codegen.table_addresses import TableAddresses
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tir import statements as tir
+from tvm_pulp.planning.tir.insert_barriers import TICKETS
+from tvm_pulp.planning.tir.statements import integer, statement_name
 from tvm_pulp.qnn.network import Network, State, Tensor
-from tvm_pulp.tiling.plan import Plan
-from tvm_pulp.tir import statements as tir
-from tvm_pulp.tir.insert_barriers import TICKETS
-from tvm_pulp.tir.statements import integer, statement_name
 
 
 def fetched_inputs(plan: Plan) -> list[Tensor]:

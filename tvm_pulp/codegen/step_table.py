@@ -9,12 +9,12 @@ from typing import Any
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.state_source import StateRows
 from tvm_pulp.codegen.table_addresses import TableAddresses
-from tvm_pulp.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
-from tvm_pulp.tiling.schedule.schedule import BOOT, Bundle
-from tvm_pulp.tiling.schedule.step_records import page_at
-from tvm_pulp.tir import statements as tir
-from tvm_pulp.tir.statements import integer, statement_name
-from tvm_pulp.tir.tables import Tables
+from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
+from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle
+from tvm_pulp.planning.tiling.schedule.step_records import page_at
+from tvm_pulp.planning.tir import statements as tir
+from tvm_pulp.planning.tir.statements import integer, statement_name
+from tvm_pulp.planning.tir.tables import Tables
 
 # Words from a record to commands that its byte can tell.
 _FURTHEST_COMMANDS = 255

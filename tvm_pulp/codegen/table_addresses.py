@@ -8,11 +8,11 @@ from typing import Any
 from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_identifier import c_identifier
 from tvm_pulp.codegen.comment import safe
+from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Move, Place, Slot
+from tvm_pulp.planning.tir import statements as tir
+from tvm_pulp.planning.tir.statements import integer, place_values, statement_name
+from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.tiling.schedule.schedule import Block, Bundle, Move, Place, Slot
-from tvm_pulp.tir import statements as tir
-from tvm_pulp.tir.statements import integer, place_values, statement_name
-from tvm_pulp.tir.tables import Tables
 from tvm_pulp.uma.recipe import Local
 
 

@@ -11,8 +11,8 @@ from tvm_pulp.toolchain.cache import digest_of
 
 def evaluate_decoder(app: Any, model: Model) -> dict[str, Any]:
     """Figures of a run; `cycles` and `energy_uj` are those of one token after the prompt, on average."""
-    from tvm_pulp.generation.figures import phases
-    from tvm_pulp.generation.session import Wish
+    from tvm_pulp.language_models.generation.figures import phases
+    from tvm_pulp.language_models.generation.session import Wish
     from tvm_pulp.soc import recorded
 
     started = time.perf_counter()

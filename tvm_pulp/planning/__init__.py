@@ -1,19 +1,5 @@
-"""The driver of planning: has decisions tiled, lowered and estimated, keeps the fastest plan, and has it verified."""
+"""From layers to a verified plan: lowering, tiling, the program in TIR, its estimate, its check, and the search."""
 
 from __future__ import annotations
 
-from tvm_pulp.planning.attempts.watch_plans import watch_plans
-from tvm_pulp.planning.driver import PlanRequest, plan_network
-from tvm_pulp.planning.partition_network import partition_network
-from tvm_pulp.planning.state_memory import StateRoom, check_level, cycles_with_state, place_state
-
-__all__ = [
-    "PlanRequest",
-    "StateRoom",
-    "check_level",
-    "cycles_with_state",
-    "partition_network",
-    "place_state",
-    "plan_network",
-    "watch_plans",
-]
+__all__ = ["check", "estimate", "lowering", "search", "tiling", "tir"]

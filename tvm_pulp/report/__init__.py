@@ -5,8 +5,6 @@ from __future__ import annotations
 __all__ = [
     "accuracy",
     "benchmark",
-    "explain",
-    "explain_nodes",
     "inputs",
     "plan_pictures",
     "plan_table",

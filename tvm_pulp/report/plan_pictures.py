@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from tvm_pulp.codegen.formats import PlanJson, to_json
 from tvm_pulp.errors import UserError
-from tvm_pulp.estimate import estimate_plan
-from tvm_pulp.formats import PlanJson, to_json
+from tvm_pulp.planning.estimate import estimate_plan
 from tvm_pulp.report.cycle_axis import CycleAxis
 from tvm_pulp.report.memory_map import memory_maps
 from tvm_pulp.report.timeline import timeline

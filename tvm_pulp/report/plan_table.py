@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TextIO
 
-from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.report.explain import print_state
+from tvm_pulp.planning.tiling.plan import LayerPlan, Plan
+from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
-from tvm_pulp.tiling.plan import LayerPlan, Plan
 
 
 def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
@@ -94,3 +93,11 @@ def _planner_lines(plan: Plan) -> list[str]:
             f"gap {100 * found.gap:.2f} %, {found.deterministic_time} deterministic seconds, {found.seconds:.1f} s"
         )
     return lines
+
+
+def print_state(network: Network, stream: TextIO) -> None:
+    """Print the memory that caches lie in, if there are any."""
+    for level in dict.fromkeys(s.level for s in network.states):
+        kept = [s for s in network.states if s.level == level]
+        count = f"{len(kept)} cache{'s' if len(kept) > 1 else ''}"
+        print(f"state: {count}, {sum(s.bytes for s in kept):,} bytes in {level.upper()}", file=stream)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tvm_pulp.formats import ReportJson, check_record
+from tvm_pulp.codegen.formats import ReportJson, check_record
 from tvm_pulp.report.causes import layer_causes, total_causes
 from tvm_pulp.report.energy import inference_energy
 from tvm_pulp.report.span_layers import busy_cycles

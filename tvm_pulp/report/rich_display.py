@@ -11,7 +11,7 @@ import numpy as np
 
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError
-from tvm_pulp.estimate import estimate_plan
+from tvm_pulp.planning.estimate import estimate_plan
 from tvm_pulp.report.cycle_axis import CycleAxis
 from tvm_pulp.report.memory_map import memory_maps
 from tvm_pulp.report.stacked_bars import stacked_bars

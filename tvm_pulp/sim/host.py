@@ -16,9 +16,9 @@ import numpy as np
 from tvm_pulp.codegen.layer_captures import CapturedLayers, from_files
 from tvm_pulp.codegen.run_function import kept_layers_symbol
 from tvm_pulp.errors import UserError
-from tvm_pulp.project.unpack import unpack
 from tvm_pulp.sim.runner import Capabilities, Runner, Statistics
 from tvm_pulp.toolchain import build_host_library
+from tvm_pulp.toolchain.project.unpack import unpack
 
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror")
 

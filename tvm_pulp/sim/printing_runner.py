@@ -10,11 +10,11 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.project.build_archive import build_archive
 from tvm_pulp.sim.iss.elf import Elf, read_elf
 from tvm_pulp.sim.printed import layer_cycles, output_arrays, words
 from tvm_pulp.sim.runner import Runner, Statistics
 from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
+from tvm_pulp.toolchain.project.build_archive import build_archive
 
 TOOLCHAINS: tuple[str, ...] = get_args(RiscvToolchain)
 

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Build and copy; nothing half-written is left behind."""
     from tvm_pulp.codegen import mlf
-    from tvm_pulp.project.build_archive import build_archive
+    from tvm_pulp.toolchain.project.build_archive import build_archive
 
     files = mlf.read(Path(args.archive))
     elf = build_archive(files, mlf.metadata(files), profile=args.profile, toolchain=args.toolchain)

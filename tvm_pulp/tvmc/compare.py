@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(path: str) -> dict[str, Any]:
-    from tvm_pulp.formats import ReportJson, from_json
+    from tvm_pulp.codegen.formats import ReportJson, from_json
 
     try:
         report: dict[str, Any] = from_json(ReportJson, Path(path).read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ from tvm_pulp.tvmc.progress import Progress
 
 if TYPE_CHECKING:
     from tvm_pulp.api import App
-    from tvm_pulp.crosscheck import Comparison, Measurement
+    from tvm_pulp.sim.crosscheck import Comparison, Measurement
 
 _MOST_INFERENCES = 16
 
@@ -51,8 +51,8 @@ def run(args: argparse.Namespace) -> int:
     settings = _settings(devices, device_options.settings(args))
     arrays = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None
     app = _app(args)
-    from tvm_pulp.crosscheck import baseline_measurements, compare, measure, record, write_baseline
     from tvm_pulp.report.inputs import prepare_inputs
+    from tvm_pulp.sim.crosscheck import baseline_measurements, compare, measure, record, write_baseline
 
     facts = app.metadata["tvm_pulp"]
     inputs = prepare_inputs(facts["inputs"], arrays)

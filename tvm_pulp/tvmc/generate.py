@@ -35,8 +35,8 @@ def run(args: argparse.Namespace) -> int:
     if args.outputs:
         check_writable(args.outputs, "-o")
     from tvm_pulp.api import App
-    from tvm_pulp.generation.figures import phases
-    from tvm_pulp.generation.session import Generated, Sampling, Wish
+    from tvm_pulp.language_models.generation.figures import phases
+    from tvm_pulp.language_models.generation.session import Generated, Sampling, Wish
     from tvm_pulp.soc import recorded
 
     app = App.load(args.ARCHIVE)

@@ -26,11 +26,11 @@ def run(args: argparse.Namespace) -> int:
     if folder is not None and folder.exists() and not folder.is_dir():
         raise UserError(f"-o: '{folder}' is not a folder; name another one")
     from tvm_pulp.api import plan_entries
+    from tvm_pulp.planning.tir.describe import describe
     from tvm_pulp.report.plan_pictures import write_pictures
     from tvm_pulp.report.plan_table import print_plan
     from tvm_pulp.soc.cost_model import CostModel
     from tvm_pulp.target import resolve_target
-    from tvm_pulp.tir.describe import describe
 
     options = options_of(args)
     with Progress("plan", stages=False):

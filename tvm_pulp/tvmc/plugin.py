@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tvm_pulp.plugin import SIMULATORS, build, find_installation, write
+    from tvm_pulp.sim.plugin import SIMULATORS, build, find_installation, write
 
     if args.SIMULATOR not in SIMULATORS:
         raise UserError(f"no plug-in for '{args.SIMULATOR}': choose {' or '.join(SIMULATORS)}")

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from tvm_pulp.tiling.plan import Plan
+    from tvm_pulp.planning.tiling.plan import Plan
 
 # Nothing is shown of what is over sooner.
 _FIRST_SECONDS, _SECONDS = 1.0, 0.5
@@ -41,7 +41,7 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if not self._quiet and self._stream.isatty():
-            from tvm_pulp.planning import watch_plans
+            from tvm_pulp.planning.search import watch_plans
 
             self._stack.enter_context(watch_plans(self._watch))
             thread = threading.Thread(target=self._live, daemon=True)

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     evaluation = dict(read_arrays(args.evaluation, "--evaluation")) if args.evaluation else None
     progress = Progress("quantize", quiet=args.quiet)
     progress(f"loading {args.MODEL}")
-    from tvm_pulp.post_training import print_quantized, quantize
+    from tvm_pulp.frontend.quantize import print_quantized, quantize
 
     with progress:
         made = quantize(

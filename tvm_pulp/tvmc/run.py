@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         with Path(args.outputs).open("wb") as stream:
             np.savez(stream, **result.outputs)  # type: ignore[arg-type]
     if args.report:
-        from tvm_pulp.formats import ReportJson, to_json
+        from tvm_pulp.codegen.formats import ReportJson, to_json
 
         Path(args.report).write_text(to_json(ReportJson, result.report, indent=2), encoding="utf-8")
     if args.html:

@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     progress = Progress("verify", quiet=args.quiet)
     progress(f"loading the compiler for {args.MODEL}")
     from tvm_pulp import api
-    from tvm_pulp.agreement import print_table
+    from tvm_pulp.report.verify import print_table
 
     with progress:
         if options.state or api.decoder_request(args.MODEL, options) is not None:

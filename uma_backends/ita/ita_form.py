@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.planning.tiling.cost.loop_cost import generated_cost
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.tiling.cost.loop_cost import generated_cost
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Step, Store
 from tvm_pulp.uma.registry import step_call

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.planning.tiling.cost.loop_cost import generated_cost
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.tiling.cost.loop_cost import generated_cost
 from tvm_pulp.uma.box import Box, tiles
 from tvm_pulp.uma.recipe import Call, Changes, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
 from tvm_pulp.uma.registry import step_call

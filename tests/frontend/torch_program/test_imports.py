@@ -9,7 +9,7 @@ from pathlib import Path
 LIBRARIES = {"torch", "torchao", "onnxscript"}
 PACKAGES = ("tvm_pulp", "uma_backends", "schedules")
 # Parts that are about programs of PyTorch.
-ALLOWED = ("tvm_pulp/frontend/torch_program/", "tvm_pulp/agreement/")
+ALLOWED = ("tvm_pulp/frontend/torch_program/", "tvm_pulp/report/verify/")
 
 
 def _imports(tree: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool]]:

@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 import tvm_pulp
-from tvm_pulp.post_training import quick_model
+from tvm_pulp.frontend.quantize import quick_model
 
 torch = pytest.importorskip("torch", reason="PyTorch: scripts/test --torch installs it")
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -10,10 +10,10 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn, soc
-from tvm_pulp.conformance.layer_network import Simulated, pinned, simulate, target_for
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.lowering import build_network
+from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.uma.conformance.layer_network import Simulated, pinned, simulate, target_for
 from uma_backends.ita import ItaBackend
 
 Emit = Callable[..., Any]

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tvm_pulp.conformance import Conformance
-from tvm_pulp.conformance.random_layer import PER_TENSOR
+from tvm_pulp.uma.conformance import Conformance
+from tvm_pulp.uma.conformance.random_layer import PER_TENSOR
 from uma_backends.ita import ItaBackend, reference
 from uma_backends.ita.reference import Gelu, Relu, Requantization
 

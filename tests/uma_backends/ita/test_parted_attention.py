@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from tvm_pulp import soc
-from tvm_pulp.conformance.layer_network import target_for
+from tvm_pulp.explain.explain_plan import explain_plan
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.lowering import build_network
+from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.qnn import softmax_table
 from tvm_pulp.qnn.interpret import interpret
 from tvm_pulp.qnn.qdq_attention import QdqAttention
-from tvm_pulp.report.explain import explain_plan
+from tvm_pulp.uma.conformance.layer_network import target_for
 from uma_backends.ita import ItaBackend
 from uma_backends.ita.parted_attention import PartedAttention
 

@@ -15,9 +15,9 @@ from tests.canonicalize.transformer_graphs import quantize, vit
 from tests.frontend.quantized_onnx import canonical, dialect_run
 from tests.simulated.simulated_run import share_of_macs
 from tvm_pulp import soc
-from tvm_pulp.conformance.layer_network import target_for
 from tvm_pulp.frontend.imported import Imported
-from tvm_pulp.lowering import build_network
+from tvm_pulp.planning.lowering import build_network
+from tvm_pulp.uma.conformance.layer_network import target_for
 from uma_backends.ita import ItaBackend
 from uma_backends.ita.dense_strategy import dense_check
 from uma_backends.ita.matmul_strategy import matmul_check

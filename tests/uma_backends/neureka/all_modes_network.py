@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.codegen.small_networks import requantize
-from tvm_pulp.zoo.onnx_graph import OnnxGraph
+from tvm_pulp.frontend.zoo.onnx_graph import OnnxGraph
 
 
 def all_modes_network() -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tvm_pulp.conformance import Conformance
+from tvm_pulp.uma.conformance import Conformance
 from uma_backends.neureka import NeurekaBackend
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tvm_pulp import soc as socs
-from tvm_pulp.conformance.layer_network import layer_network, target_for
-from tvm_pulp.conformance.random_layer import RandomLayer
+from tvm_pulp.explain.explain_plan import explain_plan
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.report.explain import explain_plan
 from tvm_pulp.uma.annotate import Annotated, annotate
+from tvm_pulp.uma.conformance.layer_network import layer_network, target_for
+from tvm_pulp.uma.conformance.random_layer import RandomLayer
 from uma_backends.neureka import NeurekaBackend
 
 WINDOW: dict[str, Any] = {"layout": "NHWC", "strides": [1, 1], "dilation": [1, 1], "pads": [0, 0, 0, 0], "groups": 1}

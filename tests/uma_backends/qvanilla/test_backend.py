@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tvm_pulp.conformance import Conformance
 from tvm_pulp.errors import UserError
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.conformance import Conformance
 from uma_backends.qvanilla import QVanillaBackend
 from uma_backends.qvanilla.conv2d import refusal
 

@@ -30,7 +30,7 @@ class RunDetails:
 def run_page(report: Mapping[str, Any], details: RunDetails, title: str) -> str:
     """Summary, causes, layers, timeline, memories, roofline and graph of a run."""
     from tvm_pulp import soc as socs
-    from tvm_pulp.estimate import estimate_plan
+    from tvm_pulp.planning.estimate import estimate_plan
     from tvm_pulp.soc.cost_model import CostModel
 
     facts, plan = details.metadata["tvm_pulp"], details.plan

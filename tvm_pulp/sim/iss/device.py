@@ -13,12 +13,12 @@ import numpy as np
 
 from tvm_pulp import soc
 from tvm_pulp.errors import UserError
-from tvm_pulp.project.build_archive import build_archive
 from tvm_pulp.sim.iss.debug_report import debug_text
 from tvm_pulp.sim.iss.dma_overlap import DmaTime, dma_times
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
 from tvm_pulp.toolchain import RiscvToolchain
+from tvm_pulp.toolchain.project.build_archive import build_archive
 
 L3_CONTENTS = "parameters/l3.bin"
 

@@ -1,0 +1,166 @@
+"""Programs for chunks and single tokens, in onnxruntime: together they compute what the file computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from tests.language_models.generation.exported_decoders import STYLES, Reference, exported
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend import onnx_file
+from tvm_pulp.language_models.exported import DecoderGraph, decoder_graph, find_roles
+from tvm_pulp.language_models.exported.hide_unwritten import LEAST
+from tvm_pulp.language_models.exported.program import PAST, POSITIONS, TOKENS
+
+CAPACITY, CHUNK = 18, 5
+
+
+def graph_of(content: bytes, rows: int) -> DecoderGraph:
+    graph = onnx_file.from_model(onnx.load_model_from_string(content))
+    roles = find_roles(graph.model)
+    assert roles is not None
+    return decoder_graph(graph.model, graph.opset, roles, CAPACITY, rows, hide=True)
+
+
+class Device:
+    """Both programs with tables and state around them, as the emitted C has them."""
+
+    def __init__(self, content: bytes, chunk: int) -> None:
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 3
+        self.graphs = {rows: graph_of(content, rows) for rows in {1, chunk}}
+        self._sessions = {
+            rows: onnxruntime.InferenceSession(g.model.SerializeToString(), options) for rows, g in self.graphs.items()
+        }
+        self.length = 0
+        # What lies in a row before it is written must not matter.
+        self.state = {c.past: np.full((CAPACITY, c.width), 7, c.dtype) for c in self.graphs[1].caches}
+
+    def see(self, tokens: list[int]) -> np.ndarray:
+        rows = 1 if len(tokens) == 1 else max(self.graphs)
+        graph, session = self.graphs[rows], self._sessions[rows]
+        given: dict[str, Any] = {}
+        for source, spec in zip(graph.sources, session.get_inputs(), strict=True):
+            if source.purpose == TOKENS:
+                assert source.table is not None
+                padded = [*tokens, *[0] * (rows - len(tokens))]
+                value = source.table[padded]
+            elif source.purpose == POSITIONS:
+                assert source.table is not None
+                value = source.table[self.length : self.length + rows]
+            elif source.purpose == PAST:
+                value = self.state[source.name][: graph.past]
+            else:
+                value = np.where(np.arange(graph.past) < self.length, 0, LEAST).astype(np.float32)
+            given[spec.name] = value.reshape(spec.shape)
+        made = dict(zip((o.name for o in session.get_outputs()), session.run(None, given), strict=True))
+        for cache in graph.caches:
+            new = made[cache.rows].reshape(rows, cache.width)
+            self.state[cache.past][self.length : self.length + rows] = new
+        self.length += len(tokens)
+        return np.asarray(made["logits"]).reshape(rows, -1)[: len(tokens)]
+
+
+@pytest.mark.parametrize("how", ["float", "static", "unsigned", "products", "dynamic"])
+@pytest.mark.parametrize("name", STYLES)
+def test_chunks_and_single_tokens_give_what_the_file_gives(name: str, how: str) -> None:
+    content = exported(name, how)
+    text = np.random.default_rng(3).integers(0, STYLES[name].vocabulary, CAPACITY).tolist()
+    reference = Reference(content)
+    expected = np.concatenate([reference.see([token]) for token in text])
+    # Where ranges come from the values themselves, tokens that are seen together change each other.
+    chunk = 1 if how == "dynamic" else CHUNK
+    device = Device(content, chunk)
+    parts = [text[i : i + chunk] for i in range(0, 2 * chunk, chunk)]
+    # A chunk that is not full, then token by token to the last row.
+    parts += [text[2 * chunk : 3 * chunk - 2]] if chunk > 1 else []
+    seen = sum(map(len, parts))
+    found = np.concatenate([device.see(p) for p in [*parts, *([t] for t in text[seen:])]])
+    if how in ("static", "unsigned"):
+        np.testing.assert_array_equal(found, expected)
+    else:
+        np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+@pytest.mark.parametrize(("how", "dtype"), [("float", "float32"), ("static", "int8"), ("unsigned", "uint8")])
+def test_rows_of_a_cache_are_what_the_quantization_around_it_makes(how: str, dtype: str) -> None:
+    graph = graph_of(exported("llama", how), 1)
+    style = STYLES["llama"]
+    assert [(c.dtype, c.width) for c in graph.caches] == [(dtype, style.kv_heads * style.size)] * 2
+
+
+def test_positions_are_tables_of_the_quantized_values() -> None:
+    graph = graph_of(exported("llama", "static"), CHUNK)
+    tables = [s.table for s in graph.sources if s.purpose == POSITIONS and s.table is not None]
+    assert [(t.shape, str(t.dtype)) for t in tables] == [((CAPACITY, STYLES["llama"].size), "int8")] * 2
+
+
+def test_a_model_without_symbolic_cache_has_no_roles() -> None:
+    content = onnx.load_model_from_string(exported("llama", "float"))
+    for value in content.graph.input:
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_value = 4
+    assert find_roles(content) is None
+
+
+def changed(edit: Any) -> Any:
+    model = onnx.load_model_from_string(exported("llama", "float"))
+    edit(model.graph)
+    return model
+
+
+def window(graph: Any) -> None:
+    """Attention to the last four tokens only."""
+    node = next(n for n in graph.node if n.op_type == "LessOrEqual")
+    four = onnx.helper.make_tensor("four", onnx.TensorProto.INT64, [], [4])
+    made = [
+        onnx.helper.make_node("Add", [node.input[0], "four"], ["far"]),
+        onnx.helper.make_node("LessOrEqual", [node.input[1], "far"], ["near"]),
+        onnx.helper.make_node("And", [f"{node.output[0]}_all", "near"], [node.output[0]]),
+    ]
+    node.output[0] = f"{node.output[0]}_all"
+    place = list(graph.node).index(node) + 1
+    rest = list(graph.node)[place:]
+    del graph.node[place:]
+    graph.node.extend([*made, *rest])
+    graph.initializer.append(four)
+
+
+def more_tokens(graph: Any) -> None:
+    graph.input.append(onnx.helper.make_tensor_value_info("segment_ids", onnx.TensorProto.INT64, ["batch", "sequence"]))
+
+
+def more_outputs(graph: Any) -> None:
+    graph.output.append(onnx.helper.make_tensor_value_info("value_0", onnx.TensorProto.INT64, None))
+
+
+def tokens_in_arithmetic(graph: Any) -> None:
+    graph.node.append(onnx.helper.make_node("Add", ["input_ids", "input_ids"], ["twice"]))
+    logits = next(n for n in graph.node if n.output[0] == "logits")
+    real = onnx.helper.make_node("Cast", ["twice"], ["real"], to=onnx.TensorProto.FLOAT)
+    wide = onnx.helper.make_node("Unsqueeze", ["real", "constant_0"], ["wide"])
+    logits.output[0] = "plain"
+    graph.node.extend([real, wide, onnx.helper.make_node("Add", ["plain", "wide"], ["logits"])])
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (window, r"neither rows of a table of positions nor a mask that sees all of them"),
+        (
+            more_tokens,
+            r"one input of token ids is needed beside masks, positions and caches, not 'input_ids', 'segment",
+        ),
+        (more_outputs, r"one output of logits is needed beside the caches, not 'logits', 'value_0'"),
+        (tokens_in_arithmetic, r"\(Add\) computes with tokens, which are only looked up on the device"),
+    ],
+)
+def test_what_is_not_understood_is_a_users_error(edit: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        graph_of(changed(edit).SerializeToString(), 4)

@@ -1,0 +1,36 @@
+"""Decoders that compile in seconds: two layers, heads that share keys and values."""
+
+from __future__ import annotations
+
+import functools
+import json
+
+from tvm_pulp.api import App, CompileOptions
+from tvm_pulp.frontend.zoo import decoders
+from tvm_pulp.frontend.zoo.weights import DecoderShape, DecoderWeights
+from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, compile_decoder
+from tvm_pulp.target import resolve_target
+
+SHAPES = {
+    "shared_heads": DecoderShape(width=32, layers=2, heads=4, kv_heads=2, hidden=40, vocabulary=24),
+    # Products that the cores share with an accelerator when there is one token.
+    "wide": DecoderShape(width=256, layers=1, heads=8, kv_heads=8, hidden=344, vocabulary=40),
+    "odd": DecoderShape(width=24, layers=1, heads=2, kv_heads=2, hidden=20, vocabulary=17),
+}
+CAPACITY, CHUNK = 21, 4
+
+
+def weights(name: str) -> DecoderWeights:
+    return decoders.random_decoder_of(SHAPES[name], name, 0)
+
+
+@functools.cache
+def compiled(name: str, target: str, state_memory: str | None = None, module: str = "small") -> App:
+    request = DecoderRequest(module, weights(name), CAPACITY, CHUNK)
+    options = CompileOptions(target=target, soc="siracusa", state_memory=state_memory)
+    facts = {"target": target, "soc": "siracusa", "inferred_inputs": []}
+    return App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
+
+
+def facts_of(app: App) -> dict[str, object]:
+    return dict(json.loads(app.files["metadata.json"])["tvm_pulp"]["decoder"])

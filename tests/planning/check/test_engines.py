@@ -1,0 +1,66 @@
+"""The verifier's rules for jobs: in order within an engine, side by side on different ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvm_pulp.planning.check.races import Races
+
+
+def access(start: int) -> dict[str, Any]:
+    return {"space": "L1", "start": start, "bytes": 16, "content": "c", "from": 0}
+
+
+def job(engine: str, ticket: int, reads: int, writes: int, queue: int = 1) -> dict[str, Any]:
+    places: dict[str, Any] = {"reads": [access(reads)], "writes": [access(writes)]}
+    return {"do": "job", "engine": engine, "ticket": ticket, "queue": queue, **places}
+
+
+def step(*actions: dict[str, Any], waits: tuple[int, ...] = (), barrier: bool = False) -> dict[str, Any]:
+    return {"waits": [{"agent": 0, "ticket": t} for t in waits], "barrier": barrier, "actions": list(actions)}
+
+
+def faults(*steps: dict[str, Any]) -> list[str]:
+    races = Races({"cores": 8})
+    found = []
+    for number, made in enumerate(steps):
+        found += races.synchronise(str(number), made) + races.step(str(number), made)
+    return found
+
+
+KERNEL = {"do": "kernel", "reads": [access(64)], "writes": [access(128)]}
+
+
+def test_a_job_reads_what_the_same_engine_made() -> None:
+    assert faults(step(job("a", 0, 0, 64, queue=2)), step(job("a", 1, 64, 128, queue=2))) == []
+
+
+def test_a_job_that_reads_what_another_engine_made_needs_a_wait() -> None:
+    first, second = step(job("a", 0, 0, 64)), job("b", 1, 64, 128)
+    assert faults(first, step(second)) == ["1: job touches L1 byte 64 while a job may use it"]
+    assert faults(first, step(second, waits=(0,))) == []
+
+
+def test_writing_what_another_engine_reads_needs_a_wait() -> None:
+    assert faults(step(job("a", 0, 0, 64)), step(job("b", 1, 128, 0)))
+    assert faults(step(job("a", 0, 0, 64)), step(job("b", 1, 0, 128))) == []
+
+
+def test_waiting_for_one_engine_says_nothing_of_another() -> None:
+    first, second = step(job("a", 0, 0, 64)), step(job("b", 1, 256, 320))
+    assert faults(first, second, step(KERNEL, waits=(1,), barrier=True))
+    assert faults(first, second, step(KERNEL, waits=(0,), barrier=True)) == []
+
+
+def test_a_full_queue_means_that_the_oldest_job_is_over() -> None:
+    jobs = [step(job("a", number, 256, 64 + 192 * (number > 0), queue=2)) for number in range(3)]
+    assert faults(*jobs[:2], step(KERNEL, barrier=True))
+    assert faults(*jobs, step(KERNEL, barrier=True)) == []
+
+
+def test_a_ticket_is_free_when_its_job_is_over() -> None:
+    held = ["1: ticket 0 belongs to a job that may be under way"]
+    assert faults(step(job("a", 0, 0, 64, queue=2)), step(job("a", 0, 0, 64, queue=2))) == held
+    assert faults(step(job("a", 0, 0, 64)), step(job("b", 0, 256, 320))) == held
+    # The engine holds one job: submitting the second waits for the first.
+    assert faults(step(job("a", 0, 0, 64)), step(job("a", 0, 0, 64))) == []

@@ -1,0 +1,35 @@
+"""Described plans of several networks, made once per run of the tests."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from tests.simulated.two_engines import BOTH, dotter
+from tvm_pulp.api import CompileOptions, import_model
+from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.planning.lowering.build_network import build_network
+from tvm_pulp.planning.tir.describe import describe
+from tvm_pulp.target import resolve_target
+
+Plan = dict[str, Any]
+
+_DENSE = [f"dense{i}" for i in range(1, 10)]
+_TURNS = {name: BOTH[i % 2] for i, name in enumerate(_DENSE)}
+
+# Jobs and kernels in tiles; kernels in tiles; constants from L3; one core that does everything; two accelerators.
+PLANS: dict[str, tuple[str, CompileOptions]] = {
+    "resnet8": ("zoo:resnet8", CompileOptions(target="uma-neureka", l1=16384)),
+    "dscnn": ("zoo:dscnn", CompileOptions(target="c", soc="siracusa", l1=16384)),
+    "autoencoder": ("zoo:autoencoder", CompileOptions(target="c", soc="siracusa", l2=200000)),
+    "one core": ("zoo:dscnn", CompileOptions(target="uma-neureka", l1=32768, cores=1, double_buffer=False)),
+    "two engines": ("zoo:autoencoder", CompileOptions(target="uma-testdot,uma-neureka", pins=_TURNS)),
+}
+
+
+@cache
+def plan_of(name: str) -> Plan:
+    dotter()
+    model, options = PLANS[name]
+    target, imported = resolve_target(options), import_model(model, options)
+    return describe(target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net")))

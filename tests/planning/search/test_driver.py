@@ -1,0 +1,67 @@
+"""The driver: what comes out was verified; a plan that is wrong does not come out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tvm_pulp import soc
+from tvm_pulp.api import CompileOptions, import_model
+from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.check import verify_plan
+from tvm_pulp.planning.lowering import build_network
+from tvm_pulp.planning.search import driver
+from tvm_pulp.planning.search.driver import PlanRequest, plan_network
+from tvm_pulp.planning.tir import describe
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.target import resolve_target
+
+SIRACUSA = soc.load("siracusa")
+REQUEST = PlanRequest(SIRACUSA, (), 8, 32768, 1 << 20, 1 << 20, planner="greedy")
+
+
+def network() -> Network:
+    options = CompileOptions(target="c", soc="siracusa")
+    imported = import_model("zoo:dscnn", options)
+    return build_network(resolve_target(options).prepare(canonicalize(imported)), imported, "net")
+
+
+def test_a_plan_is_lowered_estimated_and_clean() -> None:
+    lowered = plan_network(network(), REQUEST)
+    assert lowered.plan.estimated_cycles > 0
+    assert [stage.name for stage in lowered.stages][-1] == "insert_barriers"
+    assert verify_plan(describe(lowered), SIRACUSA) == []
+
+
+def test_a_given_plan_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = describe(plan_network(network(), REQUEST))
+
+    def fail(*_arguments: Any, **_options: Any) -> Any:
+        raise AssertionError("planned again")
+
+    monkeypatch.setattr(driver, "find_plan", fail)
+    with pytest.raises(AssertionError, match="planned again"):
+        plan_network(network(), REQUEST)
+    given = PlanRequest(SIRACUSA, (), 8, 32768, 1 << 20, 1 << 20, given_plan=first)
+    assert describe(plan_network(network(), given)) == first
+
+
+def test_a_fault_of_ours_is_a_bug_and_one_of_a_given_plan_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = describe(plan_network(network(), REQUEST))
+    monkeypatch.setattr(driver, "verify_plan", lambda _plan, _soc: ["two blocks overlap"])
+    with pytest.raises(RuntimeError, match="the plan is wrong: two blocks overlap"):
+        plan_network(network(), REQUEST)
+    given = PlanRequest(SIRACUSA, (), 8, 32768, 1 << 20, 1 << 20, given_plan=first)
+    with pytest.raises(UserError, match=r"^--plan: the plan is wrong \(two blocks overlap\): compile without --plan"):
+        plan_network(network(), given)
+
+
+def test_what_l2_misses_is_said_with_a_way_out() -> None:
+    request = PlanRequest(SIRACUSA, (), 8, 32768, 8192, 1 << 20, planner="greedy")
+    with pytest.raises(UserError, match=r"needs \d+ bytes of L2 and 8192 are available .*raise --l2 to at least \d+"):
+        plan_network(network(), request)
+    request = PlanRequest(SIRACUSA, (), 8, 32768, 8192, 8192, planner="greedy")
+    with pytest.raises(UserError, match="use smaller inputs or fewer channels"):
+        plan_network(network(), request)

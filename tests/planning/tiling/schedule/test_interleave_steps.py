@@ -1,0 +1,91 @@
+"""Steps of neighbouring layers between each other: what may pass what, and what it is good for."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave, interleave_steps
+from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
+from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Call, CoreCost, Job, Load, Local, Recipe, Store
+
+ROWS = 32
+
+
+def tensor(name: str) -> Tensor:
+    return Tensor(name, TensorSpec((ROWS, 4), "int8"), "activation")
+
+
+def tile(x: Tensor, y: Tensor, read: tuple[int, int], written: tuple[int, int], *, cycles: int = 100) -> Recipe:
+    """A job on some rows whose result the cores finish."""
+    boxes = [Box((first, 0), (end - first, 4)) for first, end in (read, written)]
+    source, raw, result = (
+        Local(n, TensorSpec(b.size, "int8")) for n, b in zip("xry", (*boxes, boxes[1]), strict=False)
+    )
+    job = Job("npu", None, 4, (source,), (raw,), cycles=cycles, queue=2)
+    finish = Call("finish", "finish", (), (), (raw,), (result,), CoreCost(cycles))
+    return Recipe((Load(x, boxes[0], source), job, finish, Store(result, y, boxes[1])))
+
+
+def halves(x: Tensor, y: Tensor, halo: int = 0, first: int = 16) -> TiledLayer:
+    reads = ((0, first + halo), (max(0, first - halo), ROWS))
+    return TiledLayer(tuple(tile(x, y, r, w) for r, w in zip(reads, ((0, first), (first, ROWS)), strict=True)), True)
+
+
+def names(layers: list[TiledLayer]) -> list[str]:
+    kind = {Job: "job", Call: "call"}
+    return [f"{layer}.{tile} {kind[type(step)]}" for layer, tile, step in interleave_steps(layers)]  # type: ignore[index]
+
+
+def test_the_next_layer_begins_with_what_is_there() -> None:
+    a, b, c = tensor("a"), tensor("b"), tensor("c")
+    found = names([halves(a, b), halves(b, c)])
+    assert found[:4] == ["0.0 job", "0.1 job", "0.0 call", "1.0 job"]
+    assert found.index("1.0 job") < found.index("0.1 call") < found.index("1.1 job")
+
+
+def test_not_with_rows_that_are_not_there() -> None:
+    a, b, c = tensor("a"), tensor("b"), tensor("c")
+    found = names([halves(a, b), halves(b, c, halo=1)])
+    assert found.index("1.0 job") > found.index("0.1 call")
+    found = names([halves(a, b, first=20), halves(b, c, halo=1)])
+    assert found.index("1.0 job") < found.index("0.1 call")
+
+
+def test_nobody_overwrites_what_is_still_read() -> None:
+    a, b, c = tensor("a"), tensor("b"), tensor("c")
+    found = names([halves(a, b), TiledLayer((tile(c, a, (0, ROWS), (0, ROWS)),), False)])
+    assert found[-2:] == ["1.0 job", "1.0 call"]
+
+
+def test_cores_do_something_else_while_a_job_runs() -> None:
+    a, b, c, d = tensor("a"), tensor("b"), tensor("c"), tensor("d")
+    source, result = Local("x", c.spec), Local("y", c.spec)
+    whole = Box.whole(c.spec.shape)
+    work = Call("work", "work", (), (), (source,), (result,), CoreCost(50))
+    other = TiledLayer((Recipe((Load(c, whole, source), work, Store(result, d, whole))),), False)
+    layers = [TiledLayer((tile(a, b, (0, ROWS), (0, ROWS)),), False), other]
+    assert names(layers) == ["0.0 job", "1.0 call", "0.0 call"]
+    order = StepOrder(layers, overlap=True, interleave=True)
+    assert order.slots(0, 0) == [0, 2] and order.slots(1, 0) == [1]
+    assert StepOrder(layers, overlap=True).slots(0, 0) == [0, 1]
+
+
+def test_every_step_once_and_layers_begin_in_order() -> None:
+    made = [tensor(str(n)) for n in range(7)]
+    layers = [halves(x, y, n % 2, 16 + n) for n, (x, y) in enumerate(pairwise(made))]
+    steps = interleave_steps(layers)
+    for index, layer in enumerate(layers):
+        assert [(t, s) for i, t, s in steps if i == index] == layer.order
+    first = [next(n for n, s in enumerate(steps) if s[0] == index) for index in range(len(layers))]
+    assert first == sorted(first)
+
+
+def test_only_jobs_that_cores_finish_are_worth_it() -> None:
+    a, b = tensor("a"), tensor("b")
+    assert can_interleave([halves(a, b)])
+    jobs_alone = Recipe(tuple(s for s in tile(a, b, (0, ROWS), (0, ROWS)).steps if not isinstance(s, Call)))
+    assert not can_interleave([TiledLayer((jobs_alone,), False)])

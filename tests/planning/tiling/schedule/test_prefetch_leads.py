@@ -1,0 +1,54 @@
+"""Leads: a transfer is issued as late as still hides it."""
+
+from __future__ import annotations
+
+from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
+from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc import CostModel, load
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Call, CoreCost, Load, Local, Recipe
+
+COSTS = CostModel(load("siracusa"))
+
+
+def tiled_layer(cycles: int, constant_bytes: int) -> TiledLayer:
+    """A layer of one step that needs so many bytes of constants."""
+    spec = TensorSpec((constant_bytes,), "uint8")
+    tensor, local = Tensor("c", spec, "constant"), Local("c", spec)
+    result = Local("y", TensorSpec((1,), "int8"))
+    call = Call("f", "struct f", (), (), (local,), (result,), CoreCost(cycles))
+    return TiledLayer((Recipe((Load(tensor, Box.whole(spec.shape), local), call)),), overlap=False)
+
+
+def test_small_constants_are_fetched_one_step_ahead() -> None:
+    assert prefetch_leads([tiled_layer(1000, 64) for _ in range(4)], 0, COSTS) == [1, 1, 1, 1]
+
+
+def test_large_constants_are_fetched_as_early_as_their_transfer_takes() -> None:
+    # 20,000 bytes take 2,500 cycles, 2,900 while cores work in L1: three steps of 1,000.
+    leads = prefetch_leads(
+        [
+            tiled_layer(1000, 0),
+            tiled_layer(1000, 0),
+            tiled_layer(1000, 0),
+            tiled_layer(1000, 0),
+            tiled_layer(1000, 20000),
+        ],
+        0,
+        COSTS,
+    )
+    assert leads[-1] == 3
+
+
+def test_slack_fetches_earlier() -> None:
+    assert prefetch_leads([tiled_layer(1000, 64) for _ in range(4)], 1500, COSTS) == [1, 1, 2, 2]
+
+
+def test_transfers_wait_for_each_other() -> None:
+    # Both need almost three steps, and the DMA brings them one after the other.
+    tiled_layers = [tiled_layer(1000, 0) for _ in range(8)] + [tiled_layer(1000, 20000), tiled_layer(1000, 20000)]
+    leads = prefetch_leads(tiled_layers, 0, COSTS)
+    assert leads[-1] == 3
+    assert leads[-2] == 5

@@ -1,0 +1,106 @@
+"""`kv_cache`: before, new rows are an output of their own; after, they lie behind the past in one buffer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tests.planning.tir.small_plans import plan_of, statements
+from tvm_pulp.planning.tir.insert_barriers import insert_barriers
+from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma
+from tvm_pulp.planning.tir.kv_cache import kv_cache
+from tvm_pulp.planning.tir.layer_main import layer_main
+from tvm_pulp.planning.tir.lower import lower
+from tvm_pulp.planning.tir.place_buffers import place_buffers
+from tvm_pulp.planning.tir.tables import Tables
+from tvm_pulp.qnn.network import Layer, Origin, State, Tensor
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+
+def appended(rows: int = 2, *, state: bool = True, level: str = "l2") -> Tables:
+    """A layer reads a past of two rows of 64 bytes and makes `rows` new ones, a tile each."""
+    past, new = (Tensor(n, TensorSpec((rows, 64), "int8"), k) for n, k in (("past", "input"), ("present", "output")))
+    past.level = level
+    plan = plan_of([Layer("layer", "transpose", {"axes": [0, 1]}, [past], [new])], (1, 64), overlap=False)
+    if state:
+        plan.network.origin = Origin(
+            None, ("past",), ("present",), None, states=(State(0, 0, rows, rows, 128 * rows, level=level),)
+        )
+    return Tables(plan)
+
+
+def moves(function: Any) -> list[str]:
+    return [line for line in statements(function) if line.startswith(("dma_load(", "dma_store("))]
+
+
+def test_new_rows_follow_the_past() -> None:
+    tables = appended()
+    before = insert_tiled_dma(layer_main(tables), tables)
+    assert moves(before) == [
+        "dma_load(-1, 1, buffer(x0.1, 0), tensor(past, 0), 64)",
+        "dma_store(3, 2, tensor(present, 0), buffer(y0.2, 0), 64)",
+        "dma_load(4, 3, buffer(x0.3, 0), tensor(past, 64), 64)",
+        "dma_store(6, 4, tensor(present, 64), buffer(y0.4, 0), 64)",
+    ]
+    after = kv_cache(before, tables)
+    assert moves(after) == [
+        "dma_load(-1, 1, buffer(x0.1, 0), tensor(past, 0), 64)",
+        "dma_store(3, 2, tensor(past, 128), buffer(y0.2, 0), 64)",
+        "dma_load(4, 3, buffer(x0.3, 0), tensor(past, 64), 64)",
+        "dma_store(6, 4, tensor(past, 192), buffer(y0.4, 0), 64)",
+    ]
+    # Statements that move nothing are those of before.
+    kept = [line for line in statements(before) if line not in moves(before)]
+    assert [line for line in statements(after) if line not in moves(after)] == kept
+
+
+def test_nothing_of_the_past_is_written() -> None:
+    tables = appended(rows=3)
+    placed = place_buffers(kv_cache(insert_tiled_dma(layer_main(tables), tables), tables), tables)
+    stores = [line for line in statements(insert_barriers(placed, tables)) if line.startswith("dma_store(")]
+    assert [line.split("AT(past, ")[1].split(")")[0] for line in stores] == ["192", "256", "320"]
+
+
+def test_a_network_without_state_stays_as_it_is() -> None:
+    tables = appended(state=False)
+    before = insert_tiled_dma(layer_main(tables), tables)
+    assert kv_cache(before, tables) is before
+
+
+def test_an_empty_past_has_no_pointer_to_bind_to() -> None:
+    tables = appended()
+    # What is read is another input: the cache before the first token.
+    network = tables.plan.network
+    empty = Tensor("empty", TensorSpec((0, 64), "int8"), "input")
+    states = (State(1, 0, 0, 2, 128),)
+    assert network.origin is not None
+    network.inputs, network.origin = [*network.inputs, empty], replace(network.origin, states=states)
+    before = insert_tiled_dma(layer_main(tables), tables)
+    assert kv_cache(before, tables) is before
+
+
+def test_rows_in_l3_are_fetched_and_new_ones_are_left_to_the_caller() -> None:
+    tables = appended(level="l3")
+    before = insert_tiled_dma(layer_main(tables), tables)
+    fetch = "l3_load(-1, tensor(past, 0), 0, 128)"
+    assert [line for line in statements(before) if line.startswith("l3_")] == [fetch]
+    after = kv_cache(before, tables)
+    assert [line for line in statements(after) if line.startswith("l3_")] == [
+        "l3_load_rows(-1, tensor(past, 0), past, 128, , 64)"
+    ]
+    assert moves(after) == moves(before)
+
+
+def test_a_counter_tells_how_many_rows_come_from_l3() -> None:
+    tables = appended(level="l3")
+    network = tables.plan.network
+    network.inputs = [*network.inputs, Tensor("length", TensorSpec((1,), "int32"), "input")]
+    assert network.origin is not None
+    network.origin = replace(network.origin, states=(State(0, 0, None, 2, 256, counter=1, level="l3"),))
+    after = kv_cache(insert_tiled_dma(layer_main(tables), tables), tables)
+    assert "l3_load_rows(-1, tensor(past, 0), past, 128, length, 64)" in statements(after)
+
+
+def test_it_is_part_of_every_compilation() -> None:
+    names = [stage.name for stage in lower(appended().plan).stages]
+    assert names.index("double_buffer") < names.index("kv_cache") < names.index("place_buffers")

@@ -1,0 +1,59 @@
+"""Plug-ins and runners on installations of GVSoC and ETISS, where there are some (GVSOC_HOME, ETISS_HOME)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import tvm_pulp
+from tests.tvmc.command_line import tvmc
+from tvm_pulp.report.inputs import prepare_inputs
+from tvm_pulp.sim.crosscheck import compare, measure
+
+MODEL = "zoo:autoencoder"
+GVSOC = pytest.mark.skipif("GVSOC_HOME" not in os.environ, reason="GVSOC_HOME names no installation of GVSoC")
+ETISS = pytest.mark.skipif("ETISS_HOME" not in os.environ, reason="ETISS_HOME names no installation of ETISS")
+# Per cent: without and with the model of ours in place of GVSoC's, whose constants depend on its revision.
+TOLERANCE = {"gvsoc": 3.0, "etiss": 0.1}
+
+
+def agree(device: str, engine: str, soc: str, l2: int | None = None, **settings: str) -> None:
+    """Outputs equal, cycles close."""
+    app = tvm_pulp.compile(MODEL, target=engine, soc=soc, l2=l2)
+    facts = app.metadata["tvm_pulp"]
+    inputs = prepare_inputs(facts["inputs"], None)
+    measured = [measure(app, "iss", inputs, 2, {}), measure(app, device, inputs, 2, settings)]
+    comparison = compare(measured, [layer["name"] for layer in facts["layers"]])
+    worst = comparison.worst()
+    assert comparison.differing == () and worst is not None and abs(worst) <= TOLERANCE[device]
+
+
+def plugin(simulator: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    done = tvmc(capsys, "plugin", simulator, "-o", folder, "--build")
+    assert done.status == 0, done.err
+    return str(folder)
+
+
+@GVSOC
+def test_a_network_on_gvsoc() -> None:
+    agree("gvsoc", "c", "siracusa-gvsoc")
+
+
+@GVSOC
+@pytest.mark.parametrize("preset", ["siracusa-gvsoc", "siracusa-gvsoc-banks"])
+def test_our_engine_in_gvsoc(preset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = "siracusa_tvm_pulp_banks" if preset.endswith("banks") else "siracusa_tvm_pulp"
+    agree("gvsoc", "uma-neureka", preset, plugin=plugin("gvsoc", tmp_path / "plugin", capsys), target=target)
+
+
+@GVSOC
+@pytest.mark.parametrize("engine", ["c", "uma-neureka"])
+def test_constants_in_l3_on_gvsoc(engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agree("gvsoc", engine, "siracusa-gvsoc", l2=128 << 10, plugin=plugin("gvsoc", tmp_path / "plugin", capsys))
+
+
+@ETISS
+def test_a_network_on_etiss() -> None:
+    agree("etiss", "c", "rv32-mcu")

@@ -1,0 +1,38 @@
+"""Sizes of a program by what its sections are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tvm_pulp.toolchain import build_riscv_elf
+from tvm_pulp.tvmc.mlonmcu.program_sizes import ProgramSizes, program_sizes
+
+SOURCE = """
+const int table[16] = {1};
+int counter[8] = {2};
+int cleared[32];
+__attribute__((section(".weights"))) const int weights[64] = {3};
+void _start(void) { for (int i = 0; i < 32; i++) cleared[i] = table[i & 15] + counter[i & 7] + weights[i]; }
+"""
+SCRIPT = """ENTRY(_start)
+SECTIONS {
+  . = 0x1000;
+  .text : { *(.text*) }
+  .rodata : { *(.rodata* .srodata*) }
+  .data : { *(.data* .sdata*) }
+  .sram : { *(.weights) }
+  .l2 (NOLOAD) : { *(.bss* .sbss*) }
+  /DISCARD/ : { *(.comment) *(.riscv.attributes) }
+}
+"""
+
+
+def test_sections_count_by_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "program.c").write_text(SOURCE)
+    (tmp_path / "link.ld").write_text(SCRIPT)
+    elf = build_riscv_elf([tmp_path / "program.c"], [], tmp_path / "link.ld", march="rv32imc", extra_flags=["-O1"])
+    sizes = program_sizes(elf, outside=7, arena=1000)
+    assert sizes.code > 16
+    assert (sizes.read_only, sizes.data, sizes.zeroed, sizes.outside) == (16 * 4 + 64 * 4, 8 * 4, 32 * 4 + 1000, 7)
+    sizes.write(tmp_path / "sizes.json")
+    assert ProgramSizes.read(tmp_path / "sizes.json") == sizes

@@ -1,0 +1,21 @@
+"""Data that leaves the compiler, typed: `plan.json` and `report.json` are checked when they are written and read."""
+
+from __future__ import annotations
+
+from tvm_pulp.codegen.formats.baseline_json import BaselineJson
+from tvm_pulp.codegen.formats.metadata_json import MetadataJson, metadata_schema
+from tvm_pulp.codegen.formats.plan_json import PlanJson
+from tvm_pulp.codegen.formats.report_json import ReportJson
+from tvm_pulp.codegen.formats.schema import FormatError, check_record, from_json, to_json
+
+__all__ = [
+    "BaselineJson",
+    "FormatError",
+    "MetadataJson",
+    "PlanJson",
+    "ReportJson",
+    "check_record",
+    "from_json",
+    "metadata_schema",
+    "to_json",
+]

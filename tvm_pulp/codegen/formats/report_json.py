@@ -1,0 +1,105 @@
+"""`report.json`: what a run cost. A figure that is not known is null, never zero. docs/report_json.md explains it."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from tvm_pulp.codegen.formats.plan_json import Planner
+from tvm_pulp.codegen.formats.schema import Schema
+
+# Engine -> cause -> cycles; a cause that is not told apart from others is null.
+Causes = dict[str, dict[str, int | None]]
+
+
+class Layer(Schema):
+    """A layer's share."""
+
+    name: str
+    op: str
+    # Of the model file, in their order; of a fused layer, several.
+    nodes: list[str] = Field(default_factory=list)
+    engine: str
+    form: str | None = None
+    cycles: int | None
+    estimated_cycles: int | None
+    bound_cycles: int | None
+    macs: int
+    dma_bytes: int | None
+    dma_busy_cycles: int | None
+    dma_stall_cycles: int | None
+    tiles: int | None
+    deviation_lsb: int | float
+    busy_cycles: int | None = None
+    causes: Causes | None = None
+
+
+class End(Schema):
+    """An input or output; scale and zero point are those of integers that stand for real values (`--io`)."""
+
+    name: str
+    shape: list[int]
+    dtype: str
+    scale: float | None = None
+    zero_point: int | None = None
+
+
+class Dma(Schema):
+    """Cycles in which the DMA works, in which everything waits for it, and the share that is hidden behind work."""
+
+    busy_cycles: int
+    stall_cycles: int
+    hidden_share: float | None
+
+
+class EnergyModel(Schema):
+    """Where the energy comes from: coefficients, and what each term adds."""
+
+    source: str
+    coefficients_pj: dict[str, float | None]
+    terms_uj: dict[str, float]
+
+
+class Memory(Schema):
+    """Bytes used at most, of how many; of an arena also the most that is alive at once."""
+
+    peak: int
+    capacity: int | None = None
+    largest_live_set: int | None = None
+
+
+class Host(Schema):
+    """Seconds on the machine that compiled and simulated."""
+
+    compile_s: float | None
+    build_s: float | None
+    simulate_s: float | None
+    mips: float | None
+    solver_s: float | None = None
+
+
+class ReportJson(Schema):
+    """The whole file."""
+
+    soc: str
+    target: str
+    cores: int | None = None
+    device: str | None = None
+    device_revision: str | None = None
+    cycles: int | None
+    cold_cycles: int | None = None
+    instructions: int | None
+    macs: int
+    macs_per_cycle: float | None
+    estimated_cycles: int | None
+    bound_cycles: int | None
+    dma: Dma | None
+    energy_uj: float | None
+    energy_model: EnergyModel | None
+    memory: dict[str, Memory]
+    code_bytes: int | None
+    layers: list[Layer]
+    host: Host
+    inputs: list[End]
+    outputs: list[End]
+    planner: Planner | None = None
+    causes: Causes | None = None

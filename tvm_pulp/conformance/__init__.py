@@ -1,8 +1,0 @@
-"""The conformance kit: what the tests of any accelerator call in five lines."""
-
-from __future__ import annotations
-
-from tvm_pulp.conformance.checks import Conformance
-from tvm_pulp.conformance.engine_pair import EnginePair
-
-__all__ = ["Conformance", "EnginePair"]

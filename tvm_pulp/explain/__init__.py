@@ -1,0 +1,5 @@
+"""`tvmc explain`: what the compiler makes of a model, why, and which change would save most."""
+
+from __future__ import annotations
+
+__all__ = ["explain_model", "explain_plan", "suggestions"]

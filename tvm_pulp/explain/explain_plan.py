@@ -1,0 +1,93 @@
+"""`tvmc explain`: layer by layer the engine, the reason, and what the others would have taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TextIO
+
+from tvm_pulp.explain.explain_nodes import explain_nodes
+from tvm_pulp.frontend.imported import SourceNode
+from tvm_pulp.planning.tiling.plan import LayerPlan, Plan
+from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.report.plan_table import print_state
+
+
+def _head(layer: Layer) -> str:
+    data = ", ".join(f"{t.spec}" for t in layer.inputs if t.kind != "constant")
+    made = ", ".join(str(t.spec) for t in layer.outputs)
+    macs = f", {layer.macs:,} MAC" if layer.macs else ""
+    return f"{layer.name}: {layer.operator} {data} -> {made}{macs}"
+
+
+def _print_nodes(layer: Layer, stream: TextIO) -> None:
+    """Which nodes of the model file a layer is, where its name does not say so."""
+    if layer.nodes and layer.nodes != (layer.name,):
+        print(f"    made of {', '.join(layer.nodes)}", file=stream)
+
+
+def explain_source(network: Network, stream: TextIO, nodes: Sequence[SourceNode] = ()) -> None:
+    """Without a cluster: what became of every node of the file, then the layers in order."""
+    if nodes:
+        explain_nodes(nodes, network, stream)
+        print("", file=stream)
+    for layer in network.layers:
+        print(_head(layer), file=stream)
+        if layer.operator.startswith("tir."):
+            print("    ordinary Relax operator, compiled to plain C by TVM: not in the integer dialect", file=stream)
+        elif layer.is_float:
+            print(f"    float operator qnn.{layer.operator}", file=stream)
+        else:
+            print(f"    integer dialect operator qnn.{layer.operator}", file=stream)
+        _print_nodes(layer, stream)
+    total = sum(not layer.is_float for layer in network.layers)
+    print(f"{total} of {len(network.layers)} layers in the integer dialect, {network.macs:,} MAC", file=stream)
+
+
+def explain_plan(plan: Plan, stream: TextIO) -> None:
+    """With a cluster: the choice, the alternatives and the refusals."""
+    for layer in plan.layers:
+        print(_head(layer.layer), file=stream)
+        if layer.layer.parts:
+            inside = ", ".join(f"{part.name} ({part.operator})" for part in layer.layer.parts)
+            print(f"    a region of {inside}", file=stream)
+        for line in _choice(layer):
+            print(f"    {line}", file=stream)
+        _print_nodes(layer.layer, stream)
+    macs: dict[str, int] = {}
+    cycles: dict[str, int] = {}
+    for layer in plan.layers:
+        macs[layer.engine] = macs.get(layer.engine, 0) + layer.layer.macs
+        cycles[layer.engine] = cycles.get(layer.engine, 0) + layer.added_cycles
+    print_state(plan.network, stream)
+    print(f"MACs by engine: {_shares(macs)}; about {plan.estimated_cycles:,} cycles in all", file=stream)
+    print(f"time by engine: {_shares(cycles)}", file=stream)
+
+
+def _shares(amounts: dict[str, int]) -> str:
+    total = max(1, sum(amounts.values()))
+    return ", ".join(f"{engine} {100 * amount / total:.1f} %" for engine, amount in amounts.items())
+
+
+def _choice(plan: LayerPlan) -> list[str]:
+    tiling = plan.tiling
+    count = len(plan.tiles)
+    tiles = f"{count} tile{'s' if count > 1 else ''} of {'x'.join(map(str, tiling.size))}"
+    # What others offer is without any overlap; what is chosen is as it runs in the plan.
+    cost = f"about {plan.added_cycles:,} cycles in the plan, {tiles}, {tiling.l1_bytes:,} bytes of L1"
+    lines = [f"-> {plan.engine}, {tiling.form.name}: {cost}"]
+    note = getattr(getattr(tiling.form, "arithmetic", None), "why_not_native", "")
+    if note:
+        lines.append(f"   the cores requantize because {note}")
+    deviation = getattr(getattr(tiling.form, "arithmetic", None), "deviation", 0)
+    if deviation:
+        lines.append(f"   native requantization deviates by at most {deviation} LSB")
+    for offer in plan.offers:
+        if (offer.engine, offer.form) == (plan.engine, tiling.form.name):
+            continue
+        known = [] if offer.cycles is None else [f"about {offer.cycles:,} cycles alone"]
+        cost = ", ".join([*known, *([offer.reason] if offer.reason else [])])
+        lines.append(f"not {offer.engine}, {offer.form}: {cost}")
+    for refusal in plan.refusals:
+        remedy = f"; {refusal.remedy} and it would run there" if refusal.remedy else ""
+        lines.append(f"not {refusal.engine}: {refusal.reason}{remedy}")
+    return lines

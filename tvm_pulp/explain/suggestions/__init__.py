@@ -1,0 +1,8 @@
+"""Which changes of a model or its quantization would save most, each of them planned."""
+
+from __future__ import annotations
+
+from tvm_pulp.explain.suggestions.base import Base
+from tvm_pulp.explain.suggestions.suggest import Suggestion, print_suggestions, suggest
+
+__all__ = ["Base", "Suggestion", "print_suggestions", "suggest"]

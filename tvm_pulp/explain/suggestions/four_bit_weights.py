@@ -1,0 +1,54 @@
+"""Change: weights of four bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant
+from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.operator import PREFIX
+
+_WEIGHTED = ("conv2d", "dense")
+_LOW, _HIGH = -8, 7
+
+
+def four_bit_weights(base: Base) -> Change | None:
+    """Layers on accelerators: the cores multiply bytes whatever they hold."""
+    cycles = base.cycles_of(lambda layer: layer.engine != "cluster" and _has_bytes(layer.layer))
+    if not cycles:
+        return None
+    return Change(
+        "four-bit-weights",
+        "weights of 4 bits: `tvmc quantize --weight-bits 4` says what that costs in accuracy",
+        cycles,
+        lambda options: planned_cycles(options, base.imported, _FourBits().run),
+    )
+
+
+def _has_bytes(layer: Layer) -> bool:
+    """Whether a product has constant weights that need more than four bits."""
+    for part in layer.parts or (layer,):
+        if part.operator in _WEIGHTED:
+            data = part.inputs[1].storage.data
+            if data is not None and data.size and (data.min() < _LOW or data.max() > _HIGH):
+                return True
+    return False
+
+
+class _FourBits(Rewriter):
+    """Weights cut to four bits: another network, of the same work."""
+
+    def visit(self, variable: Any, value: Any) -> Any:
+        weights = constant(value.args[1]) if any(qnn.is_qnn(value, name) for name in _WEIGHTED) else None
+        if weights is None or weights.dtype.kind not in "iu" or weights.dtype.itemsize != 1:
+            return value
+        # Of a weight without a sign, the step in the middle is its zero.
+        middle = 0 if weights.dtype == np.int8 else 128
+        cut = np.clip(weights.astype(np.int64) - middle, _LOW, _HIGH) + middle
+        operands = [value.args[0], relax.const(cut.astype(weights.dtype)), *value.args[2:]]
+        return qnn.emit(value.op.name.removeprefix(PREFIX), operands, qnn.attributes(value))

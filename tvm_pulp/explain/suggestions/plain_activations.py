@@ -1,0 +1,37 @@
+"""Change: ReLU, which requantization clips for nothing, in place of functions that are looked up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvm_pulp import qnn
+from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.operator import spec_of
+
+_FUNCTIONS = ("lookup", "gelu", "hardswish")
+
+
+def plain_activations(base: Base) -> Change | None:
+    cycles = base.cycles_of(lambda layer: any(p.operator in _FUNCTIONS for p in _parts(layer.layer)))
+    if not cycles:
+        return None
+    return Change(
+        "plain-activations",
+        "ReLU in place of other activation functions: it is part of the layer before",
+        cycles,
+        lambda options: planned_cycles(options, base.imported, _Dropped().run),
+    )
+
+
+def _parts(layer: Layer) -> tuple[Layer, ...]:
+    return layer.parts or (layer,)
+
+
+class _Dropped(Rewriter):
+    def visit(self, variable: Any, value: Any) -> Any:
+        if not any(qnn.is_qnn(value, name) for name in _FUNCTIONS):
+            return value
+        source, result = spec_of(value.args[0]), spec_of(variable)
+        return value.args[0] if (source.shape, source.dtype) == (result.shape, result.dtype) else value

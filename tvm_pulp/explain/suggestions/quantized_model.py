@@ -1,0 +1,51 @@
+"""Change: quantize a model that is float."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
+from tvm_pulp.frontend.imported import ImportOptions
+from tvm_pulp.frontend.load import import_onnx_graph
+from tvm_pulp.frontend.quantize import quick_model
+
+_SAMPLES = 2
+
+
+def quantized_model(base: Base) -> Change | None:
+    """Cycles do not depend on what it is calibrated with: seeded noise does."""
+    can_be_read = not isinstance(base.model, str | Path) or Path(base.model).suffix.lower() in (".onnx", ".pt2")
+    if base.imported.dialect != "float" or not can_be_read:
+        return None
+    try:
+        shapes = {t.source: t.spec for t in base.plan.network.inputs}
+        rng = np.random.default_rng(0)
+        samples = {
+            name: rng.standard_normal((_SAMPLES, *spec.shape)).astype(spec.dtype)
+            for name, spec in shapes.items()
+            if spec.dtype.startswith("float")
+        }
+        made = quick_model(base.model, samples) if len(samples) == len(shapes) else None
+    except UserError:
+        return None  # without onnxruntime, or a model that it does not run
+    if made is None:
+        return None
+    return Change(
+        "quantized-model",
+        "int8 in place of float: `tvmc quantize` says what that costs in accuracy",
+        base.cycles_of(lambda layer: layer.layer.is_float),
+        lambda options: _planned(options, made),
+    )
+
+
+def _planned(options: Any, model: Any) -> int:
+    from tvm_pulp.frontend.onnx_file import from_model
+
+    shapes = {name: tuple(shape) for name, shape in options.input_shapes.items()}
+    imported = import_onnx_graph(from_model(model), ImportOptions(None, shapes, {}, ()))
+    return planned_cycles(replace(options, input_types={}, sample_inputs=()), imported)

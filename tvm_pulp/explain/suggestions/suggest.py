@@ -1,0 +1,84 @@
+"""Plans what could be different, and keeps what saves most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TextIO
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
+from tvm_pulp.explain.suggestions.four_bit_weights import four_bit_weights
+from tvm_pulp.explain.suggestions.inexact_rounding import inexact_rounding
+from tvm_pulp.explain.suggestions.integer_ends import integer_ends
+from tvm_pulp.explain.suggestions.last_softmax import last_softmax
+from tvm_pulp.explain.suggestions.plain_activations import plain_activations
+from tvm_pulp.explain.suggestions.quantized_model import quantized_model
+from tvm_pulp.explain.suggestions.separable_convolution import separable_convolution
+from tvm_pulp.explain.suggestions.symmetric_activations import symmetric_activations
+
+CHANGES: tuple[Callable[[Base], Change | None], ...] = (
+    quantized_model,
+    inexact_rounding,
+    four_bit_weights,
+    integer_ends,
+    symmetric_activations,
+    plain_activations,
+    last_softmax,
+    separable_convolution,
+    partial(separable_convolution, rank=1),
+    partial(separable_convolution, rank=2),
+)
+# A change that cannot save this part of the cycles is not planned, and one that does not is not mentioned.
+_WORTH = 0.01
+# Changes that are planned at most.
+_MOST_PLANS = 6
+# The solver's time grows with a network: larger ones are compared by the quick planner.
+_MOST_LAYERS = 48
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A change and what it is expected to save."""
+
+    name: str
+    advice: str
+    saved_cycles: int
+    # Of the network as it is, by the planner that the saving was found with.
+    base_cycles: int
+
+
+def suggest(base: Base, count: int) -> list[Suggestion]:
+    """Those that save most first; at most so many. What cannot save more than those found is not planned."""
+    least = _WORTH * base.plan.estimated_cycles
+    known = [change for change in (offer(base) for offer in CHANGES) if change is not None]
+    worth = sorted((c for c in known if c.bound_cycles > least), key=lambda c: -c.bound_cycles)[:_MOST_PLANS]
+    options, before = base.options, base.plan.estimated_cycles
+    if worth and len(base.plan.layers) > _MOST_LAYERS and options.planner is None and options.double_buffer:
+        options = replace(options, planner="greedy")
+        before = planned_cycles(options, base.imported)
+    found: list[Suggestion] = []
+    for change in worth:
+        if len(found) >= count and change.bound_cycles <= found[count - 1].saved_cycles:
+            break
+        try:
+            saved = before - change.planned_cycles(options)
+        except UserError:
+            continue  # what it would become does not fit
+        if saved > _WORTH * before:
+            found.append(Suggestion(change.name, change.advice, saved, before))
+            found.sort(key=lambda suggestion: -suggestion.saved_cycles)
+    return found[:count]
+
+
+def print_suggestions(suggestions: list[Suggestion], stream: TextIO) -> None:
+    if not suggestions:
+        print(
+            "no change of the model or its quantization that was planned saves one percent of the cycles", file=stream
+        )
+        return
+    print("what would save most, each change planned by itself:", file=stream)
+    for number, made in enumerate(suggestions, start=1):
+        share = 100 * made.saved_cycles / max(1, made.base_cycles)
+        print(f"  {number}. about {made.saved_cycles:,} cycles ({share:.0f} %): {made.advice}", file=stream)

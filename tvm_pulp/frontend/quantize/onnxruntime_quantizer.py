@@ -1,0 +1,184 @@
+"""onnxruntime's quantizer with the settings that are fast here.
+
+QDQ form with static scales; activations int8; weights symmetric, per channel, 8 or 4 bits. Activations are symmetric
+where a convolution pads them and they can be negative: padding is a true zero then and costs nothing. What a ReLU made
+uses all 256 steps: its zero point is the lowest value, which the accelerator stores as an unsigned zero. An input whose
+samples are multiples of one step, as those of pictures are, keeps that step: it loses nothing. Masks of
+minus infinity become low enough numbers (`finite_masks`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.quantize.finite_masks import with_finite_masks
+from tvm_pulp.frontend.quantize.session import Feeds
+
+_MOST_LEVELS = 256
+_GRID_TOLERANCE = 1e-3
+METHODS = ("minmax", "entropy", "percentile")
+# Layers that have weights: what a sensitivity table and a choice of precision are about.
+WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+
+
+class Quantizer:
+    """A model whose ranges were observed once; quantized as often as wanted."""
+
+    def __init__(self, model: Any, samples: Sequence[Feeds], method: str, weight_bits: int) -> None:
+        from onnxruntime import quantization
+
+        kinds = quantization.CalibrationMethod
+        chosen = {"minmax": kinds.MinMax, "entropy": kinds.Entropy, "percentile": kinds.Percentile}[method]
+
+        def extremes(masked: Any) -> Callable[[str], tuple[float, float]]:
+            found = _ranges(masked, samples, kinds.MinMax)
+            return lambda name: _range(found, name)
+
+        self.model, self._weight_bits = with_finite_masks(_copied(model), extremes), weight_bits
+        self._inputs = {name: grid([sample[name] for sample in samples]) for name in samples[0]}
+        self._ranges = _ranges(self.model, samples, chosen)
+
+    def layers(self) -> list[str]:
+        """Names of nodes with weights, in order."""
+        return [node.name for node in self.model.graph.node if node.op_type in WEIGHTED]
+
+    def quantized(self, keep: Collection[str] = (), only: str | None = None) -> Any:
+        """The model with all layers quantized but those kept in float; or with one layer alone."""
+        from onnxruntime import quantization
+        from onnxruntime.quantization.registry import QDQRegistry, QLinearOpsRegistry
+
+        types = quantization.QuantType
+        options: dict[str, Any] = {
+            "ActivationSymmetric": False,
+            "WeightSymmetric": True,
+            "TensorQuantOverrides": self._overrides(),
+        }
+        with _quiet():
+            made = quantization.QDQQuantizer(
+                _copied(self.model),
+                True,  # per channel
+                False,
+                types.QInt8 if self._weight_bits == 8 else types.QInt4,
+                types.QInt8,
+                self._ranges,
+                [] if only is None else [only],
+                sorted(keep),
+                sorted({*QLinearOpsRegistry, *QDQRegistry}),
+                options,
+            )
+            made.quantize_model()
+            return made.model.model
+
+    def _overrides(self) -> dict[str, list[dict[str, Any]]]:
+        made: dict[str, list[dict[str, Any]]] = {name: [{"symmetric": True}] for name in self._symmetric()}
+        for name, found in self._inputs.items():
+            if found is not None:
+                step, zero_point = found
+                made[name] = [{"scale": np.array(step, np.float32), "zero_point": np.array(zero_point, np.int8)}]
+        return made
+
+    def _symmetric(self) -> list[str]:
+        """Activations that a convolution pads and that can be negative."""
+        constants = {i.name for i in self.model.graph.initializer}
+        found = []
+        for node in self.model.graph.node:
+            if node.op_type == "Conv" and node.input[0] not in constants and _pads(node):
+                low, _ = _range(self._ranges, node.input[0])
+                if low < 0:
+                    found.append(node.input[0])
+        return sorted(set(found))
+
+
+def grid(samples: Sequence[np.ndarray]) -> tuple[float, int] | None:
+    """Scale and zero point of int8 in which samples are exact: multiples of one step, 256 of them at most."""
+    levels = np.unique(np.concatenate([sample.reshape(-1) for sample in samples]))
+    if levels.dtype.kind != "f" or not 2 <= len(levels) <= _MOST_LEVELS:
+        return None
+    step = float(np.diff(levels.astype(np.float64)).min())
+    low, high = (round(float(end) / step) for end in (levels[0], levels[-1]))
+    exact = np.abs(levels / step - np.rint(levels / step)).max() < _GRID_TOLERANCE
+    low, high = min(low, 0), max(high, 0)
+    if not exact or high - low >= _MOST_LEVELS:
+        return None
+    if low >= -_MOST_LEVELS // 2 and high < _MOST_LEVELS // 2:
+        return step, 0  # padding with zeros is free then
+    # What was not seen lies above as often as below.
+    return step, -128 - low if low == 0 or high - low == _MOST_LEVELS - 1 else -((low + high + 1) // 2)
+
+
+def _pads(node: Any) -> bool:
+    stated = {a.name: a for a in node.attribute}
+    automatic = stated["auto_pad"].s.decode() if "auto_pad" in stated else "NOTSET"
+    return automatic.startswith("SAME") or ("pads" in stated and any(stated["pads"].ints))
+
+
+def _ranges(model: Any, samples: Sequence[Feeds], method: Any) -> Any:
+    """Of every activation that a quantizer may want to know about."""
+    with _quiet(), tempfile.TemporaryDirectory() as folder:
+        calibrator = _calibrator(model, Path(folder), method)
+        try:
+            calibrator.collect_data(_reader(samples))
+            return calibrator.compute_data()
+        except Exception as error:
+            reason = " ".join(str(error).split())[:200]
+            raise UserError(f"calibration: onnxruntime does not run the model with it ({reason})") from None
+
+
+def _range(ranges: Any, name: str) -> tuple[float, float]:
+    try:
+        low, high = ranges[name].range_value
+    except (KeyError, AttributeError, TypeError):
+        return 0.0, 0.0
+    return float(np.min(low)), float(np.max(high))
+
+
+def _copied(model: Any) -> Any:
+    import onnx
+
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    return made
+
+
+def _calibrator(model: Any, folder: Path, method: Any) -> Any:
+    import onnx
+    from onnxruntime import quantization
+    from onnxruntime.quantization.registry import QDQRegistry, QLinearOpsRegistry
+
+    source = folder / "float.onnx"
+    onnx.save(model, str(source))
+    types = sorted({*QLinearOpsRegistry, *QDQRegistry})
+    target = str(folder / "observed.onnx")
+    return quantization.create_calibrator(source, types, augmented_model_path=target, calibrate_method=method)
+
+
+def _reader(samples: Sequence[Feeds]) -> Any:
+    from onnxruntime import quantization
+
+    class Reader(quantization.CalibrationDataReader):
+        def __init__(self) -> None:
+            self._left = iter(samples)
+
+        def get_next(self) -> Any:
+            return next(self._left, None)
+
+    return Reader()
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """The quantizer's advice is not ours to show."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)

@@ -1,0 +1,134 @@
+"""Builds the float twin of a classifier of the zoo: the same layers with real weights, as an exporter writes them.
+
+It has the methods of `Builder` that convolutional networks call. Batch normalization is folded into the convolutions;
+its constants are chosen from what arrives on labelled data. The last layer is fitted to the labels, so that the twin
+tells classes apart; layers before it are random, and most of their ReLUs let most values pass: a deep random network
+whose ReLUs do not is chaotic, and makes of every last digit another answer, as no trained network does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from tvm_pulp.frontend.zoo.builder import same_pads
+from tvm_pulp.frontend.zoo.integer_math import convolve_as
+from tvm_pulp.frontend.zoo.random_stream import RandomStream
+
+_OPSET, _IR_VERSION = 17, 8
+_RIDGE = 1e-1
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A value of the graph with its calibration data, batch first."""
+
+    name: str
+    values: np.ndarray
+
+
+class FloatBuilder:
+    """A network under construction."""
+
+    def __init__(self, name: str, seed: int, labels: np.ndarray) -> None:
+        self._labels = labels
+        self._name, self._key = name, (name, seed)
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        self._inputs: list[Any] = []
+        self._outputs: list[Any] = []
+
+    def random(self, name: str) -> RandomStream:
+        """Numbers that belong to one tensor, whatever else the network holds."""
+        return RandomStream(*self._key, name)
+
+    def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
+        self._inputs.append(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, list(samples[0].shape)))
+        return Value(name, np.concatenate(samples).astype(np.float64))
+
+    def output(self, value: Value) -> None:
+        shape = [1, *value.values.shape[1:]]
+        self._outputs.append(helper.make_tensor_value_info(value.name, onnx.TensorProto.FLOAT, shape))
+
+    def model(self) -> Any:
+        """The finished model."""
+        graph = helper.make_graph(self._nodes, self._name, self._inputs, self._outputs, self._constants)
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
+        onnx.checker.check_model(made)
+        return made
+
+    def conv(
+        self,
+        name: str,
+        x: Value,
+        channels: int,
+        kernel: Sequence[int],
+        strides: Sequence[int] = (1, 1),
+        relu: bool = True,
+        depthwise: bool = False,
+    ) -> Value:
+        """Conv with padding "same" and folded batch normalization; optionally ReLU."""
+        inputs = x.values.shape[1]
+        weight = self.random(f"{name}_weight").normal(channels, 1 if depthwise else inputs, *kernel)
+        pads, groups = same_pads(x.values.shape[2:], kernel, strides), inputs if depthwise else 1
+        values = convolve_as(np.float64, x.values, weight, strides, pads, groups)
+        slope, bias = self._normalization(name, values)
+        weight = weight * slope.reshape(-1, 1, 1, 1)
+        operands = [x.name, self._constant(f"{name}_weight", weight), self._constant(f"{name}_bias", bias)]
+        windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": list(pads)}
+        linear = f"{name}_linear" if relu else name
+        self._node("Conv", operands, linear, group=groups, **windows)
+        along = (1, -1, 1, 1)
+        return self._activated(name, Value(linear, values * slope.reshape(along) + bias.reshape(along)), relu)
+
+    def classifier(self, name: str, x: Value, classes: int) -> Value:
+        """Gemm that tells the classes apart: ridge regression of the labels."""
+        mean, wanted = x.values.mean(axis=0), np.where(np.arange(classes) == self._labels[:, None], 1.0, 0.0)
+        centred = x.values - mean
+        scatter = centred.T @ centred
+        ridge = _RIDGE * np.trace(scatter) / len(mean) * np.eye(len(mean))
+        weight = np.linalg.solve(scatter + ridge, centred.T @ (wanted - wanted.mean(axis=0))).T
+        bias = wanted.mean(axis=0) - weight @ mean
+        return Value(self._gemm(name, x, weight, bias), x.values @ weight.T + bias)
+
+    def residual(self, name: str, a: Value, b: Value, relu: bool = False) -> Value:
+        linear = f"{name}_linear" if relu else name
+        self._node("Add", [a.name, b.name], linear)
+        return self._activated(name, Value(linear, a.values + b.values), relu)
+
+    def spatial_mean(self, name: str, x: Value) -> Value:
+        """Global average pool."""
+        self._node("GlobalAveragePool", [x.name], f"{name}_kept")
+        self._node("Flatten", [f"{name}_kept"], name)
+        return Value(name, x.values.mean(axis=(2, 3)))
+
+    def _normalization(self, name: str, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Slope and bias per channel that the calibration data gets zero mean and unit deviation by, then some."""
+        axes = tuple(a for a in range(values.ndim) if a != 1)
+        channels = values.shape[1]
+        gain = self.random(f"{name}_gain").uniform(0.6, 1.4, channels)
+        offset = self.random(f"{name}_offset").uniform(0.5, 2.0, channels)
+        slope = gain / np.maximum(values.std(axis=axes), 1e-6)
+        return slope, offset - values.mean(axis=axes) * slope
+
+    def _gemm(self, name: str, x: Value, weight: np.ndarray, bias: np.ndarray) -> str:
+        operands = [x.name, self._constant(f"{name}_weight", weight), self._constant(f"{name}_bias", bias)]
+        return self._node("Gemm", operands, name, transB=1)
+
+    def _activated(self, name: str, value: Value, relu: bool) -> Value:
+        if not relu:
+            return value
+        return Value(self._node("Relu", [value.name], name), np.maximum(value.values, 0))
+
+    def _constant(self, name: str, values: np.ndarray) -> str:
+        self._constants.append(numpy_helper.from_array(values.astype(np.float32), name))
+        return name
+
+    def _node(self, op: str, operands: Sequence[str], output: str, **attributes: Any) -> str:
+        self._nodes.append(helper.make_node(op, list(operands), [output], name=output, **attributes))
+        return output

@@ -1,0 +1,169 @@
+"""Builds networks as QDQ ONNX: float operators between QuantizeLinear and DequantizeLinear.
+
+Each call appends nodes and computes them on calibration data, so that every scale is chosen from what really arrives.
+Scales keep a few bits only: another machine's last float digit must not change a model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from tvm_pulp.frontend.zoo.random_stream import RandomStream
+
+_OPSET, _IR_VERSION = 17, 8
+_SCALE_BITS = 8
+_ELEMENT = {"int8": onnx.TensorProto.INT8, "uint8": onnx.TensorProto.UINT8}
+
+
+def short_scale(largest: float, steps: int) -> float:
+    """A scale of a few bits whose `steps` steps just cover `largest`."""
+    mantissa, exponent = math.frexp(largest / steps)
+    return math.ldexp(math.ceil(mantissa * (1 << _SCALE_BITS)), exponent - _SCALE_BITS)
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A float value of the graph with its calibration data, batch first; quantized ones know their integers' name."""
+
+    name: str
+    values: np.ndarray
+    integers: str = ""
+    scale: float = 0.0
+    zero_point: int = 0
+    dtype: str = ""
+
+
+class QdqBuilder:
+    """A network under construction."""
+
+    def __init__(self, name: str, seed: int, weight_bits: int = 8) -> None:
+        self.outputs: list[Value] = []
+        self._name, self._key = name, (name, seed)
+        self._weight_limit = (1 << (weight_bits - 1)) - 1
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        self._inputs: list[Any] = []
+        self._declared: list[Any] = []
+
+    def random(self, name: str) -> RandomStream:
+        """Numbers that belong to one tensor, whatever else the network holds."""
+        return RandomStream(*self._key, name)
+
+    def constant(self, name: str, values: Any) -> str:
+        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        return name
+
+    def node(self, op: str, operands: Sequence[str], output: str, **attributes: Any) -> str:
+        """Append a node named like its output."""
+        self._nodes.append(helper.make_node(op, list(operands), [output], name=output, **attributes))
+        return output
+
+    def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
+        """An int8 graph input; one step is 1/32."""
+        self._inputs.append(helper.make_tensor_value_info(name, onnx.TensorProto.INT8, list(samples[0].shape)))
+        return self._dequantized(name, name, np.concatenate(samples).astype(np.float64) / 32, 1 / 32, 0, "int8")
+
+    def output(self, value: Value) -> None:
+        """Make a quantized value a graph output, as integers."""
+        self.outputs.append(value)
+        shape = [1, *value.values.shape[1:]]
+        self._declared.append(helper.make_tensor_value_info(value.integers, _ELEMENT[value.dtype], shape))
+
+    def model(self) -> Any:
+        """The finished model."""
+        graph = helper.make_graph(self._nodes, self._name, self._inputs, self._declared, self._constants)
+        opsets = [helper.make_opsetid("", _OPSET)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="tvm_pulp.zoo")
+
+    def _dequantized(
+        self, name: str, integers: str, values: np.ndarray, scale: float, zero_point: int, dtype: str
+    ) -> Value:
+        operands = [self.constant(f"{name}_scale", np.float32(scale))]
+        operands.append(self.constant(f"{name}_zero", np.asarray(zero_point, dtype)))
+        self.node("DequantizeLinear", [integers, *operands], f"{name}_real")
+        return Value(f"{name}_real", values, integers, scale, zero_point, dtype)
+
+    def quantized(self, name: str, value: Value, like: Value | None = None) -> Value:
+        """Quantize and dequantize: unsigned for values that are never negative, with a zero point where skewed."""
+        low, high = min(float(value.values.min()), 0.0), max(float(value.values.max()), 1e-6)
+        if like is not None:
+            dtype, scale, zero_point = like.dtype, like.scale, like.zero_point
+        elif low == 0.0:
+            dtype, scale, zero_point = "uint8", short_scale(high, 255), 0
+        elif -low < 0.5 * high:
+            dtype, scale = "int8", short_scale(high - low, 254)
+            zero_point = -127 + round(-low / scale)
+        else:
+            dtype, scale, zero_point = "int8", short_scale(max(-low, high), 127), 0
+        limits = np.iinfo(dtype)
+        rounded = np.clip(np.rint(value.values / scale) + zero_point, limits.min, limits.max)
+        parameters = [self.constant(f"{name}_to_scale", np.float32(scale))]
+        parameters.append(self.constant(f"{name}_to_zero", np.asarray(zero_point, dtype)))
+        self.node("QuantizeLinear", [value.name, *parameters], name)
+        return self._dequantized(name, name, (rounded - zero_point) * scale, scale, zero_point, dtype)
+
+    def weight(self, name: str, rows: int, columns: int) -> tuple[str, np.ndarray, np.ndarray]:
+        """A matrix of int8 with one scale per column: (name of the float matrix, its values, the scales)."""
+        real = self.random(name).normal(rows, columns) / math.sqrt(rows)
+        scales = np.array([short_scale(float(s), self._weight_limit) for s in np.abs(real).max(axis=0)])
+        integers = np.rint(real / scales).astype(np.int8)
+        operands = [self.constant(name, integers), self.constant(f"{name}_scale", scales.astype(np.float32))]
+        operands.append(self.constant(f"{name}_zero", np.zeros(columns, np.int8)))
+        return self.node("DequantizeLinear", operands, f"{name}_real", axis=1), integers * scales, scales
+
+    def linear(self, name: str, x: Value, columns: int, bias: bool = True) -> Value:
+        """MatMul with quantized weights and, optionally, a bias in units of the accumulator."""
+        matrix, values, scales = self.weight(f"{name}_weight", x.values.shape[-1], columns)
+        product = self.node("MatMul", [x.name, matrix], f"{name}_product")
+        total = x.values @ values
+        if bias:
+            units = np.float32(x.scale) * scales.astype(np.float32)
+            stored = np.rint(0.1 * self.random(f"{name}_bias").normal(columns) / units).astype(np.int32)
+            operands = [self.constant(f"{name}_bias", stored), self.constant(f"{name}_bias_scale", units)]
+            real = self.node("DequantizeLinear", operands, f"{name}_bias_real", axis=0)
+            product = self.node("Add", [product, real], f"{name}_sum")
+            total = total + stored * units.astype(np.float64)
+        return self.quantized(name, Value(product, total))
+
+    def apply(self, op: str, name: str, values: np.ndarray, *operands: Value, **attributes: Any) -> Value:
+        """A float operator whose result the caller has computed; not quantized."""
+        return Value(self.node(op, [o.name for o in operands], f"{name}_{op.lower()}", **attributes), values)
+
+    def add(self, name: str, a: Value, b: Value) -> Value:
+        return self.quantized(name, self.apply("Add", name, a.values + b.values, a, b))
+
+    def multiply(self, name: str, a: Value, b: Value) -> Value:
+        return self.quantized(name, self.apply("Mul", name, a.values * b.values, a, b))
+
+    def matmul(self, name: str, a: Value, b: Value) -> Value:
+        return self.quantized(name, self.apply("MatMul", name, a.values @ b.values, a, b))
+
+    def moved(self, op: str, name: str, x: Value, values: np.ndarray, *shape: int, **attributes: Any) -> Value:
+        """Reshape or Transpose, between quantizations of the same scale as exporters write them."""
+        operands = [x.name]
+        if op == "Reshape":
+            operands.append(self.constant(f"{name}_shape", np.array([1, *shape], np.int64)))
+        return self.quantized(name, Value(self.node(op, operands, f"{name}_moved", **attributes), values), like=x)
+
+    def heads(self, name: str, x: Value, heads: int, *axes: int) -> Value:
+        """[batch, tokens, width] as [batch, tokens, heads, width / heads], then permuted."""
+        batch, tokens, width = x.values.shape
+        split = x.values.reshape(batch, tokens, heads, width // heads)
+        apart = self.moved("Reshape", f"{name}_split", x, split, tokens, heads, width // heads)
+        return self.moved("Transpose", f"{name}_heads", apart, split.transpose(axes), perm=list(axes))
+
+    def softmax(self, name: str, scores: Value, divisor: float) -> Value:
+        """Softmax of scaled scores over the last axis."""
+        scaled = scores.values / divisor
+        divided = self.node("Div", [scores.name, self.constant(f"{name}_root", np.float32(divisor))], f"{name}_scaled")
+        logits = self.quantized(f"{name}_logits", Value(divided, scaled))
+        e = np.exp(logits.values - logits.values.max(axis=-1, keepdims=True))
+        weights = self.apply("Softmax", name, e / e.sum(axis=-1, keepdims=True), logits, axis=-1)
+        return self.quantized(name, weights)

@@ -1,0 +1,119 @@
+"""Layers with one multiplier of eight bits per tensor: what accelerators without constants per channel compute."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tvm_pulp.frontend.zoo import calibration
+from tvm_pulp.frontend.zoo import transformer_layers as layers
+from tvm_pulp.frontend.zoo.builder import Builder, Tensor
+from tvm_pulp.frontend.zoo.calibration import Requantization
+from tvm_pulp.frontend.zoo.onnx_graph import number
+
+LARGEST_MULTIPLIER = 255
+BIAS_DEVIATION = 0.05
+# What the most probable logits reach, in octaves: a step is ln 2.
+LOGIT_REACH = 9.0
+# Of GELU: an input of 127 stands for this.
+GELU_REACH = 4.0
+# Of biases in steps of what they are added to, and bits of the weights behind the point.
+NO_NORM_DEVIATION, NO_NORM_SHIFT = 2.0, 8
+
+
+def eight_bits(scale: float, signed: bool = True) -> Requantization:
+    """The multiplier of eight bits and the shift that come nearest to a scale."""
+    shift = math.floor(math.log2(LARGEST_MULTIPLIER / scale))
+    return Requantization(np.full(1, round(scale * 2.0**shift)), np.zeros(1, np.int64), shift, signed)
+
+
+def rescale(builder: Builder, name: str, acc: Tensor, high: float = 127.0) -> Tensor:
+    """RequantShift that brings what calibration saw to `high`."""
+    rule = eight_bits(high / calibration.reach(acc.values, signed=True))
+    return builder.requantize(name, acc, rule, step=acc.step / (int(rule.mul[0]) * 2.0**-rule.shift))
+
+
+def linear(builder: Builder, name: str, x: Tensor, channels: int) -> Tensor:
+    """Projection with bias."""
+    return rescale(builder, name, layers.projection(builder, name, x, channels, BIAS_DEVIATION))
+
+
+def linear_relu(builder: Builder, name: str, x: Tensor, channels: int) -> Tensor:
+    """Projection with bias, cut off below zero: a RequantShift to 128 levels without a sign."""
+    acc = layers.projection(builder, name, x, channels, BIAS_DEVIATION)
+    rule = eight_bits(127 / calibration.reach(acc.values, signed=True), signed=False)
+    made = builder.requantize(name, acc, rule, step=acc.step / (int(rule.mul[0]) * 2.0**-rule.shift), levels=128)
+    return Tensor(name, made.values, 127, made.step)
+
+
+def linear_gelu(builder: Builder, name: str, x: Tensor, channels: int) -> Tensor:
+    """Projection with bias and GELU, which keeps the step."""
+    made = linear(builder, f"{name}_linear", x, channels)
+    acc = layers.gelu_accumulator(builder, name, made, GELU_REACH)
+    one = acc.bound / made.bound
+    return builder.requantize(name, acc, eight_bits(1 / one), step=made.step)
+
+
+def residual_sum(builder: Builder, name: str, a: Tensor, b: Tensor) -> Tensor:
+    """Sum of two tensors: the one with the finer step is brought to the other's, which stays as it is."""
+    fine, coarse = (a, b) if a.step < b.step else (b, a)
+    scaled = builder.requantize(f"{name}_scaled", fine, eight_bits(fine.step / coarse.step), step=coarse.step)
+    return builder.add(f"{name}_sum", coarse, scaled)
+
+
+def residual(builder: Builder, name: str, a: Tensor, b: Tensor) -> Tensor:
+    """Sum of two tensors, requantized."""
+    return rescale(builder, name, residual_sum(builder, name, a, b))
+
+
+def no_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
+    """A weight and a bias per column, and the step that results: one multiplication in place of a normalization."""
+    columns = x.values.shape[-1]
+    weight = builder.random(f"{name}_weight").uniform(0.8, 1.2, columns)
+    bias = builder.random(f"{name}_bias").normal(columns) * NO_NORM_DEVIATION
+    scale = 127 / calibration.reach(x.values * weight + bias, signed=True)
+    one = 1 << NO_NORM_SHIFT
+    integers = [np.rint(weight * scale * one).astype(np.int64), np.rint((bias * scale + 0.5) * one).astype(np.int64)]
+    names = [builder.graph.constant(f"{name}_{n}", v) for n, v in zip(("weight", "bias"), integers, strict=True)]
+    builder.graph.node("iNoNorm", [x.name, *names], name, private=True, D=one, n_levels=256, mul=1)
+    values = np.clip((x.values * integers[0] + integers[1]) >> NO_NORM_SHIFT, -128, 127)
+    return Tensor(name, values, 128, x.step / scale)
+
+
+def octave_softmax(builder: Builder, name: str, logits: Tensor, levels: int = 256) -> Tensor:
+    """Softmax over logits that step in octaves, in groups of 16; 128 levels give int8."""
+    attributes = {"n_levels": number(levels, 1), "group_width": 16}
+    builder.graph.node("OctaveSoftmax", [logits.name], name, private=True, **attributes)
+    values = _octave_softmax(logits.values, levels - 1)
+    return Tensor(name, values, levels - 1, 1 / (levels - 1), signed=levels == 128)
+
+
+def _octave_softmax(x: np.ndarray, largest: int) -> np.ndarray:
+    """One group after the other; the sum of those before is halved with every step of a new maximum."""
+    best, total = np.full((*x.shape[:-1], 1), -128), np.zeros((*x.shape[:-1], 1), np.int64)
+    for first in range(0, x.shape[-1], 16):
+        group = x[..., first : first + 16]
+        higher = np.maximum(best, group.max(-1, keepdims=True))
+        terms = 256 // 2 ** np.minimum(higher - group, 62)
+        total = total // 2 ** np.minimum(higher - best, 62) + terms.sum(-1, keepdims=True)
+        best = higher
+    return np.asarray(largest * 256 // total // 2 ** np.minimum(best - x, 62))
+
+
+def attention(builder: Builder, name: str, x: Tensor, heads: int, size: int, levels: int = 256) -> Tensor:
+    """Multi-head self-attention with its projections."""
+    tokens = x.shape[1]
+
+    def project(part: str, *axes: int) -> Tensor:
+        made = linear(builder, f"{name}_{part}", x, heads * size)
+        split = builder.reshape(f"{name}_{part}_heads", made, 1, tokens, heads, size)
+        return builder.transpose(f"{name}_{part}_first", split, *axes)
+
+    query, keys, values = project("q", 0, 2, 1, 3), project("k", 0, 2, 3, 1), project("v", 0, 2, 1, 3)
+    logits = rescale(builder, f"{name}_logits", layers.product(builder, f"{name}_logits_acc", query, keys), LOGIT_REACH)
+    weights = octave_softmax(builder, f"{name}_softmax", logits, levels)
+    mixed = rescale(builder, f"{name}_mixed", layers.product(builder, f"{name}_mixed_acc", weights, values))
+    back = builder.transpose(f"{name}_back", mixed, 0, 2, 1, 3)
+    row = builder.reshape(f"{name}_row", back, 1, tokens, heads * size)
+    return linear(builder, f"{name}_o", row, x.shape[2])

@@ -1,0 +1,101 @@
+"""Transformer encoders with one multiplier per tensor and a softmax in octaves, in shapes of published networks.
+
+Weights are seeded. Inner lengths stay below 960, the longest sum of the accelerator that they are quantized for: longer
+feed-forward networks are two halves whose results are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tvm_pulp.frontend.zoo import tensor_wise
+from tvm_pulp.frontend.zoo import transformer_layers as layers
+from tvm_pulp.frontend.zoo.builder import Builder, Tensor
+from tvm_pulp.frontend.zoo.random_stream import RandomStream
+from tvm_pulp.frontend.zoo.sample_data import hidden_state
+from tvm_pulp.frontend.zoo.zoo_model import ZooModel
+
+LONGEST_SUM = 960
+TILE = 64
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Sizes of an encoder."""
+
+    name: str
+    tokens: int
+    width: int
+    heads: int
+    head: int
+    feed_forward: int
+    layers: int
+    networks: int = 1  # feed-forward networks of a layer
+    normalizes: bool = True  # LayerNorm, else a weight and a bias per column
+    gelu: bool = True
+
+    def define(self, builder: Builder, inputs: Sequence[Tensor]) -> None:
+        x = inputs[0]
+        for number in range(self.layers):
+            x = self._layer(builder, f"layer{number}", x)
+        builder.output(x)
+
+    def sample(self, stream: RandomStream) -> list[np.ndarray]:
+        return [hidden_state(stream, 1, self.tokens, self.width)]
+
+    def _layer(self, builder: Builder, name: str, x: Tensor) -> Tensor:
+        # A softmax over other than whole tiles runs on the cores, and its results are used as int8.
+        levels = 256 if self.tokens % TILE == 0 else 128
+        if self.normalizes:
+            normal = layers.layer_norm(builder, f"{name}_norm1", x)
+            made = tensor_wise.attention(builder, name, normal, self.heads, self.head, levels)
+            x = tensor_wise.residual(builder, f"{name}_add1", x, made)
+            normal = layers.layer_norm(builder, f"{name}_norm2", x)
+            return tensor_wise.residual(builder, f"{name}_add2", x, self._feed_forward(builder, f"{name}_feed", normal))
+        made = tensor_wise.attention(builder, name, x, self.heads, self.head, levels)
+        x = tensor_wise.no_norm(builder, f"{name}_norm", tensor_wise.residual_sum(builder, f"{name}_add", x, made))
+        for number in range(self.networks):
+            part = f"{name}_feed{number}"
+            made = self._feed_forward(builder, part, x)
+            x = tensor_wise.no_norm(builder, f"{part}_norm", tensor_wise.residual_sum(builder, f"{part}_add", x, made))
+        return x
+
+    def _feed_forward(self, builder: Builder, name: str, x: Tensor) -> Tensor:
+        hidden = tensor_wise.linear_gelu if self.gelu else tensor_wise.linear_relu
+        count = -(-self.feed_forward // LONGEST_SUM)
+        parts = []
+        for number in range(count):
+            made = hidden(builder, f"{name}_hidden{number}", x, self.feed_forward // count)
+            parts.append(tensor_wise.linear(builder, f"{name}_out{number}", made, self.width))
+        total = parts[0]
+        for number, part in enumerate(parts[1:]):
+            total = tensor_wise.residual(builder, f"{name}_sum{number}", total, part)
+        return total
+
+
+def _attention(heads: int) -> Callable[[Builder, Sequence[Tensor]], None]:
+    def define(builder: Builder, inputs: Sequence[Tensor]) -> None:
+        builder.output(tensor_wise.attention(builder, "attention", inputs[0], heads, 64))
+
+    return define
+
+
+def _mobilebert(name: str, layers: int, networks: int) -> Encoder:
+    return Encoder(name, 128, 128, 4, 64, 512, layers, networks, normalizes=False, gelu=False)
+
+
+ENCODERS = (
+    _mobilebert("mobilebert", 24, 4),
+    _mobilebert("mobilebert_layer", 1, 4),
+    _mobilebert("mobilebert_narrow", 24, 1),
+    Encoder("dinov2_layer", 241, 384, 6, 64, 1536, 1),
+    Encoder("whisper_layer", 512, 384, 6, 64, 1536, 1),
+)
+NETWORKS = (
+    ZooModel("octave_attention", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention(4), 2),
+    ZooModel("octave_head", ("tokens",), lambda stream: [hidden_state(stream, 1, 128, 128)], _attention(1), 2),
+    *(ZooModel(e.name, ("tokens",), e.sample, e.define, 2) for e in ENCODERS),
+)

@@ -1,0 +1,17 @@
+"""Decoders as exporters write them: caches go in and come out longer, lengths are symbolic.
+
+roles         which input holds tokens, positions, a mask, a cache; which output belongs to which cache
+specialize    the graph for a number of tokens and a number of tokens before them
+positional    what depends on positions alone becomes rows of tables
+cache_rows    caches become an input of rows and an output of the new ones
+token_rows    tokens become rows of the embedding
+quantized_constants  constants that are quantized once more become integers at once
+hide_unwritten  rows of a cache that hold nothing yet get no weight
+"""
+
+from __future__ import annotations
+
+from tvm_pulp.language_models.exported.program import DecoderGraph, Source, decoder_graph
+from tvm_pulp.language_models.exported.roles import Roles, find_roles, may_have_caches
+
+__all__ = ["DecoderGraph", "Roles", "Source", "decoder_graph", "find_roles", "may_have_caches"]

@@ -1,0 +1,197 @@
+"""What depends on positions alone: rotations, learned positions, masks.
+
+Such values are compared for several numbers of tokens before. A value of the same shape everywhere must be rows of
+one table, the first row that of the first new token; a value that grows must only grow at its beginning, where tokens
+before are, by what is the same for all of them. The first becomes an input; the second is a constant, of which the
+part of tokens that are not there is never looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.onnx_fold import fold
+from tvm_pulp.language_models.exported.specialize import Specialized
+
+# Operands that say where, not what.
+_SHAPE_OPERANDS = {
+    "ConstantOfShape": (0,), "CumSum": (1,), "Expand": (1,), "Pad": (1, 3), "ReduceMax": (1,), "ReduceMean": (1,),
+    "ReduceMin": (1,), "ReduceSum": (1,), "Reshape": (1,), "Slice": (1, 2, 3, 4), "Split": (1,), "Squeeze": (1,),
+    "Tile": (1,), "Unsqueeze": (1,),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PositionTable:
+    """An input whose rows are those of a table from the first new position on."""
+
+    name: str
+    table: np.ndarray  # [capacity, ...]
+
+
+def bind_positions(
+    samples: Sequence[Specialized], whole: Specialized, opset: int, moving: set[str]
+) -> list[PositionTable]:
+    """Changes the graph of the first sample: values that depend on positions are inputs or constants.
+
+    `whole` is the graph for all tokens at once; `moving` are the inputs that hold data.
+    """
+    return _Positions(samples, whole, opset, moving).bind()
+
+
+class _Positions:
+    def __init__(self, samples: Sequence[Specialized], whole: Specialized, opset: int, moving: set[str]) -> None:
+        self._samples, self._whole, self._opset = list(samples), whole, opset
+        self._graph = samples[0].graph
+        self._makers = {name: node for node in self._graph.node for name in node.output}
+        self._moving = set(moving)
+        for node in self._graph.node:
+            if any(name in self._moving for name in node.input):
+                self._moving |= set(node.output)
+
+    def bind(self) -> list[PositionTable]:
+        first = self._samples[0].values
+        varying = {name for name in first if self._varies(name)}
+        gone: set[str] = set()
+        for node in self._graph.node:
+            if not any(n in varying for n in node.input) or any(o in self._moving for o in node.output):
+                continue
+            for sample in (*self._samples, self._whole):
+                self._evaluate(node, sample)
+            varying |= {o for o in node.output if self._varies(o)}
+            gone |= set(node.output)
+        tables: dict[str, PositionTable] = {}
+        kept: list[Any] = []
+        for node in self._graph.node:
+            if node.output[0] in gone:
+                continue
+            for place, name in enumerate(node.input):
+                if name in varying or name in gone:
+                    node.input[place] = self._bound(node, place, name, tables, kept)
+            kept.append(node)
+        del self._graph.node[:]
+        self._graph.node.extend(kept)
+        return list(tables.values())
+
+    def _varies(self, name: str) -> bool:
+        values = [s.values.get(name) for s in self._samples]
+        first = values[0]
+        return any(v is None or first is None or not _equal(first, v) for v in values)
+
+    def _evaluate(self, node: Any, sample: Specialized) -> None:
+        if all(o in sample.values for o in node.output):
+            return
+        operands = {}
+        for name in {n for n in node.input if n}:
+            if name not in sample.values:
+                maker = self._makers.get(name)
+                if maker is None:
+                    raise UserError(
+                        f"value '{name}' depends on positions in a way that is not understood: export it so"
+                    )
+                self._evaluate(maker, sample)
+            operands[name] = sample.values[name]
+        results = fold(node, operands, self._opset)
+        if results is None:
+            raise UserError(
+                f"node '{node.name}' ({node.op_type}) computes with positions and cannot be evaluated: export it so"
+            )
+        sample.values |= dict(zip(node.output, results, strict=True))
+
+    def _bound(self, node: Any, place: int, name: str, tables: dict[str, PositionTable], kept: list[Any]) -> str:
+        """The name that a reader takes instead of a value of positions."""
+        if place in _SHAPE_OPERANDS.get(node.op_type, ()):
+            return self._constant(name)
+        maker = self._makers.get(name)
+        if maker is None or maker.op_type != "DequantizeLinear":
+            return self._held(name, tables, kept)
+        # The integers are what the network computes with.
+        made = f"{name}_of_held"
+        if not any(n.output[0] == made for n in kept):
+            operands = [self._held(maker.input[0], tables, kept), *maker.input[1:]]
+            kept.append(helper.make_node("DequantizeLinear", operands, [made], name=made))
+            kept[-1].attribute.extend(maker.attribute)
+        return made
+
+    def _held(self, name: str, tables: dict[str, PositionTable], kept: list[Any]) -> str:
+        """A constant, or rows of a table."""
+        if not self._varies(name):
+            return self._constant(name)
+        if len({s.values[name].shape for s in self._samples}) > 1:
+            self._check_mask(name)
+            return self._constant(name)
+        return self._rows(name, tables, kept)
+
+    def _constant(self, name: str, value: np.ndarray | None = None) -> str:
+        if not any(i.name == name for i in self._graph.initializer):
+            held = self._samples[0].values[name] if value is None else value
+            self._graph.initializer.append(numpy_helper.from_array(np.asarray(held, order="C"), name))
+        return name
+
+    def _rows(self, name: str, tables: dict[str, PositionTable], kept: list[Any]) -> str:
+        """The input that holds the rows of a value, in the value's own shape."""
+        if name in tables:
+            return f"{name}_at"
+        first, whole = self._samples[0].values[name], self._whole.values.get(name)
+        axes = [] if whole is None or whole.ndim != first.ndim else [
+            a for a in range(first.ndim) if first.shape[a] != whole.shape[a]
+        ]  # fmt: skip
+        if whole is None or len(axes) != 1 or whole.shape[axes[0]] != self._whole.rows:
+            raise _not_rows(name)
+        axis = axes[0]
+        for sample in self._samples:
+            rows = np.take(whole, np.arange(sample.past, sample.past + sample.rows), axis)
+            if not _equal(rows, sample.values[name]):
+                raise _not_rows(name)
+        table = np.ascontiguousarray(np.moveaxis(whole, axis, 0)).reshape(whole.shape[axis], -1)
+        tables[name] = PositionTable(f"{name}_rows", table)
+        rest = [s for a, s in enumerate(first.shape) if a != axis]
+        element = helper.np_dtype_to_tensor_dtype(table.dtype)
+        shape = (first.shape[axis], table.shape[1])
+        self._graph.input.append(helper.make_tensor_value_info(f"{name}_rows", element, shape))
+        apart = self._constant(f"{name}_apart", np.array([first.shape[axis], *rest], np.int64))
+        kept.append(helper.make_node("Reshape", [f"{name}_rows", apart], [f"{name}_first"], name=f"{name}_first"))
+        order = [*range(1, axis + 1), 0, *range(axis + 1, first.ndim)]
+        if int(np.prod(first.shape[:axis])) == 1:
+            whole_shape = self._constant(f"{name}_shape", np.array(first.shape, np.int64))
+            kept.append(helper.make_node("Reshape", [f"{name}_first", whole_shape], [f"{name}_at"], name=f"{name}_at"))
+        else:
+            kept.append(helper.make_node("Transpose", [f"{name}_first"], [f"{name}_at"], name=f"{name}_at", perm=order))
+        return f"{name}_at"
+
+    def _check_mask(self, name: str) -> None:
+        """A value that grows with the tokens before: without some of them it is what it is for fewer."""
+        first = self._samples[0]
+        value = first.values[name]
+        for sample in self._samples[1:]:
+            other = sample.values[name]
+            axes = [a for a in range(value.ndim) if value.ndim == other.ndim and value.shape[a] != other.shape[a]]
+            if (
+                len(axes) > 1
+                or value.ndim != other.ndim
+                or any(value.shape[a] != first.past + first.rows for a in axes)
+            ):
+                raise _not_rows(name)
+            for axis in axes:
+                places = [*range(sample.past), *range(first.past, first.past + first.rows)]
+                if not _equal(np.take(value, places, axis), other):
+                    raise _not_rows(name)
+
+
+def _equal(a: np.ndarray, b: np.ndarray) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+
+
+def _not_rows(name: str) -> UserError:
+    return UserError(
+        f"value '{name}' depends on the number of tokens before, but is neither rows of a table of positions nor a "
+        "mask that sees all of them: such a decoder is not understood"
+    )

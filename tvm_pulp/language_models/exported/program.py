@@ -1,0 +1,87 @@
+"""One program of an exported decoder as an ordinary ONNX graph of fixed shapes, and what its inputs hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+
+from tvm_pulp.frontend.onnx_order import execution_order
+from tvm_pulp.language_models.exported.cache_rows import CacheRows, bind_cache
+from tvm_pulp.language_models.exported.hide_unwritten import HIDDEN, hide_unwritten
+from tvm_pulp.language_models.exported.positional import bind_positions
+from tvm_pulp.language_models.exported.quantized_constants import quantized_constants
+from tvm_pulp.language_models.exported.roles import Roles
+from tvm_pulp.language_models.exported.specialize import specialize
+from tvm_pulp.language_models.exported.token_rows import bind_tokens
+
+# Purposes of inputs.
+TOKENS, POSITIONS, UNWRITTEN, PAST = "tokens", "positions", "unwritten", "past"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What an input holds: rows of a table by token or by position, rows of a cache, or which of those hold nothing."""
+
+    name: str
+    purpose: str
+    table: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class DecoderGraph:
+    """The model, what its inputs hold, and its caches in their order; logits go out first, then new rows."""
+
+    model: Any
+    sources: tuple[Source, ...]
+    caches: tuple[CacheRows, ...]
+    past: int
+    rows: int
+
+
+def decoder_graph(model: Any, opset: int, roles: Roles, capacity: int, rows: int, *, hide: bool) -> DecoderGraph:
+    """The graph for `rows` tokens behind up to `capacity` less `rows` others."""
+    past = capacity - rows
+    lengths = dict.fromkeys((past, max(past - 1, 1), past // 2 or 1, 1))
+    samples = [specialize(model, opset, roles, length, rows) for length in lengths]
+    whole = specialize(model, opset, roles, 0, capacity)
+    graph = samples[0].graph
+    moving = {roles.tokens, *(c.past for c in roles.caches)}
+    positions = bind_positions(samples, whole, opset, moving)
+    tokens = bind_tokens(graph, roles.tokens, rows, opset)
+    caches = tuple(bind_cache(graph, cache, past, rows) for cache in roles.caches)
+    pasts = {c.past for c in caches}
+    graph = _alive(quantized_constants(graph, opset))
+    if hide:
+        hide_unwritten(graph, pasts, past, rows)
+    known = {t.name: Source(t.name, TOKENS, t.table) for t in tokens}
+    known |= {p.name: Source(p.name, POSITIONS, p.table) for p in positions}
+    known |= {name: Source(name, PAST) for name in pasts} | {HIDDEN: Source(HIDDEN, UNWRITTEN)}
+    constants = {i.name for i in graph.initializer}
+    sources = tuple(known[i.name] for i in graph.input if i.name not in constants)
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    made.graph.CopyFrom(_alive(graph))
+    return DecoderGraph(made, sources, caches, past, rows)
+
+
+def _alive(graph: Any) -> Any:
+    """The graph in execution order, without what nothing reads any more."""
+    result = onnx.GraphProto()
+    result.CopyFrom(graph)
+    makers = {name: node for node in graph.node for name in node.output}
+    names, kept = [o.name for o in graph.output], set()
+    while names:
+        node = makers.get(names.pop())
+        if node is not None and node.output[0] not in kept:
+            kept.add(node.output[0])
+            names += list(node.input)
+    alive = [n for n in graph.node if n.output[0] in kept]
+    read = {name for node in alive for name in node.input}
+    del result.node[:], result.initializer[:], result.value_info[:]
+    result.initializer.extend(i for i in graph.initializer if i.name in read)
+    given = {i.name for i in (*graph.input, *result.initializer)}
+    result.node.extend(execution_order(alive, given, tuple(o.name for o in graph.output)))
+    return result

@@ -1,0 +1,48 @@
+"""The plan verifier: reads only the described plan and the SoC, and knows nothing of how the plan was made.
+
+It executes the program on paper: which content every byte of L1 and L2 holds, which transfers, jobs and kernels may
+still be under way, what each core knows. It returns a list of sentences, one per fault; an empty list is a clean plan.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tvm_pulp.planning.check.contents import Contents
+from tvm_pulp.planning.check.places import (
+    Inside,
+    check_blocks,
+    check_capacity,
+    check_cover,
+    check_executed,
+    check_l2,
+)
+from tvm_pulp.planning.check.races import Races
+
+_MOST_FAULTS = 50
+
+Record = dict[str, Any]
+
+
+def verify_plan(plan: Record, soc: Any) -> list[str]:
+    """All faults of a plan."""
+    faults = check_l2(plan["l2"]) + check_capacity(plan, soc)
+    faults += check_blocks(plan["blocks"], plan["l1_bytes"])
+    for layer in plan["layers"]:
+        faults += check_cover(layer)
+    faults += check_executed(plan)
+    contents, races, inside = Contents(plan), Races(plan), Inside(plan)
+    for number, step in enumerate(plan["program"]):
+        where = _where(plan, number, step)
+        faults += races.synchronise(where, step)
+        faults += contents.step(where, step)
+        faults += inside.step(where, step)
+        faults += races.step(where, step)
+        if len(faults) > _MOST_FAULTS:
+            return faults
+    return faults + races.end() + contents.end()
+
+
+def _where(plan: Record, number: int, step: Record) -> str:
+    layers = sorted({plan["layers"][a["layer"]]["name"] for a in step["actions"] if "layer" in a})
+    return f"step {number} ({', '.join(layers) or 'no layer'})"

@@ -1,0 +1,218 @@
+"""From a canonical or partitioned Relax module to a `Network`: layers, tensors, views, outputs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import tvm
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.planning.lowering.generated_macs import generated_macs
+from tvm_pulp.planning.lowering.legalize_float import LoweredKernels, legalize_float
+from tvm_pulp.planning.lowering.operand_roles import operand_role
+from tvm_pulp.qnn import lineage
+from tvm_pulp.qnn.network import Layer, Network, Origin, State, Tensor
+from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.uma import registry
+from tvm_pulp.uma.region import join
+
+# Words a tensor cannot be called after: C's own, what common headers and compilers define, what emitted code uses.
+_RESERVED = re.compile(
+    r"auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|inline|int|long"
+    r"|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|while"
+    r"|bool|true|false|asm|typeof|main|linux|unix|mem(cpy|move|set|cmp)|u?int\w*_t|U?INT\w*|NULL|L1|L2|AT"
+    r"|core|cores|dma|arena|inputs|outputs|(tvm|_)\w*",
+    re.ASCII,
+)
+
+
+class Names:
+    """Turns any text into unique C identifiers."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        # Asked once per network: finding the engines reads the metadata of every installed package.
+        self._engines = tuple(registry.names())
+
+    def pick(self, text: str) -> str:
+        base = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
+        base = f"v_{base}" if base[0].isdigit() or self._is_reserved(base) else base
+        name, count = base, 1
+        while name in self._taken:
+            count += 1
+            name = f"{base}_{count}"
+        self._taken.add(name)
+        return name
+
+    def _is_reserved(self, name: str) -> bool:
+        """Whether emitted code may use a name already: drivers begin theirs with the engine's."""
+        return bool(_RESERVED.fullmatch(name)) or name.startswith(self._engines)
+
+
+def build_network(module: Any, imported: Imported, name: str, states: tuple[State, ...] = ()) -> Network:
+    """Layers of `main` in order. Reshapes become views; what is returned lives in the caller's buffers."""
+    names = tuple(imported.inputs), tuple(imported.outputs)
+    lowered = legalize_float(module)
+    ends = imported.quantization, states
+    origin = Origin(lineage.removed(lowered), *names, LoweredKernels(), *ends, lineage.read(lowered))
+    return _Builder(origin, name).build()
+
+
+def rebuild_network(network: Network, module: Any) -> Network:
+    """The network of another module with the same inputs and outputs: one layer per region where it is partitioned."""
+    assert network.origin is not None
+    return _Builder(replace(network.origin, module=module), network.name).build()
+
+
+class _Builder:
+    def __init__(self, origin: Origin, name: str) -> None:
+        self._origin, self._module, self._name = origin, origin.module, name
+        self._kernels = origin.kernels.of(origin.module)
+        self._names = Names()
+        self._values: dict[Any, Any] = {}
+        self._constants: dict[Any, Tensor] = {}
+        self._layers: list[Layer] = []
+
+    def build(self) -> Network:
+        function = self._module["main"]
+        inputs = []
+        for parameter, source in zip(function.params, self._origin.inputs, strict=True):
+            tensor = Tensor(self._names.pick(source), spec_of(parameter), "input", source)
+            tensor.quantization = self._origin.quantization.get(("input", source))
+            self._values[parameter] = tensor
+            inputs.append(tensor)
+        for state in self._origin.states:
+            inputs[state.past].level = state.level
+        for block in function.body.blocks:
+            for binding in block.bindings:
+                self._values[binding.var] = self._value(binding.var, binding.value)
+        results = self._tensor(function.body.body)
+        results = results if isinstance(results, list) else [results]
+        outputs = [self._output(t, source) for t, source in zip(results, self._origin.outputs, strict=True)]
+        for output, source in zip(outputs, self._origin.outputs, strict=True):
+            output.quantization = self._origin.quantization.get(("output", source))
+        network = Network(self._name, self._layers, inputs, outputs, self._origin)
+        for joined in network.joined_caches():
+            # In L1 the past is followed by the new rows already: what joins them is the buffer itself.
+            joined.level = "l1"
+        return network
+
+    def _tensor(self, expression: Any) -> Any:
+        if isinstance(expression, relax.Tuple):
+            return [self._tensor(f) for f in expression.fields]
+        if isinstance(expression, tvm.ir.GenericConst):
+            return self._constant(expression)
+        return self._values[expression]
+
+    def _constant(self, expression: Any) -> Tensor:
+        data = expression.value.numpy()
+        key = (str(data.dtype), data.shape, data.tobytes())
+        if key not in self._constants:
+            spec = TensorSpec(tuple(data.shape), str(data.dtype))
+            self._constants[key] = Tensor(self._names.pick("constant"), spec, "constant", data=data)
+        return self._constants[key]
+
+    def _value(self, variable: Any, value: Any) -> Any:
+        if isinstance(value, relax.Var | relax.Tuple | tvm.ir.GenericConst):
+            return self._tensor(value)
+        if isinstance(value, relax.TupleGetItem):
+            return self._tensor(value.tuple_value)[value.index]
+        if isinstance(value, relax.ShapeExpr):
+            return value
+        if isinstance(value.op, tvm.ir.GlobalVar):
+            return self._region(variable, value)
+        if value.op.name in ("relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"):
+            source = self._tensor(value.args[0])
+            spec = spec_of(value)
+            return Tensor(self._names.pick(variable.name), spec, source.kind, variable.name, view_of=source)
+        if qnn.is_qnn(value):
+            return self._dialect(variable, value)
+        if value.op.name == "relax.call_tir":
+            return self._generated(variable, value)
+        raise TypeError(f"no kernel for {value.op.name}")
+
+    def _dialect(self, variable: Any, call: Any) -> Tensor:
+        operator, attributes = OPERATORS[call.op.name.removeprefix(PREFIX)], qnn.attributes(call)
+        inputs = [self._tensor(a) for a in call.args]
+        specs, out = [t.spec for t in inputs], spec_of(call)
+        output = self._activation(variable.name, out)
+        macs = operator.macs(attributes, specs, out)
+        self._name_constants(operator.name, attributes, inputs, output)
+        operands = (attributes, inputs, [output])
+        self._layers.append(Layer(output.name, operator.name, *operands, macs=macs, variables=(variable,)))
+        self._layers[-1].nodes = self._nodes(variable)
+        return output
+
+    def _region(self, variable: Any, call: Any) -> Any:
+        """The function of a region becomes one layer; its last operator is called after the call's variable."""
+        function, body = self._module[call.op], self._module[call.op].body
+        for parameter, argument in zip(function.params, call.args, strict=True):
+            self._values[parameter] = self._tensor(argument)
+        outside, self._layers = self._layers, []
+        inside: list[Any] = []
+        for binding in (b for block in body.blocks for b in block.bindings):
+            made = variable if binding.var.same_as(body.body) else binding.var
+            self._values[binding.var] = self._value(made, binding.value)
+            inside.append(made)
+        parts, self._layers = self._layers, outside
+        if parts:
+            layer = join(parts, inside)
+            stated = function.attrs or {}
+            layer.composite, layer.codegen = (
+                str(stated[name]) if name in stated else "" for name in ("Composite", "Codegen")
+            )
+            self._layers.append(layer)
+        return self._tensor(body.body)
+
+    def _generated(self, variable: Any, call: Any) -> Any:
+        kernel = self._kernels[call.args[0].name_hint]
+        inputs = [self._tensor(a) for a in call.args[1].fields]
+        kinds = call.ty_args[0]
+        kinds = list(kinds.fields) if isinstance(kinds, relax.TupleType) else [kinds]
+        outputs = [
+            self._activation(variable.name, TensorSpec(tuple(int(d) for d in k.shape.values), str(k.dtype)))
+            for k in kinds
+        ]
+        spaces = [Tensor(self._names.pick(f"{outputs[0].name}_{n}"), s, "workspace") for n, s in kernel.workspaces]
+        operator = f"tir.{call.args[0].name_hint}"
+        layer = Layer(outputs[0].name, operator, {}, inputs, outputs, kernel.function, workspaces=spaces)
+        layer.parallel, layer.variables = kernel.parallel, (variable,)
+        layer.macs, layer.nodes = generated_macs(kernel.function), self._nodes(variable)
+        self._layers.append(layer)
+        return outputs if isinstance(call.ty_args[0], relax.TupleType) else outputs[0]
+
+    def _nodes(self, variable: Any) -> tuple[str, ...]:
+        """Nodes of the model file that a variable was made of."""
+        known = self._origin.made_of.get(str(variable.name))
+        return known.nodes if known is not None else ()
+
+    def _activation(self, source: str, spec: TensorSpec) -> Tensor:
+        return Tensor(self._names.pick(source), spec, "activation", source)
+
+    def _name_constants(self, operator: str, attributes: dict[str, Any], inputs: list[Tensor], output: Tensor) -> None:
+        """Constants are called after the first layer that uses them and what it uses them for."""
+        for position, tensor in enumerate(inputs):
+            if tensor.kind == "constant" and tensor.name.startswith("constant"):
+                role = operand_role(operator, attributes, position, len(inputs))
+                tensor.name = self._names.pick(f"{output.name}_{role}")
+
+    def _output(self, tensor: Tensor, source: str) -> Tensor:
+        """Let the producer write into the caller's buffer; copy where it cannot."""
+        storage = tensor.storage
+        if storage.kind == "activation":
+            storage.kind, storage.source = "output", source
+            for layer in self._layers:
+                for operand in layer.operands:
+                    if operand.storage is storage:
+                        operand.kind = "output"
+            return tensor
+        copy = Tensor(self._names.pick(f"{source}_copy"), tensor.spec, "output", source)
+        shape = list(tensor.spec.shape) or [1]
+        attributes = {"begin": [0] * len(shape), "stride": [1] * len(shape), "size": shape}
+        self._layers.append(Layer(copy.name, "slice", attributes, [tensor], [copy]))
+        return copy

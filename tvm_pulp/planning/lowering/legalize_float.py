@@ -1,0 +1,129 @@
+"""Operators the dialect does not know stay ordinary Relax; TVM lowers them to loops here.
+
+Large temporaries of such kernels become parameters: they are planned in the arena, never on a stack.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tvm
+import tvm_ffi
+from tvm import relax, s_tir, tirx
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.lowering.float_layers import FloatLayers
+from tvm_pulp.planning.lowering.float_operators import LOWERINGS
+from tvm_pulp.planning.lowering.join_quantize import JoinQuantize
+from tvm_pulp.planning.lowering.join_takes import JoinTakes
+from tvm_pulp.planning.lowering.share_loops import share_loops
+from tvm_pulp.qnn.operator import OPERATORS, PREFIX
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+
+# Temporaries up to this size stay local variables of the kernel.
+_LOCAL_BYTES = 64
+_VIEWS = ["relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"]
+
+
+@dataclass(frozen=True)
+class LoweredFunction:
+    """A lowered function and the workspaces it takes after its operands."""
+
+    function: Any
+    workspaces: tuple[tuple[str, TensorSpec], ...]
+    # Cores share its outermost loops.
+    parallel: bool = False
+
+
+def legalize_float(module: Any) -> Any:
+    """Everything outside the dialect as its float layers, and what they do not know as `call_tir`."""
+    for step in (FloatLayers(), JoinQuantize(), JoinTakes()):
+        module = step.run(module)
+    skip = [PREFIX + name for name in OPERATORS] + _VIEWS
+    try:
+        with tvm.target.Target("c"):
+            module = relax.transform.LegalizeOps(LOWERINGS, skip_ops=skip)(module)
+    except Exception as error:  # TVM's lowering rules assert on what they do not support, in many classes
+        reason = " ".join(str(error).split())[-160:] or type(error).__name__
+        raise UserError(f"an operator outside the integer dialect has no C form ({reason}): replace it") from None
+    return relax.transform.DeadCodeElimination()(module)
+
+
+class LoweredKernels:
+    """Lowered forms of PrimFuncs, each made once; a module that was changed has most of them from before."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, LoweredFunction] = {}
+
+    def of(self, module: Any) -> dict[str, LoweredFunction]:
+        """Lowered form of every PrimFunc of a module, by name."""
+        functions = {gv: f for gv, f in module.functions.items() if isinstance(f, tirx.PrimFunc)}
+        new = {gv: f for gv, f in functions.items() if f not in self._known}
+        wide = {gv: f for gv, f in new.items() if _holds_wide_integers(f)}
+        narrow = {gv: f for gv, f in new.items() if gv not in wide}
+        made = {**_lowered(narrow, narrow_index=True), **_lowered(wide, narrow_index=False)}
+        self._known |= {f: made[gv.name_hint] for gv, f in new.items()}
+        return {gv.name_hint: self._known[f] for gv, f in functions.items()}
+
+
+def _holds_wide_integers(function: Any) -> bool:
+    """Whether a kernel's data are 64-bit integers (token numbers, positions): its indices must stay wide too."""
+    found = [str(getattr(p, "dtype", "")) in ("int64", "uint64") for p in function.params]
+
+    def on_store(store: Any) -> None:
+        found.append(str(store.buffer.dtype) in ("int64", "uint64"))
+
+    tvm_ffi.structural_walk(function.body, (tirx.BufferStore, on_store))
+    return any(found)
+
+
+def _lowered(functions: dict[Any, Any], *, narrow_index: bool) -> dict[str, LoweredFunction]:
+    if not functions:
+        return {}
+    s, x = s_tir.transform, tirx.transform
+    lowered = tvm.transform.Sequential(
+        [
+            x.BindTarget(tvm.target.Target("c").with_host("c")),
+            s.CanonicalizeLoop(),
+            s.LowerInitBlock(),
+            s.PlanAndUpdateBufferAllocationLocation(),
+            s.ConvertBlocksToOpaque(),
+            s.CompactBufferAllocation(),
+            s.LowerMatchBuffer(),
+            s.StmtSimplify(),
+            s.LowerOpaqueBlock(),
+            x.FlattenBuffer(),
+            *([x.ForceNarrowIndexToInt32()] if narrow_index else []),
+            s.LoopPartition(),
+            x.VectorizeLoop(False),
+            x.StorageRewrite(),
+            x.UnrollLoop(),
+            s.RenormalizeSplitPattern(),
+            x.StmtSimplify(),
+            x.RemoveNoOp(),
+            s.RewriteUnsafeSelect(),
+        ]
+    )(tvm.IRModule(functions))
+    return {gv.name_hint: _plan_out(f) for gv, f in lowered.functions.items()}
+
+
+def _plan_out(function: Any) -> LoweredFunction:
+    """Turn large allocations into parameters."""
+    spaces: list[tuple[str, TensorSpec]] = []
+    parameters = list(function.params)
+
+    def on_allocation(node: Any) -> Any:
+        shape = tuple(int(d) for d in node.buffer.shape)
+        spec = TensorSpec(shape, str(node.buffer.dtype))
+        if spec.elements * np.dtype(spec.dtype).itemsize <= _LOCAL_BYTES:
+            return node
+        spaces.append(("workspace", spec))
+        parameters.append(node.buffer)
+        return tirx.Evaluate(tirx.const(0, "int32"))
+
+    body = tvm_ffi.structural_map(function.body, [(tirx.AllocBuffer, on_allocation)])
+    planned = tirx.PrimFunc(parameters, body, attrs=function.attrs)
+    shared = share_loops(planned)
+    return LoweredFunction(planned if shared is None else shared, tuple(spaces), shared is not None)

@@ -1,0 +1,12 @@
+"""Plans that are tried: decisions made into a plan with its expected cycles."""
+
+from __future__ import annotations
+
+from tvm_pulp.planning.search.attempts.attempt import Attempt
+from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator, estimated
+
+__all__ = [
+    "Attempt",
+    "PlanEvaluator",
+    "estimated",
+]

@@ -1,0 +1,29 @@
+"""A plan that was tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tvm_pulp.planning.tiling.plan import Plan
+
+
+@dataclass(frozen=True)
+class TileLimit:
+    """What is tried with a layer: the bytes that a tile may take, and whether there are two copies of what streams."""
+
+    cap: int
+    double: bool = True
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A plan with its expected cycles, and how it was made."""
+
+    name: str
+    plan: Plan
+    lead: int = 0
+    limits: tuple[TileLimit, ...] = ()
+
+    @property
+    def cycles(self) -> int:
+        return self.plan.estimated_cycles

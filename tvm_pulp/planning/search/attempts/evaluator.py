@@ -1,0 +1,73 @@
+"""From decisions to a plan with the cycles it is expected to take: tiled, lowered and estimated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from tvm_pulp.planning.estimate import estimate_plan
+from tvm_pulp.planning.search.attempts.watch_plans import tell
+from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
+from tvm_pulp.planning.tiling.make_plan import make_plan
+from tvm_pulp.planning.tiling.plan import Plan, with_estimate
+from tvm_pulp.planning.tiling.schedule.decisions import Decisions, nothing_in_l3
+from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
+from tvm_pulp.planning.tir.describe import describe
+from tvm_pulp.planning.tir.lower import lower
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.soc.cost_model import CostModel
+
+# What the DMAs are busy with is not part of a layer's own time.
+_TRANSFERS = ("load", "store", "l3")
+
+
+@dataclass(frozen=True)
+class PlanEvaluator:
+    """Makes plans of one network for one machine, and estimates them."""
+
+    network: Network
+    soc: Any
+    engine_choice: EngineChoice
+    cores: int
+    l1_bytes: int
+    # Whether steps of neighbouring layers mix, where decisions do not say.
+    interleave: bool = False
+    _known: dict[object, Plan] = field(default_factory=dict, init=False, compare=False)
+
+    @cached_property
+    def costs(self) -> CostModel:
+        """What things take on this machine."""
+        return CostModel(self.soc, self.cores)
+
+    @cached_property
+    def commands(self) -> CommandLimits:
+        """What a command of the machine's DMA can do."""
+        return CommandLimits(self.soc.software.dma_largest, self.soc.software.dma_lines)
+
+    def plan(self, wanted: Decisions) -> Plan:
+        """The plan that comes closest to the decisions, with its expected cycles."""
+        if wanted.interleave is None:
+            wanted = replace(wanted, interleave=self.interleave)
+        plan = make_plan(self.network, self.soc, self.engine_choice, wanted, cores=self.cores, l1_bytes=self.l1_bytes)
+        return tell(estimated(plan, self.costs))
+
+    def plan_once(self, wanted: Decisions) -> Plan:
+        """As `plan`, for cuts and leads alone: what was made before is not made again."""
+        assert not wanted.banned and wanted.resident is None
+        if wanted.in_l3 is not nothing_in_l3:
+            return self.plan(wanted)  # tensors keep their levels from one plan to the next
+        key = (tuple((id(c.tiling), c.overlap) for c in wanted.choices), tuple(wanted.leads.items()), wanted.overlap)
+        if key not in self._known:
+            self._known[key] = self.plan(wanted)
+        return self._known[key]
+
+
+def estimated(plan: Plan, costs: CostModel) -> Plan:
+    """The plan with the cycles that its program is expected to take."""
+    expected = estimate_plan(describe(lower(plan)), costs)
+    ends = [0] * len(plan.layers)
+    for span in expected.spans:
+        if span.resource not in _TRANSFERS:
+            ends[span.layer] = max(ends[span.layer], span.end)
+    return with_estimate(plan, expected.cycles, expected.layer_cycles, ends)

@@ -1,0 +1,212 @@
+"""The cheapest cover: every operator of the network in exactly one region, of any engine or of the cores.
+
+Candidates may overlap. What a region costs is first what its cheapest form takes alone: the cover with the least sum
+is where a search begins that asks what the whole network would take. Of equal ones that with fewer regions is taken,
+then that of engines named first. Operators that the user pinned stay on their engine in every region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ortools.sat.python import cp_model
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.tiling.forms.engine_choice import LayerForms, Offer, cheapest, handicapped
+from tvm_pulp.planning.tiling.forms.split_form import pin_of
+from tvm_pulp.qnn.network import Layer, Network
+
+# Deterministic seconds; covers of hundreds of overlapping regions take hundredths.
+_SOLVER_TIME = 1.0
+# Kinds of regions, by operators and shapes, that are tried the other way.
+_MOST_KINDS = 8
+# By how much that has to make the network faster: all figures are estimates.
+_LEAST_GAIN = 0.003
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Regions in the order of their results, and pins as they hold for them."""
+
+    forms: tuple[LayerForms, ...]
+    pins: dict[str, str]
+
+    def network(self, whole: Network) -> Network:
+        """The network with the cover's regions as its layers."""
+        return replace(whole, layers=[entry.layer for entry in self.forms])
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    entry: LayerForms
+    operators: tuple[int, ...]
+    cost: int | None  # by which candidates are compared; None where it does not fit into L1
+    engine: str = ""
+    cycles: int = 0
+
+    def overlaps(self, other: _Candidate) -> bool:
+        return not set(self.operators).isdisjoint(other.operators)
+
+
+# Regions of several operators that do not overlap.
+Taken = frozenset[_Candidate]
+
+
+class Covers:
+    """Covers of a network, as sets of regions of several operators; all other operators are alone.
+
+    `operators`: what is offered for each operator alone, in order; `regions`: for regions of several; `priority`:
+    engines in the order in which the user named them.
+    """
+
+    def __init__(
+        self,
+        operators: Sequence[LayerForms],
+        regions: Sequence[LayerForms],
+        pins: Mapping[str, str],
+        l1_bytes: int,
+        priority: Sequence[str] = (),
+    ) -> None:
+        self._operators, self._pins, self._priority = operators, pins, priority
+        position = {entry.layer: index for index, entry in enumerate(operators)}
+        found = []
+        for entry in regions:
+            pin = _pin(entry.layer, pins)
+            if pin is not None:
+                inside = tuple(position[part] for part in entry.layer.parts)
+                found.append(_candidate(entry, inside, pin or None, l1_bytes))
+        self._regions = [candidate for candidate in found if candidate.cost is not None]
+        self._touched = sorted({i for candidate in self._regions for i in candidate.operators})
+        self._alone = {
+            i: _candidate(operators[i], (i,), pins.get(operators[i].layer.name), l1_bytes) for i in self._touched
+        }
+
+    def cheapest(self) -> Taken:
+        """Regions of the cover with the least sum."""
+        if not self._regions:
+            return frozenset()
+        found = _solve([*self._regions, *self._alone.values()], self._touched, self._priority)
+        return frozenset(found) & frozenset(self._regions)
+
+    def fastest(self, expected: Callable[[Cover], int | None]) -> Cover:
+        """The cover that is expected to be fastest: from the cheapest on, one kind of regions after the other is tried
+        the other way. Calls, waits and code that has to be fetched show in the whole network only.
+
+        `expected`: cycles of the network with a cover; None where something does not fit.
+        """
+        taken = self.cheapest()
+        best = self.cover(taken)
+        if not self._regions:
+            return best
+        cycles = expected(best)
+        for kind in self._kinds():
+            for other in _changed(taken, kind):
+                changed = self.cover(other)
+                found = expected(changed)
+                if found is not None and (cycles is None or found < (1 - _LEAST_GAIN) * cycles):
+                    taken, best, cycles = other, changed, found
+        return best
+
+    def _kinds(self) -> list[list[_Candidate]]:
+        """Regions with the same operators and shapes, kinds with most of them first."""
+        kinds: dict[object, list[_Candidate]] = {}
+        for candidate in self._regions:
+            layer = candidate.entry.layer
+            shapes = tuple((t.spec.shape, t.spec.dtype) for t in (*layer.inputs, *layer.outputs))
+            kinds.setdefault((layer.operator, shapes), []).append(candidate)
+        return sorted(kinds.values(), key=lambda kind: -len(kind))[:_MOST_KINDS]
+
+    def cover(self, taken: Taken) -> Cover:
+        """The cover with these regions, and what others would have cost."""
+        ends = {c.operators[-1]: c for c in taken}
+        inside = {i for c in taken for i in c.operators}
+        forms, pinned = [], dict(self._pins)
+        for index, entry in enumerate(self._operators):
+            lost = [_offer(c) for c in self._regions if c.operators[-1] == index and c not in taken]
+            if index in ends:
+                pin = _pin(ends[index].entry.layer, self._pins)
+                pinned |= {entry.layer.name: pin} if pin else {}
+                forms.append(replace(ends[index].entry, rivals=(_apart(ends[index], self._alone), *lost)))
+            elif index not in inside:
+                forms.append(replace(entry, rivals=tuple(lost)) if lost else entry)
+        return Cover(tuple(forms), pinned)
+
+
+def _changed(taken: Taken, kind: Sequence[_Candidate]) -> list[Taken]:
+    """Without all regions of a kind, and with as many of them as possible."""
+    without = taken.difference(kind)
+    chosen: list[_Candidate] = []
+    for candidate in kind:
+        if not any(candidate.overlaps(other) for other in chosen):
+            chosen.append(candidate)
+    others = [c for c in without if not any(c.overlaps(other) for other in chosen)]
+    return [other for other in (without, frozenset((*others, *chosen))) if other != taken]
+
+
+def recorded_cover(
+    operators: Sequence[LayerForms], regions: Sequence[LayerForms], recorded: Mapping[str, str]
+) -> Cover:
+    """The cover of a plan that was written: names of its layers with their operators. What is inside has no entry."""
+    taken = {
+        e.layer: e
+        for e in regions
+        if recorded.get(e.layer.name) == e.layer.operator
+        and not any(part.name in recorded for part in e.layer.parts[:-1])
+    }
+    ends = {layer.parts[-1]: entry for layer, entry in taken.items()}
+    inside = {part for layer in taken for part in layer.parts}
+    forms = [ends.get(entry.layer, entry) for entry in operators if entry.layer in ends or entry.layer not in inside]
+    return Cover(tuple(forms), {})
+
+
+def _pin(region: Layer, pins: Mapping[str, str]) -> str | None:
+    """The engine that the user wants for the operators of a region, "" for any; None where they want two."""
+    wanted = {pins[part.name] for part in region.parts if part.name in pins}
+    return None if len(wanted) > 1 else next(iter(wanted), "")
+
+
+def _candidate(entry: LayerForms, operators: tuple[int, ...], pin: str | None, l1_bytes: int) -> _Candidate:
+    try:
+        tiling, _ = cheapest(entry, l1_bytes, pin)
+    except UserError:
+        return _Candidate(entry, operators, None)
+    return _Candidate(entry, operators, round(handicapped(tiling)), pin_of(tiling.form), tiling.cycles)
+
+
+def _solve(candidates: Sequence[_Candidate], operators: Sequence[int], priority: Sequence[str]) -> list[_Candidate]:
+    """Candidates that hold every operator once and cost least. What does not fit alone counts as very expensive."""
+    model = cp_model.CpModel()
+    chosen = [model.new_bool_var(f"c{number}") for number in range(len(candidates))]
+    for operator in operators:
+        model.add_exactly_one(v for v, c in zip(chosen, candidates, strict=True) if operator in c.operators)
+    impossible = 1 + sum(c.cost for c in candidates if c.cost is not None)
+    # Between equal costs fewer regions decide, then engines that the user named first: digits of one number.
+    ranks = [priority.index(c.engine) if c.engine in priority else len(priority) for c in candidates]
+    one_region = 1 + sum(ranks)
+    one_cycle = one_region * (1 + len(candidates))
+    costs = [
+        one_cycle * (impossible if c.cost is None else c.cost) + one_region + rank
+        for c, rank in zip(candidates, ranks, strict=True)
+    ]
+    model.minimize(sum(cost * variable for cost, variable in zip(costs, chosen, strict=True)))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 0
+    solver.parameters.max_deterministic_time = _SOLVER_TIME
+    status = solver.solve(model)
+    assert status in (cp_model.OPTIMAL, cp_model.FEASIBLE), "every operator alone is a cover"
+    return [c for c, variable in zip(candidates, chosen, strict=True) if solver.value(variable)]
+
+
+def _apart(region: _Candidate, alone: Mapping[int, _Candidate]) -> Offer:
+    """What the operators of a region would take one by one."""
+    parts = [alone[i] for i in region.operators]
+    if any(part.cost is None for part in parts):
+        return Offer("apart", "operator by operator", None, "one of them does not fit into L1")
+    how = " and ".join(f"{part.entry.layer.operator} on {part.engine}" for part in parts)
+    return Offer("apart", how, sum(part.cycles for part in parts), f"{region.cycles:,} as one")
+
+
+def _offer(candidate: _Candidate) -> Offer:
+    return Offer(candidate.engine, f"{candidate.entry.layer.operator} as one", candidate.cycles)

@@ -1,0 +1,175 @@
+"""The driver of planning: from a network and a machine to a plan that was lowered, estimated and verified.
+
+    annotate ─ offered forms ─ cover ─ find_plan: decisions ─ tiling ─ tir ─ estimate ─┐
+                                 ▲─────────▲───── expected cycles ◀────────────────────┘
+    the fastest plan ─ partition ─ the network of the partitioned module ─ tir ─ verify ─▶ LoweredPlan
+
+It is the only place that knows all of these stages; none of them knows another that comes after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.check import verify_plan
+from tvm_pulp.planning.lowering import same_network
+from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.cover import Cover, Covers, recorded_cover
+from tvm_pulp.planning.search.find_plan import find_plan
+from tvm_pulp.planning.search.garbage_collection import rare_garbage_collection
+from tvm_pulp.planning.search.heuristics.balance_engines import expected_cycles
+from tvm_pulp.planning.search.memory_limits import check_capacity, layers_to_move, spread_weights
+from tvm_pulp.planning.search.partition_network import partition_network
+from tvm_pulp.planning.search.read_plan import read_plan, recorded_operators, recorded_regions
+from tvm_pulp.planning.search.smallest_size import check_smallest_size
+from tvm_pulp.planning.search.state_memory import check_in_place
+from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
+from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms, check_pins, offered_forms
+from tvm_pulp.planning.tiling.forms.split_form import pin_of
+from tvm_pulp.planning.tiling.plan import PLANNERS, Plan
+from tvm_pulp.planning.tir.describe import describe
+from tvm_pulp.planning.tir.lower import LoweredPlan, lower
+from tvm_pulp.qnn.network import Network
+from tvm_pulp.uma.annotate import Annotated, annotate
+from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.region import Region, region_of
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """What is planned for: the machine and its engines with their options, what the user limits and what he fixes."""
+
+    soc: Any
+    engines: tuple[tuple[UMABackend, dict[str, Any]], ...]
+    cores: int
+    l1_bytes: int
+    l2_bytes: int
+    # L2 that there would be without a limit of the user.
+    l2_available: int
+    pins: Mapping[str, str] = field(default_factory=dict)
+    overlap: bool = True  # of transfers with anything
+    planner: str = PLANNERS[0]
+    # A plan.json, whose decisions are taken instead of searching.
+    given_plan: dict[str, Any] | None = None
+
+    @property
+    def backends(self) -> list[UMABackend]:
+        return [backend for backend, _ in self.engines]
+
+    def contexts(self) -> list[tuple[UMABackend, Any]]:
+        """Engines with what their checks and strategies are told, by priority."""
+        return [(backend, backend.context(options, self.soc, self.cores)) for backend, options in self.engines]
+
+
+@rare_garbage_collection()
+def plan_network(network: Network, request: PlanRequest) -> LoweredPlan:
+    """Find the plan, or take the one that was given; lower it and check it independently."""
+    check_smallest_size(network, request.soc, request.l2_bytes, bool(request.engines))
+    given = request.given_plan
+    plan = _planned(network, request) if given is None else _given(network, request, given)
+    check_in_place(plan)
+    lowered = lower(plan, request.backends)
+    check_capacity(plan, request.soc, request.l2_bytes, request.l2_available)
+    faults = verify_plan(describe(lowered), request.soc)
+    if faults and given is not None:
+        raise UserError(f"--plan: the plan is wrong ({faults[0]}): compile without --plan")
+    if faults:
+        raise RuntimeError(f"the plan is wrong: {'; '.join(faults[:3])}")
+    return lowered
+
+
+def _planned(network: Network, request: PlanRequest) -> Plan:
+    """The best plan. Where a pass changed what was chosen, every region is planned again, where it is."""
+    plan = _find(network, request)
+    regions = plan.regions()
+    compiled = partition_network(network, regions, request.backends)
+    if not _as_chosen(compiled, plan.network, regions):
+        plan = _find_in(_evaluator(compiled, _as_partitioned(compiled, request), request), request)
+    return replace(plan, network=replace(plan.network, origin=compiled.origin))
+
+
+def _given(network: Network, request: PlanRequest, record: dict[str, Any]) -> Plan:
+    """The plan that a record describes."""
+    cover = recorded_cover(*_offered(network, request), recorded_operators(record))
+    evaluator = _evaluator(network, cover, request)
+    regions = recorded_regions(record, cover.forms)
+    compiled = partition_network(network, regions, request.backends)
+    if not _as_chosen(compiled, evaluator.network, regions):
+        evaluator = _evaluator(compiled, _as_partitioned(compiled, request), request)
+    plan = read_plan(record, evaluator)
+    return replace(plan, network=replace(plan.network, origin=compiled.origin))
+
+
+def _as_chosen(compiled: Network, chosen: Network, regions: Sequence[Region]) -> bool:
+    """Whether passes on the partitioned module left layers and engines as they were."""
+    wanted = {r.layer.name: (r.composite, r.engine) for r in regions if r.layer.variables}
+    stated = {layer.name: (layer.composite, layer.codegen) for layer in compiled.layers if layer.codegen}
+    return stated == wanted and same_network(compiled, chosen)
+
+
+def _offered(network: Network, request: PlanRequest) -> tuple[list[LayerForms], list[LayerForms]]:
+    """What engines and cores offer for every operator, and engines for regions of several."""
+    contexts = request.contexts()
+    check_pins(network, contexts, request.pins)
+    found = annotate(network, contexts)
+    operators, several = (
+        offered_forms(layers, found, request.soc, contexts, request.cores) for layers in (network.layers, found.several)
+    )
+    return operators, several
+
+
+def _as_partitioned(network: Network, request: PlanRequest) -> Cover:
+    """Regions as the functions of a partitioned module say: what stands outside of them is the cores'."""
+    known = {(b.target_name, pattern.name) for b in request.backends for pattern in b.patterns}
+    stated = [region_of(layer) for layer in network.layers if layer.codegen not in ("", CLUSTER)]
+    annotated = Annotated(network, tuple(region for region in stated if (region.engine, region.pattern) in known))
+    offered = offered_forms(network.layers, annotated, request.soc, request.contexts(), request.cores)
+    for entry in offered:
+        layer, engine = entry.layer, entry.layer.codegen or CLUSTER
+        if not any(pin_of(form) == engine for form in entry.tiled):
+            why = "; ".join(r.reason for r in entry.refusals) or f"{layer.composite or 'nothing'} is no pattern of it"
+            raise RuntimeError(
+                f"post_partition passes leave region '{layer.name}' ({layer.operator}) on {engine}, which does not "
+                f"take it: {why}"
+            )
+    return Cover(tuple(offered), {layer.name: layer.codegen or CLUSTER for layer in network.layers})
+
+
+def _evaluator(network: Network, cover: Cover, request: PlanRequest) -> PlanEvaluator:
+    """What plans of a cover are expected to take."""
+    engine_choice = EngineChoice(cover.forms, cover.pins)
+    return PlanEvaluator(cover.network(network), request.soc, engine_choice, request.cores, request.l1_bytes)
+
+
+def _find(network: Network, request: PlanRequest) -> Plan:
+    """The best plan; layers whose weights exceed the weight memory run on the cores unless the user pinned them."""
+    operators, several = _offered(network, request)
+    pins, priority = dict(request.pins), [backend.target_name for backend in request.backends]
+    while True:
+        covers = Covers(operators, several, pins, request.l1_bytes, priority)
+        cover = _fastest_cover(network, covers, request)
+        best = _find_in(_evaluator(network, cover, request), request)
+        spread_weights(best, request.soc)
+        layers = {planned.layer.name: planned.layer for planned in best.layers}
+        moved = [
+            layers[name]
+            for level in request.soc.software.weight_parts
+            for name in layers_to_move(best, request.soc, level)
+        ]
+        names = [part.name for layer in moved for part in (layer.parts or (layer,)) if part.name not in pins]
+        if not names:
+            return best
+        pins |= dict.fromkeys(names, CLUSTER)
+
+
+def _fastest_cover(network: Network, covers: Covers, request: PlanRequest) -> Cover:
+    if request.planner == "greedy" or not request.overlap:
+        return covers.cover(covers.cheapest())
+    return covers.fastest(lambda cover: expected_cycles(_evaluator(network, cover, request)))
+
+
+def _find_in(evaluator: PlanEvaluator, request: PlanRequest) -> Plan:
+    return find_plan(evaluator, planner=request.planner, overlap=request.overlap, l2_bytes=request.l2_bytes)

@@ -1,0 +1,117 @@
+"""Finds the plan: heuristics first, then the solver; whatever is expected to be fastest stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tvm_pulp.planning.search.attempts.attempt import Attempt
+from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.heuristics.balance_engines import balance_engines
+from tvm_pulp.planning.search.heuristics.greedy_plan import greedy_attempt
+from tvm_pulp.planning.search.heuristics.join_bundles import join_bundles
+from tvm_pulp.planning.search.heuristics.mix_layers import mix_layers
+from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS, enough_l1, try_policies, without_overlap
+from tvm_pulp.planning.search.heuristics.stream_constants import stream_constants
+from tvm_pulp.planning.search.heuristics.stream_inputs import stream_inputs
+from tvm_pulp.planning.search.solver.ask_solver import SolverAttempts, ask_solver
+from tvm_pulp.planning.tiling.forms.cuts import MissingL1
+from tvm_pulp.planning.tiling.plan import Plan, Planner
+from tvm_pulp.planning.tiling.schedule.decisions import in_l3_from
+
+# By how much a plan of the solver has to be faster than the best heuristic one.
+_MARGIN = 0.002
+# Where L2 is too small, constants from this size on live in L3: what is tried, largest first.
+_L3_FROM = (131072, 65536, 32768, 16384, 8192, 4096, 2048)
+
+
+def find_plan(evaluator: PlanEvaluator, *, planner: str, overlap: bool, l2_bytes: int) -> Plan:
+    """The fastest plan found that fits L2, by its expected cycles; where none does, the one that needs least of it."""
+    try:
+        if planner == "greedy":
+            return _find_greedy(evaluator, l2_bytes)
+        evaluator = balance_engines(evaluator, overlap=overlap)
+        return _find(evaluator, overlap=overlap, l2_bytes=l2_bytes)
+    except MissingL1 as error:
+        raise enough_l1(evaluator, error) from None
+
+
+def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> Plan:
+    tried: list[Attempt] = []
+    fallback: Attempt | None = None
+    fastest: int | None = None
+    for l3_from in (None, *_L3_FROM):
+        in_l3 = in_l3_from(l3_from)
+        first = without_overlap(evaluator, in_l3)
+        if fallback is None or first.plan.l2_needed < fallback.plan.l2_needed:
+            fallback = first
+        if first.plan.l2_needed > l2_bytes:
+            continue
+        more = try_policies(evaluator, first, in_l3) if overlap else []
+        tried += [a for a in (first, *more) if a.plan.l2_needed <= l2_bytes]
+        # What is fetched while something else is used needs places for both: with more in L3 there may be room.
+        cycles = min((a.cycles for a in tried if a.plan.overlap or not overlap), default=None)
+        if cycles is not None and (l3_from is None or (fastest is not None and cycles >= fastest)):
+            break
+        fastest = cycles
+    if not tried:
+        assert fallback is not None
+        # Once more, since levels of constants are kept in the tensors.
+        return evaluator.plan(fallback.plan.decisions)
+    return _best(evaluator, tried, overlap=overlap, l2_bytes=l2_bytes)
+
+
+def _find_greedy(evaluator: PlanEvaluator, l2_bytes: int) -> Plan:
+    chosen: Attempt | None = None
+    for l3_from in (None, *_L3_FROM):
+        attempt = greedy_attempt(evaluator, in_l3_from(l3_from))
+        if chosen is None or attempt.plan.l2_needed < chosen.plan.l2_needed:
+            chosen = attempt
+        if chosen.plan.l2_needed <= l2_bytes:
+            break
+    assert chosen is not None
+    return replace(evaluator.plan(chosen.plan.decisions), planner=Planner("greedy", chosen.name, 1))
+
+
+def _fastest(tried: Sequence[Attempt]) -> Attempt:
+    """The fastest attempt; a later one has to be clearly faster, since all figures are estimates.
+
+    Of two that are equal the one that overlaps: it can be varied further.
+    """
+    best = tried[0]
+    for attempt in tried[1:]:
+        same = attempt.cycles == best.cycles and attempt.plan.overlap and not best.plan.overlap
+        if same or attempt.cycles < best.cycles * (1 - _MARGIN if attempt.name.startswith("solver") else 1):
+            best = attempt
+    return best
+
+
+def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_bytes: int) -> Plan:
+    """What the solver makes of the attempts so far, if it is faster than they are."""
+    solved = SolverAttempts()
+    best = min(tried, key=lambda a: a.cycles)
+    tight = any(a.plan.schedule.fetches for a in tried)
+    if len(best.plan.schedule.slots) <= MANY_STEPS:
+        solved = ask_solver(evaluator, tried, overlap=overlap, l2_bytes=l2_bytes if tight else None)
+        tried = [*tried, *(a for a in solved.attempts if a.plan.l2_needed <= l2_bytes)]
+    chosen = _fastest(tried)
+    best, more = chosen, 0
+    for vary in (mix_layers, stream_inputs, stream_constants, join_bundles):
+        streamed = [a for a in vary(evaluator, best) if a.plan.l2_needed <= l2_bytes]
+        best = min([best, *streamed], key=lambda a: a.cycles)
+        more += len(streamed)
+    found = Planner("solver", best.name, len(tried) + more)
+    if solved.solutions:
+        # The solution that became the plan, or the last one where a heuristic was better.
+        made = [s for a, s in zip(solved.attempts, solved.solutions, strict=False) if a is chosen]
+        last = made[0] if made else solved.solutions[-1]
+        found = replace(
+            found,
+            status=last.status,
+            objective_cycles=last.objective,
+            bound_cycles=last.bound,
+            deterministic_time=round(sum(s.deterministic_time for s in solved.solutions), 6),
+            seconds=sum(s.seconds for s in solved.solutions),
+        )
+    # Levels of constants are kept in the tensors: as the chosen plan wants them, not as the last one tried.
+    return replace(evaluator.plan(best.plan.decisions) if tight else best.plan, planner=found)

@@ -1,0 +1,121 @@
+"""Order and engines of layers for the whole network: what one engine cannot hide, another may do meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, Order, layer_order
+from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1, without_overlap
+from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
+from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
+from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of
+from tvm_pulp.planning.tiling.schedule.decisions import nothing_in_l3, tiled_layer
+from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
+from tvm_pulp.uma.recipe import Job
+
+# By how much a split has to make the network faster: all figures are estimates.
+_LEAST_GAIN = 0.003
+# Kinds of layers that are tried.
+_MOST_KINDS = 8
+
+
+def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator:
+    """The arrangement with the fewest expected cycles.
+
+    As given, reordered, or with layers moved to the cores too; then with layers on two engines at once.
+    """
+    if not overlap:
+        return evaluator
+    candidates = [evaluator]
+    orders = _orders(evaluator)
+    candidates += [_apply(evaluator, order) for order in orders]
+    groups = _splittable(evaluator.engine_choice)
+    if _finishes_jobs(evaluator):
+        candidates += [replace(candidate, interleave=True) for candidate in candidates]
+    if len(candidates) == 1 and not groups:
+        return evaluator
+    judged = [(expected_cycles(changed), position) for position, changed in enumerate(candidates)]
+    known = [(cycles, position) for cycles, position in judged if cycles is not None]
+    if not known:
+        return evaluator
+    cycles, position = min(known)
+    return _with_splits(candidates[position], groups, cycles)
+
+
+def _finishes_jobs(evaluator: PlanEvaluator) -> bool:
+    """Whether the cores finish what jobs begin: only then do steps of neighbouring layers between each other help."""
+    decisions = policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), nothing_in_l3)
+    return can_interleave([tiled_layer(choice, nothing_in_l3) for choice in decisions.choices])
+
+
+def expected_cycles(evaluator: PlanEvaluator) -> int | None:
+    """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
+    try:
+        plan = evaluator.plan_once(policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), nothing_in_l3))
+        if not any(choice.alone for choice in plan.decisions.choices):
+            return plan.estimated_cycles
+        # L1 is so small that room for what overlaps costs more than it wins in some layers, maybe in all.
+        return min(plan.estimated_cycles, without_overlap(evaluator, nothing_in_l3).cycles)
+    except UserError:
+        return None
+
+
+def _splittable(engine_choice: EngineChoice) -> list[dict[str, str]]:
+    """Pins of layers of one kind that could run on two engines, kinds with most layers first."""
+    kinds: dict[object, dict[str, str]] = {}
+    for entry in engine_choice.forms:
+        layer = entry.layer
+        split = next((f for f in entry.tiled if isinstance(f, SplitForm)), None)
+        if split is not None and layer.name not in engine_choice.pins:
+            kind = (layer.operator, tuple(t.spec.shape for t in (*layer.inputs[:2], *layer.outputs)))
+            kinds.setdefault(kind, {})[layer.name] = pin_of(split)
+    return sorted(kinds.values(), key=lambda pins: -len(pins))[:_MOST_KINDS]
+
+
+def _with_splits(evaluator: PlanEvaluator, groups: Sequence[Mapping[str, str]], cycles: int) -> PlanEvaluator:
+    """Kinds of layers on two engines, one kind after the other, as long as that helps."""
+    for pins in groups:
+        engine_choice = EngineChoice(evaluator.engine_choice.forms, {**pins, **evaluator.engine_choice.pins})
+        changed = replace(evaluator, engine_choice=engine_choice)
+        found = expected_cycles(changed)
+        if found is not None and found < (1 - _LEAST_GAIN) * cycles:
+            evaluator, cycles = changed, found
+    return evaluator
+
+
+def _orders(evaluator: PlanEvaluator) -> Iterator[Order]:
+    """Orders that differ from the given one."""
+    network, costs = evaluator.network, evaluator.costs
+    with suppress(UserError):
+        demands = [_demand(evaluator.engine_choice, i, evaluator.l1_bytes) for i in range(len(network.layers))]
+        plain = [replace(demand, core_cycles=None) for demand in demands]
+        known = {Order(tuple(range(len(demands))), frozenset())}
+        for order in (layer_order(network, plain, costs), layer_order(network, demands, costs)):
+            if order not in known:
+                known.add(order)
+                yield order
+
+
+def _apply(evaluator: PlanEvaluator, order: Order) -> PlanEvaluator:
+    network, engine_choice = evaluator.network, evaluator.engine_choice
+    layers = [network.layers[i] for i in order.layers]
+    pins = {**{network.layers[i].name: CLUSTER for i in order.on_cores}, **engine_choice.pins}
+    engine_choice = EngineChoice([engine_choice.forms[i] for i in order.layers], pins)
+    return replace(evaluator, network=replace(network, layers=layers), engine_choice=engine_choice)
+
+
+def _demand(engine_choice: EngineChoice, index: int, l1_bytes: int) -> EngineDemand:
+    """What a layer asks of its engine when it is alone."""
+    tiling, offers = engine_choice.offers(index, l1_bytes)
+    engine = tiling.form.engine
+    if engine == CLUSTER:
+        return EngineDemand(None, tiling.cycles, tiling.form.name)
+    pinned = engine_choice.forms[index].layer.name in engine_choice.pins
+    others = [o.cycles for o in offers if o.engine == CLUSTER and o.cycles is not None]
+    on_cores = min(others) if others and not pinned else None
+    queue = max((s.queue for s in tiling.form.recipe(tiling.tiles[0]).steps if isinstance(s, Job)), default=1)
+    return EngineDemand(engine, tiling.cycles, tiling.form.name, on_cores, queue)

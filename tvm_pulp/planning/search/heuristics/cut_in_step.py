@@ -1,0 +1,76 @@
+"""Two tiles for every layer whose jobs the cores finish, so that the first needs only the first of the layer before.
+
+A window of rows reaches into the second tile of the layer before: the first tile of its own layer is smaller by that,
+and smaller again in the next layer, until it would be less than half of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
+from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, tiled_layer
+from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.contiguous import contiguous_offset
+from tvm_pulp.uma.recipe import Load, Store
+from tvm_pulp.uma.strategy import TileAxis
+
+
+def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) -> Decisions | None:
+    """Decisions with such cuts, steps interleaved; None where no layer follows another. `share`: where chains begin."""
+    wanted = replace(decisions.copy(), interleave=True)
+    written: dict[object, int] = {}  # bytes of a tensor that its first tile makes
+    follows = False
+    for index, choice in enumerate(decisions.choices):
+        layer, tiling = evaluator.network.layers[index], choice.tiling
+        cut = _axis(tiling)
+        if cut is None or not can_interleave([tiled_layer(choice, decisions.in_l3)]):
+            continue
+        axis, unit = cut.axis, cut.least or cut.step
+        cuts, extent = Cuts(tiling.form, layer, evaluator.costs), layer.outputs[0].spec.shape[axis]
+        known = written.get(layer.inputs[0].storage)
+        sizes = [r for r in range(extent - 1, extent // 2, -1) if r % unit == 0]
+        rows = next((r for r in sizes if _reads(tiling, axis, r) <= (known or 0)), None)
+        if not sizes or (rows is None and len(tiling.tiles) < 2):
+            continue
+        follows |= rows is not None
+        first = rows or min(sizes, key=lambda r: abs(r - round(share * extent)))
+        size = (*tiling.size[:axis], first, *tiling.size[axis + 1 :])
+        made = cuts.measure(size)
+        if made.l1_bytes > choice.budget or len(made.tiles) != 2:
+            continue
+        wanted.choices[index] = Choice(made, True, choice.budget)
+        written[layer.outputs[0].storage] = _writes(made)
+    return wanted if follows else None
+
+
+def _axis(tiling: Tiling) -> TileAxis | None:
+    """The first axis that is longer than one and may be cut, where tiles are whole along all others."""
+    whole = tuple(max(t.start[i] + t.size[i] for t in tiling.tiles) for i in range(len(tiling.size)))
+    axis = next((i for i, extent in enumerate(whole) if extent > 1), None)
+    others = [i for i in range(len(whole)) if i != axis]
+    can = axis is not None and whole[axis] > 3 and all(tiling.size[i] >= whole[i] for i in others)
+    return next((a for a in tiling.form.axes() if a.axis == axis), None) if can else None
+
+
+def _reads(tiling: Tiling, axis: int, rows: int) -> int:
+    """Bytes of the activation up to the last that a first tile of so many rows reads."""
+    whole = tuple(max(t.start[i] + t.size[i] for t in tiling.tiles) for i in range(len(tiling.size)))
+    box = Box((0,) * len(whole), (*whole[:axis], rows, *whole[axis + 1 :]))
+    ends = [0]
+    for step in tiling.form.recipe(box).steps:
+        if isinstance(step, Load) and step.tensor.storage.kind != "constant":
+            offset = contiguous_offset(step.tensor, step.box)
+            ends.append(1 << 40 if offset is None else offset + step.local.spec.bytes)
+    return max(ends)
+
+
+def _writes(tiling: Tiling) -> int:
+    """Bytes of the result up to the last that the first tile writes; 0 where they are not one run."""
+    for step in tiling.recipes()[0].steps:
+        if isinstance(step, Store):
+            offset = contiguous_offset(step.tensor, step.box)
+            return 0 if offset is None else offset + step.local.spec.bytes
+    return 0

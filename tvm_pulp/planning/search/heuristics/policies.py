@@ -1,0 +1,140 @@
+"""Search for a fast plan: several ways to cut and to fetch ahead, compared by their expected cycles.
+
+Cutting a layer finer than L1 demands lets transfers, accelerator and cores overlap, but costs calls and halos; fetching
+constants early hides their transfer, but takes L1 from others. Variants of the whole network are estimated first; then
+every layer takes the cut that was best for it, and the result stands if it is faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.search.attempts.attempt import Attempt, TileLimit
+from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT
+from tvm_pulp.planning.tiling.forms.cuts import MissingL1
+from tvm_pulp.planning.tiling.place.fit_schedule import fit_schedule
+from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, InL3, nothing_in_l3, tiled_layer
+from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
+
+# Leads that mean: each layer's own, to have its operands so many cycles early.
+JUST_IN_TIME, IN_GOOD_TIME, BESIDE_JOBS = 1000, 1001, 1002
+SLACK = {JUST_IN_TIME: 400, IN_GOOD_TIME: 2500, BESIDE_JOBS: 2500}
+# Steps by which constants are fetched ahead: what is tried.
+LEADS = (1, 2, 4, JUST_IN_TIME, IN_GOOD_TIME, BESIDE_JOBS)
+# Parts of L1 that a tile may take: halves down to this one, and further while they are as large as this.
+_LAST_PART, _LARGE_PART = 8, 24 << 10
+# Bytes by which an L1 that is too small grows at least while one is sought that is enough, and how far it may be off.
+_LEAST_MORE = 256
+# Networks of more steps are planned with fewer trials.
+MANY_STEPS = 700
+# Where two copies of everything cut tiles so small that it takes so many times the cycles, leads do not matter.
+_HOPELESS = 1.03
+
+
+def policy_decisions(evaluator: PlanEvaluator, lead: int, limits: Sequence[TileLimit], in_l3: InL3) -> Decisions:
+    """As few tiles as the limits allow, as much as possible in L1, constants fetched `lead` steps ahead.
+
+    `JUST_IN_TIME` and `IN_GOOD_TIME` give every layer its own lead. No lead at all means no overlap of transfers with
+    anything.
+    """
+    choices = []
+    for index, limit in enumerate(limits):
+        tiling = evaluator.engine_choice.tiling(index, limit.cap)
+        overlap = lead > 0 and limit.double and len(tiling.tiles) > 1
+        choices.append(Choice(tiling, overlap, limit.cap, alone=not limit.double))
+    leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
+    if lead in SLACK:
+        tiled = [tiled_layer(c, in_l3) for c in choices]
+        leads = dict(enumerate(prefetch_leads(tiled, SLACK[lead], evaluator.costs, beside_jobs=lead == BESIDE_JOBS)))
+    return Decisions(choices, leads, lead > 0, in_l3=in_l3, commands=evaluator.commands)
+
+
+def without_overlap(evaluator: PlanEvaluator, in_l3: InL3) -> Attempt:
+    """Nothing overlaps. What does not fit like this does not fit at all."""
+    limits = whole_l1(evaluator)
+    return Attempt("no overlap", evaluator.plan(policy_decisions(evaluator, 0, limits, in_l3)), 0, limits)
+
+
+def whole_l1(evaluator: PlanEvaluator) -> tuple[TileLimit, ...]:
+    """Tiles as large as L1 allows."""
+    return (TileLimit(evaluator.l1_bytes),) * len(evaluator.engine_choice.forms)
+
+
+def enough_l1(evaluator: PlanEvaluator, error: MissingL1) -> MissingL1:
+    """The error with the bytes that make the whole network fit: found by trying."""
+
+    def missing(l1_bytes: int) -> MissingL1 | None:
+        limits = (TileLimit(l1_bytes),) * len(evaluator.engine_choice.forms)
+        try:
+            wanted = policy_decisions(evaluator, 0, limits, nothing_in_l3)
+            fit_schedule(evaluator.network, evaluator.engine_choice.tiling, l1_bytes, wanted)
+        except MissingL1 as more:
+            return more
+        return None
+
+    too_little, enough = error.l1_bytes, error.needed
+    while (more := missing(enough)) is not None:
+        too_little, enough = enough, max(more.needed, enough + _LEAST_MORE)
+    # What a layer asks for holds for the cuts that were tried: a little less may do.
+    while enough - too_little > _LEAST_MORE:
+        middle = (too_little + enough) // 2 // L1_ALIGNMENT * L1_ALIGNMENT
+        too_little, enough = (middle, enough) if missing(middle) else (too_little, middle)
+    return MissingL1(error.layer, enough, error.l1_bytes)
+
+
+def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[Attempt]:
+    """Attempts with overlap, after the `first` without. Deterministic."""
+    tried: list[Attempt] = []
+    engine_choice, l1_bytes = evaluator.engine_choice, evaluator.l1_bytes
+
+    known: set[object] = set()
+
+    def consider(name: str, lead: int, limits: Sequence[TileLimit], most_tiles: int | None = None) -> None:
+        # Two copies of everything may be too much where one is not.
+        try:
+            decisions = policy_decisions(evaluator, lead, limits, in_l3)
+            key = (tuple((id(c.tiling), c.overlap) for c in decisions.choices), tuple(decisions.leads.items()))
+            if key in known or (most_tiles and sum(len(c.tiling.tiles) for c in decisions.choices) > most_tiles):
+                return
+            known.add(key)
+            plan = evaluator.plan_once(decisions)
+        except UserError:
+            return
+        tried.append(Attempt(name, plan, lead, tuple(limits)))
+
+    for lead in LEADS:
+        consider(_name(lead), lead, first.limits)
+        hopeless = bool(tried) and tried[0].cycles > _HOPELESS * first.cycles
+        if hopeless:
+            break
+    # Large tiles one after the other may be better than smaller ones that overlap.
+    for lead in SLACK:
+        consider(f"{_name(lead)}, single buffers", lead, [replace(limit, double=False) for limit in first.limits])
+    best = min([first, *tried], key=lambda a: a.cycles)
+    if hopeless or len(first.plan.schedule.slots) > MANY_STEPS or best.lead == 0:
+        return tried
+    part = 1
+    while part < _LAST_PART or l1_bytes // (2 * part) >= _LARGE_PART:
+        part *= 2
+        cap = l1_bytes // part
+        limits = [TileLimit(cap if engine_choice.fits(i, cap) else l1_bytes) for i in range(len(engine_choice.forms))]
+        consider(f"{_name(best.lead)}, L1 / {part}", best.lead, limits, MANY_STEPS)
+    consider(f"{_name(best.lead)}, best cuts", best.lead, _best_limits(tried))
+    return tried
+
+
+def _name(lead: int) -> str:
+    names = {JUST_IN_TIME: "just in time", IN_GOOD_TIME: "in good time", BESIDE_JOBS: "in good time beside jobs"}
+    return names.get(lead, f"{lead} ahead")
+
+
+def _best_limits(tried: Sequence[Attempt]) -> list[TileLimit]:
+    """For every layer the cut with which it was fastest."""
+    limits = []
+    for index in range(len(tried[0].limits)):
+        best = min(tried, key=lambda a: (a.plan.layers[index].estimated_cycles, -a.limits[index].cap))
+        limits.append(best.limits[index])
+    return limits

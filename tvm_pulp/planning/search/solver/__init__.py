@@ -1,0 +1,10 @@
+"""Plans of the constraint solver: candidates of every layer, one problem for all of them, several rounds."""
+
+from __future__ import annotations
+
+from tvm_pulp.planning.search.solver.ask_solver import SolverAttempts, ask_solver
+
+__all__ = [
+    "SolverAttempts",
+    "ask_solver",
+]

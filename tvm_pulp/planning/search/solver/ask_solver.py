@@ -1,0 +1,229 @@
+"""What the solver proposes: its decisions as a plan, evaluated, and asked again with what that found out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.search.attempts.attempt import Attempt
+from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.heuristics.policies import IN_GOOD_TIME, SLACK
+from tvm_pulp.planning.search.solver.candidates import Candidate, Candidates
+from tvm_pulp.planning.search.solver.layer_cost import LARGE_CONSTANT, activations
+from tvm_pulp.planning.search.solver.problem import Problem, Solution
+from tvm_pulp.planning.search.solver.repeats import find_repeats, wiring
+from tvm_pulp.planning.search.solver.solve import solve
+from tvm_pulp.planning.search.solver.solver_model import MOST_AHEAD
+from tvm_pulp.planning.tiling.place.arena import Buffer, largest_live_set
+from tvm_pulp.planning.tiling.place.fit_schedule import excess_bytes
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, nothing_in_l3, tiled_layer
+from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.uma.recipe import Load
+
+# Deterministic time of the solver, first and later; how often it is asked. Large networks are asked less often.
+_FIRST_TIME, _NEXT_TIME = 0.1, 0.05
+_ROUNDS = 4
+_STEPS_OF_ALL_ROUNDS = 400
+# L1 that the solver may plan with: addresses and records need some more than it counts.
+_SHARE = 0.98
+# How often the solver is asked again because blocks found no room.
+_REPAIRS = 3
+
+
+@dataclass
+class SolverAttempts:
+    """Attempts that came from the solver, and its first answer."""
+
+    attempts: list[Attempt] = field(default_factory=list)
+    solutions: list[Solution] = field(default_factory=list)
+
+
+def ask_solver(
+    evaluator: PlanEvaluator, tried: Sequence[Attempt], *, overlap: bool, l2_bytes: int | None
+) -> SolverAttempts:
+    """Ask the solver, evaluate what it says, correct its costs, ask again. The best of `tried` is its first hint.
+
+    `l2_bytes`: what there is, where some constants have to come from L3.
+    """
+    return _Rounds(evaluator, overlap=overlap, l2_bytes=l2_bytes).run(tried)
+
+
+class _Rounds:
+    def __init__(self, evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int | None) -> None:
+        self._evaluator, self._engine_choice, self._overlap = evaluator, evaluator.engine_choice, overlap
+        # L2 for everything, and for constants.
+        self._l2_limit, self._l2_bytes = l2_bytes, l2_bytes
+        self._network = evaluator.network
+        self._candidates = Candidates(
+            self._engine_choice, int(evaluator.l1_bytes * _SHARE), evaluator.costs, overlap=overlap
+        )
+        # Differences of evaluated plans to the model, by layer and candidate.
+        self._seen: dict[tuple[int, Candidate], list[int]] = {}
+        self._fixed: dict[int, Candidate] = {}
+        kinds = list(zip(self._candidates.classes, wiring(self._network), self._pins(), strict=True))
+        self._same_as = find_repeats(kinds)
+        self._limits = [int(evaluator.l1_bytes * _SHARE)] * len(kinds)
+
+    def _pins(self) -> list[str | None]:
+        return [self._engine_choice.pins.get(layer.name) for layer in self._network.layers]
+
+    def run(self, tried: Sequence[Attempt]) -> SolverAttempts:
+        result = SolverAttempts()
+        for attempt in tried:
+            # A plan without overlap says little about one with.
+            if attempt.plan.overlap == self._overlap or len(tried) == 1:
+                self._learn(attempt.plan)
+        best = min(tried, key=lambda a: a.cycles)
+        if self._l2_limit is not None:
+            self._l2_bytes = self._l2_limit - _not_constant(best.plan)
+        rounds = max(1, min(_ROUNDS, _STEPS_OF_ALL_ROUNDS // max(1, len(best.plan.schedule.slots))))
+        for number in range(rounds):
+            for index, choice in enumerate(best.plan.decisions.choices):
+                self._entered(index, choice)
+            options = [self._options(index) for index in range(len(self._network.layers))]
+            answer = self._solve(options, best.plan, _NEXT_TIME if number else _FIRST_TIME)
+            if answer is None:
+                break
+            solution, decisions = answer
+            result.solutions.append(solution)
+            if solution.same_as(result.solutions[:-1]):
+                break
+            try:
+                plan = self._evaluator.plan(decisions)
+            except UserError:
+                break
+            result.attempts.append(Attempt(f"solver, round {number + 1}", plan))
+            if self._l2_limit is not None and self._l2_bytes is not None and plan.l2_needed > self._l2_limit:
+                self._l2_bytes -= plan.l2_needed - self._l2_limit + self._l2_limit // 64
+                continue
+            self._learn(plan)
+            best = min(best, result.attempts[-1], key=lambda a: a.cycles)
+        return result
+
+    def _solve(
+        self, options: Sequence[Sequence[Candidate]], hint: Plan, time: float
+    ) -> tuple[Solution, Decisions] | None:
+        """Decisions whose blocks have room in L1; where they do not, the solver gets less and is asked again."""
+        corrections = self._corrections(options)
+        hints = self._hint(hint, options)
+        answer = None
+        for _ in range(_REPAIRS):
+            shared = (self._same_as, corrections, self._l2_bytes)
+            problem = Problem(self._network, options, self._limits, self._overlap, self._evaluator.costs, *shared)
+            solution = solve(problem, hints, time)
+            if solution is None:
+                break
+            answer = (solution, self._decisions(solution, options))
+            missing = excess_bytes(self._network, answer[1], self._evaluator.l1_bytes)
+            if not missing:
+                break
+            for layer, size in missing.items():
+                self._limits[layer] -= size
+        return answer
+
+    def _corrections(self, options: Sequence[Sequence[Candidate]]) -> dict[tuple[int, int], int]:
+        """What evaluated plans say about the model: by candidate, and in doubt by layer, if it is no praise."""
+        found = {}
+        for index, candidates in enumerate(options):
+            seen = {
+                n: sum(self._seen[index, c]) // len(self._seen[index, c])
+                for n, c in enumerate(candidates)
+                if (index, c) in self._seen
+            }
+            least = max(0, min(seen.values(), default=0))
+            found.update({(index, n): seen.get(n, least) for n in range(len(candidates))})
+        return found
+
+    def _options(self, index: int) -> tuple[Candidate, ...]:
+        return self._candidates.of(index) or (self._fixed[index],)
+
+    def _entered(self, index: int, choice: Choice) -> Candidate:
+        """The candidate of a choice; layers that work from L2 have only that one."""
+        found = self._candidates.add(index, choice.tiling, choice.overlap)
+        if found is None:
+            found = self._fixed[index] = self._candidates.stand_in(index, choice.tiling)
+        return found
+
+    def _learn(self, plan: Plan) -> None:
+        """Compare what the model says about an evaluated plan with its expected cycles."""
+        if self._l2_bytes is not None:
+            return  # Waiting for L3 would be taken for a property of the layers.
+        made_before: dict[Tensor, int] = {}
+        for index, (choice, layer) in enumerate(zip(plan.decisions.choices, plan.layers, strict=True)):
+            candidate = self._entered(index, choice)
+            cost, (inputs, outputs) = candidate.cost, activations(layer.layer)
+            resident = plan.policy.resident
+            ends = 0 if index and plan.decisions.leads.get(index) else cost.constant_cycles
+            loads = 0
+            for tensor, stream in zip(inputs, cost.inputs, strict=True):
+                if index not in resident.get(tensor, ()):
+                    loads += stream.cycles
+                    if tensor in made_before or not index:
+                        ends += stream.exposed + self._evaluator.costs.turnaround_cycles + made_before.get(tensor, 0)
+            unkept = [s for t, s in zip(outputs, cost.outputs, strict=True) if not resident.get(t)]
+            ends += sum(s.exposed for s in unkept)
+            modelled = max(cost.compute + ends, loads + cost.constant_stream, sum(s.cycles for s in unkept))
+            self._seen.setdefault((index, candidate), []).append(layer.added_cycles - modelled)
+            made_before = {t: s.last for t, s in zip(outputs, cost.outputs, strict=True)}
+
+    def _hint(self, plan: Plan, options: Sequence[Sequence[Candidate]]) -> Solution:
+        """What a plan decided, in the solver's words."""
+        choices = plan.decisions.choices
+        entered = [self._entered(index, choice) for index, choice in enumerate(choices)]
+        chosen = tuple(options[index].index(candidate) for index, candidate in enumerate(entered))
+        ahead = []
+        issued: dict[int, int] = {}
+        for index in range(len(entered)):
+            steps, depth = plan.decisions.leads.get(index, 0), 0
+            while steps > 0 and depth < min(index, MOST_AHEAD):
+                depth += 1
+                steps -= entered[index - depth].cost.slots
+            # A plan spreads commands over the steps of a layer; the solver counts them by layer.
+            while depth and issued.get(index - depth, 0) >= self._evaluator.costs.commands_in_flight:
+                depth -= 1
+            if depth:
+                issued[index - depth] = issued.get(index - depth, 0) + 1
+            ahead.append(depth)
+        return Solution(chosen, dict(plan.policy.resident), tuple(ahead), (False,) * len(chosen))
+
+    def _decisions(self, solution: Solution, options: Sequence[Sequence[Candidate]]) -> Decisions:
+        chosen = [options[index][n] for index, n in enumerate(solution.candidates)]
+        choices, leads, from_l3 = [], {}, set()
+        for index, candidate in enumerate(chosen):
+            if candidate is self._fixed.get(index):
+                tiling = self._engine_choice.tiling(index, self._evaluator.l1_bytes)
+            else:
+                tiling = self._candidates.tiling(index, candidate)
+            choices.append(Choice(tiling, candidate.overlap, self._evaluator.l1_bytes))
+            depth = solution.ahead[index]
+            leads[index] = sum(c.cost.slots for c in chosen[index - depth : index])
+            if solution.in_l3[index]:
+                from_l3 |= {
+                    s.tensor.storage
+                    for recipe in tiling.recipes()
+                    for s in recipe.steps
+                    if isinstance(s, Load) and s.tensor.storage.kind == "constant"
+                }
+        # The solver counts in layers. Within them a transfer starts as late as hides it: the DMA's queue is short.
+        tiled = [tiled_layer(c, nothing_in_l3) for c in choices]
+        latest = prefetch_leads(tiled, SLACK[IN_GOOD_TIME], self._evaluator.costs)
+        leads = {index: min(lead, latest[index]) for index, lead in leads.items()}
+        in_l3 = (lambda t: t in from_l3 and t.spec.bytes >= LARGE_CONSTANT) if from_l3 else nothing_in_l3
+        leads = leads if self._overlap else {}
+        limits = self._evaluator.commands
+        return Decisions(choices, leads, self._overlap, {}, in_l3, solution.resident, commands=limits)
+
+
+def _not_constant(plan: Plan) -> int:
+    """Bytes of L2 for all but constants and places for those that come from L3."""
+    from_l3 = {fetch.tensor for fetch in plan.schedule.fetches}
+    buffers = [
+        Buffer(tensor, tensor.spec.bytes, *alive)
+        for tensor, alive in plan.schedule.l2_alive.items()
+        if tensor in plan.arena.offsets and tensor not in from_l3
+    ]
+    constants = sum(t.spec.bytes for t in plan.constants() if t.level in ("l2", "l3") and t not in from_l3)
+    return plan.l2_needed - plan.arena.size + largest_live_set(buffers) - constants

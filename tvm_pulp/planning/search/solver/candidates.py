@@ -1,0 +1,161 @@
+"""Candidates: the ways to run a layer that the solver chooses from, with what each takes and costs.
+
+A candidate is a form, a cut and whether what streams has two copies. Many cuts are looked at; those stay that no other
+beats in bytes, cycles and in what could stay in L1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tvm_pulp.planning.search.solver.layer_cost import LayerCost, Stream, layer_cost
+from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
+from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms
+from tvm_pulp.planning.tiling.forms.split_form import pin_of
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.box import Box
+
+MOST_PER_ENGINE = 16
+# Parts of L1 that a tile may take, and numbers of pieces along one axis.
+_SHARES = (1.0, 0.75, 0.5, 0.33, 0.25, 0.16, 0.1)
+_PIECES = (2, 3, 4, 6, 8)
+_MOST_TILES = 64
+# Forms that take this many times the cycles of the best one are not looked at.
+_TOO_SLOW = 2
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way to run a layer. `form` is the position among the layer's forms; the cost is that of one class of layers."""
+
+    form: int
+    engine: str
+    size: tuple[int, ...]
+    overlap: bool
+    cost: LayerCost
+
+    @property
+    def key(self) -> tuple[int, tuple[int, ...], bool]:
+        return self.form, self.size, self.overlap
+
+
+def layer_class(entry: LayerForms) -> tuple[object, ...]:
+    """Equal for layers that cost the same, whatever their weights and the numbers of their requantization."""
+    layer = entry.layer
+    whole = Box.whole(layer.outputs[0].spec.shape)
+    operands = tuple((t.spec.shape, t.spec.dtype, t.kind == "constant", t.view_of is None) for t in layer.operands)
+    # x + x moves less than x + y.
+    stored = [t.storage for t in layer.inputs]
+    same = tuple(stored.index(storage) for storage in stored)
+    lists = tuple((k, tuple(v)) for k, v in sorted(layer.attributes.items()) if isinstance(v, list | tuple))
+    forms = []
+    for form in entry.tiled:
+        recipe = form.recipe(whole)
+        sizes = tuple((local.name, local.bytes) for local in recipe.locals)
+        forms.append((form.engine, form.name, form.axes(), recipe.cycles, recipe.engine_cycles, sizes))
+    return layer.operator, lists, operands, same, tuple(forms)
+
+
+class Candidates:
+    """Candidates of every layer; layers of one class share them."""
+
+    def __init__(self, engine_choice: EngineChoice, l1_bytes: int, costs: CostModel, *, overlap: bool) -> None:
+        self._costs = costs
+        self._engine_choice, self._l1_bytes, self._overlap = engine_choice, l1_bytes, overlap
+        self.classes = [layer_class(entry) for entry in engine_choice.forms]
+        self._pinned = [engine_choice.pins.get(entry.layer.name) for entry in engine_choice.forms]
+        self._known: dict[object, tuple[Candidate, ...]] = {}
+
+    def of(self, index: int) -> tuple[Candidate, ...]:
+        """Candidates of a layer, fastest first; none where it can only work from L2."""
+        key = (self.classes[index], self._pinned[index])
+        if key not in self._known:
+            self._known[key] = tuple(self._make(index))
+        return self._known[key]
+
+    def add(self, index: int, tiling: Tiling, overlap: bool) -> Candidate | None:
+        """The candidate that stands for a tiling, entered if it is new; None for a form that is no candidate."""
+        entry = self._engine_choice.forms[index]
+        forms = [number for number, form in enumerate(entry.tiled) if form is tiling.form]
+        if not forms:
+            return None
+        wanted = (forms[0], tiling.size, overlap)
+        for candidate in self.of(index):
+            if candidate.key == wanted:
+                return candidate
+        made = Candidate(forms[0], tiling.form.engine, tiling.size, overlap, self._cost(index, tiling, overlap))
+        key = (self.classes[index], self._pinned[index])
+        self._known[key] = (*self._known[key], made)
+        return made
+
+    def stand_in(self, index: int, tiling: Tiling) -> Candidate:
+        """The only way to run a layer that works from L2."""
+        return Candidate(-1, tiling.form.engine, tiling.size, False, self._cost(index, tiling, False))
+
+    def tiling(self, index: int, candidate: Candidate) -> Tiling:
+        """The candidate's cut of this layer."""
+        return self._engine_choice.forms[index].cuts[candidate.form].measure(candidate.size)
+
+    def _cost(self, index: int, tiling: Tiling, overlap: bool) -> LayerCost:
+        layer = self._engine_choice.forms[index].layer
+        return layer_cost(layer, tiling, overlap, pipelined=self._overlap, l1_bytes=self._l1_bytes, costs=self._costs)
+
+    def _make(self, index: int) -> list[Candidate]:
+        entry, pin = self._engine_choice.forms[index], self._pinned[index]
+        best: dict[int, int] = {}
+        for number, (form, cuts) in enumerate(zip(entry.tiled, entry.cuts, strict=True)):
+            widest = cuts.within(self._l1_bytes)
+            if isinstance(widest, Tiling) and pin in (None, pin_of(form)):
+                best[number] = widest.cycles
+        limit = _TOO_SLOW * min(best.values(), default=0)
+        found: list[Candidate] = []
+        for number in best:
+            if best[number] > limit:
+                continue
+            form, cuts = entry.tiled[number], entry.cuts[number]
+            for size in dict.fromkeys(self._sizes(entry.layer, cuts)):
+                tiling = cuts.measure(size)
+                if tiling.l1_bytes > self._l1_bytes:
+                    continue
+                for overlap in (False, True) if self._overlap and len(tiling.tiles) > 1 else (False,):
+                    cost = self._cost(index, tiling, overlap)
+                    if cost.bytes_in_l1 <= self._l1_bytes:
+                        found.append(Candidate(number, form.engine, size, overlap, cost))
+        return _prune(found)
+
+    def _sizes(self, layer: Layer, cuts: Cuts) -> Iterator[tuple[int, ...]]:
+        """Cuts worth measuring: the coarsest within parts of L1, and few pieces along each axis."""
+        for share in _SHARES:
+            tiling = cuts.within(int(self._l1_bytes * share))
+            if isinstance(tiling, Tiling) and len(tiling.tiles) <= _MOST_TILES:
+                yield tiling.size
+        if self._overlap:
+            yield from cuts.along_one_axis(_PIECES)
+
+
+def _prune(found: Sequence[Candidate]) -> list[Candidate]:
+    """What nothing beats, the fastest of each engine, fastest first."""
+    order = sorted(found, key=lambda c: (c.cost.alone, c.cost.bytes_in_l1, c.form, c.size, c.overlap))
+    kept: list[Candidate] = []
+    taken: dict[str, int] = {}
+    for candidate in order:
+        if taken.get(candidate.engine, 0) >= MOST_PER_ENGINE:
+            continue
+        if not any(_beats(other.cost, candidate.cost) for other in kept):
+            kept.append(candidate)
+            taken[candidate.engine] = taken.get(candidate.engine, 0) + 1
+    return kept
+
+
+def _beats(a: LayerCost, b: LayerCost) -> bool:
+    """Whether `a` is as good as `b` in everything."""
+    if a.compute > b.compute or a.alone > b.alone or a.bytes_in_l1 > b.bytes_in_l1 or a.constants > b.constants:
+        return False
+    streams = zip((*a.inputs, *a.outputs), (*b.inputs, *b.outputs), strict=True)
+    return all(_no_worse(x, y) for x, y in streams)
+
+
+def _no_worse(a: Stream, b: Stream) -> bool:
+    return (a.fits or not b.fits) and a.bytes <= b.bytes and a.cycles <= b.cycles and a.exposed <= b.exposed

@@ -1,0 +1,196 @@
+"""What one way to run a layer takes and costs: bytes of L1 and cycles by operand, as the solver needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tvm_pulp.planning.search.solver.tile_lifetimes import TileLifetimes
+from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
+from tvm_pulp.planning.tiling.cost.step_cost import step_cost
+from tvm_pulp.planning.tiling.forms.cuts import Tiling
+from tvm_pulp.planning.tiling.schedule.build_schedule import PAGE_SHARE
+from tvm_pulp.planning.tiling.schedule.constant_bundles import descriptor_bytes
+from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.qnn.network import Layer, Tensor
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.box import Box, transfers
+from tvm_pulp.uma.contiguous import contiguous_offset
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store, operands_of
+
+# A constant from this size on is worth a place in L3 where L2 is too small.
+LARGE_CONSTANT = 2048
+
+
+@dataclass(frozen=True)
+class Stream:
+    """An activation that moves tile by tile unless it stays in L1."""
+
+    bytes: int  # of L1 for its tiles, all copies
+    cycles: int  # of the DMA for all tiles
+    # Cycles of the DMA that nothing in the layer hides: the first tile of an input, and all others with one copy only.
+    exposed: int
+    last: int  # of the DMA for the last tile
+    fits: bool  # its tiles are parts of the whole in L1
+
+
+@dataclass(frozen=True)
+class LayerCost:
+    """Bytes and cycles of a candidate. Streams are in the order of `activations`."""
+
+    slots: int
+    compute: int  # cores and accelerators, transfers not counted
+    own: int  # bytes of intermediate results
+    constants: int  # bytes of constants, records and descriptors
+    constant_cycles: int  # of the DMA before the first step
+    constant_stream: int  # of the DMA for later tiles
+    inputs: tuple[Stream, ...]
+    outputs: tuple[Stream, ...]
+    # Constants in L2 that could be in L3, all and the largest of them; all other constants in L2.
+    large_bytes: int
+    largest_bytes: int
+    small_bytes: int
+
+    @property
+    def bytes_in_l1(self) -> int:
+        """With nothing kept in L1."""
+        return self.own + self.constants + sum(s.bytes for s in (*self.inputs, *self.outputs))
+
+    @property
+    def alone(self) -> int:
+        """Cycles with constants and streams from L2 and everything else idle."""
+        loads = sum(s.cycles for s in self.inputs) + self.constant_stream
+        stores = sum(s.cycles for s in self.outputs)
+        ends = sum(s.exposed for s in (*self.inputs, *self.outputs))
+        return self.constant_cycles + max(self.compute + ends, loads, stores)
+
+
+def activations(layer: Layer) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    """Activations that a layer reads and writes, each once, in order."""
+    inputs = dict.fromkeys(t.storage for t in layer.inputs if t.storage.kind != "constant")
+    return tuple(inputs), tuple(dict.fromkeys(t.storage for t in layer.outputs))
+
+
+def layer_cost(
+    layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, l1_bytes: int, costs: CostModel
+) -> LayerCost:
+    """Take stock of all tiles. `pipelined`: transfers overlap with anything at all."""
+    recipes = tiling.recipes()
+    order = TiledLayer(recipes, overlap).order
+    inputs, outputs = activations(layer)
+    alive = TileLifetimes(recipes, overlap=overlap, pipelined=pipelined)
+    streams_in = tuple(_stream(recipes, t, alive.loads(t), overlap, costs, outward=False) for t in inputs)
+    streams_out = tuple(_stream(recipes, t, alive.stores(t), overlap, costs, outward=True) for t in outputs)
+    shared, first, changing, stream = _constants(recipes)
+    large, largest, small = _levels(recipes)
+    records = descriptor_bytes(recipes)
+    if PAGE_SHARE * records > l1_bytes:
+        # They travel in parts, and the next part arrives while one is read.
+        each = l1_bytes // PAGE_SHARE
+        stream += records - each
+        records = 2 * each
+    return LayerCost(
+        slots=len(order),
+        compute=_compute_cycles(order, overlap, costs),
+        own=alive.intermediates(),
+        constants=aligned(records + shared + changing * _copies(recipes[0], overlap, pipelined), L1_ALIGNMENT),
+        constant_cycles=costs.transfer_cycles(records + shared + first, records + shared + first, outward=False),
+        constant_stream=costs.stream_cycles(stream),
+        inputs=streams_in,
+        outputs=streams_out,
+        large_bytes=large,
+        largest_bytes=largest,
+        small_bytes=small,
+    )
+
+
+def _box_cycles(tensor: Tensor, box: Box, costs: CostModel, *, outward: bool) -> int:
+    if not box.elements:
+        return 0
+    moved = transfers(box, tensor.spec.shape, np.dtype(tensor.spec.dtype).itemsize)
+    return sum(costs.transfer_cycles(t.bytes, t.line, outward=outward) for t in moved)
+
+
+def _stream(
+    recipes: Sequence[Recipe], storage: Tensor, size: int, overlap: bool, costs: CostModel, *, outward: bool
+) -> Stream:
+    """One activation over all tiles; a box that the tile before brought stays."""
+    kind = Store if outward else Load
+    cycles = exposed = last = 0
+    fits, touched = True, False
+    known: dict[tuple[tuple[int, ...], bool], int] = {}
+    before: set[Box] = set()
+    for number, recipe in enumerate(recipes):
+        here: set[Box] = set()
+        moved = 0
+        for step in recipe.steps:
+            if not isinstance(step, kind) or step.tensor.storage is not storage or step.box in here:
+                continue
+            touched = True
+            here.add(step.box)
+            pitched = isinstance(step, Load) and step.pitch > 0
+            fits = fits and not pitched and contiguous_offset(step.tensor, step.box) is not None
+            if not outward and step.box in before:
+                continue
+            key = (step.box.size, outward)
+            if key not in known:
+                known[key] = _box_cycles(step.tensor, step.box, costs, outward=outward)
+            moved += known[key]
+        cycles += moved
+        last = moved
+        if not overlap or (number == 0 and not outward):
+            exposed += moved
+        before = here
+    if outward and not overlap:
+        exposed -= last  # it leaves while the next layer computes
+    return Stream(size, cycles, exposed, last, fits and touched)
+
+
+def _constants(recipes: Sequence[Recipe]) -> tuple[int, int, int, int]:
+    """Bytes that all tiles share; that change, in the first tile, in the largest, and in all but the first."""
+    tiles: list[dict[tuple[Tensor, Box], int]] = []
+    for recipe in recipes:
+        loads = [s for s in recipe.steps if isinstance(s, Load) and s.tensor.storage.kind == "constant"]
+        tiles.append({(s.tensor.storage, s.box): aligned(s.local.spec.bytes, L1_ALIGNMENT) for s in loads})
+    common = set(tiles[0]).intersection(*tiles[1:])
+    shared = sum(tiles[0][key] for key in common)
+    changing = [sum(size for key, size in tile.items() if key not in common) for tile in tiles]
+    return shared, changing[0], max(changing), sum(changing[1:])
+
+
+def _copies(recipe: Recipe, overlap: bool, pipelined: bool) -> int:
+    """Tiles whose constants are alive at once; a job still reads its own when the step after it has begun."""
+    last = [s for s in recipe.steps if isinstance(s, Kernel | Call | Job)][-1]
+    return 1 + overlap + (pipelined and isinstance(last, Job))
+
+
+def _levels(recipes: Sequence[Recipe]) -> tuple[int, int, int]:
+    """Bytes of the layer's constants in L2: large ones, the largest, small ones."""
+    found = {
+        s.tensor.storage
+        for r in recipes
+        for s in r.steps
+        if isinstance(s, Load) and s.tensor.storage.kind == "constant" and s.tensor.storage.level in ("l2", "l3")
+    }
+    large = [t.spec.bytes for t in found if t.spec.bytes >= LARGE_CONSTANT]
+    return sum(large), max(large, default=0), sum(t.spec.bytes for t in found) - sum(large)
+
+
+def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], overlap: bool, costs: CostModel) -> int:
+    """Steps in order on cores and accelerators; a step waits for jobs whose results it touches."""
+    now = engine = 0
+    done: dict[object, int] = {}
+    for _, step in order:
+        for operand in operands_of(step):
+            now = max(now, done.get(operand, 0)) if not isinstance(step, Job) else now
+        if isinstance(step, Job):
+            now += costs.submit_cycles(step.words)
+            engine = max(engine, now) + step_cost(step).cycles
+            for operand in step.writes:
+                done[operand] = engine
+            now = now if overlap else engine
+        else:
+            now += costs.executor.step + step_cost(step).cycles
+    return max(now, engine)

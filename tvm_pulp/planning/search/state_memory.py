@@ -1,0 +1,96 @@
+"""Where caches lie: in L2, in L1 where that is faster, in L3 where L2 has no room for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tir.lower import LoweredPlan
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.soc.cost_model import CostModel
+
+LEVELS = ("l1", "l2", "l3")
+# Caches take at most this part of L1 unless the user says so: tiles need the rest.
+_L1_SHARE = 2
+
+T = TypeVar("T")
+
+
+class NotInPlace(UserError):
+    """A layer cannot work on a cache where it lies in L1."""
+
+
+@dataclass(frozen=True)
+class StateRoom:
+    """Bytes of all caches, what L1 has for tiles and caches together, and whether there is an L3."""
+
+    bytes: int
+    l1_bytes: int
+    l3_bytes: int
+
+
+def check_level(level: str | None, soc: Any) -> None:
+    """Raise where the user asks for a memory that there is not."""
+    if level is not None and level not in LEVELS:
+        raise UserError(f"--state-memory '{level}' is unknown: choose {', '.join(LEVELS[:-1])} or {LEVELS[-1]}")
+    if level == "l3" and not soc.memory.l3.size:
+        raise UserError(f"--state-memory l3: SoC {soc.name} has no L3: choose l1 or l2")
+
+
+def place_state(
+    plans: Sequence[Callable[[str], T]], cycles: Callable[[T], int], room: StateRoom, wanted: str | None
+) -> list[T]:
+    """What entry points are at the level that was wanted, or at the one where the first takes the fewest cycles.
+
+    All of them have to fit there; L3 is for caches that fit nowhere else.
+    """
+    first, *others = plans
+    if wanted is not None:
+        return [plan(wanted) for plan in plans]
+    found: list[tuple[int, str, T]] = []
+    refused: UserError | None = None
+    for level in ("l2", *(("l1",) if _L1_SHARE * room.bytes <= room.l1_bytes else ())):
+        try:
+            made = first(level)
+            found.append((cycles(made), level, made))
+        except UserError as error:
+            refused = refused or error
+    # Of two that take the same, L2, which came first.
+    for _, level, made in sorted(found, key=lambda entry: entry[0]):
+        try:
+            return [made, *(plan(level) for plan in others)]
+        except UserError as error:
+            refused = refused or error
+    assert refused is not None
+    if not room.l3_bytes:
+        raise refused
+    return [plan("l3") for plan in plans]
+
+
+def cycles_with_state(lowered: LoweredPlan, soc: Any, cores: int) -> int:
+    """Expected cycles of a program and of what appends its new rows; in L2 the program itself has put them there."""
+    network, costs = lowered.plan.network, CostModel(soc, cores)
+    total = 0
+    for state in network.states:
+        size = network.outputs[state.present].spec.bytes
+        if state.level == "l1":
+            total += costs.executor.command + costs.move_cycles(size, size, outward=False)
+        elif state.level == "l3":
+            total += costs.from_l3_cycles(size)
+    if total:
+        total += costs.executor.begin + costs.start_cycles(outward=False) + costs.wake_cycles + costs.barrier_cycles
+    return lowered.plan.estimated_cycles + total
+
+
+def check_in_place(plan: Plan) -> None:
+    """Raise where a layer needs a copy of a cache that lies in L1: no DMA makes one."""
+    for move in plan.schedule.moves:
+        if isinstance(move.source, Tensor) and move.source.storage.level == "l1":
+            layer = plan.layers[move.layer].layer
+            raise NotInPlace(
+                f"--state-memory l1: layer '{layer.name}' ({layer.operator}) cannot read cache "
+                f"'{move.source.storage.name}' where it lies: choose l2 or l3"
+            )

@@ -1,0 +1,24 @@
+"""One plan from one set of decisions: layers cut into tiles, scheduled, and placed in memory.
+
+| folder | what it holds |
+|---|---|
+| `cost` | cycles of transfers, steps and generated kernels |
+| `forms` | the ways to run a layer, their cuts, and the cheapest of them |
+| `schedule` | decisions, and the order of steps and transfers that follows from them |
+| `place` | addresses in L1 and L2; what gives way where there is no room |
+"""
+
+from __future__ import annotations
+
+from tvm_pulp.planning.tiling.make_plan import make_plan, plan_of
+from tvm_pulp.planning.tiling.plan import PLANNERS, LayerPlan, Plan, Planner, with_estimate
+
+__all__ = [
+    "PLANNERS",
+    "LayerPlan",
+    "Plan",
+    "Planner",
+    "make_plan",
+    "plan_of",
+    "with_estimate",
+]

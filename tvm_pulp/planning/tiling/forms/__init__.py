@@ -1,0 +1,31 @@
+"""The ways to run a layer: those of the cores, splits between engines, how each can be cut, and which is cheapest."""
+
+from __future__ import annotations
+
+from tvm_pulp.planning.tiling.forms.cluster_forms import DirectForm, TiledForm
+from tvm_pulp.planning.tiling.forms.cuts import Cuts, MissingL1, Tiling, footprint, tile_form
+from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms, Offer, check_pins, offered_forms
+from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of, split_form
+from tvm_pulp.planning.tiling.forms.tile_rules import RULES, Part, TileRule, broadcast_box
+
+__all__ = [
+    "RULES",
+    "Cuts",
+    "DirectForm",
+    "EngineChoice",
+    "LayerForms",
+    "MissingL1",
+    "Offer",
+    "Part",
+    "SplitForm",
+    "TileRule",
+    "TiledForm",
+    "Tiling",
+    "broadcast_box",
+    "check_pins",
+    "footprint",
+    "offered_forms",
+    "pin_of",
+    "split_form",
+    "tile_form",
+]

@@ -1,0 +1,108 @@
+"""The cores as an engine: every layer has a form here, so every network runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from tvm_pulp.planning.tiling.cost.loop_cost import OperationCount, count_layer_operations
+from tvm_pulp.planning.tiling.forms.tile_rules import RULES
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Kernel, Load, Local, Recipe, Store
+from tvm_pulp.uma.strategy import TileAxis
+
+ENGINE = "cluster"
+
+# MAC per cycle and core no kernel exceeds: 4 per dot-product instruction, loads in between.
+_PEAK_MACS_PER_CYCLE = 2.67
+
+
+@dataclass(frozen=True)
+class TiledForm:
+    """Operands in L1, the layer cut along its rule's axes."""
+
+    layer: Layer
+    costs: CostModel
+    name: str = "tiled"
+    engine: str = ENGINE
+
+    @cached_property
+    def operations(self) -> OperationCount:
+        return count_layer_operations(self.layer)
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        rule = RULES.get(self.layer.operator)
+        return rule.axes(self.layer) if rule else ()
+
+    def recipe(self, box: Box) -> Recipe:
+        layer, rule = self.layer, RULES.get(self.layer.operator)
+        if rule is None:
+            boxes = tuple(Box.whole(t.spec.shape) for t in layer.inputs)
+            attributes = layer.attributes
+        else:
+            part = rule.part(layer, box)
+            boxes, attributes = part.inputs, part.attributes
+        inputs = tuple(
+            Local(f"x{i}", TensorSpec(b.size, t.spec.dtype))
+            for i, (t, b) in enumerate(zip(layer.inputs, boxes, strict=True))
+        )
+        targets = [Box.whole(t.spec.shape) for t in layer.outputs] if rule is None else [box]
+        outputs = tuple(
+            Local(f"y{i}", TensorSpec(b.size, t.spec.dtype))
+            for i, (t, b) in enumerate(zip(layer.outputs, targets, strict=True))
+        )
+        spaces = tuple(Local(f"space{i}", t.spec) for i, t in enumerate(layer.workspaces))
+        function = layer.function if layer.operator.startswith("tir.") else None
+        loads = [Load(t, b, x) for t, b, x in zip(layer.inputs, boxes, inputs, strict=True)]
+        cut = box.elements / max(1, layer.outputs[0].spec.elements) if rule else 1.0
+        cost = self.operations.cost(self.costs, cut, str(box.size) if cut < 1 else "", parallel=layer.parallel)
+        kernel = Kernel(layer.operator, attributes, inputs, outputs, function, spaces, layer.parallel, cost)
+        stores = [Store(y, t, b) for y, t, b in zip(outputs, layer.outputs, targets, strict=True)]
+        return Recipe((*loads, kernel, *stores))
+
+    def bound_cycles(self) -> int:
+        return bound(self.layer, self.costs.cores)
+
+
+@dataclass(frozen=True)
+class DirectForm:
+    """Operands stay in L2; for layers that cannot be cut and do not fit."""
+
+    layer: Layer
+    costs: CostModel
+    name: str = "from L2"
+    engine: str = ENGINE
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return ()
+
+    def recipe(self, _box: Box) -> Recipe:
+        layer = self.layer
+        function = layer.function if layer.operator.startswith("tir.") else None
+        cores = self.costs.cores if layer.parallel else 1
+        operations = count_layer_operations(layer)
+        cost = operations.cost(self.costs, parallel=layer.parallel)
+        accesses = (operations.executed.get("load", 0) + operations.executed.get("store", 0)) / cores
+        kernel = Kernel(
+            layer.operator,
+            layer.attributes,
+            tuple(layer.inputs),
+            tuple(layer.outputs),
+            function,
+            tuple(layer.workspaces),
+            layer.parallel,
+            replace(cost, cycles=cost.cycles + round(accesses * self.costs.l2_access_cycles)),
+        )
+        return Recipe((kernel,))
+
+    def bound_cycles(self) -> int:
+        return bound(self.layer, self.costs.cores)
+
+
+def bound(layer: Layer, cores: int) -> int:
+    """Cycles the cores need at least: dot products at their peak rate, or one cycle an element."""
+    elements = sum(t.spec.elements for t in layer.outputs)
+    return max(1, int(max(layer.macs / _PEAK_MACS_PER_CYCLE, elements / 4) / cores))

@@ -1,0 +1,193 @@
+"""The greedy tiler: as few tiles as L1 allows, single buffering.
+
+It is the baseline and the fallback of better planners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
+from tvm_pulp.planning.tiling.cost.dma_cost import recipe_dma_cycles
+from tvm_pulp.qnn.network import Layer
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.box import Box, split_axis, tiles
+from tvm_pulp.uma.recipe import Recipe, descriptor_words
+from tvm_pulp.uma.strategy import Form, TileAxis
+
+_SEARCH_LIMIT = 20000
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """A form cut into tiles of at most `size`."""
+
+    form: Form
+    size: tuple[int, ...]
+    l1_bytes: int
+    cycles: int  # compute and data movement, nothing overlapped
+    tiles: tuple[Box, ...]
+    finer: bool = False  # than the engine likes its pieces
+    _recipes: list[Recipe] = field(default_factory=list, compare=False, repr=False)
+
+    def recipes(self) -> tuple[Recipe, ...]:
+        """How every tile is computed; made once."""
+        if not self._recipes:
+            self._recipes.extend(self.form.recipe(box) for box in self.tiles)
+        return tuple(self._recipes)
+
+
+def footprint(recipe: Recipe) -> int:
+    """L1 bytes of a recipe: descriptors and buffers, every one aligned."""
+    descriptors = aligned(4 * descriptor_words(recipe.steps), L1_ALIGNMENT)
+    return descriptors + sum(aligned(b.bytes, L1_ALIGNMENT) for b in recipe.locals)
+
+
+def _sizes(extent: int, step: int, limit: int | None) -> list[int]:
+    """Piece sizes worth trying along one axis, large to small: equal cuts, rounded up to the step."""
+    found: list[int] = []
+    count = 1 if limit is None else -(-extent // limit)
+    while True:
+        size = -(-extent // count)
+        size = min(extent, -(-size // step) * step)
+        if not found or size < found[-1]:
+            found.append(size)
+        if size <= step:
+            return found
+        count = max(count + 1, count * 5 // 4)
+
+
+def _representative(extent: int, piece: int) -> list[tuple[int, int, int]]:
+    """Pieces of an axis that stand for all: start, size, and how many there are of the kind."""
+    pieces = split_axis(extent, piece)
+    if len(pieces) <= 4:
+        return [(start, size, 1) for start, size in pieces]
+    # Borders and halos differ at both ends; where padding spans several pieces, the middle is like none of them.
+    middle = len(pieces) // 2
+    return [(*pieces[0], 1), (*pieces[1], 1), (*pieces[middle], len(pieces) - 3), (*pieces[-1], 1)]
+
+
+def _kinds(shape: Sequence[int], size: Sequence[int]) -> list[tuple[Box, int]]:
+    """Tiles that stand for all, with how many there are of each; inner ones, which are the largest, first."""
+    axes = [_representative(e, s)[::-1] for e, s in zip(shape, size, strict=True)]
+    inner = [axis[min(1, len(axis) - 1) :] + axis[: min(1, len(axis) - 1)] for axis in axes]
+    found = []
+    for chosen in product(*inner):
+        count = 1
+        for _, _, number in chosen:
+            count *= number
+        found.append((Box(tuple(c[0] for c in chosen), tuple(c[1] for c in chosen)), count))
+    return found
+
+
+def _candidates(shape: Sequence[int], axes: Sequence[TileAxis]) -> Iterator[tuple[int, ...]]:
+    """Tile sizes, fewest tiles first."""
+    choices = {a.axis: _sizes(shape[a.axis], a.step, a.limit) for a in axes if shape[a.axis] > 1}
+    lists = [choices.get(i, [extent]) for i, extent in enumerate(shape)]
+    while _product(lists) > _SEARCH_LIMIT:
+        longest = max(lists, key=len)
+        longest[:] = [*longest[:-1:2], longest[-1]]
+    order = {a.axis: rank for rank, a in enumerate(axes)}
+
+    def count(size: tuple[int, ...]) -> tuple[int, ...]:
+        cuts = [-(-e // s) for e, s in zip(shape, size, strict=True)]
+        total = 1
+        for c in cuts:
+            total *= c
+        # Among equally many tiles prefer cutting the favoured axes.
+        return (total, sum(order.get(i, 9) * (c > 1) for i, c in enumerate(cuts)))
+
+    yield from sorted(product(*lists), key=count)
+
+
+def _product(lists: Sequence[Sequence[int]]) -> int:
+    total = 1
+    for entry in lists:
+        total *= len(entry)
+    return total
+
+
+class Cuts:
+    """All cuts of a form, fewest tiles first; what is found out about a cut is remembered."""
+
+    def __init__(self, form: Form, layer: Layer, costs: CostModel) -> None:
+        self._form, self._shape, self._costs = form, layer.outputs[0].spec.shape, costs
+        axes = form.axes()
+        finer = [replace(a, step=a.least) if a.least else a for a in axes]
+        # Smaller pieces than an engine likes come after all others.
+        self._sizes = list(dict.fromkeys((*_candidates(self._shape, axes), *_candidates(self._shape, finer))))
+        self._measured: dict[tuple[int, ...], Tiling] = {}
+        # Bytes that a cut needs at least: those of one of its tiles.
+        self._at_least: dict[tuple[int, ...], int] = {}
+
+    def within(self, l1_bytes: int) -> Tiling | int:
+        """The first cut that fits, or the bytes that the smallest needs."""
+        smallest: tuple[int, tuple[int, ...]] | None = None
+        for size in self._sizes:
+            needed = self._lower_bound(size)
+            if needed <= l1_bytes:
+                tiling = self.measure(size)
+                if tiling.l1_bytes <= l1_bytes:
+                    return tiling
+                needed = tiling.l1_bytes
+            if smallest is None or needed < smallest[0]:
+                smallest = (needed, size)
+        assert smallest is not None
+        return self.measure(smallest[1]).l1_bytes
+
+    def _lower_bound(self, size: tuple[int, ...]) -> int:
+        if size not in self._at_least:
+            inner, _ = _kinds(self._shape, size)[0]
+            self._at_least[size] = footprint(self._form.recipe(inner))
+        return self._at_least[size]
+
+    def along_one_axis(self, pieces: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Cuts of a single axis into about so many pieces, the others as wide as allowed; favoured axes first."""
+        axes = self._form.axes()
+        widest = list(self._shape)
+        for axis in axes:
+            if self._shape[axis.axis] > 1:
+                widest[axis.axis] = _sizes(self._shape[axis.axis], axis.step, axis.limit)[0]
+        for axis in axes:
+            for count in pieces:
+                size = aligned(-(-self._shape[axis.axis] // count), axis.step)
+                if size < widest[axis.axis]:
+                    yield (*widest[: axis.axis], size, *widest[axis.axis + 1 :])
+
+    def measure(self, size: tuple[int, ...]) -> Tiling:
+        if size not in self._measured:
+            self._measured[size] = _measure(self._form, self._shape, size, self._costs)
+        return self._measured[size]
+
+
+def tile_form(form: Form, layer: Layer, l1_bytes: int, costs: CostModel) -> Tiling | int:
+    """The form cut to fit, or the bytes its smallest cut needs."""
+    return Cuts(form, layer, costs).within(l1_bytes)
+
+
+def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...], costs: CostModel) -> Tiling:
+    cycles = needed = 0
+    known: dict[tuple[int, ...], int] = {}
+    for box, count in _kinds(shape, size):
+        recipe = form.recipe(box)
+        needed = max(needed, footprint(recipe))
+        # Tiles of one size cost the same but for their borders.
+        if box.size not in known:
+            known[box.size] = recipe.cycles + recipe_dma_cycles(recipe, costs)
+        cycles += count * known[box.size]
+    finer = any(a.least and size[a.axis] < shape[a.axis] and size[a.axis] % a.step for a in form.axes())
+    return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)), bool(finer))
+
+
+class MissingL1(UserError):
+    """A layer whose smallest tile does not fit."""
+
+    def __init__(self, layer: Layer, needed: int, l1_bytes: int) -> None:
+        self.layer, self.needed, self.l1_bytes = layer, needed, l1_bytes
+        super().__init__(
+            f"layer '{layer.name}' ({layer.operator}) needs {needed} bytes of L1 for its smallest tile and {l1_bytes} "
+            f"are available ({needed - l1_bytes} missing): raise --l1 to at least {needed}"
+        )

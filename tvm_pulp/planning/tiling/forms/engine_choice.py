@@ -1,0 +1,187 @@
+"""Engine choice: every engine offers its planned cycles for a layer, the cheapest wins unless the user pins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
+from tvm_pulp.planning.tiling.forms.cluster_forms import DirectForm, TiledForm
+from tvm_pulp.planning.tiling.forms.cuts import Cuts, MissingL1, Tiling
+from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of, split_form
+from tvm_pulp.qnn.network import Layer, Network
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.annotate import Annotated
+from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Load, Store
+from tvm_pulp.uma.region import Region
+from tvm_pulp.uma.registry import core_schedules
+from tvm_pulp.uma.strategy import Form, Refusal
+
+# Cores take a layer from an accelerator only if they promise to be this much faster: promises are estimates, and the
+# accelerator needs less energy.
+_CORES_HANDICAP = 1.1
+# Many small jobs, each with its own programming and waiting, cost more than the sum of their cycles.
+_FINER_HANDICAP = 1.25
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What an engine would take for a layer: planned cycles, with a remark, or why it does not fit."""
+
+    engine: str
+    form: str
+    cycles: int | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class LayerForms:
+    """Ways to run a layer: those that can be cut, and the last resort of working from L2."""
+
+    layer: Layer
+    tiled: tuple[Form, ...]
+    refusals: tuple[Refusal, ...]
+    costs: CostModel
+    cuts: tuple[Cuts, ...]
+    # Pattern that each form of an accelerator came from, by the form's identity.
+    patterns: Mapping[int, str] = field(default_factory=dict)
+    # What regions that hold these operators otherwise would take: other ways to cover the network.
+    rivals: tuple[Offer, ...] = ()
+
+    def pattern_of(self, form: Form) -> str:
+        """What the engine calls what it runs here; the cores call it after the operator."""
+        form = form.accelerator if isinstance(form, SplitForm) else form
+        return self.patterns.get(id(form), self.layer.operator)
+
+    def from_l2(self) -> Tiling:
+        """The last resort."""
+        form = DirectForm(self.layer, self.costs)
+        whole = Box.whole(self.layer.outputs[0].spec.shape)
+        return Tiling(form, whole.size, 0, form.recipe(whole).cycles, (whole,))
+
+
+@dataclass
+class EngineChoice:
+    """Cuts layers to fit, remembering answers; identical questions are asked often."""
+
+    forms: Sequence[LayerForms]
+    pins: Mapping[str, str]
+    _known: dict[tuple[int, int], tuple[Tiling, tuple[Offer, ...]]] = field(default_factory=dict)
+
+    def tiling(self, index: int, l1_bytes: int) -> Tiling:
+        """The cheapest tiling of a layer within the bytes; raises where none fits."""
+        return self.offers(index, l1_bytes)[0]
+
+    def offers(self, index: int, l1_bytes: int) -> tuple[Tiling, tuple[Offer, ...]]:
+        """The cheapest tiling within the bytes, and what all engines offered."""
+        if (index, l1_bytes) not in self._known:
+            entry = self.forms[index]
+            self._known[index, l1_bytes] = cheapest(entry, l1_bytes, self.pins.get(entry.layer.name))
+        return self._known[index, l1_bytes]
+
+    def fits(self, index: int, l1_bytes: int) -> bool:
+        """Whether a layer can be cut to these bytes."""
+        try:
+            self.offers(index, l1_bytes)
+        except UserError:
+            return False
+        return True
+
+
+def check_pins(network: Network, engines: Sequence[tuple[UMABackend, Any]], pins: Mapping[str, str]) -> None:
+    """Pins name layers and engines that exist."""
+    known = {layer.name for layer in network.layers}
+    names = {CLUSTER, *(name for b, _ in engines for name in (b.target_name, f"{b.target_name}+{CLUSTER}"))}
+    for node, engine in pins.items():
+        if node not in known:
+            raise UserError(f"--pin {node}={engine}: there is no layer '{node}'; `tvmc explain` lists them")
+        if engine not in names:
+            raise UserError(
+                f"--pin {node}={engine}: engine '{engine}' is not part of this target ({', '.join(sorted(names))})"
+            )
+
+
+def offered_forms(
+    layers: Sequence[Layer], annotated: Annotated, soc: Any, engines: Sequence[tuple[UMABackend, Any]], cores: int
+) -> list[LayerForms]:
+    """What every engine offers for every layer. `engines` are backends with their contexts, by priority.
+
+    The cores run single operators; a region of several exists on the engines only whose pattern found it.
+    """
+    schedules = core_schedules()
+    costs = CostModel(soc, cores)
+    named = {backend.target_name: (backend, context) for backend, context in engines}
+    regions: dict[Layer, list[Region]] = {}
+    for region in annotated.regions:
+        regions.setdefault(region.layer, []).append(region)
+    found = []
+    for layer in layers:
+        forms: list[Form] = []
+        refusals = list(annotated.refusals.get(layer, ()))
+        patterns: dict[int, str] = {}
+        for region in regions.get(layer, ()):
+            backend, context = named[region.engine]
+            answer = backend.offer(region.pattern, layer, context)
+            if isinstance(answer, Refusal):
+                refusals.append(answer)
+            else:
+                patterns |= {id(form): region.pattern for form in answer}
+                forms += answer
+        if not layer.parts:
+            on_cores = [form for schedule in schedules for form in schedule(layer, costs)]
+            both = split_form(layer, forms, on_cores)
+            forms += [*on_cores, TiledForm(layer, costs), *([both] if both else [])]
+        if any(t.storage.level == "l1" for t in layer.operands):
+            forms = [form for form in forms if _in_place(form, layer)] or forms
+        cuts = tuple(Cuts(form, layer, costs) for form in forms)
+        found.append(LayerForms(layer, tuple(forms), tuple(refusals), costs, cuts, patterns))
+    return found
+
+
+def _in_place(form: Form, layer: Layer) -> bool:
+    """Whether a form works on state in L1 where it lies."""
+    steps = form.recipe(Box.whole(layer.outputs[0].spec.shape)).steps
+    return not any(isinstance(s, Load | Store) and s.tensor.storage.level == "l1" for s in steps)
+
+
+def cheapest(entry: LayerForms, l1_bytes: int, pin: str | None) -> tuple[Tiling, tuple[Offer, ...]]:
+    """The cheapest form of a layer within so many bytes, cut to fit, and what all engines offered."""
+    layer, offers, choices = entry.layer, [], []
+    smallest: int | None = None
+    for form, cuts in zip(entry.tiled, entry.cuts, strict=True):
+        # Whether two engines for one layer pay shows in the whole network only.
+        if isinstance(form, SplitForm) and pin != pin_of(form):
+            continue
+        tiling = cuts.within(l1_bytes)
+        if isinstance(tiling, Tiling):
+            choices.append(tiling)
+            offers.append(Offer(form.engine, form.name, tiling.cycles))
+        else:
+            smallest = tiling if smallest is None else min(smallest, tiling)
+            offers.append(Offer(form.engine, form.name, None, f"needs {tiling} bytes of L1"))
+    if not layer.parts and not any(form.axes() for form in entry.tiled) and not choices:
+        # A layer that cannot be cut works from L2; one that can be must fit: a silent cliff would help nobody.
+        choices.append(entry.from_l2())
+        offers.append(Offer(CLUSTER, choices[0].form.name, choices[0].cycles))
+    if pin is not None:
+        choices = [c for c in choices if pin_of(c.form) == pin]
+        if not choices:
+            why = next((r.reason for r in entry.refusals if r.engine == pin.split("+")[0]), "it does not fit")
+            if "+" in pin and not any(pin_of(form) == pin for form in entry.tiled):
+                why = "dividing it between them would not be faster"
+            raise UserError(f"--pin {layer.name}={pin}: {pin} cannot run this {layer.operator} because {why}")
+    if not choices:
+        assert smallest is not None, f"no engine offers anything for {layer.operator}"
+        raise MissingL1(layer, smallest, l1_bytes)
+    # Equal cycles: the engine named first.
+    return min(choices, key=handicapped), (*offers, *entry.rivals)
+
+
+def handicapped(tiling: Tiling) -> float:
+    """Cycles by which forms are compared."""
+    cores = _CORES_HANDICAP if tiling.form.engine == CLUSTER else 1
+    return tiling.cycles * cores * (_FINER_HANDICAP if tiling.finer else 1)

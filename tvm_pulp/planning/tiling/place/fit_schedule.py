@@ -1,0 +1,219 @@
+"""Make a schedule fit: begin with what is wanted, give up what the fullest moments can spare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
+from tvm_pulp.planning.tiling.forms.cuts import MissingL1, Tiling
+from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
+from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
+from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, policy_of, tiled_layer
+from tvm_pulp.planning.tiling.schedule.schedule import Block, Schedule
+from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
+from tvm_pulp.qnn.network import Network
+
+# A tile budget shrinks at least to this part when a layer does not fit, and at most to that.
+_SHRINK, _COLLAPSE = 0.93, 0.5
+# A cut that takes this many times the cycles costs more than overlap wins: the layer does without overlap instead.
+_COSTLY = 1.25
+# A cut that takes this many times the cycles is no way out: records come in smaller pages first, down to this part.
+_CLIFF, _MOST_PAGES = 2.0, 8
+_ROUNDS = 400
+# Part of L1 that packing may lose to gaps before something has to give way.
+_GAPS = 0.03
+
+CutLayer = Callable[[int, int], Tiling]
+
+
+@dataclass(frozen=True)
+class FittedSchedule:
+    """Decisions that fit, and the schedule they make."""
+
+    decisions: Decisions
+    tiled_layers: list[TiledLayer]
+    policy: Policy
+    schedule: Schedule
+    l1_bytes: int
+
+
+def fit_schedule(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) -> FittedSchedule:
+    """The wanted decisions, weakened until they fit. `cut_layer(layer, bytes)` raises when it cannot cut so small.
+
+    Layers that mix hold more at a time: where they do not fit they follow each other.
+    """
+    if wanted.interleave:
+        with suppress(MissingL1, _NothingFits):
+            return _fit(network, cut_layer, budget, wanted)
+    return _fit(network, cut_layer, budget, replace(wanted, interleave=False))
+
+
+class _NothingFits(RuntimeError):
+    """Too many rounds."""
+
+
+def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) -> FittedSchedule:
+    state = wanted.copy()
+    tiled_layers = [tiled_layer(c, state.in_l3) for c in state.choices]
+    limits: dict[int, int] = {}
+    for _ in range(_ROUNDS):
+        policy = policy_of(network, state, tiled_layers)
+        schedule = build_schedule(network, tiled_layers, policy, budget)
+        peaks = fullest_moments(schedule)
+        crowded = {layer: peak for layer, peak in peaks.items() if peak[1] > limits.get(layer, budget)}
+        if not crowded:
+            needed = place_blocks(schedule.blocks, budget)
+            if needed <= budget:
+                return FittedSchedule(state, tiled_layers, policy, schedule, needed)
+            for layer in _fragmented_layers(schedule, peaks, budget):
+                limits[layer] = min(peaks[layer][1], limits.get(layer, budget)) - _gap(needed, budget)
+            continue
+        for layer, (position, needed) in crowded.items():
+            limit = limits.get(layer, budget)
+            if not _relieve(network, schedule, policy, state, layer, position):
+                largest = _largest_layer(schedule, position)
+                if not _shrink(largest, limit / needed, state, cut_layer):
+                    raise MissingL1(network.layers[largest], needed + budget - limit, budget)
+                tiled_layers[largest] = tiled_layer(state.choices[largest], state.in_l3)
+    raise _NothingFits("no schedule fits although every layer does alone")
+
+
+def excess_bytes(network: Network, decisions: Decisions, budget: int) -> dict[int, int]:
+    """Bytes by which decisions are too large, by the layer during which they are; empty where they fit as they are."""
+    tiled_layers = [tiled_layer(c, decisions.in_l3) for c in decisions.choices]
+    schedule = build_schedule(network, tiled_layers, policy_of(network, decisions, tiled_layers), budget)
+    peaks = fullest_moments(schedule)
+    crowded = {layer: level - budget for layer, (_, level) in peaks.items() if level > budget}
+    if crowded:
+        return crowded
+    needed = place_blocks(schedule.blocks, budget)
+    if needed <= budget:
+        return {}
+    # Gaps between blocks: the fullest moments have to be less full.
+    return dict.fromkeys(_fragmented_layers(schedule, peaks, budget), _gap(needed, budget))
+
+
+def _gap(needed: int, budget: int) -> int:
+    """Bytes that have to be given up where gaps between blocks are too large."""
+    return max(64, min(needed - budget, int(_GAPS * budget)))
+
+
+def fullest_moments(schedule: Schedule) -> dict[int, tuple[int, int]]:
+    """For every layer the position during it with the most bytes alive, and the bytes."""
+    change: dict[int, int] = {}
+    for b in schedule.blocks:
+        size = aligned(b.bytes, L1_ALIGNMENT)
+        change[b.first] = change.get(b.first, 0) + size
+        change[b.last + 1] = change.get(b.last + 1, 0) - size
+    found: dict[int, tuple[int, int]] = {}
+    level = 0
+    for position in sorted(change):
+        level += change[position]
+        layer = _layer_at(schedule, position)
+        if layer not in found or level > found[layer][1]:
+            found[layer] = (position, level)
+    return found
+
+
+def _layer_at(schedule: Schedule, position: int) -> int:
+    return schedule.slots[min(position // 3, len(schedule.slots) - 1)].layer
+
+
+def _fragmented_layers(schedule: Schedule, peaks: dict[int, tuple[int, int]], budget: int) -> set[int]:
+    """Where gaps between blocks pushed one beyond the budget: the fullest layer during the life of each such block."""
+    found = set()
+    for block in schedule.blocks:
+        if block.offset + block.bytes > budget:
+            # Layers may mix: not all between the first and the last one, and not in their order.
+            lived = {slot.layer for slot in schedule.slots[max(block.first, 0) // 3 : block.last // 3 + 1]}
+            lived |= {_layer_at(schedule, position) for position in (block.first, block.last)}
+            found.add(max((layer for layer in sorted(lived) if layer in peaks), key=lambda layer: peaks[layer][1]))
+    return found
+
+
+def _relieve(network: Network, schedule: Schedule, policy: Policy, state: Decisions, layer: int, where: int) -> bool:
+    """Give up something that a layer does not need at its fullest moment; False when there is nothing."""
+
+    def alive(block: Block) -> bool:
+        return block.first <= where <= block.last
+
+    early = [m for m in schedule.moves if m.ahead and alive(m.place.block) and m.layer > layer]
+    if early:
+        largest = max(early, key=lambda m: (m.place.block.bytes, m.layer))
+        state.leads[largest.layer] = max(0, state.leads.get(largest.layer, 0) - 1)
+        return True
+    resident = [(t, b) for t, b in schedule.resident.items() if alive(b) and t in policy.resident]
+    idle = [(t, b) for t, b in resident if not any(o.storage is t for o in network.layers[layer].operands)]
+    if idle:
+        tensor, _ = max(idle, key=lambda entry: entry[1].bytes)
+        later = {r for r in policy.resident[tensor] if r > layer}
+        state.banned.setdefault(tensor, set()).update(later or policy.resident[tensor])
+        return True
+    choice = state.choices[layer]
+    if choice.overlap and len(choice.tiling.tiles) > 1 and resident:
+        kept = sum(b.bytes for _, b in resident)
+        if kept < policy_share(where, schedule) // 2:
+            return False
+    if resident:
+        tensor, _ = max(resident, key=lambda entry: entry[1].bytes)
+        state.banned.setdefault(tensor, set()).update(policy.resident[tensor])
+        return True
+    return False
+
+
+def _largest_layer(schedule: Schedule, where: int) -> int:
+    """The layer whose own buffers take most at a position."""
+    kept = set(schedule.resident.values())
+    taken: dict[int, int] = {}
+    for block in schedule.blocks:
+        if block.first <= where <= block.last and block not in kept:
+            taken[block.layer] = taken.get(block.layer, 0) + block.bytes
+    return max(taken, key=lambda layer: (taken[layer], -layer))
+
+
+def policy_share(where: int, schedule: Schedule) -> int:
+    """Bytes alive at a position."""
+    return sum(b.bytes for b in schedule.blocks if b.first <= where <= b.last)
+
+
+def _shrink(layer: int, ratio: float, state: Decisions, cut_layer: CutLayer) -> bool:
+    """Cut a layer smaller, or do without overlap in it; False when neither is possible."""
+    choice = state.choices[layer]
+    budget = choice.budget
+    while True:
+        budget = int(min(budget, choice.tiling.l1_bytes or budget) * max(_COLLAPSE, min(_SHRINK, ratio)))
+        try:
+            tiling = cut_layer(layer, budget)
+        except UserError:
+            if ratio < _SHRINK:
+                ratio = _SHRINK
+                budget = choice.budget
+                continue
+            if not choice.overlap:
+                return _more_pages(layer, state)
+            state.choices[layer] = Choice(choice.tiling, False, choice.budget, alone=True)
+            break
+        if choice.overlap and tiling.cycles > _COSTLY * choice.tiling.cycles:
+            state.choices[layer] = Choice(choice.tiling, False, choice.budget, alone=True)
+            break
+        if not choice.overlap and tiling.cycles > _CLIFF * choice.tiling.cycles and _more_pages(layer, state):
+            break
+        if tiling.size != choice.tiling.size or tiling.form is not choice.tiling.form:
+            state.choices[layer] = Choice(
+                tiling, state.overlap and len(tiling.tiles) > 1 and not choice.alone, budget, choice.alone
+            )
+            break
+        ratio = _SHRINK
+    return True
+
+
+def _more_pages(layer: int, state: Decisions) -> bool:
+    """Records of a layer in twice as many pages, which leaves more of L1 to its tiles; False where they are small."""
+    choice = state.choices[layer]
+    if choice.pages >= _MOST_PAGES:
+        return False
+    state.choices[layer] = replace(choice, pages=2 * choice.pages)
+    return True

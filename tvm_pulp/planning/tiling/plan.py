@@ -1,0 +1,168 @@
+"""The deployment plan: engine, form and tiles of every layer; schedule and places of the whole network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tvm_pulp.planning.tiling.alignment import aligned
+from tvm_pulp.planning.tiling.forms.cuts import Tiling
+from tvm_pulp.planning.tiling.forms.engine_choice import Offer
+from tvm_pulp.planning.tiling.forms.split_form import pin_of
+from tvm_pulp.planning.tiling.place.arena import Arena, Buffer, plan_arena
+from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS
+from tvm_pulp.planning.tiling.schedule.decisions import Decisions
+from tvm_pulp.planning.tiling.schedule.schedule import Schedule
+from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy
+from tvm_pulp.qnn.network import Layer, Network, Tensor
+from tvm_pulp.uma.box import Box
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
+from tvm_pulp.uma.region import Region
+from tvm_pulp.uma.strategy import Refusal
+
+# Ways to find a plan; the first unless the user says otherwise.
+PLANNERS = ("solver", "greedy")
+
+
+@dataclass(frozen=True)
+class LayerPlan:
+    """A layer's engine and tiles."""
+
+    layer: Layer
+    tiling: Tiling
+    recipes: tuple[Recipe, ...]
+    overlap: bool
+    offers: tuple[Offer, ...]
+    refusals: tuple[Refusal, ...]
+    alone: bool = False
+    # What its engine calls the region: a pattern, or the operator on the cores.
+    pattern: str = ""
+    estimated_cycles: int = 0
+    # Expected cycles between the end of the layers before and its own: what it adds, wherever it waited.
+    added_cycles: int = 0
+
+    @property
+    def engine(self) -> str:
+        return self.tiling.form.engine
+
+    @property
+    def tiles(self) -> tuple[Box, ...]:
+        return self.tiling.tiles
+
+
+@dataclass(frozen=True)
+class Planner:
+    """How a plan was found, and what the solver says about its own problem; None where it did not run."""
+
+    name: str  # one of PLANNERS
+    chosen: str  # the attempt that was expected to be fastest
+    attempts: int
+    status: str | None = None
+    objective_cycles: int | None = None
+    bound_cycles: int | None = None
+    deterministic_time: float | None = None
+    seconds: float = 0.0  # of the solver, by the clock on the wall: not part of what is written to archives
+
+    @property
+    def gap(self) -> float | None:
+        """Part of the objective that a better solution could save at most."""
+        if self.objective_cycles is None or self.bound_cycles is None:
+            return None
+        return (self.objective_cycles - self.bound_cycles) / max(1, self.objective_cycles)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The whole network's plan."""
+
+    network: Network
+    soc: str
+    cores: int
+    l1_bytes: int  # budget
+    layers: tuple[LayerPlan, ...]
+    schedule: Schedule
+    arena: Arena  # activations in L2
+    l1_peak: int
+    overlap: bool = True
+    agents: int = AGENTS  # cores that may issue transfers
+    commands_in_flight: int = 10  # transfers of a core that the DMA takes before it holds the core up
+    # What was decided, and how it was found.
+    decisions: Decisions = field(default_factory=Decisions)
+    policy: Policy = field(default_factory=Policy)
+    planner: Planner | None = None
+    estimated_cycles: int = 0
+    # All of L2 that it takes: activations, constants, bundles, inputs and outputs.
+    l2_needed: int = 0
+
+    def regions(self) -> list[Region]:
+        """What was chosen: every layer with the engine that runs it, or both of a split one."""
+        return [Region(p.layer, pin_of(p.tiling.form), p.pattern) for p in self.layers]
+
+    def l3_offsets(self) -> dict[Tensor, int]:
+        """Where constants lie in L3."""
+        offsets, position = {}, 0
+        for fetch in self.schedule.fetches:
+            if fetch.tensor.kind == "constant":
+                offsets[fetch.tensor] = position
+                position += aligned(fetch.tensor.spec.bytes)
+        return offsets
+
+    def table_bytes(self) -> int:
+        """Bytes that bundles take in L2 beyond the constants of which they hold parts: records, descriptors, copies."""
+        inside = {p.tensor.storage for b in self.schedule.bundles for p in b.pieces}
+        return sum(b.bytes for b in self.schedule.bundles) - sum(t.spec.bytes for t in inside)
+
+    def with_l2_needed(self) -> Plan:
+        """Counts L2 now: levels of constants change when other plans are tried."""
+        outside = self.outside_bytes()
+        return replace(self, l2_needed=self.arena.size + self.table_bytes() + self.constants_in("l2") + outside)
+
+    def outside_bytes(self) -> int:
+        """Bytes of the caller's inputs and outputs in L2; state may lie elsewhere."""
+        ends = (*self.network.inputs, *self.network.outputs)
+        return sum(t.spec.bytes for t in ends if t.storage.level == "l2")
+
+    def constants_in(self, level: str) -> int:
+        """Bytes of constants at a level of memory."""
+        return sum(t.spec.bytes for t in self.constants() if t.level == level)
+
+    def constants(self) -> list[Tensor]:
+        """Constant tensors that some step reads, in order of first use."""
+        return list(dict.fromkeys(tensor for layer in self.layers for tensor in layer_constants(layer)))
+
+
+def layer_constants(layer: LayerPlan) -> list[Tensor]:
+    """Constant tensors that some step of a layer reads, in order of first use."""
+    read = (t.storage for recipe in layer.recipes for step in recipe.steps for t in _tensors(step))
+    return list(dict.fromkeys(tensor for tensor in read if tensor.kind == "constant"))
+
+
+def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int], layer_ends: Sequence[int]) -> Plan:
+    """The plan with expected cycles of the network and of every layer, and when each layer's last step ends."""
+    layers, before = [], 0
+    for layer, taken, end in zip(plan.layers, layer_cycles, layer_ends, strict=True):
+        layers.append(replace(layer, estimated_cycles=taken, added_cycles=max(0, end - before)))
+        before = max(before, end)
+    return replace(plan, layers=tuple(layers), estimated_cycles=cycles)
+
+
+def _tensors(step: Any) -> list[Tensor]:
+    if isinstance(step, Load | Store):
+        return [step.tensor]
+    if isinstance(step, Kernel):
+        return [t for t in step.operands if isinstance(t, Tensor)]
+    if isinstance(step, Call):
+        return []
+    assert isinstance(step, Job)
+    return [step.weights] if isinstance(step.weights, Tensor) else []
+
+
+def plan_l2(schedule: Schedule) -> Arena:
+    """Offsets in L2 of the activations that have to be there."""
+    buffers = [
+        Buffer(tensor, tensor.spec.bytes, *alive)
+        for tensor, alive in schedule.l2_alive.items()
+        if tensor.kind in ("activation", "workspace") or tensor.level == "l3"
+    ]
+    return plan_arena(buffers)

@@ -1,0 +1,343 @@
+"""From chosen tilings to a schedule: order of compute steps, transfers with their positions, blocks with lifetimes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tvm_pulp.planning.tiling.cost.step_cost import step_cost
+from tvm_pulp.planning.tiling.schedule.constant_bundles import BundleBuilder
+from tvm_pulp.planning.tiling.schedule.l3_fetches import DirectUse, l3_fetches
+from tvm_pulp.planning.tiling.schedule.schedule import (
+    BOOT,
+    Block,
+    Bundle,
+    Move,
+    Place,
+    Schedule,
+    Slot,
+    compute_position,
+    load_position,
+    store_position,
+)
+from tvm_pulp.planning.tiling.schedule.split_transfers import split_transfers
+from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
+from tvm_pulp.planning.tiling.schedule.step_records import reserve_records
+from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
+from tvm_pulp.qnn.network import Network, Tensor
+from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, transfers
+from tvm_pulp.uma.contiguous import contiguous_offset
+from tvm_pulp.uma.recipe import Call, Job, Load, Local, Recipe, Store, operands_of
+
+# Records and descriptors of a layer travel together unless they would take more than this part of L1.
+PAGE_SHARE = 12
+
+
+def build_schedule(network: Network, tiled_layers: Sequence[TiledLayer], policy: Policy, l1_bytes: int) -> Schedule:
+    """The schedule, with blocks not placed yet."""
+    return _Builder(network, tiled_layers, policy, l1_bytes).build()
+
+
+class _Builder:
+    def __init__(self, network: Network, tiled_layers: Sequence[TiledLayer], policy: Policy, l1_bytes: int) -> None:
+        self._network, self._tiled_layers, self._policy, self._l1_bytes = network, tiled_layers, policy, l1_bytes
+        self.moves: list[Move] = []
+        self.blocks: list[Block] = []
+        self.bundles = BundleBuilder([tiled.recipes for tiled in tiled_layers])
+        self.resident: dict[Tensor, Block] = {}
+        self.l2_alive: dict[Tensor, tuple[int, int]] = {}
+        self._stored_at: dict[Tensor, int] = {}
+        self._page_of: dict[int, Bundle] = {}
+        # What the next layer's constants may join, and the bytes it holds about.
+        self._open: tuple[Bundle, Block, int] | None = None
+        self._steps = StepOrder(tiled_layers, overlap=policy.overlap, interleave=policy.interleave)
+        self._outputs = {t.storage for t in network.outputs}
+        self._l2_readers: dict[Tensor, list[int]] = {}
+        for index, layer in enumerate(network.layers):
+            for tensor in layer.inputs:
+                if index not in policy.resident.get(tensor.storage, ()):
+                    self._l2_readers.setdefault(tensor.storage, []).append(index)
+
+    # --- whole network ---------------------------------------------------------------------------------------
+
+    def _split(self, moved: Sequence[Transfer]) -> tuple[Transfer, ...]:
+        return split_transfers(moved, self._policy.commands)
+
+    def build(self) -> Schedule:
+        places = [self._layer(index, tiled) for index, tiled in enumerate(self._tiled_layers)]
+        self.moves.sort(key=lambda m: (m.position, m.ahead, m.outward))
+        direct = [
+            DirectUse(compute_position(number), index, operand)
+            for number, (index, _, step) in enumerate(self._steps.all)
+            for operand in operands_of(step)
+            if isinstance(operand, Tensor)
+        ]
+        fetches = l3_fetches(self.moves, direct, self._policy.l3_batch)
+        for fetch in fetches:
+            self._in_l2(fetch.tensor, max(fetch.position, 0))
+        self.moves = reserve_records(
+            self._steps, self.moves, fetches, self.bundles, self._page_of, self._policy.commands
+        )
+        slots = []
+        for number, (index, tile, step) in enumerate(self._steps.all):
+            used = {o: places[index][o] for o in operands_of(step) if isinstance(o, Local)}
+            slots.append(Slot(number, index, tile, step, used, step_cost(step)))
+        pages = tuple(self._page_of[s.index] for s in slots)
+        kept = (tuple(self.bundles.made), pages, self.resident, self.l2_alive, tuple(fetches))
+        return Schedule(tuple(slots), tuple(self.moves), tuple(self.blocks), *kept)
+
+    def _block(self, index: int, name: str, size: int, first: int, last: int) -> Block:
+        block = Block(name, size, first, last, index)
+        self.blocks.append(block)
+        return block
+
+    # --- one layer -------------------------------------------------------------------------------------------
+
+    def _layer(self, index: int, tiled: TiledLayer) -> dict[Local, Place]:
+        """Blocks and moves of a layer; returns where its buffers lie."""
+        places: dict[Local, Place] = {}
+        self._constants(index, tiled, places)
+        live: dict[tuple[Tensor, Box], tuple[int, Block]] = {}
+        for tile, recipe in enumerate(tiled.recipes):
+            for step in recipe.steps:
+                if isinstance(step, Load) and step.local not in places and step.local.inside is None:
+                    self._activation(index, tile, tiled, step, live, places)
+            for step in recipe.steps:
+                if isinstance(step, Store):
+                    self._output(index, tile, step, places)
+            for step in recipe.steps:
+                if isinstance(step, Load) and step.local.inside is not None:
+                    self._in_place(index, tile, tiled, step, places)
+            self._intermediates(index, tile, recipe, places)
+        for tile, recipe in enumerate(tiled.recipes):
+            for step in recipe.steps:
+                if isinstance(step, Store):
+                    self._store(index, tile, tiled, step, places)
+            for slot in self._steps.slots(index, tile):
+                self._use(slot, places)
+        return places
+
+    def _use(self, slot: int, places: dict[Local, Place]) -> None:
+        """Every operand of a step is alive at that step, in L1 or in L2."""
+        for operand in operands_of(self._steps.all[slot].step):
+            if isinstance(operand, Local):
+                places[operand].block.extend(self._steps.end_of_use(slot))
+                places[operand].block.better_stay(self._steps.end_of_job(slot))
+            elif operand.storage.kind != "constant" and operand.storage.level != "l1":
+                self._in_l2(operand.storage, compute_position(slot))
+                self._stored_at[operand.storage] = compute_position(slot)
+
+    def _early(self, index: int, tile: int, tiled: TiledLayer, needed: int) -> tuple[int, bool]:
+        """Position to fetch what a tile needs at slot `needed`, and whether that is ahead of the layer."""
+        if needed == 0:
+            return BOOT, False
+        if not self._policy.overlap:
+            return load_position(needed), False
+        if tile and tiled.overlap:
+            return compute_position(min(self._steps.slots(index, tile - 1)[0], needed - 1)), False
+        lead = self._policy.lead.get(index, 0)
+        if tile == 0 and lead:
+            return compute_position(max(0, needed - lead)), True
+        return load_position(needed), False
+
+    def _constants(self, index: int, tiled: TiledLayer, places: dict[Local, Place]) -> None:
+        """Bundles: one for what all tiles share, one per tile for what changes; records with the first or apart."""
+        slots = sorted(s for t in range(len(tiled.recipes)) for s in self._steps.slots(index, t))
+        small = PAGE_SHARE * tiled.pages * tiled.descriptor_bytes <= self._l1_bytes
+        shared, changing = self.bundles.divide(tiled.recipes)
+        if shared or small:
+            size = sum(b.elements * t.spec.bytes // max(1, t.spec.elements) for t, b, _ in shared)
+            common, block = self._common(index, tiled, slots[0], size + tiled.descriptor_bytes)
+            block.extend(self._steps.end_of_use(slots[-1]))
+            self.bundles.place(common, block, shared, places)
+            if small:
+                self._make_page(common, block, slots)
+        if not small:
+            self._pages(index, tiled, slots)
+        carried: tuple[tuple[object, ...], Bundle, Block] | None = None
+        known: dict[tuple[object, ...], Bundle] = {}
+        for tile, pieces in enumerate(changing):
+            if not pieces:
+                continue
+            mine = self._steps.slots(index, tile)
+            key = tuple((t.storage, b) for t, b, _ in pieces)
+            if carried is not None and carried[0] == key:
+                _, bundle, block = carried
+            else:
+                bundle = known[key] if key in known else self.bundles.new(index)
+                known[key] = bundle
+                block = self._fetch(index, tile, tiled, bundle, mine[0])
+            block.extend(self._steps.end_of_use(mine[-1]))
+            self.bundles.place(bundle, block, pieces, places)
+            carried = (key, bundle, block)
+
+    def _common(self, index: int, tiled: TiledLayer, needed: int, size: int) -> tuple[Bundle, Block]:
+        """The bundle of what a layer's tiles share: that of the layers before, as long as it stays small."""
+        if self._open is not None and self._open[2] + size <= self._policy.bundle_bytes:
+            bundle, block, known = self._open
+        else:
+            bundle, known = self.bundles.new(index), 0
+            block = self._fetch(index, 0, tiled, bundle, needed)
+        self._open = (bundle, block, known + size)
+        return bundle, block
+
+    def _pages(self, index: int, tiled: TiledLayer, slots: Sequence[int]) -> None:
+        """Records and descriptors of many steps: as few bundles as their share of L1 allows."""
+        count = min(len(slots), -(-PAGE_SHARE * tiled.pages * tiled.descriptor_bytes // self._l1_bytes))
+        for number in range(count):
+            mine = slots[number * len(slots) // count : (number + 1) * len(slots) // count]
+            page = self.bundles.new(index)
+            block = self._fetch(index, self._steps.all[mine[0]].tile, tiled, page, mine[0])
+            block.extend(self._steps.end_of_use(mine[-1]))
+            self._make_page(page, block, mine)
+
+    def _fetch(self, index: int, tile: int, tiled: TiledLayer, bundle: Bundle, needed: int) -> Block:
+        position, ahead = self._early(index, tile, tiled, needed)
+        block = self._block(index, bundle.name, 0, max(position, 0), max(position, 0))
+        self.moves.append(Move(index, tile, False, position, bundle, (), Place(block), compute_position(needed), ahead))
+        return block
+
+    def _make_page(self, bundle: Bundle, block: Block, slots: Sequence[int]) -> None:
+        # What precedes the next page's first step is told by this one.
+        block.extend(load_position(slots[-1] + 1))
+        for slot in slots:
+            self.bundles.describe(bundle, slot, self._steps.all[slot].step)
+            self._page_of[slot] = bundle
+
+    def _activation(
+        self,
+        index: int,
+        tile: int,
+        tiled: TiledLayer,
+        step: Load,
+        live: dict[tuple[Tensor, Box], tuple[int, Block]],
+        places: dict[Local, Place],
+    ) -> None:
+        storage, slots = step.tensor.storage, self._steps.uses(index, tile, step.local)
+        start, end = slots[0], self._steps.end_of_use(slots[-1])
+        if index in self._policy.resident.get(storage, ()):
+            offset = contiguous_offset(step.tensor, step.box)
+            assert offset is not None
+            block = self.resident.get(storage) or self._bring(index, storage, start)
+            block.extend(end)
+            block.bytes = max(block.bytes, offset + step.local.bytes)
+            places[step.local] = Place(block, offset)
+            return
+        key = (storage, step.box)
+        if key in live and live[key][0] >= tile - 1:
+            block = live[key][1]
+            block.extend(end)
+            block.bytes = max(block.bytes, step.local.bytes)
+        else:
+            position, ahead = self._early(index, tile, tiled, start)
+            if ahead and (storage.kind != "input" or storage.level == "l3"):
+                # Data of other layers is fetched one step ahead at most; the network's own is there from the start.
+                position = compute_position(start - 1)
+            if position <= self._stored_at.get(storage, BOOT - 1):
+                position, ahead = load_position(start), False
+            block = self._block(index, step.local.name, step.local.bytes, max(position, 0), end)
+            itemsize = np.dtype(step.tensor.spec.dtype).itemsize
+            moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
+            needed = compute_position(start)
+            self.moves.append(Move(index, tile, False, position, step.tensor, moved, Place(block), needed, ahead))
+            if storage.kind != "constant" or storage.level == "l3":
+                self._in_l2(storage, max(position, 0))
+        live[key] = (tile, block)
+        places[step.local] = Place(block)
+
+    def _in_place(self, index: int, tile: int, tiled: TiledLayer, step: Load, places: dict[Local, Place]) -> None:
+        """An operand that is brought to where it belongs in the result."""
+        assert step.local.inside is not None
+        place, start = places[step.local.inside], self._steps.uses(index, tile, step.local)[0]
+        position, ahead = self._early(index, tile, tiled, start)
+        if tile and place.offset:
+            # The result stays in L1 as a whole: the tile before may write a little into what belongs to this one.
+            position, ahead = load_position(start), False
+        storage, row_bytes = step.tensor.storage, step.box.elements // step.rows
+        row_bytes *= np.dtype(step.tensor.spec.dtype).itemsize
+        offset = contiguous_offset(step.tensor, step.box)
+        assert offset is not None and storage.kind == "input"
+        moved = self._split(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
+        place.block.extend(max(position, 0))
+        needed = compute_position(start)
+        self.moves.append(Move(index, tile, False, position, step.tensor, moved, place, needed, ahead))
+        self._in_l2(storage, max(position, 0))
+        places[step.local] = place
+
+    def _bring(self, index: int, storage: Tensor, start: int) -> Block:
+        """A network input, or an activation that left L1, comes whole."""
+        position, ahead = (BOOT if start == 0 else load_position(start)), False
+        lead = self._policy.lead.get(index, 0) if storage.kind == "input" else min(1, self._policy.lead.get(index, 0))
+        early = compute_position(max(0, start - lead))
+        if start and lead and self._policy.overlap and self._stored_at.get(storage, BOOT - 1) < early:
+            position, ahead = early, True
+        size = storage.spec.bytes
+        block = self._block(index, storage.name, size, max(position, 0), compute_position(start))
+        whole = self._split([Transfer(0, 0, size, size, size)]) if size else ()
+        self.moves.append(Move(index, 0, False, position, storage, whole, Place(block), compute_position(start), ahead))
+        self._in_l2(storage, max(position, 0))
+        self.resident[storage] = block
+        return block
+
+    def _output(self, index: int, tile: int, step: Store, places: dict[Local, Place]) -> None:
+        if step.local in places:
+            return
+        storage, slots = step.tensor.storage, self._steps.uses(index, tile, step.local)
+        first = compute_position(slots[0])
+        if self._policy.resident.get(storage):
+            offset = contiguous_offset(step.tensor, step.box)
+            assert offset is not None
+            block = self.resident.get(storage)
+            if block is None:
+                block = self.resident[storage] = self._block(index, storage.name, storage.spec.bytes, first, first)
+            block.bytes = max(block.bytes, offset + step.local.bytes)
+            places[step.local] = Place(block, offset)
+        else:
+            places[step.local] = Place(self._block(index, step.local.name, step.local.bytes, first, first))
+
+    def _intermediates(self, index: int, tile: int, recipe: Recipe, places: dict[Local, Place]) -> None:
+        for local in recipe.locals:
+            if local not in places:
+                first = compute_position(self._steps.uses(index, tile, local)[0])
+                places[local] = Place(self._block(index, local.name, local.bytes, first, first))
+
+    def _store(self, index: int, tile: int, tiled: TiledLayer, step: Store, places: dict[Local, Place]) -> None:
+        storage = step.tensor.storage
+        readers = [i for i in self._l2_readers.get(storage, []) if i >= index]
+        if not (readers or storage in self._outputs or storage.kind == "output") or not step.box.elements:
+            return
+        after = self._steps.uses(index, tile, step.local)[-1] + 1
+        # An output of the network is read by nobody here, so that it may always leave during the next step.
+        leaves = storage in self._outputs or storage.kind == "output"
+        streams = tiled.overlap or (leaves and not tiled.alone)
+        overlapped = streams and self._policy.overlap and after < len(self._steps.all)
+        if overlapped and self._steps.all[after].layer != index and self._steps.all[after].layer in readers:
+            overlapped = False
+        position = compute_position(after) if overlapped else store_position(after)
+        if not readers and storage in self.resident:
+            position = self._beside_reader(index, after, storage) or position
+        itemsize = np.dtype(step.tensor.spec.dtype).itemsize
+        moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize))
+        place = places[step.local]
+        place.block.extend(position)
+        self.moves.append(Move(index, tile, True, position, step.tensor, moved, place))
+        self._stored_at[storage] = max(position, self._stored_at.get(storage, position))
+        self._in_l2(storage, position)
+
+    def _beside_reader(self, index: int, after: int, storage: Tensor) -> int | None:
+        """A result of the network that later layers read in L1 leaves beside the first of them that runs on the cores.
+
+        Right behind an accelerator's step it would make everybody wait for the job.
+        """
+        if not isinstance(self._steps.all[after - 1].step, Job) or not self._policy.overlap:
+            return None
+        for reader in sorted(self._policy.resident.get(storage, ())):
+            slot = self._steps.slots(reader, 0)[0]
+            if reader > index and slot >= after and isinstance(self._steps.all[slot].step, Call):
+                return compute_position(slot)
+        return None
+
+    def _in_l2(self, storage: Tensor, position: int) -> None:
+        first, last = self.l2_alive.get(storage, (position, position))
+        self.l2_alive[storage] = (min(first, position), max(last, position))

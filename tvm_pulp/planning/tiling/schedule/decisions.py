@@ -1,0 +1,92 @@
+"""What a planner decides about a network: enough to build its schedule again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tvm_pulp.planning.tiling.forms.cuts import Tiling
+from tvm_pulp.planning.tiling.schedule.residency import find_uses
+from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
+from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
+from tvm_pulp.qnn.network import Network, Tensor
+from tvm_pulp.uma.recipe import Load
+
+# Tells whether a constant that could be in L2 comes from L3.
+InL3 = Callable[[Tensor], bool]
+
+
+def nothing_in_l3(_tensor: Tensor) -> bool:
+    """L2 is large enough."""
+    return False
+
+
+def in_l3_from(size: int | None) -> InL3:
+    """Constants of at least so many bytes."""
+    return nothing_in_l3 if size is None else lambda tensor: tensor.spec.bytes >= size
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is decided about a layer."""
+
+    tiling: Tiling
+    overlap: bool  # two copies of what streams
+    budget: int  # bytes that a single tile may take
+    alone: bool = False  # one buffer of each kind is all that fits: nothing of the next step beside it
+    pages: int = 1  # times as many pages of records as usual, each so much smaller
+
+
+@dataclass
+class Decisions:
+    """Decisions about all layers. `banned`: readers that take an activation from L2 although they could use L1."""
+
+    choices: list[Choice] = field(default_factory=list)
+    # Steps by which the constants of a layer are fetched ahead of its first step; 0 is none.
+    leads: dict[int, int] = field(default_factory=dict)
+    overlap: bool = True  # whether transfers overlap with anything
+    banned: dict[Tensor, set[int]] = field(default_factory=dict)
+    in_l3: InL3 = nothing_in_l3
+    # Residency decided completely, instead of everything that is not banned.
+    resident: Mapping[Tensor, frozenset[int]] | None = None
+    # Bytes that come from L3 at a time, at least.
+    l3_batch: int = 0
+    # What a command of the DMA can do: a property of the machine, not a choice.
+    commands: CommandLimits = NO_LIMITS
+    # Whether steps of neighbouring layers mix; None: as the whole network is arranged.
+    interleave: bool | None = None
+    # Bytes up to which constants and records of neighbouring layers travel together.
+    bundle_bytes: int = 0
+
+    def copy(self) -> Decisions:
+        """Decisions to change without touching these."""
+        banned = {t: set(readers) for t, readers in self.banned.items()}
+        return replace(self, choices=list(self.choices), leads=dict(self.leads), banned=banned)
+
+
+def tiled_layer(choice: Choice, in_l3: InL3) -> TiledLayer:
+    """Recipes of all tiles, and constants at the level where they are wanted."""
+    recipes = choice.tiling.recipes()
+    for recipe in recipes:
+        for step in recipe.steps:
+            if isinstance(step, Load) and step.tensor.storage.kind == "constant":
+                tensor = step.tensor.storage
+                if tensor.level in ("l2", "l3"):
+                    tensor.level = "l3" if in_l3(tensor) else "l2"
+    return TiledLayer(recipes, choice.overlap, choice.alone, choice.pages)
+
+
+def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[TiledLayer]) -> Policy:
+    """The policy that decisions amount to: residency only where tiles allow it."""
+    resident = {}
+    for tensor, uses in find_uses(network, [w.touched for w in tiled_layers]).items():
+        readers = frozenset(r for r in uses.candidates() if r not in decisions.banned.get(tensor, ()))
+        if decisions.resident is not None:
+            readers &= decisions.resident.get(tensor, frozenset())
+        # A network input that layers read in tiles streams better than it waits to be complete.
+        elif uses.producer is None and all(len(tiled_layers[r].recipes) > 1 for r in readers):
+            readers = frozenset()
+        if readers:
+            resident[tensor] = readers
+    kept = (decisions.overlap, decisions.l3_batch, decisions.commands, bool(decisions.interleave))
+    return Policy(resident, dict(decisions.leads), *kept, decisions.bundle_bytes)

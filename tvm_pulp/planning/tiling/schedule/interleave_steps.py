@@ -1,0 +1,167 @@
+"""Steps of neighbouring layers between each other: jobs early, and something for the cores to do while jobs run.
+
+A list schedule on paper. Steps of a layer keep their order, and layers begin in theirs; a step may pass those of
+earlier layers that have nothing to do with it. A layer whose jobs the cores finish thus begins on the accelerator with
+the part of its input that is there, while the cores finish the rest of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from tvm_pulp.planning.tiling.cost.step_cost import step_cost
+from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.uma.contiguous import contiguous_offset
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, operands_of
+
+Step = Kernel | Call | Job
+# Layers that may be under way at a time.
+_WINDOW = 4
+_WHOLE = 1 << 40
+
+
+class _Range(NamedTuple):
+    """Bytes of a tensor."""
+
+    tensor: Any
+    first: int
+    end: int
+
+
+class _Touched(NamedTuple):
+    """What a tile reads and writes outside itself."""
+
+    reads: tuple[_Range, ...]
+    writes: tuple[_Range, ...]
+
+
+def interleave_steps(tiled_layers: Sequence[TiledLayer]) -> list[tuple[int, int, Step]]:
+    """Layer, tile and step of all compute steps."""
+    return _Interleaver(tiled_layers).run()
+
+
+def can_interleave(tiled_layers: Sequence[TiledLayer]) -> bool:
+    """Whether there are jobs that cores finish: others run beside what follows as it is."""
+    pairs = [pair for tiled in tiled_layers for pair in pairwise(step for _, step in tiled.order)]
+    return any(isinstance(a, Job) and not isinstance(b, Job) for a, b in pairs)
+
+
+class _Interleaver:
+    def __init__(self, tiled_layers: Sequence[TiledLayer]) -> None:
+        self._orders = [tiled.order for tiled in tiled_layers]
+        self._touched = [[_touched(recipe) for recipe in tiled.recipes] for tiled in tiled_layers]
+        self._done = [0] * len(tiled_layers)
+        self._now = 0
+        self._over: dict[str, list[int]] = {}
+        # When the result of a tile's last step so far is there; of buffers, inside a tile.
+        self._ends: dict[tuple[int, int], int] = {}
+        self._made: dict[Local | Any, int] = {}
+        self._needs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+
+    def run(self) -> list[tuple[int, int, Step]]:
+        result: list[tuple[int, int, Step]] = []
+        first, count = 0, len(self._orders)
+        while first < count:
+            if self._done[first] == len(self._orders[first]):
+                first += 1
+                continue
+            layer = self._next(self._heads(first))
+            tile, step = self._orders[layer][self._done[layer]]
+            self._take(layer, tile, step)
+            result.append((layer, tile, step))
+        return result
+
+    def _heads(self, first: int) -> list[int]:
+        """Layers whose next step may be the next of all."""
+        found = []
+        for layer in range(first, min(first + _WINDOW, len(self._orders))):
+            if self._done[layer] < len(self._orders[layer]):
+                tile, _ = self._orders[layer][self._done[layer]]
+                if all(self._is_over(*other) for other in self._needed(layer, tile)):
+                    found.append(layer)
+            if not self._done[layer]:
+                break  # layers begin in their order
+        return found
+
+    def _next(self, heads: Sequence[int]) -> int:
+        """A job for which its engine has room, else what the cores need not wait for, the earliest layer first."""
+        ready = {layer: self._ready(layer) for layer in heads}
+        for layer in heads:
+            _, step = self._orders[layer][self._done[layer]]
+            if isinstance(step, Job) and self._has_room(step) and ready[layer] <= self._now:
+                return layer
+        for layer in heads:
+            if not isinstance(self._orders[layer][self._done[layer]][1], Job) and ready[layer] <= self._now:
+                return layer
+        return min(heads, key=lambda layer: (ready[layer], layer))
+
+    def _has_room(self, job: Job) -> bool:
+        return sum(end > self._now for end in self._over.get(job.engine, [])) < job.queue
+
+    def _ready(self, layer: int) -> int:
+        """When everything is there that a layer's next step works on."""
+        tile, step = self._orders[layer][self._done[layer]]
+        ends = [self._ends[other] for other in self._needed(layer, tile)]
+        if isinstance(step, Job):
+            queued = self._over.get(step.engine, [])[-step.queue :]
+            ends += queued[:1] if len(queued) == step.queue else []
+        return max([0, *ends, *(self._made.get(operand, 0) for operand in operands_of(step))])
+
+    def _take(self, layer: int, tile: int, step: Step) -> None:
+        ready = self._ready(layer)
+        self._now = max(self._now, ready)
+        if isinstance(step, Job):
+            over = self._over.setdefault(step.engine, [])
+            end = max([self._now, *over[-1:]]) + step.cycles
+            over.append(end)
+        else:
+            self._now = end = self._now + step_cost(step).cycles
+        for operand in operands_of(step):
+            self._made[operand] = max(end, self._made.get(operand, 0))
+        self._ends[layer, tile] = max(end, self._ends.get((layer, tile), 0))
+        self._done[layer] += 1
+
+    def _is_over(self, layer: int, tile: int) -> bool:
+        return all(other != tile for other, _ in self._orders[layer][self._done[layer] :])
+
+    def _needed(self, layer: int, tile: int) -> list[tuple[int, int]]:
+        """Tiles of the layers before that have to be over: those behind the window are."""
+        if (layer, tile) not in self._needs:
+            mine = self._touched[layer][tile]
+            self._needs[layer, tile] = [
+                (other, place)
+                for other in range(max(0, layer - _WINDOW + 1), layer)
+                for place, theirs in enumerate(self._touched[other])
+                if _meet(mine.reads, theirs.writes) or _meet(mine.writes, (*theirs.reads, *theirs.writes))
+            ]
+        return self._needs[layer, tile]
+
+
+def _touched(recipe: Recipe) -> _Touched:
+    reads: list[_Range] = []
+    writes: list[_Range] = []
+    for step in recipe.steps:
+        if isinstance(step, Load | Store):
+            if step.tensor.storage.kind != "constant":
+                (reads if isinstance(step, Load) else writes).append(_range(step))
+        else:
+            # What a step works on where it lies.
+            outside = [o.storage for o in operands_of(step) if not isinstance(o, Local)]
+            whole = [_Range(t, 0, _WHOLE) for t in outside if t.kind != "constant"]
+            reads += whole
+            writes += whole
+    return _Touched(tuple(reads), tuple(writes))
+
+
+def _range(step: Load | Store) -> _Range:
+    offset = contiguous_offset(step.tensor, step.box)
+    if offset is None:
+        return _Range(step.tensor.storage, 0, _WHOLE)
+    # Without what engines touch behind it: those bytes do not matter to them.
+    return _Range(step.tensor.storage, offset, offset + step.local.spec.bytes)
+
+
+def _meet(some: Sequence[_Range], others: Sequence[_Range]) -> bool:
+    return any(a.tensor is b.tensor and a.first < b.end and b.first < a.end for a in some for b in others)

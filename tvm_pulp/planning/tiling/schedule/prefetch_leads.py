@@ -1,0 +1,60 @@
+"""How early the operands of every layer are fetched: as late as hides the transfer, so that L1 is not taken in vain.
+
+Going backwards from the last layer: a transfer must end some cycles before its layer starts and, since the DMA works
+in order, when the next layer's transfer has to start. It is issued beside the latest compute step that starts before
+that.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from tvm_pulp.planning.tiling.cost.step_cost import step_cost
+from tvm_pulp.planning.tiling.schedule.job_ends import expected_times
+from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.soc.cost_model import CostModel
+from tvm_pulp.uma.recipe import Load, Recipe
+
+
+def prefetch_leads(
+    tiled_layers: Sequence[TiledLayer], slack: int, costs: CostModel, *, beside_jobs: bool = False
+) -> list[int]:
+    """Steps by which each layer's constants and network inputs are fetched ahead, to be there `slack` cycles early.
+
+    `beside_jobs`: cores are expected to work while jobs run, so that steps begin earlier than one after the other.
+    """
+    starts: list[int] = []
+    first: list[int] = []
+    now = 0
+    for tiled in tiled_layers:
+        first.append(len(starts))
+        for _, step in tiled.order:
+            starts.append(now)
+            now += costs.executor.step + costs.barrier_cycles + step_cost(step).cycles
+    if beside_jobs:
+        steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
+        recipes = [tiled.recipes for tiled in tiled_layers]
+        starts, ends = expected_times(steps, recipes, costs.executor.step + costs.barrier_cycles)
+        now = max([now if not ends else 0, *starts, *ends.values()])
+    leads = [0] * len(tiled_layers)
+    slower = 1.0 + costs.contention
+    deadline = now
+    for index in reversed(range(len(tiled_layers))):
+        slot = first[index]
+        fetched = _fetch_cycles(tiled_layers[index].recipes[0], costs)
+        deadline = min(deadline, starts[slot] - slack) - int(slower * fetched)
+        issued = bisect_right(starts, deadline) - 1
+        leads[index] = max(1, slot - max(0, issued))
+    return leads
+
+
+def _fetch_cycles(recipe: Recipe, costs: CostModel) -> int:
+    """Cycles of the transfers that do not depend on other layers."""
+    moved = [
+        step.box.elements * step.tensor.spec.bytes // max(1, step.tensor.spec.elements)
+        for step in recipe.steps
+        if isinstance(step, Load) and step.tensor.storage.kind in ("constant", "input")
+    ]
+    # Constants travel together.
+    return costs.transfer_cycles(sum(moved), sum(moved), outward=False)

@@ -1,0 +1,60 @@
+"""All compute steps of a network in their order, and which of them use what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tvm_pulp.planning.tiling.schedule.interleave_steps import interleave_steps
+from tvm_pulp.planning.tiling.schedule.job_ends import last_slots
+from tvm_pulp.planning.tiling.schedule.schedule import compute_position
+from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Local, operands_of
+
+
+class ComputeStep(NamedTuple):
+    """A step and whose it is."""
+
+    layer: int
+    tile: int
+    step: Kernel | Call | Job
+
+
+class StepOrder:
+    """Compute steps by slot. `overlap`: a job may run on while the next step starts. `interleave`: layers mix."""
+
+    def __init__(self, tiled_layers: Sequence[TiledLayer], *, overlap: bool, interleave: bool = False) -> None:
+        self._tiled_layers, self._overlap = tiled_layers, overlap
+        self.all: list[ComputeStep] = []
+        self._slots: dict[tuple[int, int], list[int]] = {}
+        steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
+        for index, tile, step in interleave_steps(tiled_layers) if interleave and overlap else steps:
+            self._slots.setdefault((index, tile), []).append(len(self.all))
+            self.all.append(ComputeStep(index, tile, step))
+        self._last_beside = last_slots(self.all, [tiled.recipes for tiled in tiled_layers]) if overlap else {}
+
+    def slots(self, layer: int, tile: int) -> list[int]:
+        """Slots of a tile."""
+        return self._slots[layer, tile]
+
+    def uses(self, layer: int, tile: int, local: Local) -> list[int]:
+        """Slots of a tile that touch a Local."""
+        slots = self._slots[layer, tile]
+        return [s for s in slots if local in operands_of(self.all[s].step)] or slots[:1]
+
+    def end_of_use(self, slot: int) -> int:
+        """Position until which a step may need its operands; a job runs on while the next steps start."""
+        step = self.all[slot].step
+        following = [s.step for s in self.all[slot + 1 : slot + 2]] if self._runs_on(slot) else []
+        # A job behind a job waits for it; only the cores go on beside it.
+        queued = any(isinstance(f, Job) and isinstance(step, Job) and f.engine == step.engine for f in following)
+        return compute_position(slot + 1) if queued else self.end_of_job(slot)
+
+    def end_of_job(self, slot: int) -> int:
+        """Position until which a step is expected to use its operands."""
+        last = max(slot + 1, self._last_beside[slot]) if self._runs_on(slot) else slot
+        return compute_position(min(last, len(self.all) - 1))
+
+    def _runs_on(self, slot: int) -> bool:
+        layer, _, step = self.all[slot]
+        return isinstance(step, Job) and self._overlap and not self._tiled_layers[layer].alone

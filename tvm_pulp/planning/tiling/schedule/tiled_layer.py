@@ -1,0 +1,81 @@
+"""A layer's tiles in order, and the policy that schedules those of all layers together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tvm_pulp.planning.tiling.schedule.constant_bundles import descriptor_bytes
+from tvm_pulp.planning.tiling.schedule.residency import Touched, touched_by
+from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Recipe
+
+
+@dataclass(frozen=True)
+class TiledLayer:
+    """A layer's tiles in order. `overlap`: two copies of what streams, so that tile n + 1 arrives while n computes.
+
+    Operands of a job that is `alone` may give way to those of the next step, which then waits for the job. `pages`:
+    times as many pages of records as usual.
+    """
+
+    recipes: tuple[Recipe, ...]
+    overlap: bool
+    alone: bool = False
+    pages: int = 1
+
+    @cached_property
+    def order(self) -> list[tuple[int, Kernel | Call | Job]]:
+        """Tile and step of all compute steps in their order."""
+        return _compute_order(self)
+
+    @cached_property
+    def touched(self) -> Touched:
+        """Activations that its tiles touch."""
+        return touched_by(self.recipes)
+
+    @cached_property
+    def descriptor_bytes(self) -> int:
+        """What records and descriptors take, about."""
+        return descriptor_bytes(self.recipes)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What stays in L1 between layers, and how early the constants of a layer are fetched."""
+
+    # Readers (layer indices) that find an activation in L1.
+    resident: Mapping[Tensor, frozenset[int]] = field(default_factory=dict)
+    # Slots by which the constants of a layer are fetched ahead of its first step; 0 is none.
+    lead: Mapping[int, int] = field(default_factory=dict)
+    overlap: bool = True
+    # Bytes that come from L3 at a time, at least: so much is fetched while what was fetched before is used.
+    l3_batch: int = 0
+    commands: CommandLimits = NO_LIMITS
+    # Steps of neighbouring layers stand between each other where that keeps engines busy.
+    interleave: bool = False
+    # Bytes up to which constants and records of neighbouring layers travel together; 0: those of a layer alone.
+    bundle_bytes: int = 0
+
+
+def _compute_order(tiled: TiledLayer) -> list[tuple[int, Kernel | Call | Job]]:
+    """Compute steps of a layer. With overlap the cores finish tile n while the accelerator works on tile n + 1."""
+    parts: list[tuple[list[Kernel | Call | Job], list[Kernel | Call | Job]]] = []
+    for recipe in tiled.recipes:
+        steps = [s for s in recipe.steps if isinstance(s, Kernel | Call | Job)]
+        jobs = [i for i, s in enumerate(steps) if isinstance(s, Job)]
+        cut = jobs[-1] + 1 if jobs else len(steps)
+        parts.append((steps[:cut], steps[cut:]))
+    order: list[tuple[int, Kernel | Call | Job]] = []
+    if not tiled.overlap or not any(after for _, after in parts):
+        for tile, (before, after) in enumerate(parts):
+            order += [(tile, s) for s in (*before, *after)]
+        return order
+    for tile, (before, _) in enumerate(parts):
+        order += [(tile, s) for s in before]
+        if tile:
+            order += [(tile - 1, s) for s in parts[tile - 1][1]]
+    order += [(len(parts) - 1, s) for s in parts[-1][1]]
+    return order

@@ -1,8 +1,0 @@
-"""Which changes of a model or its quantization would save most, each of them planned."""
-
-from __future__ import annotations
-
-from tvm_pulp.suggestions.base import Base
-from tvm_pulp.suggestions.suggest import Suggestion, print_suggestions, suggest
-
-__all__ = ["Base", "Suggestion", "print_suggestions", "suggest"]

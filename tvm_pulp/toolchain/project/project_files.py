@@ -1,0 +1,142 @@
+"""What makes an archive a project: a CMake file, toolchain files, an example and a page that explains the network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from tvm_pulp.codegen import mlf
+from tvm_pulp.codegen.c_expression import c_type
+from tvm_pulp.toolchain.project.build_archive import FLAGS
+from tvm_pulp.toolchain.project.template import template
+from tvm_pulp.toolchain.riscv_isa import FREESTANDING_FLAGS, riscv_isa
+
+_HOST_FLAGS = ("-O2", "-std=gnu11", "-ffp-contract=off", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror")
+_EXAMPLE = "example/main.c"
+
+
+def project_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Files to add to an archive that is complete otherwise."""
+    record = mlf.metadata(dict(files))
+    facts, name = record["tvm_pulp"], record["model_name"]
+    made = {"README.md": _readme(record, files)}
+    if "march" in facts:
+        made |= {"CMakeLists.txt": _cluster_lists(name, facts, files)}
+        isa = riscv_isa(facts["march"])
+        values = {
+            "FEATURES": "".join(f"+{f}" for f in (*isa.extensions, "zicsr", "zifencei")),
+            "ARCHITECTURE": isa.architecture,
+            "ABI": isa.abi,
+        }
+        made |= {f"cmake/{tool}.cmake": template(f"{tool}.cmake.in", values) for tool in ("zig", "gcc")}
+    else:
+        made[_EXAMPLE] = _example(name, facts)
+        made["CMakeLists.txt"] = _host_lists(name, files)
+    return {path: text.encode() for path, text in made.items()}
+
+
+def _sources(files: Mapping[str, bytes], facts: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Sources of the library in the order of their code, and those of a program that runs it."""
+    paths = sorted(path for path in files if path.endswith((".c", ".S")) and not path.startswith("parameters"))
+    ordered = [path for path in facts.get("code_order", []) if path in files]
+    paths = [*ordered, *(path for path in paths if path not in ordered)]
+    program = [p for p in paths if p.endswith("_program.c") or (p.startswith("runtime/hal/") and "executor" not in p)]
+    return [p for p in paths if p not in program], program
+
+
+def _includes(files: Mapping[str, bytes]) -> list[str]:
+    """Folders that headers are included from: `include` ones, else those they lie in."""
+    folders = set()
+    for path in (PurePosixPath(path) for path in files if path.endswith(".h")):
+        parts = path.parts
+        folders.add("/".join(parts[: parts.index("include") + 1]) if "include" in parts else str(path.parent))
+    return sorted(folders)
+
+
+def _lines(items: Any) -> str:
+    return "".join(f"\n  {item}" for item in items)
+
+
+def _cluster_lists(name: str, facts: dict[str, Any], files: Mapping[str, bytes]) -> str:
+    library, program = _sources(files, facts)
+    kept = [flag for flag in FREESTANDING_FLAGS if not flag.startswith(("-O", "-g", "-std"))]
+    script = next(path for path in files if path.endswith(".ld"))
+    values = {
+        "NAME": name,
+        "LIBRARY": _lines(library),
+        "PROGRAM": _lines(program),
+        "INCLUDES": _lines(_includes(files)),
+        "DEFINES": _lines([f"TVM_PULP_CORES={facts['cores']}", *facts.get("defines", [])]),
+        "FLAGS": " ".join((*FLAGS, *kept, *facts.get("flags", []))),
+        "SCRIPT": script,
+    }
+    return template("cluster.CMakeLists.txt.in", values)
+
+
+def _host_lists(name: str, files: Mapping[str, bytes]) -> str:
+    library, _ = _sources(files, {})
+    values = {
+        "NAME": name,
+        "LIBRARY": _lines(library),
+        "INCLUDES": _lines(_includes(files)),
+        "FLAGS": " ".join(_HOST_FLAGS),
+        "EXAMPLE": _EXAMPLE,
+    }
+    return template("host.CMakeLists.txt.in", values)
+
+
+def _example(name: str, facts: dict[str, Any]) -> str:
+    """A program that reads inputs from standard input, runs the network and writes its outputs as text."""
+    buffers, reads, prints = [], [], []
+    for role in ("inputs", "outputs"):
+        for tensor in facts[role]:
+            stem = f"TVMGEN_{name.upper()}_{role[:-1].upper()}_{tensor['member'].upper()}"
+            buffers.append(f"static {c_type(tensor['dtype'])} {role}_{tensor['member']}[{stem}_ELEMENTS];")
+    for tensor in facts["inputs"]:
+        reads.append(f"  if (!read_bytes(inputs_{tensor['member']}, sizeof inputs_{tensor['member']})) return 1;")
+    for tensor in facts["outputs"]:
+        buffer = f"outputs_{tensor['member']}"
+        prints += [
+            f'  printf("{tensor["member"]}:");',
+            f"  for (size_t i = 0; i < sizeof {buffer} / sizeof *{buffer}; ++i) {{",
+            f'    printf(" %.9g", (double){buffer}[i]);',
+            "  }",
+            '  printf("\\n");',
+        ]
+    values = {
+        "NAME": name,
+        "BUFFERS": "\n".join(buffers),
+        "READS": "\n".join(reads),
+        "INPUTS": ", ".join(f"inputs_{t['member']}" for t in facts["inputs"]) or "0",
+        "OUTPUTS": ", ".join(f"outputs_{t['member']}" for t in facts["outputs"]) or "0",
+        "PRINTS": "\n".join(prints),
+    }
+    return template("host_main.c.in", values)
+
+
+def _readme(record: dict[str, Any], files: Mapping[str, bytes]) -> str:
+    facts, name, memory = record["tvm_pulp"], record["model_name"], record["memory"]
+    rows = [
+        f"| {role[:-1]} | `{t['member']}` | {t['dtype']} | {'x'.join(map(str, t['shape'])) or 'one'} | {_meaning(t)} |"
+        for role in ("inputs", "outputs")
+        for t in facts[role]
+    ]
+    levels = memory.get("levels", {"arena": memory["arena_bytes"], "constants": memory["constants_bytes"]})
+    on_cluster = "march" in facts
+    values = {
+        "NAME": name,
+        "TARGET": facts["target"],
+        "SOC": facts["soc"],
+        "LAYERS": str(len(facts.get("layers", []))),
+        "MACS": f"{facts.get('macs', 0):,}",
+        "TENSORS": "\n".join(rows),
+        "MEMORIES": "\n".join(f"| {level} | {size:,} |" for level, size in levels.items()),
+    }
+    return template("cluster.README.md.in" if on_cluster else "host.README.md.in", values)
+
+
+def _meaning(tensor: dict[str, Any]) -> str:
+    if "scale" not in tensor:
+        return "as the model has it"
+    return f"{tensor['scale']:.9g} * (integer - {tensor['zero_point']})"

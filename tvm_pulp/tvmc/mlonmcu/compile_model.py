@@ -1,0 +1,62 @@
+"""The process behind the BUILD stage: `tvmc compile`, and what numpy makes of the inputs.
+
+    python -m tvm_pulp.tvmc.mlonmcu.compile_model [--inputs F.npz] [--reference F.npz] -- ARGUMENTS OF tvmc compile
+
+The reference evaluates the imported network by the definition of its operators: no plan, C or accelerator takes part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tvm_pulp.tvmc.main import main as tvmc
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compile, then write the reference; exit status as that of `tvmc`."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    border = arguments.index("--")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--inputs", type=Path)
+    parser.add_argument("--reference", type=Path)
+    own, compiled = parser.parse_args(arguments[:border]), arguments[border + 1 :]
+    status = tvmc(["compile", *compiled])
+    if status == 0 and own.reference is not None:
+        write_reference(compiled, own.inputs, own.reference)
+    return status
+
+
+def write_reference(compiled: Sequence[str], inputs: Path | None, path: Path) -> None:
+    """Outputs by their graph names; no file where numpy does not know one of them to the last bit."""
+    from tvm_pulp.api import import_model, module_name
+    from tvm_pulp.canonicalize.pipeline import canonicalize
+    from tvm_pulp.codegen.reference_values import reference_values, value_of
+    from tvm_pulp.planning.lowering import build_network
+    from tvm_pulp.report.inputs import prepare_inputs
+    from tvm_pulp.tvmc import compile as verb
+    from tvm_pulp.tvmc.model_options import options_of, read_arrays, split_engine_options
+
+    parser = argparse.ArgumentParser()
+    verb.add_arguments(parser)
+    rest, engine_options = split_engine_options(compiled)
+    args = parser.parse_args(rest)
+    args.engine_options = engine_options
+    options = options_of(args)
+    imported = import_model(args.MODEL, options)
+    network = build_network(canonicalize(imported), imported, module_name(options), ())
+    described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in network.inputs]
+    given = dict(read_arrays(str(inputs), "--inputs")) if inputs is not None else None
+    values = reference_values(network, prepare_inputs(described, given))
+    outputs = {name: value_of(values, t) for name, t in zip(imported.outputs, network.outputs, strict=True)}
+    if all(value is not None for value in outputs.values()):
+        with path.open("wb") as stream:
+            np.savez(stream, **outputs)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""The process behind the RUN stage: a program on its device, twice, and what the second inference took.
+
+    python -m tvm_pulp.mlonmcu.measure ARCHIVE PROGRAM FOLDER [--inputs F.npz] [--device NAME] [--toolchain NAME] ...
+
+Writes `outputs.npz`, `report.json` and `figures.json` (names of MLonMCU's metrics) into FOLDER.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
+
+TRACE, REPORT, FIGURES = "trace.json", "report.json", "figures.json"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run and write; exit status 2 for a user error, 1 for a wrong answer or a fault of the program."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("archive", type=Path)
+    parser.add_argument("program", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--inputs", type=Path)
+    parser.add_argument("--device")
+    parser.add_argument("--device-option", action="append", default=[])
+    parser.add_argument("--toolchain")
+    parser.add_argument("--max-cycles", type=int)
+    parser.add_argument("--trace", action="store_true")
+    try:
+        measure(parser.parse_args(argv))
+    except UserError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    except (WrongAnswer, GuestFault) as error:
+        sys.stderr.write(f"{' '.join(str(error).split())}\n")
+        return 1
+    return 0
+
+
+def measure(args: argparse.Namespace) -> None:
+    """One inference from reset, then two: the same outputs; the difference is what one inference takes."""
+    from tvm_pulp.api import App
+    from tvm_pulp.codegen import mlf
+    from tvm_pulp.codegen.formats import ReportJson, check_record, to_json
+    from tvm_pulp.report import report
+    from tvm_pulp.report.inputs import prepare_inputs
+    from tvm_pulp.sim.instruments import Instruments
+    from tvm_pulp.sim.run_twice import check_same
+    from tvm_pulp.sim.runner import check_options, declared_statistics, runner_class
+    from tvm_pulp.tvmc import device_options
+    from tvm_pulp.tvmc.model_options import read_arrays
+
+    files = mlf.read(args.archive)
+    metadata = mlf.metadata(files)
+    facts = metadata["tvm_pulp"]
+    on_host = facts["soc"] == "host"
+    device = args.device or ("host" if on_host else "iss")
+    instruments = Instruments(trace=args.folder / TRACE if args.trace else None)
+    check_options(
+        device,
+        runner_class(device).capabilities,
+        instruments=instruments,
+        toolchain=args.toolchain,
+        max_cycles=args.max_cycles,
+    )
+    given = dict(read_arrays(str(args.inputs), "inputs")) if args.inputs else None
+    arrays = prepare_inputs(facts["inputs"], given)
+    runner = App(files).runner(device, args.toolchain, device_options.settings(args))
+    if device == "iss":
+        _check_program(runner.program(), args.program)
+    runner.max_cycles, runner.instruments = args.max_cycles, instruments
+    runner.load(arrays)
+    runner.run(1)
+    first, once = runner.read_back(), declared_statistics(runner)
+    runner.load(arrays, trace=args.trace)
+    runner.run(2)
+    outputs, twice = runner.read_back(), declared_statistics(runner)
+    check_same(metadata, first, outputs, "after one inference and after two")
+    if args.trace and twice.trace is not None:
+        (args.folder / TRACE).write_text(json.dumps(twice.trace) + "\n", encoding="utf-8")
+    made = (report.host_report if on_host else report.cluster_report)(metadata, twice, None)
+    check_record(ReportJson, made)
+    (args.folder / REPORT).write_text(to_json(ReportJson, made, indent=2), encoding="utf-8")
+    with (args.folder / "outputs.npz").open("wb") as stream:
+        named = {o["name"]: value for o, value in zip(facts["outputs"], outputs, strict=True)}
+        np.savez(stream, **named)  # type: ignore[arg-type]
+    found = figures(made, once, twice, on_host)
+    (args.folder / FIGURES).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def _check_program(loaded: Path | None, program: Path) -> None:
+    """What is measured must be the program of the stage before; other devices build one of their own."""
+    if loaded is not None and loaded.read_bytes() != program.read_bytes():
+        raise UserError(f"'{program.name}' is not the program of this archive: run the compile stage again")
+
+
+def figures(made: dict[str, Any], once: Any, twice: Any, on_host: bool) -> dict[str, Any]:
+    """MLonMCU's metrics of one inference; what is not known is absent."""
+    found = {
+        "Total Cycles": twice.cycles,
+        "Cold Cycles": once.cycles,
+        "Estimated Cycles": made["estimated_cycles"],
+        "Bound Cycles": made["bound_cycles"],
+        "Energy [uJ]": made["energy_uj"],
+        "Simulation Time [s]": None if on_host else twice.run_seconds,
+        # Of this machine, which has no cycles to count.
+        "Runtime [s]": twice.run_seconds if on_host else None,
+    }
+    if once.counters is not None and twice.counters is not None:
+        # Both runs start at reset: what they share is start-up and the first inference.
+        instructions = twice.counters.instructions - once.counters.instructions
+        found["Total Instructions"] = instructions
+        found["Simulated Instructions"] = twice.counters.instructions
+        found["MIPS"] = twice.counters.mips
+        if twice.cycles and instructions:
+            found["Total CPI"] = twice.cycles / instructions
+    return {name: value for name, value in found.items() if value is not None}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

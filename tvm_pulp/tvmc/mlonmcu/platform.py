@@ -1,0 +1,86 @@
+"""Platform `tvmpulp_platform`: the COMPILE stage, in which an archive becomes a program; the targets."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any, ClassVar
+
+from mlonmcu.artifact import Artifact, ArtifactFormat
+from mlonmcu.platform.platform import CompilePlatform, TargetPlatform
+from mlonmcu.target.metrics import Metrics
+
+from tvm_pulp.tvmc.mlonmcu import names
+from tvm_pulp.tvmc.mlonmcu.backend import ARCHIVE
+from tvm_pulp.tvmc.mlonmcu.tool import run_tool
+
+PROGRAM = "generic_mlonmcu"
+TOOLCHAIN = "toolchain"
+
+
+class TvmPulpPlatform(CompilePlatform, TargetPlatform):
+    """Builds archives with the compilers of tvm_pulp and offers its SoCs as targets."""
+
+    FEATURES: ClassVar[set[str]] = set()
+    DEFAULTS: ClassVar[dict[str, Any]] = {TOOLCHAIN: None}
+    REQUIRED: ClassVar[set[str]] = set()
+    OPTIONAL: ClassVar[set[str]] = set()
+
+    def __init__(self, features: Any = None, config: dict[str, Any] | None = None) -> None:
+        super().__init__(names.PLATFORM, features=features, config=config)
+
+    def init_directory(self, path: Path | None = None, context: Any = None) -> Path | None:
+        """Nothing is kept beside the artifacts."""
+        return None
+
+    def _get_supported_targets(self) -> list[str]:
+        return list(names.targets())
+
+    def create_target(self, name: str) -> type[Any]:
+        """The class of a target, bound to this platform."""
+        from tvm_pulp.tvmc.mlonmcu.target import TvmPulpTarget
+
+        platform = self
+
+        class PlatformTarget(TvmPulpTarget):
+            """A target of the platform that made it."""
+
+            def __init__(self, features: Any = None, config: dict[str, Any] | None = None) -> None:
+                super().__init__(name, features=features, config=config)
+                self.platform = platform
+
+        return PlatformTarget
+
+    def generate(
+        self, src: Path, target: Any, model: Any = None
+    ) -> tuple[dict[str, list[Artifact]], dict[str, Metrics]]:
+        """The program of the archive in `src`."""
+        archive = Path(src) / ARCHIVE
+        with tempfile.TemporaryDirectory(prefix="tvm_pulp_mlonmcu_") as folder:
+            program, sizes = Path(folder) / PROGRAM, Path(folder) / "sizes.json"
+            chosen = self.config[TOOLCHAIN]
+            said = run_tool(
+                "tvm_pulp.tvmc.mlonmcu.build_program",
+                [str(archive), str(program), str(sizes), *(["--toolchain", str(chosen)] if chosen else [])],
+            )
+            artifacts = [
+                Artifact(PROGRAM, raw=program.read_bytes(), fmt=ArtifactFormat.RAW),
+                Artifact(f"{self.name}_out.log", content=said, fmt=ArtifactFormat.TEXT),
+            ]
+            return {"default": artifacts}, {"default": size_metrics(sizes)}
+
+
+def size_metrics(path: Path) -> Metrics:
+    """MLonMCU's names of static sizes."""
+    from tvm_pulp.tvmc.mlonmcu.program_sizes import ProgramSizes
+
+    sizes = ProgramSizes.read(path)
+    metrics = Metrics()
+    metrics.add("Total ROM", sizes.read_only + sizes.code + sizes.outside)
+    metrics.add("Total RAM", sizes.data + sizes.zeroed)
+    metrics.add("ROM read-only", sizes.read_only)
+    metrics.add("ROM code", sizes.code)
+    metrics.add("ROM misc", sizes.outside)
+    metrics.add("RAM data", sizes.data)
+    metrics.add("RAM zero-init data", sizes.zeroed)
+    return metrics

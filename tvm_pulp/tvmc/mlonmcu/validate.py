@@ -1,0 +1,74 @@
+"""Postprocess `tvmpulp_validate`: outputs against golden data, else against what numpy makes of the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from mlonmcu.artifact import Artifact, lookup_artifacts
+from mlonmcu.session.postprocess.postprocess import RunPostprocess
+
+from tvm_pulp.tvmc.mlonmcu import names, options
+from tvm_pulp.tvmc.mlonmcu.backend import GOLDEN, OUTPUTS, REFERENCE
+from tvm_pulp.tvmc.mlonmcu.tool import StageFailed
+
+TOLERANCE, REPORT_ONLY = "tolerance", "report"
+
+
+class WrongOutput(StageFailed):
+    """The outputs of a run are not what they should be."""
+
+
+class ValidatePostprocess(RunPostprocess):
+    """Adds `Validation` and what was compared with. A run whose outputs differ fails, unless `report` is set."""
+
+    DEFAULTS: ClassVar[dict[str, Any]] = {**RunPostprocess.DEFAULTS, TOLERANCE: 0, REPORT_ONLY: False}
+
+    def __init__(self, features: Any = None, config: dict[str, Any] | None = None) -> None:
+        super().__init__(names.VALIDATE, features=features, config=config)
+
+    def post_run(self, report: Any, artifacts: list[Artifact]) -> list[Artifact]:
+        """Compare every value of every output."""
+        outputs = _arrays(artifacts, OUTPUTS)
+        if outputs is None:
+            raise WrongOutput("there are no outputs to validate: use `flow run` with a tvmpulp target")
+        found = ((source, _arrays(artifacts, name)) for source, name in (("golden", GOLDEN), ("numpy", REFERENCE)))
+        source, expected = next((pair for pair in found if pair[1] is not None), (None, None))
+        if expected is None:
+            raise WrongOutput(
+                "nothing says what the outputs should be: put inputs.npz and outputs.npz beside the model, or drop "
+                f"{names.VALIDATE}; float layers have no reference of their own"
+            )
+        wrong = difference(outputs, expected, float(self.config[TOLERANCE]))
+        if wrong is not None and not options.switch(REPORT_ONLY, self.config[REPORT_ONLY]):
+            raise WrongOutput(f"{wrong} ({source} reference)")
+        report.main_df["Validation"] = wrong is None
+        report.main_df["Validation Reference"] = source
+        return []
+
+
+def _arrays(artifacts: Sequence[Artifact], name: str) -> dict[str, np.ndarray] | None:
+    found = lookup_artifacts(artifacts, name=name, first_only=True)
+    if not found or found[0].path is None:
+        return None
+    with np.load(Path(found[0].path), allow_pickle=False) as archive:
+        return {key: archive[key] for key in archive.files}
+
+
+def difference(outputs: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolerance: float) -> str | None:
+    """What differs, in one sentence; None where nothing does. By name, else in order."""
+    if len(outputs) != len(expected):
+        return f"the network has {len(outputs)} outputs, the reference {len(expected)}"
+    by_name = outputs.keys() == expected.keys()
+    for position, (name, made) in enumerate(outputs.items()):
+        wanted = expected[name] if by_name else list(expected.values())[position]
+        if made.size != wanted.size:
+            return f"output '{name}' has {made.size} values, the reference {wanted.size}"
+        one, other = made.astype(np.float64).ravel(), wanted.astype(np.float64).ravel()
+        apart = np.where((one == other) | (np.isnan(one) & np.isnan(other)), 0, np.abs(one - other))
+        count = int(np.count_nonzero(~(apart <= tolerance)))
+        if count:
+            return f"output '{name}' differs in {count} of {made.size} values, by up to {apart.max():g}"
+    return None
