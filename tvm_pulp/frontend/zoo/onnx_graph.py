@@ -38,8 +38,11 @@ class GraphWriter:
         self._outputs.append(_declared(name, dtype, shape))
 
     def constant(self, name: str, values: Any) -> str:
-        """Store an array as it is."""
-        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        """Store an array; a number becomes a vector of one."""
+        return self._store(name, np.atleast_1d(values))
+
+    def _store(self, name: str, values: np.ndarray) -> str:
+        self._constants.append(numpy_helper.from_array(values, name))
         return name
 
     def node(self, kind: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
@@ -71,11 +74,11 @@ class OnnxGraph(GraphWriter):
         stored = np.asarray(values, np.float32, order="C")
         if not np.array_equal(stored.astype(np.int64), values):
             raise ValueError(f"constant '{name}' has values that float32 cannot hold exactly")
-        return super().constant(name, stored)
+        return self._store(name, stored)
 
     def shape(self, name: str, values: Sequence[int]) -> str:
         """Store a shape operand."""
-        return super().constant(name, np.array(values, np.int64))
+        return self._store(name, np.array(values, np.int64))
 
     def node(self, kind: str, inputs: Sequence[str], output: str, private: bool = False, **attributes: Any) -> str:
         """Append a node named like its output."""
