@@ -17,10 +17,9 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.result import Compiled, Result
 
 if TYPE_CHECKING:
-    from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest
-    from tvm_pulp.language_models.generation.compile_exported import ExportedRequest
-    from tvm_pulp.language_models.generation.session import Generator, Sampling
-    from tvm_pulp.language_models.generation.tokenizer import Tokenizer
+    from tvm_pulp.language_models.request import LanguageModelRequest
+    from tvm_pulp.language_models.session import Generator, Sampling
+    from tvm_pulp.language_models.tokenizer import Tokenizer
     from tvm_pulp.planning.tir import LoweredPlan
     from tvm_pulp.qnn.network import State
     from tvm_pulp.report.rich_display import ShownPlan
@@ -182,18 +181,18 @@ class App:
         forced: Sequence[int] = (),
     ) -> Iterator[int]:
         """Tokens that follow a prompt, as the simulated device produces them."""
-        from tvm_pulp.language_models.generation.session import Sampling as Choice
-        from tvm_pulp.language_models.generation.session import Wish
+        from tvm_pulp.language_models.session import GenerationRequest
+        from tvm_pulp.language_models.session import Sampling as Choice
 
         ids = self.tokenizer().encode(prompt) if isinstance(prompt, str) else list(prompt)
-        wish = Wish(ids, tokens, sampling or Choice(), tuple(forced))
-        for made in self.generator().stream(wish):
+        request = GenerationRequest(ids, tokens, sampling or Choice(), tuple(forced))
+        for made in self.generator().stream(request):
             if isinstance(made, int):
                 yield made
 
     def generator(self) -> Generator:
         """The program of a language model on the simulator, built once."""
-        from tvm_pulp.language_models.generation.session import Generator
+        from tvm_pulp.language_models.session import Generator
 
         if self._generator is None:
             self._generator = Generator(self.files, self.metadata)
@@ -201,7 +200,7 @@ class App:
 
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that travels in the archive."""
-        from tvm_pulp.language_models.generation.tokenizer import read_tokenizer
+        from tvm_pulp.language_models.tokenizer import read_tokenizer
 
         if "tokenizer.json" not in self.files:
             raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")
@@ -263,15 +262,11 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = _si
     progress(f"importing {model if isinstance(model, (str, Path)) else 'a PyTorch program'}")
     decoder = decoder_request(model, options)
     if decoder is not None:
-        from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, compile_decoder
-        from tvm_pulp.language_models.generation.compile_exported import compile_exported
+        from tvm_pulp.language_models.compile import compile_language_model
 
         stated = {"target": options.target, "soc": target.soc.name, "inferred_inputs": []}
         with bounded_depth():
-            if isinstance(decoder, DecoderRequest):
-                files = compile_decoder(decoder, target, stated, progress)
-            else:
-                files = compile_exported(decoder, target, stated, progress)
+            files = compile_language_model(decoder, target, stated, progress)
         return App(files | project_files(files), time.perf_counter() - started)
     from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.planning.lowering import build_network
@@ -333,39 +328,37 @@ def _tell_float(network: Any, imported: Any, expected: Mapping[str, int], progre
         progress(sentence)
 
 
-def decoder_request(model: Model, options: CompileOptions) -> DecoderRequest | ExportedRequest | None:
+def decoder_request(model: Model, options: CompileOptions) -> LanguageModelRequest | None:
     """The language model that a name of the zoo or a file means; None for any other model."""
-    from tvm_pulp.frontend.zoo import decoders
-    from tvm_pulp.language_models.generation.exported_request import exported_request
+    from tvm_pulp.language_models.request import exported_request, zoo_request
 
-    is_file = isinstance(model, (str, Path)) and not str(model).startswith("zoo:")
     stated = str(model) if isinstance(model, (str, Path)) else "the program"
-    if (name := stated.removeprefix("zoo:")) == stated or name not in decoders.MODELS:
-        made = exported_request(Path(model), options, module_name(options)) if is_file else None
-        for option, given in (("--capacity", options.capacity), ("--tokenizer", options.tokenizer)):
-            if made is None and given is not None:
-                raise UserError(f"{option} has no effect on '{stated}', which has no recognised cache: drop it")
-        return made
-    from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest
-
+    from_zoo, made = stated.startswith("zoo:"), None
+    if from_zoo:
+        made = zoo_request(stated.removeprefix("zoo:"), options.capacity, module_name(options))
+    elif isinstance(model, (str, Path)):
+        made = exported_request(Path(model), options, module_name(options))
     ineffective = {
         "--input-shapes": options.input_shapes,
         "--input-types": options.input_types,
         "--sample-inputs": options.sample_inputs,
-        "--model-format": options.model_format,
         "--plan": options.plan,
         "--state": options.state,
+        "--io": options.io,
         "--debug": options.debug,
-        "--tokenizer": options.tokenizer,
+        "keep_layers": options.keep_layers,
     }
+    kind = "a decoder whose cache is state"
+    if made is None:
+        kind = f"'{stated}', which has no recognised cache"
+        ineffective = {"--capacity": options.capacity is not None, "--tokenizer": options.tokenizer}
+    elif from_zoo:
+        kind = "a language model of the zoo"
+        ineffective |= {"--model-format": options.model_format, "--tokenizer": options.tokenizer}
     for option, value in ineffective.items():
         if value:
-            raise UserError(f"{option} has no effect on a language model of the zoo: drop it")
-    known = decoders.MODELS[name]
-    capacity = known.capacity if options.capacity is None else options.capacity
-    chunk = max(1, min(known.chunk, capacity))
-    weights = decoders.build_decoder(name)
-    return DecoderRequest(module_name(options), weights, capacity, chunk, decoders.tokenizer_file(name))
+            raise UserError(f"{option} has no effect on {kind}: drop it")
+    return made
 
 
 def import_model(model: Model, options: CompileOptions) -> Any:
@@ -435,14 +428,10 @@ def plan_entries(model: Model, options: CompileOptions) -> dict[str, LoweredPlan
     decoder = decoder_request(model, options)
     if decoder is None:
         return {"": plan_model(model, options)}
-    from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, plan_decoder
-    from tvm_pulp.language_models.generation.compile_exported import plan_exported
+    from tvm_pulp.language_models.plan_entries import plan_language_model
     from tvm_pulp.target import resolve_target
 
-    target = resolve_target(options)
-    if isinstance(decoder, DecoderRequest):
-        return plan_decoder(decoder, target, _silent)
-    return {name: entry.lowered for name, entry in plan_exported(decoder, target, _silent).items()}
+    return {name: e.lowered for name, e in plan_language_model(decoder, resolve_target(options), _silent).items()}
 
 
 def plan_model(model: Model, options: CompileOptions) -> LoweredPlan:

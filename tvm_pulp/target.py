@@ -19,6 +19,7 @@ from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.registry import parse_targets
 
 if TYPE_CHECKING:
+    from tvm_pulp.codegen.weights import SharedConstants
     from tvm_pulp.planning.tir import LoweredPlan
 
 _SMALLEST_L1 = 1024
@@ -141,6 +142,7 @@ class Target:
         facts: dict[str, Any],
         debug_inputs: Sequence[np.ndarray] | None = None,
         keep_layers: bool = False,
+        shared: SharedConstants | None = None,
     ) -> dict[str, bytes]:
         """Files of the archive; those of a debug build need inputs that layers are compared for."""
         from tvm_pulp.codegen.emit_cluster import emit_cluster
@@ -157,7 +159,7 @@ class Target:
             more["soc_description"] = description
         defines = [f"TVM_PULP_MARKS={self.marks(len(plan.layers))}"]
         backends = {b.target_name: b for b, _ in self.engines}
-        return emit_cluster(lowered, {**facts, **more}, backends, platform, defines, debug_inputs, keep_layers)
+        return emit_cluster(lowered, {**facts, **more}, backends, platform, defines, debug_inputs, keep_layers, shared)
 
 
 def resolve_target(options: Any) -> Target:

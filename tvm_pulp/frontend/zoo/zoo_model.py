@@ -1,4 +1,4 @@
-"""What a network of the zoo states about itself."""
+"""The facts that a network of the zoo states about itself."""
 
 from __future__ import annotations
 

@@ -8,7 +8,9 @@ import json
 from tvm_pulp.api import App, CompileOptions
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.frontend.zoo.weights import DecoderShape, DecoderWeights
-from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, compile_decoder
+from tvm_pulp.language_models.compile import compile_language_model
+from tvm_pulp.language_models.llama import Llama
+from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.target import resolve_target
 
 SHAPES = {
@@ -26,10 +28,10 @@ def weights(name: str) -> DecoderWeights:
 
 @functools.cache
 def compiled(name: str, target: str, state_memory: str | None = None, module: str = "small") -> App:
-    request = DecoderRequest(module, weights(name), CAPACITY, CHUNK)
+    request = LanguageModelRequest(module, Llama(weights(name), CAPACITY, CHUNK))
     options = CompileOptions(target=target, soc="siracusa", state_memory=state_memory)
     facts = {"target": target, "soc": "siracusa", "inferred_inputs": []}
-    return App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
+    return App(compile_language_model(request, resolve_target(options), facts, lambda _: None))
 
 
 def facts_of(app: App) -> dict[str, object]:

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.language_models.generation.exported_decoders import STYLES, Reference, exported
-from tests.language_models.generation.firmware import DECODE, PREFILL, RESET, REWIND, Do, Done, Firmware
-from tests.language_models.generation.llama_in_numpy import Llama
-from tests.language_models.generation.small_decoders import CAPACITY, CHUNK, compiled, weights
+from tests.language_models.exported_decoders import STYLES, Reference, exported
+from tests.language_models.firmware import DECODE, PREFILL, RESET, REWIND, Do, Done, Firmware
+from tests.language_models.llama_in_numpy import Llama
+from tests.language_models.small_decoders import CAPACITY, CHUNK, compiled, weights
 from tvm_pulp.api import App, CompileOptions
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.frontend.zoo.weights import DecoderWeights
-from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, compile_decoder
-from tvm_pulp.language_models.generation.session import Wish
+from tvm_pulp.language_models import llama
+from tvm_pulp.language_models.compile import compile_language_model
+from tvm_pulp.language_models.request import LanguageModelRequest
+from tvm_pulp.language_models.session import GenerationRequest
 from tvm_pulp.target import resolve_target
 
 OK, FULL, UNKNOWN, WRONG_RUNTIME = 0, 1, 2, 3
@@ -89,7 +91,7 @@ def test_calls_in_any_order_equal_the_independent_implementation(target: str, le
 def test_a_step_writes_its_logits_and_new_rows_and_nothing_else(target: str, level: str) -> None:
     shape = weights("shared_heads").shape
     generator = compiled("shared_heads", target, level).generator()
-    runs = [generator.generate(Wish([1, 2, 3], tokens)) for tokens in (4, 5, 15)]
+    runs = [generator.generate(GenerationRequest([1, 2, 3], tokens)) for tokens in (4, 5, 15)]
     rows, logits = 2 * shape.layers * shape.kv_width, 4 * shape.vocabulary
 
     def per_step(counter: str, of: str) -> list[float]:
@@ -108,8 +110,8 @@ def test_a_step_writes_its_logits_and_new_rows_and_nothing_else(target: str, lev
 def named(name: str, module: str, model: DecoderWeights, capacity: int, chunk: int, level: str | None = None) -> App:
     options = CompileOptions(target="uma-neureka", soc="siracusa", state_memory=level)
     facts = {"target": "uma-neureka", "soc": "siracusa", "inferred_inputs": []}
-    request = DecoderRequest(module, model, capacity, chunk)
-    return App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
+    request = LanguageModelRequest(module, llama.Llama(model, capacity, chunk))
+    return App(compile_language_model(request, resolve_target(options), facts, lambda _: None))
 
 
 @functools.cache
@@ -151,8 +153,8 @@ def test_caches_of_which_l1_holds_a_part(level: str) -> None:
     calls += [Do(REWIND, length=3), Do(DECODE, words[10:])]
     options = CompileOptions(target="c", soc="siracusa", state_memory=level, l1="40k", planner="greedy")
     facts = {"target": "c", "soc": "siracusa", "inferred_inputs": []}
-    request = DecoderRequest("small", model, capacity, chunk)
-    app = App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
+    request = LanguageModelRequest("small", llama.Llama(model, capacity, chunk))
+    app = App(compile_language_model(request, resolve_target(options), facts, lambda _: None))
     check(Firmware(app).run(calls), calls, Expected(Llama(model), capacity, model.shape.vocabulary))
 
 
