@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,7 @@ def section(level: str) -> str:
     return "" if level in ("l2", "l3") else f"TVM_PULP_IN_{level.upper()} "
 
 
-def header_file(module: str, constants: Sequence[Tensor], shared: SharedConstants | None = None) -> str:
+def header_file(module: str, constants: Mapping[Tensor, str], shared: SharedConstants | None = None) -> str:
     """Declarations, and names for constants that another module of the archive defines."""
     guard = f"TVMGEN_{module.upper()}_WEIGHTS_H"
     lines = [
@@ -46,21 +46,21 @@ def header_file(module: str, constants: Sequence[Tensor], shared: SharedConstant
         "#include <stdint.h>",
         "",
     ]
-    for tensor in constants:
-        lines.append(f"extern {_declaration(module, tensor)}; /* {tensor.spec}, {tensor.level} */")
+    for tensor, level in constants.items():
+        lines.append(f"extern {_declaration(module, tensor)}; /* {tensor.spec}, {level} */")
     if shared is not None:
         lines += ["", f'#include "{shared.module}_weights.h"', ""]
         lines += [f"#define {symbol(module, t)} {symbol(shared.module, other)}" for t, other in shared.names.items()]
     return "\n".join([*lines, "", f"#endif /* {guard} */", ""])
 
 
-def source_file(module: str, constants: Sequence[Tensor]) -> str:
+def source_file(module: str, constants: Mapping[Tensor, str]) -> str:
     parts = [f'#include "{module}_weights.h"', ""]
-    if any(section(t.level) for t in constants):
+    if any(map(section, constants.values())):
         parts += ['#include "tvm_pulp/placement.h"', ""]
-    for tensor in constants:
+    for tensor, level in constants.items():
         assert tensor.data is not None
-        place = section(tensor.level)
+        place = section(level)
         alignment = 32 if place else _ALIGNMENT
         parts.append(f"/* {safe(tensor.name)}: {tensor.spec} */")
         parts.append(f"{place}__attribute__((aligned({alignment}))) {_declaration(module, tensor)} = {{")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import resources
 from typing import Any
 
@@ -23,6 +24,7 @@ from tvm_pulp.language_models.plan_entries import (
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.language_models.source import Input, RowTable, SourceFacts, StateBuffer, unique_rows
 from tvm_pulp.planning.tir import LoweredPlan
+from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.target import Target
 
@@ -45,13 +47,14 @@ def language_model_files(
 ) -> dict[str, bytes]:
     """All files of the archive of a planned language model."""
     progress("emitting C")
-    shared = {PREFILL: _share_constants(entries[DECODE].lowered, entries[PREFILL].lowered)}
+    shared, prefill = _share_constants(entries[DECODE].lowered, entries[PREFILL].lowered)
+    programs = {DECODE: (entries[DECODE].lowered, None), PREFILL: (prefill, shared)}
     files: dict[str, bytes] = {}
     records = {}
-    for name, entry in entries.items():
-        emitted = target.emit(entry.lowered, facts, shared=shared.get(name))
-        # The program runs both.
-        del emitted[f"{SOURCES}/{entry.lowered.plan.network.name}_program.c"]
+    for name, (lowered, others) in programs.items():
+        emitted = target.emit(lowered, facts, shared=others)
+        # One program calls both.
+        del emitted[f"{SOURCES}/{lowered.plan.network.name}_program.c"]
         records[name] = json.loads(emitted.pop("metadata.json"))
         for path in ("plan.json", "src/main.tir.txt"):
             files[f"{name}/{path}"] = emitted.pop(path)
@@ -72,15 +75,14 @@ def language_model_files(
     return files
 
 
-def _share_constants(first: LoweredPlan, second: LoweredPlan) -> SharedConstants:
-    """Constants of the second plan that the first has too; they lie where the first has put them."""
-    known = {_content(t): t for t in named_constants(first.tables, first.plan.constants())}
-    same: dict[Tensor, Tensor] = {}
-    for tensor in named_constants(second.tables, second.plan.constants()):
-        if _content(tensor) in known:
-            same[tensor] = known[_content(tensor)]
-            tensor.level = same[tensor].level
-    return SharedConstants(first.plan.network.name, same)
+def _share_constants(first: LoweredPlan, second: LoweredPlan) -> tuple[SharedConstants, LoweredPlan]:
+    """Constants of the second plan that the first has too; and the second, with these where the first has put them."""
+    placed = named_constants(first.tables, first.plan.constants())
+    known = {_content(t): t for t in placed}
+    named = {t: _content(t) for t in named_constants(second.tables, second.plan.constants())}
+    same = {tensor: known[content] for tensor, content in named.items() if content in known}
+    plan = second.plan.with_levels({mine: placed[theirs] for mine, theirs in same.items()})
+    return SharedConstants(first.plan.network.name, same), replace(second, tables=Tables(plan))
 
 
 def _content(tensor: Tensor) -> tuple[str, bytes]:
