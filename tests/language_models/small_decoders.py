@@ -6,10 +6,12 @@ import functools
 import json
 
 from tvm_pulp.api import App, CompileOptions
+from tvm_pulp.entry_point import silent
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.frontend.zoo.weights import DecoderShape, DecoderWeights
-from tvm_pulp.language_models.compile import compile_language_model
+from tvm_pulp.language_models.compile import language_model_files
 from tvm_pulp.language_models.llama import Llama
+from tvm_pulp.language_models.plan_entries import plan_language_model
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.target import resolve_target
 
@@ -28,10 +30,14 @@ def weights(name: str) -> DecoderWeights:
 
 @functools.cache
 def compiled(name: str, target: str, state_memory: str | None = None, module: str = "small") -> App:
-    request = LanguageModelRequest(module, Llama(weights(name), CAPACITY, CHUNK))
     options = CompileOptions(target=target, soc="siracusa", state_memory=state_memory)
-    facts = {"target": target, "soc": "siracusa", "inferred_inputs": []}
-    return App(compile_language_model(request, resolve_target(options), facts, lambda _: None))
+    return compiled_llama(module, weights(name), (CAPACITY, CHUNK), options)
+
+
+def compiled_llama(module: str, model: DecoderWeights, sizes: tuple[int, int], options: CompileOptions) -> App:
+    """A Llama of any weights; `sizes` are the tokens that its cache and a chunk hold."""
+    request, target = LanguageModelRequest(module, Llama(model, *sizes)), resolve_target(options)
+    return App(language_model_files(request, target, plan_language_model(request, target, silent), silent))
 
 
 def facts_of(app: App) -> dict[str, object]:

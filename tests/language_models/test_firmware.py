@@ -12,15 +12,11 @@ import tvm_pulp
 from tests.language_models.exported_decoders import STYLES, Reference, exported
 from tests.language_models.firmware import DECODE, PREFILL, RESET, REWIND, Do, Done, Firmware
 from tests.language_models.llama_in_numpy import Llama
-from tests.language_models.small_decoders import CAPACITY, CHUNK, compiled, weights
+from tests.language_models.small_decoders import CAPACITY, CHUNK, compiled, compiled_llama, weights
 from tvm_pulp.api import App, CompileOptions
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.frontend.zoo.weights import DecoderWeights
-from tvm_pulp.language_models import llama
-from tvm_pulp.language_models.compile import compile_language_model
-from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.language_models.session import GenerationRequest
-from tvm_pulp.target import resolve_target
 
 OK, FULL, UNKNOWN, WRONG_RUNTIME = 0, 1, 2, 3
 
@@ -109,9 +105,7 @@ def test_a_step_writes_its_logits_and_new_rows_and_nothing_else(target: str, lev
 
 def named(name: str, module: str, model: DecoderWeights, capacity: int, chunk: int, level: str | None = None) -> App:
     options = CompileOptions(target="uma-neureka", soc="siracusa", state_memory=level)
-    facts = {"target": "uma-neureka", "soc": "siracusa", "inferred_inputs": []}
-    request = LanguageModelRequest(module, llama.Llama(model, capacity, chunk))
-    return App(compile_language_model(request, resolve_target(options), facts, lambda _: None))
+    return compiled_llama(module, model, (capacity, chunk), options)
 
 
 @functools.cache
@@ -152,9 +146,7 @@ def test_caches_of_which_l1_holds_a_part(level: str) -> None:
     calls = [Do(RESET), Do(PREFILL, words[:6]), Do(DECODE, words[6:7]), Do(PREFILL, words[7:10])]
     calls += [Do(REWIND, length=3), Do(DECODE, words[10:])]
     options = CompileOptions(target="c", soc="siracusa", state_memory=level, l1="40k", planner="greedy")
-    facts = {"target": "c", "soc": "siracusa", "inferred_inputs": []}
-    request = LanguageModelRequest("small", llama.Llama(model, capacity, chunk))
-    app = App(compile_language_model(request, resolve_target(options), facts, lambda _: None))
+    app = compiled_llama("small", model, (capacity, chunk), options)
     check(Firmware(app).run(calls), calls, Expected(Llama(model), capacity, model.shape.vocabulary))
 
 

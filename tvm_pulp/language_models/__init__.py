@@ -9,8 +9,3 @@ session    generation on the simulator; tokenizer and figures are what is shown 
 """
 
 from __future__ import annotations
-
-from tvm_pulp.language_models.session import Generated, GenerationRequest, Generator, Sampling
-from tvm_pulp.language_models.tokenizer import read_tokenizer
-
-__all__ = ["Generated", "GenerationRequest", "Generator", "Sampling", "read_tokenizer"]

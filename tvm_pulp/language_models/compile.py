@@ -11,16 +11,10 @@ from typing import Any
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES
 from tvm_pulp.codegen.emit_cluster import named_constants
 from tvm_pulp.codegen.weights import SharedConstants
+from tvm_pulp.entry_point import Progress, emit_for
 from tvm_pulp.language_models import source
 from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS, UNWRITTEN
-from tvm_pulp.language_models.plan_entries import (
-    DECODE,
-    PREFILL,
-    Entry,
-    Progress,
-    plan_language_model,
-    state_rows,
-)
+from tvm_pulp.language_models.plan_entries import DECODE, PREFILL, Entry, state_rows
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.language_models.source import Input, RowTable, SourceFacts, StateBuffer, unique_rows
 from tvm_pulp.planning.tir import LoweredPlan
@@ -31,18 +25,10 @@ from tvm_pulp.target import Target
 _STEMS = {TOKENS: "embedding", POSITIONS: "positions"}
 
 
-def compile_language_model(
-    request: LanguageModelRequest, target: Target, facts: dict[str, Any], progress: Progress
-) -> dict[str, bytes]:
-    """All files of the archive."""
-    return language_model_files(request, target, plan_language_model(request, target, progress), facts, progress)
-
-
 def language_model_files(
     request: LanguageModelRequest,
     target: Target,
     entries: Mapping[str, Entry],
-    facts: dict[str, Any],
     progress: Progress,
 ) -> dict[str, bytes]:
     """All files of the archive of a planned language model."""
@@ -52,7 +38,7 @@ def language_model_files(
     files: dict[str, bytes] = {}
     records = {}
     for name, (lowered, others) in programs.items():
-        emitted = target.emit(lowered, facts, shared=others)
+        emitted = emit_for(target, lowered, shared=others)
         # One program calls both.
         del emitted[f"{SOURCES}/{lowered.plan.network.name}_program.c"]
         records[name] = json.loads(emitted.pop("metadata.json"))

@@ -8,11 +8,11 @@ from functools import cache
 
 import numpy as np
 
+from tvm_pulp.entry_point import ClusterEntryPoint, Progress, plan_for
 from tvm_pulp.errors import UserError
 from tvm_pulp.language_models.entry_module import LENGTH, EntryModule
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.language_models.spread_bundles import spread_bundles
-from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
@@ -27,8 +27,6 @@ from tvm_pulp.uma.recipe import Call
 
 # Entry points in the order in which they are planned: the first decides where shared weights lie.
 DECODE, PREFILL = "decode", "prefill"
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,12 @@ class _EntryPlanner:
     def __init__(self, request: LanguageModelRequest, target: Target, progress: Progress) -> None:
         self._request, self._target, self._progress = request, target, progress
         self._module = cache(request.decoder.entry_module)
-        self._prepared = cache(lambda module: target.prepare(module.imported.module))
+        self._entry_point = cache(self._make_entry_point)
+
+    def _make_entry_point(self, name: str, module: EntryModule) -> ClusterEntryPoint:
+        """The stages from the canonical module on, as any network has them."""
+        imported = module.imported
+        return ClusterEntryPoint(self._target, f"{self._request.name}_{name}", imported, imported.module)
 
     def _modules(self, rows: int) -> Iterator[EntryModule]:
         """Attention as one operator, where it is of that form; then attention in parts, where it can be."""
@@ -108,9 +111,8 @@ class _EntryPlanner:
         return made
 
     def _lowered(self, name: str, module: EntryModule, level: str, *, first: bool) -> LoweredPlan:
-        states = self._states(module, level)
-        network = build_network(self._prepared(module), module.imported, f"{self._request.name}_{name}", states)
-        lowered = self._target.plan(network)
+        network = self._entry_point(name, module).built(self._states(module, level))
+        lowered = plan_for(self._target, network)
         off_chip = bool(lowered.plan.l3_offsets())
         if off_chip or (first and not spread_bundles(lowered.plan, self._target.soc)):
             lowered = self._without_splits(network, lowered)
@@ -128,7 +130,7 @@ class _EntryPlanner:
             return lowered
         accelerated = [p for p in layers if p.engine != CLUSTER]
         pins = {part.name: p.engine for p in accelerated for part in (p.layer.parts or (p.layer,))}
-        return replace(self._target, pins={**pins, **self._target.pins}).plan(network)
+        return plan_for(replace(self._target, pins={**pins, **self._target.pins}), network)
 
     def _states(self, module: EntryModule, level: str) -> tuple[State, ...]:
         """Caches as states of a program: new rows go out behind the logits."""
