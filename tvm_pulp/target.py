@@ -19,6 +19,7 @@ from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.registry import parse_targets
 
 if TYPE_CHECKING:
+    from tvm_pulp.planning.program.plan_record import PlanJson
     from tvm_pulp.planning.tir import LoweredPlan
 
 _SMALLEST_L1 = 1024
@@ -39,7 +40,7 @@ class Target:
     double_buffer: bool = True
     l2_limit: int | None = None
     planner: str = PLANNERS[0]
-    given_plan: dict[str, Any] | None = None
+    given_plan: PlanJson | None = None
     # A debug build: what layers make of the sample input, and the bytes between buffers, are checked at run time.
     debug: bool = False
     # Level of memory that caches are put to; None: as planned.
@@ -56,7 +57,7 @@ class Target:
         available = self.soc.memory.l1.size - stacks - 4 * self.marks(layers)
         if self.l1_limit is None:
             return int(available)
-        if self.given_plan is not None and self.given_plan["l1_peak"] <= available:
+        if self.given_plan is not None and self.given_plan.l1_peak <= available:
             return self.l1_limit  # what it was planned with does not matter, what it takes does
         if self.l1_limit > available:
             raise UserError(f"--l1 {self.l1_limit}: SoC {self.soc.name} has {available} bytes of L1 for tiles")
@@ -124,7 +125,7 @@ class Target:
         def at_level(level: str) -> LoweredPlan:
             return self.plan(build(placed_states(states, level, f"tvmgen_{name}_state")))
 
-        wanted = self.given_plan["state"][0]["level"] if self.given_plan is not None else self.state_memory
+        wanted = self.given_plan.state[0].level if self.given_plan is not None else self.state_memory
         room = StateRoom(sum(s.bytes for s in states), self.l1_bytes(0), self.soc.memory.l3.size)
         return place_state([at_level], lambda p: cycles_with_state(p, self.soc, self.cores), room, wanted)[0]
 
@@ -203,7 +204,7 @@ def resolve_target(options: Any) -> Target:
             raise UserError(f"{option} has no effect with --plan, which decides everything: drop one of them")
     if options.plan is not None:
         record = read_plan_file(Path(options.plan))
-        return Target(soc, engines, record["cores"], record["l1_bytes"], {}, given_plan=record)
+        return Target(soc, engines, record.cores, record.l1_bytes, {}, given_plan=record)
     cores = options.cores if options.cores is not None else soc.cluster.cores
     if soc.simulated and not 1 <= cores <= soc.cluster.cores:
         raise UserError(f"--cores {cores}: SoC {soc.name} has 1 to {soc.cluster.cores} cores")
@@ -233,7 +234,7 @@ def _default_soc(backends: Sequence[UMABackend]) -> socs.Soc:
     raise UserError(f"no default SoC ({names}) carries {engines} together: describe one that does and name it by --soc")
 
 
-def read_plan_file(path: Path) -> dict[str, Any]:
+def read_plan_file(path: Path) -> PlanJson:
     """The plan in an archive, or in a file of its own."""
     from tvm_pulp.codegen import mlf
     from tvm_pulp.codegen.formats import FormatError, PlanJson, from_json
@@ -243,8 +244,11 @@ def read_plan_file(path: Path) -> dict[str, Any]:
             files = mlf.read(path)
             if "plan.json" not in files:
                 raise UserError(f"--plan: '{path}' holds no plan; it was compiled for a SoC without a cluster")
-            return dict(from_json(PlanJson, files["plan.json"]))
-        return dict(from_json(PlanJson, path.read_text(encoding="utf-8")))
+            text: str | bytes = files["plan.json"]
+        else:
+            text = path.read_text(encoding="utf-8")
+        plan: PlanJson = from_json(PlanJson, text)
+        return plan
     except OSError as error:
         raise UserError(f"--plan: cannot read '{path}': {error.strerror}") from None
     except FormatError as error:

@@ -1,0 +1,1 @@
+"""One typed program: what schedule, TIR, estimate, verifier, plan.json and C share."""
