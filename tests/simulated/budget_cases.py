@@ -13,6 +13,7 @@ from tests.simulated.golden_cases import CONFIGURATIONS, DATA, agrees, deeploy_c
 from tvm_pulp import soc
 from tvm_pulp.api import CompileOptions, compile_with, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.codegen.formats import PlanJson, from_json, to_json
 from tvm_pulp.planning.check.verify_plan import verify_plan
 from tvm_pulp.planning.lowering.build_network import build_network
 from tvm_pulp.planning.tir.describe import describe
@@ -70,8 +71,9 @@ def plan_and_verify(case: str, engine: str, l1: int) -> dict[str, Any]:
     path, options = options_of(case, engine, l1)
     target, imported = resolve_target(options), import_model(path, options)
     plan = target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net"))
-    described: dict[str, Any] = json.loads(json.dumps(describe(plan)))
-    assert verify_plan(described, soc.load("siracusa")) == []
+    text = to_json(PlanJson, describe(plan))
+    assert verify_plan(from_json(PlanJson, text), soc.load("siracusa")) == []
+    described: dict[str, Any] = json.loads(text)
     assert described["l1_peak"] <= l1
     return described
 

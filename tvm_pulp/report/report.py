@@ -97,7 +97,7 @@ def cluster_report(
     layers = []
     measured, moved = _layer_cycles(run), run.dma_times
     causes = layer_causes(run.activity) if run.activity else None
-    busy = busy_cycles(run.activity, plan) if run.activity else None
+    busy = busy_cycles(run.activity, plan.program if plan is not None else ()) if run.activity else None
     for index, layer in enumerate(facts["layers"]):
         layers.append(
             {

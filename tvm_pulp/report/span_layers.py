@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tvm_pulp.planning.program.actions import Fetch, Job, Transfer, actions_of
-from tvm_pulp.planning.program.plan_record import PlanJson
+from tvm_pulp.planning.program.actions import Fetch, Job, Step, Transfer, actions_of
 from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
 
 
@@ -24,10 +23,10 @@ class LayerSpan:
     amount: int
 
 
-def job_spans(activity: Activity, plan: PlanJson | None) -> dict[str, list[LayerSpan]]:
+def job_spans(activity: Activity, program: Sequence[Step]) -> dict[str, list[LayerSpan]]:
     """Jobs of every accelerator: they end in the order in which they were given."""
     planned: dict[str, list[int]] = defaultdict(list)
-    for action in actions_of(plan.program if plan is not None else (), Job):
+    for action in actions_of(program, Job):
         planned[action.engine].append(action.layer)
     found = {}
     for name, spans in activity.accelerators.items():
@@ -37,10 +36,9 @@ def job_spans(activity: Activity, plan: PlanJson | None) -> dict[str, list[Layer
     return found
 
 
-def transfer_spans(activity: Activity, plan: PlanJson | None) -> dict[str, list[LayerSpan]]:
+def transfer_spans(activity: Activity, program: Sequence[Step]) -> dict[str, list[LayerSpan]]:
     """Loads, stores and what comes from L3: of several cores' commands, that of the same size which comes first."""
     kinds = {"load": activity.loads, "store": activity.stores, "l3": activity.from_l3}
-    program = plan.program if plan is not None else ()
     transfers: list[Transfer | Fetch] = [*actions_of(program, Transfer), *actions_of(program, Fetch)]
     found = {}
     for kind, spans in kinds.items():
@@ -74,11 +72,11 @@ def awake_spans(activity: Activity) -> dict[str, list[LayerSpan]]:
     return found
 
 
-def busy_cycles(activity: Activity, plan: PlanJson | None) -> list[int]:
+def busy_cycles(activity: Activity, program: Sequence[Step]) -> list[int]:
     """Of each layer, the cycles in which its engine works on it: jobs, else the most that one core is awake."""
     layers = len(activity.boundaries) - 1
     jobs, cores = [0] * layers, [0] * layers
-    for spans in job_spans(activity, plan).values():
+    for spans in job_spans(activity, program).values():
         for span in spans:
             jobs[span.layer] += span.end - span.start
     for actor in (core for core in activity.cores if core.computes):

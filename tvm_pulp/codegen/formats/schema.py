@@ -10,13 +10,11 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from tvm_pulp.codegen.formats.plan_json import plain
 
-_EXACT = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=False)
-
 
 class Schema(BaseModel):
     """Part of a file: no field beyond those that are stated, no value that would have to be converted."""
 
-    model_config = _EXACT
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=False)
 
 
 class FormatError(ValueError):
@@ -25,7 +23,7 @@ class FormatError(ValueError):
 
 @cache
 def _adapter(schema: type) -> TypeAdapter[Any]:
-    return TypeAdapter(schema) if issubclass(schema, BaseModel) else TypeAdapter(schema, config=_EXACT)
+    return TypeAdapter(schema)
 
 
 def json_schema(schema: type) -> dict[str, Any]:
@@ -41,7 +39,8 @@ def _read(schema: type, text: str | bytes) -> Any:
         if first["type"] == "json_invalid":
             raise ValueError(first["msg"]) from None
         place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise FormatError(f"{place}: {first['msg'].lower()}") from None
+        unknown = first["type"] == "unexpected_keyword_argument"
+        raise FormatError(f"{place}: {'extra inputs are not permitted' if unknown else first['msg'].lower()}") from None
 
 
 def check_record(schema: type, record: Any) -> None:

@@ -154,7 +154,7 @@ class WaitForL3:
     """Until the I/O DMA has nothing left to do."""
 
     agent: int
-    l3: Literal[True] = True
+    l3: Literal[True]
 
 
 Wait = WaitForTransfers | WaitForJob | WaitForL3

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import ConfigDict
 
 from tvm_pulp.planning.program.actions import Step
 
@@ -108,7 +111,9 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanJson:
-    """The whole file."""
+    """The whole file. Its records are exact in the names and types of their fields where a file is read."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
     soc: str
     cores: int

@@ -134,7 +134,7 @@ class _Pass:
         for made in fetches:
             self._add("l3", [_touched(made)], 0, 0)
         if any(self._conflicts(_touched(made)) for made in loads):
-            self._result += [WaitForL3(0), BeginStep(BOOT)]
+            self._result += [WaitForL3(agent=0, l3=True), BeginStep(BOOT)]
             self._pending = []
         self._result += [Begin(agent=0, group=0), *loads, WaitForTransfers(0, 0), Barrier()]
         pages = self._tables.plan.schedule.pages
@@ -306,7 +306,7 @@ class _Pass:
         elif pending.kind == "l3":
             # The I/O DMA tells only whether it has anything left to do.
             if not pending.waited:
-                self._result.append(WaitForL3(0))
+                self._result.append(WaitForL3(agent=0, l3=True))
             for other in self._pending:
                 other.waited = other.waited or other.kind == "l3"
         else:

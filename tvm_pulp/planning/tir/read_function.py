@@ -35,7 +35,7 @@ _NUMBERS: dict[str, Any] = {
     "dma_begin": lambda agent, group: Begin(agent=agent, group=group),
     "dma_wait": WaitForTransfers,
     "job_wait": lambda ticket: WaitForJob(0, ticket),
-    "l3_wait": lambda: WaitForL3(0),
+    "l3_wait": lambda: WaitForL3(agent=0, l3=True),
     "barrier": Barrier,
     "end": End,
 }
