@@ -31,7 +31,7 @@ from tests.kernels.call import REPOSITORY
 from tests.simulated.golden_cases import DATA, deeploy_cases
 from tvm_pulp.api import App, CompileOptions, import_model
 from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.planning.estimate.estimate_plan import estimate_program
+from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.lowering.build_network import build_network
 from tvm_pulp.planning.program.actions import Kernel, actions_of
 from tvm_pulp.planning.tiling.cost.loop_cost import count_layer_operations

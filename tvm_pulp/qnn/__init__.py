@@ -63,8 +63,8 @@ from tvm_pulp.qnn import (  # noqa: F401  (importing an operator's file register
     take,
     transpose,
 )
-from tvm_pulp.qnn.operator import OPERATORS, Operator, attributes, emit, is_qnn
+from tvm_pulp.qnn.operator import OPERATORS, Operator, attributes, emit, is_qnn, name_of
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
-__all__ = ["OPERATORS", "Operator", "Requant", "TensorSpec", "attributes", "emit", "is_qnn"]
+__all__ = ["OPERATORS", "Operator", "Requant", "TensorSpec", "attributes", "emit", "is_qnn", "name_of"]

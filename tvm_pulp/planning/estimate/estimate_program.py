@@ -84,7 +84,7 @@ class _Clock:
             self._synchronise(step)
             self._result.step_starts.append(self._now)
             self._code("step")
-            self._now += self._costs.step_cycles
+            self._now += self._costs.executor.step
             self._step(step)
         self._now = max([self._now, *self._done.values()])
         starts = [self._starts.get(i, self._now) for i in range(self._layers)]
@@ -115,7 +115,7 @@ class _Clock:
             late = max(0, done - self._now)
             if not job:
                 self._result.stall_cycles += late
-            self._now += late + (costs.job_wake_cycles if job else costs.wake_cycles if late else costs.wait_cycles)
+            self._now += late + (costs.job_wake_cycles if job else costs.wake_cycles if late else costs.executor.wait)
         if step.barrier:
             self._now += costs.barrier_cycles
 
@@ -125,7 +125,7 @@ class _Clock:
         kernels: list[Kernel] = []
         for action in step.actions:
             if isinstance(action, Kernel | Job):
-                self._starts.setdefault(action.layer, self._now - costs.step_cycles)
+                self._starts.setdefault(action.layer, self._now - costs.executor.step)
         for action in step.actions:
             if isinstance(action, Kernel):
                 kernels.append(action)
@@ -133,10 +133,10 @@ class _Clock:
             agent = 0 if isinstance(action, Job) else action.agent
             if agent not in busy:
                 self._code("issue")
-                busy[agent] = costs.issue_cycles
+                busy[agent] = costs.executor.issue
             if isinstance(action, Transfer):
                 self._code("transfer")
-                issued = self._now + busy[agent] + costs.command_cycles
+                issued = self._now + busy[agent] + costs.executor.command
                 queue = self._queues.setdefault(agent, [])
                 room = costs.commands_in_flight
                 if len(queue) >= room:
@@ -160,7 +160,7 @@ class _Clock:
                 self._add("l3", action, action.do, start, self._free["l3"])
             else:
                 self._open[agent] = (agent, action.group)
-                busy[agent] += costs.begin_cycles
+                busy[agent] += costs.executor.begin
         self._now += max(busy.values(), default=0)
         for kernel in kernels:
             start = self._now

@@ -31,7 +31,7 @@ def describe(lowered: LoweredPlan) -> PlanJson:
         planner=_planner(plan.planner),
         l2=record.L2(arena.size, arena.largest_live_set, tuple(placed)),
         blocks=tuple(record.Place(b.name, b.offset, b.bytes, (b.first, b.last)) for b in schedule.blocks),
-        constants=tuple(record.Constant(t.name, t.level, t.spec.bytes) for t in plan.constants()),
+        constants=tuple(record.Constant(t.name, level, t.spec.bytes) for t, level in plan.constants().items()),
         state=tuple(record.Constant(network.inputs[s.past].name, s.level, s.bytes) for s in network.states),
         bundles=tuple(_bundle(b) for b in schedule.bundles),
         inputs=tuple(t.storage.name for t in network.inputs),
