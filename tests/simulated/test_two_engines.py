@@ -12,9 +12,8 @@ import pytest
 import tvm_pulp
 from tests.simulated.simulated_run import SimulatedRun, simulate
 from tests.simulated.two_engines import BOTH, ENGINE, dotter, target_with_both
-from tvm_pulp.api import CompileOptions, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.planning.lowering import build_network
+from tvm_pulp.compilation import Compilation
+from tvm_pulp.entry_point import plan_for
 from tvm_pulp.planning.program.actions import Job, actions_of
 from tvm_pulp.planning.tir import insert_barriers
 from tvm_pulp.qnn.network import Network
@@ -60,15 +59,13 @@ def test_more_jobs_in_a_row_than_tickets() -> None:
 
 
 def autoencoder() -> Network:
-    options = CompileOptions()
-    imported = import_model(MODEL, options)
-    return build_network(canonicalize(imported), imported, "net")
+    return Compilation(MODEL).network
 
 
 def tickets(target: Target, network: Network) -> dict[str, set[int]]:
     """Tickets that each engine's jobs have in the plan."""
     found: dict[str, set[int]] = {}
-    for job in actions_of(target.plan(network).program, Job):
+    for job in actions_of(plan_for(target, network).program, Job):
         found.setdefault(job.engine, set()).add(job.ticket)
     return found
 

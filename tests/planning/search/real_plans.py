@@ -8,13 +8,10 @@ from typing import Any
 
 from tests.simulated.two_engines import BOTH, dotter
 from tvm_pulp import soc
-from tvm_pulp.api import CompileOptions, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.api import Compilation, CompileOptions
 from tvm_pulp.codegen.formats import PlanJson, from_json, to_json
 from tvm_pulp.planning.check import verify_plan
-from tvm_pulp.planning.lowering.build_network import build_network
 from tvm_pulp.planning.tir.describe import describe
-from tvm_pulp.target import resolve_target
 
 Plan = dict[str, Any]
 
@@ -35,9 +32,7 @@ PLANS: dict[str, tuple[str, CompileOptions]] = {
 def plan_of(name: str) -> Plan:
     dotter()
     model, options = PLANS[name]
-    target, imported = resolve_target(options), import_model(model, options)
-    lowered = target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net"))
-    plan: Plan = json.loads(to_json(PlanJson, describe(lowered)))
+    plan: Plan = json.loads(to_json(PlanJson, describe(Compilation(model, options).lowered)))
     return plan
 
 
