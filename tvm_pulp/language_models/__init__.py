@@ -9,3 +9,5 @@ session    generation on the simulator; tokenizer and figures are what is shown 
 """
 
 from __future__ import annotations
+
+__all__ = ["compile", "exported", "figures", "request", "session", "tokenizer"]
