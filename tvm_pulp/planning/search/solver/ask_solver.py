@@ -62,12 +62,9 @@ class _Rounds:
         # Differences of evaluated plans to the model, by layer and candidate.
         self._seen: dict[tuple[int, Candidate], list[int]] = {}
         self._fixed: dict[int, Candidate] = {}
-        kinds = list(zip(self._candidates.classes, wiring(self._network), self._pins(), strict=True))
+        kinds = list(zip(self._candidates.classes, wiring(self._network), strict=True))
         self._same_as = find_repeats(kinds)
         self._limits = [int(evaluator.l1_bytes * _SHARE)] * len(kinds)
-
-    def _pins(self) -> list[str | None]:
-        return [self._engine_choice.pins.get(layer.name) for layer in self._network.layers]
 
     def run(self, tried: Sequence[Attempt]) -> SolverAttempts:
         result = SolverAttempts()
