@@ -15,8 +15,8 @@ from tvm_pulp.planning.search.solver.problem import Problem, Solution
 from tvm_pulp.planning.search.solver.repeats import find_repeats, wiring
 from tvm_pulp.planning.search.solver.solve import solve
 from tvm_pulp.planning.search.solver.solver_model import MOST_AHEAD
-from tvm_pulp.planning.tiling.place.arena import Buffer, largest_live_set
 from tvm_pulp.planning.tiling.place.fit_schedule import excess_bytes
+from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Choice, Decisions, InL3, tiled_layer
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
