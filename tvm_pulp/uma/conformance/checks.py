@@ -1,4 +1,4 @@
-"""What every accelerator must keep; each check raises AssertionError with the layer that breaks it."""
+"""Rules for every accelerator; each check raises AssertionError with the layer that breaks it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Conformance:
                 assert 0 < part <= cost * _TOLERANCE, f"{form.name} of {shown}: {half} costs {part}, all {cost}"
 
     def check_partition(self) -> None:
-        """What the engine takes becomes functions of its own, called after its patterns, that TVM finds well formed."""
+        """Regions of the engine become functions of their own, called after its patterns, well formed for TVM."""
         from tvm import relax
 
         random_layers, _ = self._random_layers()

@@ -1,4 +1,4 @@
-"""What two accelerators on one SoC must keep: each reads what the other made, and only when it is there."""
+"""Rules for two accelerators on one SoC: each reads what the other made, and only when it is there."""
 
 from __future__ import annotations
 
