@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import soc as socs
+from tvm_pulp.entry_point import plan_for
 from tvm_pulp.planning.tiling.forms.cuts import Tiling, footprint, tile_form
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.soc import CostModel, Soc
@@ -127,7 +128,7 @@ class Conformance:
                 target, plan = tight_plan(network, self._soc, self.backend, self.options)
             else:
                 target = pinned(target_for(self._soc, self.backend, self.options), network)
-                plan = target.plan(network)
+                plan = plan_for(target, network)
             assert target.pins, f"{self.backend.target_name} runs none of the random layers"
             run = simulate(target, plan, inputs)
             assert run.jobs.get(self.backend.target_name), f"no job reached the model of {self.backend.target_name}"
@@ -142,7 +143,7 @@ class Conformance:
         network = layer_network(random_layers)
         description = self._soc
         target = target_for(description.model_copy(update={"engines": {}}))
-        run = simulate(target, target.plan(network), inputs)
+        run = simulate(target, plan_for(target, network), inputs)
         expected = [layer.reference(x) for layer, x in zip(random_layers, inputs, strict=True)]
         compare(random_layers, network, run.outputs, expected, run.report)
         assert {layer["engine"] for layer in run.report["layers"]} == {"cluster"}
