@@ -75,7 +75,7 @@ def _placements(placer: Placer, budget: int) -> Iterable[Placement]:
         ends = zip(last.order, last.offsets, strict=True)
         high = {b for b, offset in ends if offset + b.size > budget}
         promoted = [*(b for b in last.order if b in high), *(b for b in last.order if b not in high)]
-        if promoted == list(last.order):
+        if promoted == last.order:
             break
         last = placer.place(promoted, last.ceiling)
         assert last is not None

@@ -33,7 +33,7 @@ class Buffer:
 class Placement:
     """Offsets of buffers in the order in which they were placed, and the bytes that all take."""
 
-    order: Sequence[Buffer]
+    order: list[Buffer]
     offsets: list[int]
     size: int
     ceiling: int | None = None
@@ -84,7 +84,7 @@ class Placer:
 
     def place(
         self,
-        order: Sequence[Buffer],
+        order: list[Buffer],
         ceiling: int | None = None,
         below: int = sys.maxsize,
         *,
