@@ -19,8 +19,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.permute import is_swap, swapped
 from tvm_pulp.canonicalize.qdq_products import product_attributes, rounds_to_bytes
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
 from tvm_pulp.qnn.tensor_spec import BYTES, every_value
 
 

@@ -14,12 +14,16 @@ from tvm_pulp.report.timeline import timeline
 from tvm_pulp.soc.cost_model import CostModel
 
 
+def plan_pictures(plan: dict[str, Any], expected: Any) -> dict[str, str]:
+    """SVGs: the expected schedule as `timeline`, and one per memory level."""
+    axis = CycleAxis.of(plan, expected.step_starts, expected.cycles)
+    return {"timeline": timeline(plan, expected.spans, axis), **memory_maps(plan, axis)}
+
+
 def write_pictures(folder: Path, plan: dict[str, Any], costs: CostModel) -> None:
     """plan.json, one SVG per memory level, the expected schedule as timeline.svg."""
-    expected = estimate_plan(plan, costs)
-    axis = CycleAxis.of(plan, expected.step_starts, expected.cycles)
-    texts = {"plan.json": to_json(PlanJson, plan), "timeline.svg": timeline(plan, expected.spans, axis)}
-    texts |= {f"{level}.svg": text for level, text in memory_maps(plan, axis).items()}
+    texts = {"plan.json": to_json(PlanJson, plan)}
+    texts |= {f"{name}.svg": svg for name, svg in plan_pictures(plan, estimate_plan(plan, costs)).items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():

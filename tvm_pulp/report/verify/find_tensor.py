@@ -1,4 +1,4 @@
-"""Which tensor of the model a layer's result is.
+"""The tensor of the model that a layer's result is.
 
 Compilation joins, moves and renames operators, so names alone do not tell. The tensor is found by its values: the
 layer's reference, computed from the framework's values of its operands, must give the same up to layout. Where none

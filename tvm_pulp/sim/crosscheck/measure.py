@@ -1,4 +1,4 @@
-"""What one device makes of a program: outputs, cycles of each inference, cycles of each layer."""
+"""Figures of one device for a program: outputs, cycles of each inference, cycles of each layer."""
 
 from __future__ import annotations
 
