@@ -137,7 +137,7 @@ _FIGURES = {
 
 
 def declared_statistics(runner: Runner) -> Statistics:
-    """Costs of the last run, as far as the runner vouches for it; a figure that it promised must be there."""
+    """Costs of the last run, as far as the runner vouches for it; a figure that it declares must be there."""
     given = runner.statistics()
     unknown: dict[str, Any] = {}
     for capability, figures in _FIGURES.items():

@@ -211,7 +211,7 @@ class Machine:
             for core in [0] if kind.bare else range(0 if kind.dma_core else last, last + 1):
                 self.start_core(core, self._elf.entry)
         begin = time.perf_counter()
-        drive = self.drive or _run_alone
+        drive = self.drive or _run_to_end
         status = drive(self, max_cycles or 0)
         seconds = time.perf_counter() - begin
         if status:
@@ -292,7 +292,7 @@ class Machine:
             yield TraceSpan(_KINDS[span.kind], span.track, span.start, span.end, span.amount)
 
 
-def _run_alone(machine: Machine, max_cycles: int) -> int:
+def _run_to_end(machine: Machine, max_cycles: int) -> int:
     return int(library().iss_run(machine.handle, max_cycles))
 
 
