@@ -27,7 +27,7 @@ class StridedView:
 
 
 def strided_view(pass_: Rewriter, expression: Any, *, transposed: bool = False) -> StridedView | None:
-    """The view behind [..., s, d] ([..., d, s] if `transposed`), all leading axes as heads; None where there is none."""
+    """The view behind [..., s, d] ([..., d, s] if `transposed`), leading axes as heads; None where there is none."""
     source, moves, table = _source(pass_, expression)
     index = np.arange(spec_of(source).elements).reshape(spec_of(source).shape)
     for call in reversed(moves):
