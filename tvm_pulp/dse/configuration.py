@@ -11,9 +11,6 @@ from typing import Any
 from tvm_pulp.dse.model import Model, ModelContent
 from tvm_pulp.dse.soc_grid import Variant
 
-# Of these, a study says itself what they are.
-OWN = ("target", "soc", "sample_inputs", "debug", "debug_inputs", "keep_layers", "plan")
-
 
 @dataclass(frozen=True)
 class Configuration:

@@ -172,7 +172,7 @@ def _simulate(configuration: Configuration, content: ModelContent, store: RowSto
 
 def load_app(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Any:
     """The compiled network of a configuration: from the cache, or compiled again where another machine did it."""
-    from tvm_pulp.api import App
+    from tvm_pulp.app import App
 
     archive = store.archive(key)
     return _compiled(configuration, content, store, key) if archive is None else App.load(archive)

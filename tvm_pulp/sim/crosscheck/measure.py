@@ -13,7 +13,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.sim.runner import declared_statistics
 
 if TYPE_CHECKING:
-    from tvm_pulp.api import App
+    from tvm_pulp.app import App
 
 
 @dataclass(frozen=True)
