@@ -44,7 +44,7 @@ _DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class Option:
-    """What the table says about an option beside its name, its type and its default."""
+    """An entry of the table: everything about an option beside its name, its type and its default."""
 
     help: str
     # As the command line writes it; "" where only programs state it.

@@ -1,4 +1,4 @@
-"""What a run gives: outputs, the report, and on request every layer, to be compared with the model's framework."""
+"""The result of a run: outputs, the report, and on request every layer, to be compared with the model's framework."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Result:
         return f"Result({where}: {summary(self.report)}; outputs: {outputs})"
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """The result as notebooks show it."""
         from tvm_pulp.report.rich_display import result_html
 
         return result_html(self.report, self.outputs)

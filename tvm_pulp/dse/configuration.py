@@ -14,7 +14,7 @@ from tvm_pulp.dse.soc_grid import Variant
 
 @dataclass(frozen=True)
 class Configuration:
-    """What is compiled and simulated, and how the row is labelled.
+    """A model, a machine, a target and options that are compiled and simulated, and the labels of their row.
 
     `options` are those of `tvm_pulp.compile`; those of engines by `ENGINE.OPTION`. `varied` are the options that differ
     inside the study.
@@ -28,7 +28,7 @@ class Configuration:
 
     @property
     def labels(self) -> dict[str, Any]:
-        """What tells this row from others."""
+        """The values that tell this row from others."""
         options = {name: self.options.get(name) for name in self.varied}
         return {
             "model": self.model.shown,

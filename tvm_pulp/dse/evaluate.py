@@ -24,7 +24,7 @@ SIMULATED = ("cycles", "cold_cycles", "prefill_cycles", "energy_uj", "code_bytes
 
 
 def compiled_key(configuration: Configuration, content: ModelContent) -> str:
-    """What a compilation depends on; a user error where the SoC does not exist."""
+    """The digest of everything that a compilation depends on; a user error where the SoC does not exist."""
     soc = configuration.variant.soc().model_dump_json()
     return digest_of(["compiled", compiler_digest(), content.digest, soc, configuration.described(content)])
 

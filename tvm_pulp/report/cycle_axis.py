@@ -5,11 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from tvm_pulp.planning.program.plan_record import Layer, PlanJson
 from tvm_pulp.report.svg import COLOURS, contrast, line, mixed, picture, rectangle, swatches, text
-
-Record = dict[str, Any]
 
 WIDTH, LEFT, TOP = 1200, 90, 40
 GROUND, NO_LAYER = "#f4f4f4", "#d8d8d8"
@@ -26,11 +24,9 @@ class CycleAxis:
     cycles: int
 
     @staticmethod
-    def of(plan: Record, starts: Sequence[int], cycles: int) -> CycleAxis:
+    def of(plan: PlanJson, starts: Sequence[int], cycles: int) -> CycleAxis:
         """The axis of a described plan; `starts` has one entry for each step of the program."""
-        known = [
-            (s["position"], at) for s, at in zip(plan["program"], starts, strict=True) if s["position"] is not None
-        ]
+        known = [(s.position, at) for s, at in zip(plan.program, starts, strict=True) if s.position is not None]
         return CycleAxis([position for position, _ in known], [at for _, at in known], cycles)
 
     def span(self, alive: Sequence[int]) -> tuple[int, int]:
@@ -62,10 +58,10 @@ def layer_colour(layer: int | None) -> str:
     return (base, mixed(base, "#ffffff", 0.45), mixed(base, "#000000", 0.35))[shade]
 
 
-def plan_picture(title: str, body: Sequence[str], bottom: float, note: str, plan: Record, axis: CycleAxis) -> str:
+def plan_picture(title: str, body: Sequence[str], bottom: float, note: str, plan: PlanJson, axis: CycleAxis) -> str:
     """An SVG of `body`, which ends at `bottom`: ticks, a sentence on how to read it and the colours of layers below."""
     entries = []
-    for number, name in enumerate(layer["name"] for layer in plan["layers"]):
+    for number, name in enumerate(layer.name for layer in plan.layers):
         shown = name if len(name) <= _LEGEND_NAME else f"{name[:11]}…{name[12 - _LEGEND_NAME :]}"
         entries.append((shown, layer_colour(number), name))
     top = bottom + 24
@@ -84,7 +80,7 @@ def named_bar(x: float, y: float, width: float, height: float, name: str, colour
     return body
 
 
-def nodes_of(layer: Record) -> str:
+def nodes_of(layer: Layer) -> str:
     """` (of a, b)`: nodes of the model file behind a layer, where its name does not say it all."""
-    nodes = layer.get("nodes", [])
-    return f" (of {', '.join(nodes)})" if nodes and nodes != [layer["name"]] else ""
+    nodes = layer.nodes
+    return f" (of {', '.join(nodes)})" if nodes and nodes != (layer.name,) else ""

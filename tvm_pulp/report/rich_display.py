@@ -11,7 +11,7 @@ import numpy as np
 
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.estimate import estimate_plan
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.plan_pictures import plan_pictures
 from tvm_pulp.report.stacked_bars import stacked_bars
 from tvm_pulp.report.table import layer_table, summary
@@ -52,20 +52,21 @@ def result_html(report: dict[str, Any], outputs: Mapping[str, np.ndarray]) -> st
 class ShownPlan:
     """The plan of a compiled network, as plan.json holds it; notebooks show its pictures."""
 
-    record: dict[str, Any]
+    record: PlanJson
     costs: CostModel
 
     def __repr__(self) -> str:
-        record, planner = self.record, self.record["planner"]
+        record, planner = self.record, self.record.planner
+        found = f", {planner.name}: {planner.chosen}" if planner is not None else ""
         return (
-            f"<plan of {len(record['layers'])} layers on {record['soc']}: {record['cores']} cores, "
-            f"{record['l1_peak']} of {record['l1_bytes']} bytes of L1, {planner['name']}: {planner['chosen']}>"
+            f"<plan of {len(record.layers)} layers on {record.soc}: {record.cores} cores, "
+            f"{record.l1_peak} of {record.l1_bytes} bytes of L1{found}>"
         )
 
     def pictures(self) -> dict[str, str]:
         """SVGs: `timeline`, and every memory level that is used over time."""
-        made = plan_pictures(self.record, estimate_plan(self.record, self.costs))
-        return {name: svg for name, svg in made.items() if name != "l2" or self.record["l2"]["size"]}
+        made = plan_pictures(self.record, self.costs)
+        return {name: svg for name, svg in made.items() if name != "l2" or self.record.l2.size}
 
     def _repr_html_(self) -> str:
         return "".join(picture_html(svg) for svg in self.pictures().values())
@@ -76,4 +77,4 @@ def shown_plan(files: dict[str, bytes], metadata: Mapping[str, Any]) -> ShownPla
     record = read_plan(files)
     if record is None:
         raise UserError("the archive holds no plan of its own: compile for a SoC with a cluster, no language model")
-    return ShownPlan(record, CostModel(recorded(metadata["tvm_pulp"]), record["cores"]))
+    return ShownPlan(record, CostModel(recorded(metadata["tvm_pulp"]), record.cores))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.cycle_axis import (
     GROUND,
     LEFT,
     TOP,
     WIDTH,
     CycleAxis,
-    Record,
     layer_colour,
     named_bar,
     nodes_of,
@@ -22,7 +22,7 @@ from tvm_pulp.report.svg import rectangle, text
 _LANE = 44
 
 
-def timeline(plan: Record, spans: Sequence[Any], axis: CycleAxis) -> str:
+def timeline(plan: PlanJson, spans: Sequence[Any], axis: CycleAxis) -> str:
     """An SVG: one lane each for cores, loads, stores, L3 and accelerators, expected cycles to the right."""
     lanes = list(dict.fromkeys(["cores", *(s.resource for s in spans)]))
     body = []
@@ -32,9 +32,9 @@ def timeline(plan: Record, spans: Sequence[Any], axis: CycleAxis) -> str:
         body.append(rectangle(LEFT, y, WIDTH, _LANE - 8, GROUND))
     for span in spans:
         y = TOP + lanes.index(span.resource) * _LANE
-        layer, x = plan["layers"][span.layer], axis.x(span.start)
-        label = f"{layer['name']}: {span.name}, cycles {span.start:,} to {span.end:,}{nodes_of(layer)}"
+        layer, x = plan.layers[span.layer], axis.x(span.start)
+        label = f"{layer.name}: {span.name}, cycles {span.start:,} to {span.end:,}{nodes_of(layer)}"
         width, colour = axis.x(span.end) - x, layer_colour(span.layer)
-        body += named_bar(x, y, width, _LANE - 8, layer["name"], colour, label)
+        body += named_bar(x, y, width, _LANE - 8, layer.name, colour, label)
     note = "One colour per layer; grey is idle. Point at a bar for its layer, what it does and when."
     return plan_picture("Expected schedule", body, TOP + len(lanes) * _LANE, note, plan, axis)

@@ -59,18 +59,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _dump(app: App, dumps: list[str], folder: Path) -> None:
-    """Copy the wanted forms out of the archive; the TIR after every pass as well."""
+    """Write the wanted forms of every entry point: files of the archive, and the TIR after every pass."""
     suffixes = {"relax": (".relax.txt",), "tir": ("main.tir.txt",), "c": (".c", ".h")}
     wanted = tuple(s for d in dumps for s in suffixes[d])
-    written = {
-        Path(name).name: data
-        for name, data in app.files.items()
-        if name.endswith(wanted) and not name.startswith("runtime/")
-    }
-    if "tir" in dumps:
-        assert app.compilation is not None
-        for number, stage in enumerate(app.compilation.lowered.stages if app.compilation.target.soc.simulated else ()):
-            written[f"{number}_{stage.name}.tir.txt"] = stage.function.script().encode()
+    assert app.compilation is not None
+    compilation = app.compilation
+    plans = compilation.plans if compilation.target.soc.simulated else {}
+    written: dict[str, bytes] = {}
+    for name, data in app.files.items():
+        top, place = name.split("/")[0], Path(name).name
+        if name.endswith(wanted) and top != "runtime":
+            written[f"{top}_{place}" if top in plans else place] = data
+    for entry, lowered in plans.items():
+        before = f"{entry}_" if entry else ""
+        if "tir" in dumps:
+            for number, stage in enumerate(lowered.stages):
+                written[f"{before}{number}_{stage.name}.tir.txt"] = stage.function.script().encode()
+        if "relax" in dumps and entry:
+            assert lowered.plan.network.origin is not None
+            written[f"{before}partitioned.relax.txt"] = lowered.plan.network.origin.module.script().encode()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in written.items():

@@ -32,7 +32,7 @@ def four_bit_weights(base: Compilation) -> Change | None:
 
 
 def _has_bytes(layer: Layer) -> bool:
-    """Whether a product has constant weights that need more than four bits."""
+    """Tell if a product has constant weights that need more than four bits."""
     for part in layer.parts or (layer,):
         if part.operator in _WEIGHTED:
             data = part.inputs[1].storage.data

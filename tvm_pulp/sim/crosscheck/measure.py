@@ -1,4 +1,4 @@
-"""Figures of one device for a program: outputs, cycles of each inference, cycles of each layer."""
+"""Figures of a program on one device: outputs, cycles of each inference, cycles of each layer."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def measure(args: argparse.Namespace) -> None:
 
 
 def _check_program(loaded: Path | None, program: Path) -> None:
-    """What is measured must be the program of the stage before; other devices build one of their own."""
+    """Raise unless the program of the stage before is measured; other devices build one of their own."""
     if loaded is not None and loaded.read_bytes() != program.read_bytes():
         raise UserError(f"'{program.name}' is not the program of this archive: run the compile stage again")
 
