@@ -11,20 +11,13 @@ from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_order import label
 
 # Where scales and zero points stand among the operands.
+_BINARY, _UNARY = [(1, 2), (4, 5), (6, 7)], [(1, 2), (3, 4)]
 _PARAMETERS = {
-    "QuantizeLinear": [(1, 2)],
-    "DequantizeLinear": [(1, 2)],
-    "QLinearConv": [(1, 2), (4, 5), (6, 7)],
-    "QLinearMatMul": [(1, 2), (4, 5), (6, 7)],
-    "QLinearAdd": [(1, 2), (4, 5), (6, 7)],
-    "QLinearMul": [(1, 2), (4, 5), (6, 7)],
+    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _BINARY[:1]),
+    **dict.fromkeys(("QLinearConv", "QLinearMatMul", "QLinearAdd", "QLinearMul"), _BINARY),
+    **dict.fromkeys(("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax"), _UNARY),
+    **dict.fromkeys(("QLinearGlobalAveragePool", "QLinearAveragePool", "QLinearReduceMean"), _UNARY),
     "QGemm": [(1, 2), (4, 5), (7, 8)],
-    "QLinearSigmoid": [(1, 2), (3, 4)],
-    "QLinearLeakyRelu": [(1, 2), (3, 4)],
-    "QLinearSoftmax": [(1, 2), (3, 4)],
-    "QLinearGlobalAveragePool": [(1, 2), (3, 4)],
-    "QLinearAveragePool": [(1, 2), (3, 4)],
-    "QLinearReduceMean": [(1, 2), (3, 4)],
 }
 _ZERO_POINT_TYPES = ("int8", "uint8", "int16", "uint16", "int32")
 
