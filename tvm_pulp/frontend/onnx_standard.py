@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-import onnx
-
 from tvm_pulp.frontend.imported import ImportOptions, SourceNode, UnsupportedOperators
 from tvm_pulp.frontend.onnx_attributes import check_attributes
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_fold_shapes import fold_shapes
 from tvm_pulp.frontend.onnx_node_checks import check_nodes
-from tvm_pulp.frontend.onnx_order import name_of
+from tvm_pulp.frontend.onnx_protos import name_of, with_nodes
 from tvm_pulp.frontend.onnx_recurrent import RECURRENT
 from tvm_pulp.frontend.onnx_shapes import input_shapes, value_shapes
 from tvm_pulp.frontend.onnx_unroll import decompose
@@ -48,11 +46,10 @@ def _named(graph: Any) -> Any:
     """The graph with a name for every node: layers are called after them."""
     if all(node.name for node in graph.node):
         return graph
-    result = onnx.GraphProto()
-    result.CopyFrom(graph)
-    for node in result.node:
+    named = with_nodes(graph, graph.node)
+    for node in named.node:
         node.name = name_of(node)
-    return result
+    return named
 
 
 def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str]) -> tuple[Any, dict[str, list[Any]]]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import onnx
 
 from tvm_pulp.frontend.onnx_dynamic_lstm import DynamicLstm
+from tvm_pulp.frontend.onnx_protos import with_nodes
 from tvm_pulp.frontend.onnx_recurrent import DYNAMIC, RECURRENT, Unrolled
 
 
@@ -16,9 +16,7 @@ def decompose(graph: Any, constants: Mapping[str, np.ndarray], shapes: Mapping[s
     """A graph without recurrent nodes; the same graph where it has none."""
     if not any(node.op_type in RECURRENT for node in graph.node):
         return graph
-    result = onnx.GraphProto()
-    result.CopyFrom(graph)
-    del result.node[:]
+    result = with_nodes(graph, ())
     for node in graph.node:
         if node.op_type in RECURRENT:
             writer = DynamicLstm if node.op_type == DYNAMIC else Unrolled
