@@ -143,7 +143,7 @@ def _refusal(node: str, inputs: Sequence[Any], error: Exception) -> UserError:
     if isinstance(error, UserError):
         text = str(error)
         return error if text.startswith("node '") else UserError(f"{node}: {text}")
-    kinds = [getattr(getattr(x, "ty", None), "shape", None) for x in inputs]
+    kinds: list[Any] = [getattr(getattr(x, "ty", None), "shape", None) for x in inputs]
     shapes = [[getattr(d, "value", d) for d in k.values] for k in kinds if hasattr(k, "values")]
     reason = framework_reason(error, shapes)
     return UserError(f"{node}: it {reason}: re-export the model")

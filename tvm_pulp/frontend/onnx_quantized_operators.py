@@ -42,7 +42,7 @@ def qlinear_matmul(c: Conversion) -> Any:
 def qgemm(c: Conversion) -> Any:
     *_, bias, ys, yz = c.operands(9)
     operands = [_real(c, 0), _real(c, 3, axis=0 if c.attributes.get("transB", 0) else 1)]
-    gemm = {key: c.attributes[key] for key in ("transA", "transB", "alpha") if key in c.attributes}
+    gemm: dict[str, Any] = {key: c.attributes[key] for key in ("transA", "transB", "alpha") if key in c.attributes}
     if bias is not None:
         operands.append(_accumulator_bias(c, bias, float(c.attributes.get("alpha", 1.0))))
     result = c.standard("Gemm", operands, gemm)

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.frontend.windows import same_pads
 from tvm_pulp.frontend.zoo import calibration, integer_math
 from tvm_pulp.frontend.zoo.calibration import Requantization
-from tvm_pulp.frontend.zoo.onnx_graph import OnnxGraph, number
+from tvm_pulp.frontend.zoo.onnx_graph import DIALECT_OPSET, OnnxGraph, number
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
 
 
@@ -40,25 +41,26 @@ class Tensor:
         return (1, *self.values.shape[1:])
 
 
-def same_pads(size: Sequence[int], kernel: Sequence[int], strides: Sequence[int]) -> tuple[int, int, int, int]:
-    """Padding top, left, bottom, right that makes the output ceil(size / stride), the surplus at the end."""
-    total = [max(0, (-(-n // s) - 1) * s + k - n) for n, k, s in zip(size, kernel, strides, strict=True)]
-    before = [t // 2 for t in total]
-    return before[0], before[1], total[0] - before[0], total[1] - before[1]
+class SeededGraph:
+    """The common part of all builders: a graph, random numbers, and the values that became outputs."""
 
-
-class Builder:
-    """A network under construction."""
-
-    def __init__(self, name: str, seed: int, weight_bits: int = 8) -> None:
-        self.graph = OnnxGraph(name)
-        self.outputs: list[Tensor] = []
+    def __init__(self, name: str, seed: int, weight_bits: int = 8, opset: int = DIALECT_OPSET) -> None:
+        self.graph = OnnxGraph(name, opset)
+        self.outputs: list[Any] = []
         self._key = (name, seed)
         self._weight_limit = (1 << (weight_bits - 1)) - 1
 
     def random(self, name: str) -> RandomStream:
         """Numbers that belong to one tensor, whatever else the network holds."""
         return RandomStream(*self._key, name)
+
+    def model(self) -> Any:
+        """The finished model."""
+        return self.graph.model()
+
+
+class Builder(SeededGraph):
+    """A network of the integer dialect under construction."""
 
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Tensor:
         """A graph input with its calibration data, one array per sample."""
@@ -71,10 +73,6 @@ class Builder:
         """Make a tensor a graph output."""
         self.outputs.append(tensor)
         self.graph.output(tensor.name, tensor.dtype, tensor.shape)
-
-    def model(self) -> Any:
-        """The finished model."""
-        return self.graph.model()
 
     def weights(self, name: str, *shape: int) -> np.ndarray:
         """Normally distributed weights, first axis output channels, each channel scaled to the full integer range."""
@@ -123,10 +121,10 @@ class Builder:
         if depthwise and channels != inputs:
             raise ValueError(f"'{name}': a depthwise layer keeps its {inputs} channels")
         weight = self.weights(f"{name}_weight", channels, 1 if depthwise else inputs, *kernel)
-        pads = same_pads(x.values.shape[2:], kernel, strides)
+        pads = same_pads(x.values.shape[2:], kernel, strides, (1, 1))
         groups = inputs if depthwise else 1
         operands = [x.name, self.graph.constant(f"{name}_weight", weight)]
-        windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": list(pads)}
+        windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": pads}
         self.graph.node("Conv", operands, f"{name}_acc", group=groups, dilations=[1, 1], **windows)
         values = integer_math.convolve(x.values, weight, strides, pads, groups)
         return self._normalize(name, Tensor(f"{name}_acc", values, product_bound(x, weight)), relu)

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import onnx
-from onnx import helper, numpy_helper
 
-from tvm_pulp.frontend.zoo.random_stream import RandomStream
+from tvm_pulp.frontend.zoo.builder import SeededGraph
+from tvm_pulp.frontend.zoo.onnx_graph import STANDARD_OPSET
 
-_OPSET, _IR_VERSION = 17, 8
 _SCALE_BITS = 8
-_ELEMENT = {"int8": onnx.TensorProto.INT8, "uint8": onnx.TensorProto.UINT8}
 
 
 def short_scale(largest: float, steps: int) -> float:
@@ -40,55 +37,36 @@ class Value:
     dtype: str = ""
 
 
-class QdqBuilder:
+class QdqBuilder(SeededGraph):
     """A network under construction."""
 
     def __init__(self, name: str, seed: int, weight_bits: int = 8) -> None:
-        self.outputs: list[Value] = []
-        self._name, self._key = name, (name, seed)
-        self._weight_limit = (1 << (weight_bits - 1)) - 1
-        self._nodes: list[Any] = []
-        self._constants: list[Any] = []
-        self._inputs: list[Any] = []
-        self._declared: list[Any] = []
-
-    def random(self, name: str) -> RandomStream:
-        """Numbers that belong to one tensor, whatever else the network holds."""
-        return RandomStream(*self._key, name)
+        super().__init__(name, seed, weight_bits, STANDARD_OPSET)
+        self.node = self.graph.node
 
     def constant(self, name: str, values: Any) -> str:
-        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
-        return name
-
-    def node(self, op: str, operands: Sequence[str], output: str, **attributes: Any) -> str:
-        """Append a node named like its output."""
-        self._nodes.append(helper.make_node(op, list(operands), [output], name=output, **attributes))
-        return output
+        """Store values; numbers as vectors of one element."""
+        return self.graph.store(name, np.atleast_1d(values))
 
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
         """An int8 graph input; one step is 1/32."""
-        self._inputs.append(helper.make_tensor_value_info(name, onnx.TensorProto.INT8, list(samples[0].shape)))
+        self.graph.input(name, "int8", samples[0].shape)
         return self._dequantized(name, name, np.concatenate(samples).astype(np.float64) / 32, 1 / 32, 0, "int8")
 
     def output(self, value: Value) -> None:
         """Make a quantized value a graph output, as integers."""
         self.outputs.append(value)
-        shape = [1, *value.values.shape[1:]]
-        self._declared.append(helper.make_tensor_value_info(value.integers, _ELEMENT[value.dtype], shape))
-
-    def model(self) -> Any:
-        """The finished model."""
-        graph = helper.make_graph(self._nodes, self._name, self._inputs, self._declared, self._constants)
-        opsets = [helper.make_opsetid("", _OPSET)]
-        return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="tvm_pulp.zoo")
+        self.graph.output(value.integers, value.dtype, [1, *value.values.shape[1:]])
 
     def _dequantized(
         self, name: str, integers: str, values: np.ndarray, scale: float, zero_point: int, dtype: str
     ) -> Value:
-        operands = [self.constant(f"{name}_scale", np.float32(scale))]
-        operands.append(self.constant(f"{name}_zero", np.asarray(zero_point, dtype)))
-        self.node("DequantizeLinear", [integers, *operands], f"{name}_real")
+        self.node("DequantizeLinear", [integers, *self._parameters(name, scale, zero_point, dtype)], f"{name}_real")
         return Value(f"{name}_real", values, integers, scale, zero_point, dtype)
+
+    def _parameters(self, name: str, scale: Any, zero_point: Any, dtype: str) -> list[str]:
+        scales, zeros = np.asarray(scale, np.float32), np.asarray(zero_point, dtype)
+        return [self.constant(f"{name}_scale", scales), self.constant(f"{name}_zero", zeros)]
 
     def quantized(self, name: str, value: Value, like: Value | None = None) -> Value:
         """Quantize and dequantize: unsigned for values that are never negative, with a zero point where skewed."""
@@ -104,9 +82,7 @@ class QdqBuilder:
             dtype, scale, zero_point = "int8", short_scale(max(-low, high), 127), 0
         limits = np.iinfo(dtype)
         rounded = np.clip(np.rint(value.values / scale) + zero_point, limits.min, limits.max)
-        parameters = [self.constant(f"{name}_to_scale", np.float32(scale))]
-        parameters.append(self.constant(f"{name}_to_zero", np.asarray(zero_point, dtype)))
-        self.node("QuantizeLinear", [value.name, *parameters], name)
+        self.node("QuantizeLinear", [value.name, *self._parameters(f"{name}_to", scale, zero_point, dtype)], name)
         return self._dequantized(name, name, (rounded - zero_point) * scale, scale, zero_point, dtype)
 
     def weight(self, name: str, rows: int, columns: int) -> tuple[str, np.ndarray, np.ndarray]:
@@ -114,8 +90,7 @@ class QdqBuilder:
         real = self.random(name).normal(rows, columns) / math.sqrt(rows)
         scales = np.array([short_scale(float(s), self._weight_limit) for s in np.abs(real).max(axis=0)])
         integers = np.rint(real / scales).astype(np.int8)
-        operands = [self.constant(name, integers), self.constant(f"{name}_scale", scales.astype(np.float32))]
-        operands.append(self.constant(f"{name}_zero", np.zeros(columns, np.int8)))
+        operands = [self.constant(name, integers), *self._parameters(name, scales, np.zeros(columns), "int8")]
         return self.node("DequantizeLinear", operands, f"{name}_real", axis=1), integers * scales, scales
 
     def linear(self, name: str, x: Value, columns: int, bias: bool = True) -> Value:
