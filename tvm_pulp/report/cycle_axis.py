@@ -5,11 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from tvm_pulp.planning.program.plan_record import Layer, PlanJson
 from tvm_pulp.report.svg import COLOURS, contrast, line, mixed, rectangle, text
-
-Record = dict[str, Any]
 
 WIDTH, LEFT, TOP = 1200, 90, 40
 GROUND, NO_LAYER = "#f4f4f4", "#d8d8d8"
@@ -26,11 +24,9 @@ class CycleAxis:
     cycles: int
 
     @staticmethod
-    def of(plan: Record, starts: Sequence[int], cycles: int) -> CycleAxis:
+    def of(plan: PlanJson, starts: Sequence[int], cycles: int) -> CycleAxis:
         """The axis of a described plan; `starts` has one entry for each step of the program."""
-        known = [
-            (s["position"], at) for s, at in zip(plan["program"], starts, strict=True) if s["position"] is not None
-        ]
+        known = [(s.position, at) for s, at in zip(plan.program, starts, strict=True) if s.position is not None]
         return CycleAxis([position for position, _ in known], [at for _, at in known], cycles)
 
     def span(self, alive: Sequence[int]) -> tuple[int, int]:
@@ -90,7 +86,7 @@ def name_inside(x: float, y: float, width: float, height: float, name: str, colo
     ]
 
 
-def nodes_of(layer: Record) -> str:
+def nodes_of(layer: Layer) -> str:
     """` (of a, b)`: nodes of the model file behind a layer, where its name does not say it all."""
-    nodes = layer.get("nodes", [])
-    return f" (of {', '.join(nodes)})" if nodes and nodes != [layer["name"]] else ""
+    nodes = layer.nodes
+    return f" (of {', '.join(nodes)})" if nodes and nodes != (layer.name,) else ""

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tvm_pulp.codegen.formats import ReportJson, check_record
+from tvm_pulp.codegen.formats import PlanJson, ReportJson, check_record
+from tvm_pulp.codegen.formats.plan_json import plain
 from tvm_pulp.report.causes import layer_causes, total_causes
 from tvm_pulp.report.energy import inference_energy
 from tvm_pulp.report.span_layers import busy_cycles
@@ -16,7 +17,7 @@ from tvm_pulp.sim.runner import Statistics
 def run_report(
     metadata: dict[str, Any],
     run: Statistics,
-    plan: Mapping[str, Any] | None,
+    plan: PlanJson | None,
     compile_seconds: float | None,
     solver_seconds: float | None,
 ) -> dict[str, Any]:
@@ -26,7 +27,7 @@ def run_report(
     else:
         made = cluster_report(metadata, run, compile_seconds, plan)
     if plan is not None:
-        made["planner"] = plan["planner"]
+        made["planner"] = plain(plan.planner)
         made["host"]["solver_s"] = solver_seconds
     check_record(ReportJson, made)
     return made
@@ -86,7 +87,7 @@ def cluster_report(
     metadata: dict[str, Any],
     run: Statistics,
     compile_seconds: float | None,
-    plan: Mapping[str, Any] | None = None,
+    plan: PlanJson | None = None,
 ) -> dict[str, Any]:
     """Report of a run on a SoC: what the runner does not know is None."""
     from tvm_pulp import soc as socs
@@ -96,7 +97,7 @@ def cluster_report(
     layers = []
     measured, moved = _layer_cycles(run), run.dma_times
     causes = layer_causes(run.activity) if run.activity else None
-    busy = busy_cycles(run.activity, plan) if run.activity else None
+    busy = busy_cycles(run.activity, plan.program if plan is not None else ()) if run.activity else None
     for index, layer in enumerate(facts["layers"]):
         layers.append(
             {

@@ -11,7 +11,8 @@ import numpy as np
 
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.estimate import estimate_plan
+from tvm_pulp.planning.estimate import estimate_program
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.cycle_axis import CycleAxis
 from tvm_pulp.report.memory_map import memory_maps
 from tvm_pulp.report.stacked_bars import stacked_bars
@@ -56,22 +57,23 @@ def result_html(report: dict[str, Any], outputs: Mapping[str, np.ndarray]) -> st
 class ShownPlan:
     """The plan of a compiled network, as plan.json holds it; notebooks show its pictures."""
 
-    record: dict[str, Any]
+    record: PlanJson
     costs: CostModel
 
     def __repr__(self) -> str:
-        record, planner = self.record, self.record["planner"]
+        record, planner = self.record, self.record.planner
+        found = f", {planner.name}: {planner.chosen}" if planner is not None else ""
         return (
-            f"<plan of {len(record['layers'])} layers on {record['soc']}: {record['cores']} cores, "
-            f"{record['l1_peak']} of {record['l1_bytes']} bytes of L1, {planner['name']}: {planner['chosen']}>"
+            f"<plan of {len(record.layers)} layers on {record.soc}: {record.cores} cores, "
+            f"{record.l1_peak} of {record.l1_bytes} bytes of L1{found}>"
         )
 
     def pictures(self) -> dict[str, str]:
         """SVGs: `timeline`, and every memory level that is used over time."""
-        expected = estimate_plan(self.record, self.costs)
+        expected = estimate_program(self.record.program, len(self.record.layers), self.costs)
         axis = CycleAxis.of(self.record, expected.step_starts, expected.cycles)
         maps = memory_maps(self.record, axis)
-        if not self.record["l2"]["size"]:
+        if not self.record.l2.size:
             del maps["l2"]
         return {"timeline": timeline(self.record, expected.spans, axis), **maps}
 
@@ -84,4 +86,4 @@ def shown_plan(files: dict[str, bytes], metadata: Mapping[str, Any]) -> ShownPla
     record = read_plan(files)
     if record is None:
         raise UserError("the archive holds no plan of its own: compile for a SoC with a cluster, no language model")
-    return ShownPlan(record, CostModel(recorded(metadata["tvm_pulp"]), record["cores"]))
+    return ShownPlan(record, CostModel(recorded(metadata["tvm_pulp"]), record.cores))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.cycle_axis import (
     GROUND,
     LEFT,
     TOP,
     WIDTH,
     CycleAxis,
-    Record,
     layer_colour,
     legend,
     name_inside,
@@ -22,7 +22,7 @@ from tvm_pulp.report.svg import picture, rectangle, text
 _LANE = 44
 
 
-def timeline(plan: Record, spans: Sequence[Any], axis: CycleAxis) -> str:
+def timeline(plan: PlanJson, spans: Sequence[Any], axis: CycleAxis) -> str:
     """An SVG: one lane each for cores, loads, stores, L3 and accelerators, expected cycles to the right."""
     lanes = list(dict.fromkeys(["cores", *(s.resource for s in spans)]))
     body = []
@@ -32,8 +32,8 @@ def timeline(plan: Record, spans: Sequence[Any], axis: CycleAxis) -> str:
         body.append(rectangle(LEFT, y, WIDTH, _LANE - 8, GROUND))
     for span in spans:
         y = TOP + lanes.index(span.resource) * _LANE
-        layer = plan["layers"][span.layer]["name"]
-        nodes = nodes_of(plan["layers"][span.layer])
+        layer = plan.layers[span.layer].name
+        nodes = nodes_of(plan.layers[span.layer])
         label = f"{layer}: {span.name}, cycles {span.start:,} to {span.end:,}{nodes}"
         x, height = axis.x(span.start), _LANE - 8
         width = axis.x(span.end) - x
@@ -43,5 +43,5 @@ def timeline(plan: Record, spans: Sequence[Any], axis: CycleAxis) -> str:
     bottom = TOP + len(lanes) * _LANE
     body += axis.ticks(bottom)
     note = "One colour per layer; grey is idle. Point at a bar for its layer, what it does and when."
-    names, end = legend([layer["name"] for layer in plan["layers"]], bottom + 24, note)
+    names, end = legend([layer.name for layer in plan.layers], bottom + 24, note)
     return picture("Expected schedule", LEFT, LEFT + WIDTH + 20, int(end) + 8, [*body, *names])

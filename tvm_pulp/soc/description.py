@@ -25,7 +25,7 @@ class Clock(_Section):
 
 
 class Isa(_Section):
-    """What a core executes beyond RV32IMC, or beyond RV32IMA where its kind has no compressed code."""
+    """Instructions that a core executes beyond RV32IMC, or beyond RV32IMA where its kind has no compressed code."""
 
     single_float: bool = False
     xpulp: bool = False
@@ -66,7 +66,7 @@ class Memory(_Section):
     size: int = Field(default=0, ge=0)
     latency: int = Field(default=1, ge=1)
     controller_latency: int = Field(default=1, ge=1)
-    banks: int = Field(default=1, ge=1)
+    banks: int = Field(default=1, ge=1, le=64)
     conflicts: bool = False
     private_bytes: int = Field(default=0, ge=0)
 
@@ -163,12 +163,12 @@ class Events(_Section):
 class Dma(_Section):
     """Cluster DMA between L1 and everything outside it."""
 
-    bytes_per_cycle: int = Field(default=8, ge=4)
+    bytes_per_cycle: int = Field(default=8, ge=4, le=64)
     startup: int = Field(default=1, ge=1)
     burst_bytes: int = Field(default=256, ge=4)
     l2_read_latency: int = Field(default=0, ge=0)
-    core_queue: int = Field(default=2, ge=1)
-    global_queue: int = Field(default=8, ge=1)
+    core_queue: int = Field(default=2, ge=1, le=16)
+    global_queue: int = Field(default=8, ge=1, le=64)
     counters: int = Field(default=16, ge=1, le=16)
 
 
@@ -188,7 +188,7 @@ class Engine(_Section):
 
 
 class Software(_Section):
-    """What programs for the SoC are made of, and what they have to respect.
+    """Parts of programs for the SoC, and limits that they respect.
 
     `hal`: folder of c_runtime/hal. `kernels`: folder of c_runtime/kernels; none: generated C only. `core_type`: whose
     coefficients the costs of kernels are made of. `dma_agents`: cores that issue transfers, core 0 or the first four.

@@ -16,7 +16,7 @@ import numpy as np
 from tvm_pulp.frontend.windows import same_pads
 from tvm_pulp.frontend.zoo import calibration, integer_math
 from tvm_pulp.frontend.zoo.calibration import Requantization
-from tvm_pulp.frontend.zoo.onnx_graph import DIALECT_OPSET, OnnxGraph, number
+from tvm_pulp.frontend.zoo.onnx_graph import OnnxGraph, number
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
 
 
@@ -41,26 +41,18 @@ class Tensor:
         return (1, *self.values.shape[1:])
 
 
-class SeededGraph:
-    """The common part of all builders: a graph, random numbers, and the values that became outputs."""
+class Builder:
+    """A network under construction."""
 
-    def __init__(self, name: str, seed: int, weight_bits: int = 8, opset: int = DIALECT_OPSET) -> None:
-        self.graph = OnnxGraph(name, opset)
-        self.outputs: list[Any] = []
+    def __init__(self, name: str, seed: int, weight_bits: int = 8) -> None:
+        self.graph = OnnxGraph(name)
+        self.outputs: list[Tensor] = []
         self._key = (name, seed)
         self._weight_limit = (1 << (weight_bits - 1)) - 1
 
     def random(self, name: str) -> RandomStream:
         """Numbers that belong to one tensor, whatever else the network holds."""
         return RandomStream(*self._key, name)
-
-    def model(self) -> Any:
-        """The finished model."""
-        return self.graph.model()
-
-
-class Builder(SeededGraph):
-    """A network of the integer dialect under construction."""
 
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Tensor:
         """A graph input with its calibration data, one array per sample."""
@@ -73,6 +65,10 @@ class Builder(SeededGraph):
         """Make a tensor a graph output."""
         self.outputs.append(tensor)
         self.graph.output(tensor.name, tensor.dtype, tensor.shape)
+
+    def model(self) -> Any:
+        """The finished model."""
+        return self.graph.model()
 
     def weights(self, name: str, *shape: int) -> np.ndarray:
         """Normally distributed weights, first axis output channels, each channel scaled to the full integer range."""

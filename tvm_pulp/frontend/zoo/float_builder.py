@@ -16,9 +16,9 @@ import numpy as np
 import onnx
 
 from tvm_pulp.frontend.windows import same_pads
-from tvm_pulp.frontend.zoo.builder import SeededGraph
 from tvm_pulp.frontend.zoo.integer_math import convolve_as
-from tvm_pulp.frontend.zoo.onnx_graph import STANDARD_OPSET
+from tvm_pulp.frontend.zoo.onnx_graph import GraphWriter
+from tvm_pulp.frontend.zoo.random_stream import RandomStream
 
 _RIDGE = 1e-1
 
@@ -31,24 +31,27 @@ class Value:
     values: np.ndarray
 
 
-class FloatBuilder(SeededGraph):
+class FloatBuilder(GraphWriter):
     """A network under construction."""
 
     def __init__(self, name: str, seed: int, labels: np.ndarray) -> None:
-        super().__init__(name, seed, opset=STANDARD_OPSET)
-        self._labels = labels
+        super().__init__(name)
+        self._labels, self._key = labels, (name, seed)
+
+    def random(self, name: str) -> RandomStream:
+        """Numbers that belong to one tensor, whatever else the network holds."""
+        return RandomStream(*self._key, name)
 
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
-        self.graph.input(name, "float32", samples[0].shape)
+        self.declare_input(name, "float32", samples[0].shape)
         return Value(name, np.concatenate(samples).astype(np.float64))
 
     def output(self, value: Value) -> None:
-        self.graph.output(value.name, "float32", [1, *value.values.shape[1:]])
+        self.declare_output(value.name, "float32", [1, *value.values.shape[1:]])
 
     def model(self) -> Any:
         """The finished model."""
         made = super().model()
-        made.ClearField("producer_name")
         onnx.checker.check_model(made)
         return made
 
@@ -69,10 +72,10 @@ class FloatBuilder(SeededGraph):
         values = convolve_as(np.float64, x.values, weight, strides, pads, groups)
         slope, bias = self._normalization(name, values)
         weight = weight * slope.reshape(-1, 1, 1, 1)
-        operands = [x.name, *self._constants(name, weight=weight, bias=bias)]
+        operands = [x.name, self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
         windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": pads}
         linear = f"{name}_linear" if relu else name
-        self.graph.node("Conv", operands, linear, group=groups, **windows)
+        self.node("Conv", operands, linear, group=groups, **windows)
         along = (1, -1, 1, 1)
         return self._activated(name, Value(linear, values * slope.reshape(along) + bias.reshape(along)), relu)
 
@@ -84,18 +87,17 @@ class FloatBuilder(SeededGraph):
         ridge = _RIDGE * np.trace(scatter) / len(mean) * np.eye(len(mean))
         weight = np.linalg.solve(scatter + ridge, centred.T @ (wanted - wanted.mean(axis=0))).T
         bias = wanted.mean(axis=0) - weight @ mean
-        self.graph.node("Gemm", [x.name, *self._constants(name, weight=weight, bias=bias)], name, transB=1)
-        return Value(name, x.values @ weight.T + bias)
+        return Value(self._gemm(name, x, weight, bias), x.values @ weight.T + bias)
 
     def residual(self, name: str, a: Value, b: Value, relu: bool = False) -> Value:
         linear = f"{name}_linear" if relu else name
-        self.graph.node("Add", [a.name, b.name], linear)
+        self.node("Add", [a.name, b.name], linear)
         return self._activated(name, Value(linear, a.values + b.values), relu)
 
     def spatial_mean(self, name: str, x: Value) -> Value:
         """Global average pool."""
-        self.graph.node("GlobalAveragePool", [x.name], f"{name}_kept")
-        self.graph.node("Flatten", [f"{name}_kept"], name)
+        self.node("GlobalAveragePool", [x.name], f"{name}_kept")
+        self.node("Flatten", [f"{name}_kept"], name)
         return Value(name, x.values.mean(axis=(2, 3)))
 
     def _normalization(self, name: str, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -107,10 +109,15 @@ class FloatBuilder(SeededGraph):
         slope = gain / np.maximum(values.std(axis=axes), 1e-6)
         return slope, offset - values.mean(axis=axes) * slope
 
+    def _gemm(self, name: str, x: Value, weight: np.ndarray, bias: np.ndarray) -> str:
+        operands = [x.name, self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
+        return self.node("Gemm", operands, name, transB=1)
+
     def _activated(self, name: str, value: Value, relu: bool) -> Value:
         if not relu:
             return value
-        return Value(self.graph.node("Relu", [value.name], name), np.maximum(value.values, 0))
+        return Value(self.node("Relu", [value.name], name), np.maximum(value.values, 0))
 
-    def _constants(self, name: str, **values: np.ndarray) -> list[str]:
-        return [self.graph.store(f"{name}_{kind}", array.astype(np.float32)) for kind, array in values.items()]
+    def constant(self, name: str, values: np.ndarray) -> str:
+        """Store numbers in single precision."""
+        return super().constant(name, values.astype(np.float32))

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.frontend.zoo.builder import SeededGraph
-from tvm_pulp.frontend.zoo.onnx_graph import STANDARD_OPSET
+from tvm_pulp.frontend.zoo.onnx_graph import GraphWriter
+from tvm_pulp.frontend.zoo.random_stream import RandomStream
 
 _SCALE_BITS = 8
 
@@ -37,36 +37,36 @@ class Value:
     dtype: str = ""
 
 
-class QdqBuilder(SeededGraph):
+class QdqBuilder(GraphWriter):
     """A network under construction."""
 
     def __init__(self, name: str, seed: int, weight_bits: int = 8) -> None:
-        super().__init__(name, seed, weight_bits, STANDARD_OPSET)
-        self.node = self.graph.node
+        super().__init__(name)
+        self.outputs: list[Value] = []
+        self._key = (name, seed)
+        self._weight_limit = (1 << (weight_bits - 1)) - 1
 
-    def constant(self, name: str, values: Any) -> str:
-        """Store values; numbers as vectors of one element."""
-        return self.graph.store(name, np.atleast_1d(values))
+    def random(self, name: str) -> RandomStream:
+        """Numbers that belong to one tensor, whatever else the network holds."""
+        return RandomStream(*self._key, name)
 
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
         """An int8 graph input; one step is 1/32."""
-        self.graph.input(name, "int8", samples[0].shape)
+        self.declare_input(name, "int8", samples[0].shape)
         return self._dequantized(name, name, np.concatenate(samples).astype(np.float64) / 32, 1 / 32, 0, "int8")
 
     def output(self, value: Value) -> None:
         """Make a quantized value a graph output, as integers."""
         self.outputs.append(value)
-        self.graph.output(value.integers, value.dtype, [1, *value.values.shape[1:]])
+        self.declare_output(value.integers, value.dtype, [1, *value.values.shape[1:]])
 
     def _dequantized(
         self, name: str, integers: str, values: np.ndarray, scale: float, zero_point: int, dtype: str
     ) -> Value:
-        self.node("DequantizeLinear", [integers, *self._parameters(name, scale, zero_point, dtype)], f"{name}_real")
+        operands = [self.constant(f"{name}_scale", np.float32(scale))]
+        operands.append(self.constant(f"{name}_zero", np.asarray(zero_point, dtype)))
+        self.node("DequantizeLinear", [integers, *operands], f"{name}_real")
         return Value(f"{name}_real", values, integers, scale, zero_point, dtype)
-
-    def _parameters(self, name: str, scale: Any, zero_point: Any, dtype: str) -> list[str]:
-        scales, zeros = np.asarray(scale, np.float32), np.asarray(zero_point, dtype)
-        return [self.constant(f"{name}_scale", scales), self.constant(f"{name}_zero", zeros)]
 
     def quantized(self, name: str, value: Value, like: Value | None = None) -> Value:
         """Quantize and dequantize: unsigned for values that are never negative, with a zero point where skewed."""
@@ -82,7 +82,9 @@ class QdqBuilder(SeededGraph):
             dtype, scale, zero_point = "int8", short_scale(max(-low, high), 127), 0
         limits = np.iinfo(dtype)
         rounded = np.clip(np.rint(value.values / scale) + zero_point, limits.min, limits.max)
-        self.node("QuantizeLinear", [value.name, *self._parameters(f"{name}_to", scale, zero_point, dtype)], name)
+        parameters = [self.constant(f"{name}_to_scale", np.float32(scale))]
+        parameters.append(self.constant(f"{name}_to_zero", np.asarray(zero_point, dtype)))
+        self.node("QuantizeLinear", [value.name, *parameters], name)
         return self._dequantized(name, name, (rounded - zero_point) * scale, scale, zero_point, dtype)
 
     def weight(self, name: str, rows: int, columns: int) -> tuple[str, np.ndarray, np.ndarray]:
@@ -90,7 +92,8 @@ class QdqBuilder(SeededGraph):
         real = self.random(name).normal(rows, columns) / math.sqrt(rows)
         scales = np.array([short_scale(float(s), self._weight_limit) for s in np.abs(real).max(axis=0)])
         integers = np.rint(real / scales).astype(np.int8)
-        operands = [self.constant(name, integers), *self._parameters(name, scales, np.zeros(columns), "int8")]
+        operands = [self.constant(name, integers), self.constant(f"{name}_scale", scales.astype(np.float32))]
+        operands.append(self.constant(f"{name}_zero", np.zeros(columns, np.int8)))
         return self.node("DequantizeLinear", operands, f"{name}_real", axis=1), integers * scales, scales
 
     def linear(self, name: str, x: Value, columns: int, bias: bool = True) -> Value:

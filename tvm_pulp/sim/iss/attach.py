@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss.calls import call_log, follow_calls, speedscope
 from tvm_pulp.sim.iss.gdb import GdbServer
@@ -42,7 +43,7 @@ class Attached:
         say: Callable[[str], None],
         name: str,
         layers: Sequence[str] = (),
-        plan: Mapping[str, Any] | None = None,
+        plan: PlanJson | None = None,
         others: Sequence[Callable[[np.ndarray], None]] = (),
     ) -> None:
         self._machine, self._instruments, self._name, self._say = machine, instruments, name, say
