@@ -16,8 +16,8 @@ from tvm_pulp import qnn
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_file import Node
-from tvm_pulp.frontend.relax_values import constant, shape_of
-from tvm_pulp.frontend.windows import as_image, window_attributes
+from tvm_pulp.frontend.relax_values import as_image, constant, shape_of
+from tvm_pulp.frontend.windows import window_attributes
 from tvm_pulp.qnn.operator import OPERATORS
 
 _NONE = qnn.Requant().attributes()

@@ -1,11 +1,13 @@
-"""Reads constants and shapes out of Relax expressions."""
+"""Constants, shapes and types of Relax expressions, and sequences as images."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import tvm
+from tvm import relax
 
 
 def constant(expression: Any) -> np.ndarray | None:
@@ -21,3 +23,8 @@ def shape_of(expression: Any) -> list[int]:
 def dtype_of(expression: Any) -> str:
     """Element type of a tensor."""
     return str(expression.ty.dtype.dtype)
+
+
+def as_image(builder: Any, x: Any, shape: Sequence[int]) -> Any:
+    """A sequence as an image of one row; an image as it is."""
+    return builder.emit(relax.op.reshape(x, (*shape[:2], 1, shape[2]))) if len(shape) == 3 else x
