@@ -18,7 +18,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Step, Store
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.strategy import EXACT, TileAxis
 
 ENGINE = "cluster"
 # enum tvm_pulp_type
@@ -46,6 +46,7 @@ class KernelForm:
     name: str = "kernel"
     engine: str = ENGINE
     derived: Derived = field(default_factory=Derived)
+    rounding = EXACT
 
     @property
     def cores(self) -> int:
