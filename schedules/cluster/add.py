@@ -47,7 +47,7 @@ def _linear_sum(encoded: str, types: tuple[str, ...], scalars: tuple[int, ...]) 
     if rule.out_dtype == "int32":
         return None
     a, b = (byte_values(dtype) for dtype in types)
-    result = Add.reference(attributes, [a[:, None], b[None, :], *(np.array([s], np.int32) for s in scalars)])
+    result = Add().reference(attributes, [a[:, None], b[None, :], *(np.array([s], np.int32) for s in scalars)])
     first, second = (float(m) for m in attributes["multipliers"])
     if attributes["form"] == "tflite":
         mul, exponent = scalars

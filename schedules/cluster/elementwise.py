@@ -16,10 +16,11 @@ from schedules.cluster.base import (
     KernelForm,
     uniform_requant,
 )
-from tvm_pulp.planning.tiling.forms.tile_rules import RULES, broadcast_box
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tiles import broadcast_box
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis
@@ -47,7 +48,7 @@ class ElementwiseKernel(KernelForm):
     name: str = "elementwise kernel"
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["add"].axes(self.layer)[:-1] or RULES["add"].axes(self.layer)
+        return tile_axes(self.layer)[:-1] or tile_axes(self.layer)
 
     def geometry(self, box: Box) -> tuple[int, int]:
         """Rows and columns of a part: one row where nothing depends on the column."""
@@ -208,7 +209,7 @@ class LookupKernel(KernelForm):
     name: str = "lookup kernel"
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["requantize"].axes(self.layer)
+        return tile_axes(self.layer)
 
     def table(self) -> np.ndarray:
         from tvm_pulp.qnn.operator import OPERATORS

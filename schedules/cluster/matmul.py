@@ -14,7 +14,7 @@ from schedules.cluster.base import (
     padded,
     uniform_requant,
 )
-from tvm_pulp.planning.tiling.forms.tile_rules import RULES
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes, tile_part
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
@@ -43,11 +43,11 @@ class MatmulKernel(KernelForm):
     name: str = "matmul kernel"
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["matmul"].axes(self.layer)
+        return tile_axes(self.layer)
 
     def recipe(self, box: Box) -> Recipe:
         layer, out = self.layer, self.layer.outputs[0]
-        part = RULES["matmul"].part(layer, box)
+        part = tile_part(layer, box)
         arguments = Arguments()
         a = arguments.load("a", layer.inputs[0], part.inputs[0])
         b = arguments.load("b", layer.inputs[1], part.inputs[1])
@@ -94,7 +94,7 @@ class RopeKernel(KernelForm):
 
     def recipe(self, box: Box) -> Recipe:
         layer, out = self.layer, self.layer.outputs[0]
-        part = RULES["matmul"].part(layer, box)
+        part = tile_part(layer, box)
         arguments = Arguments()
         x = arguments.load("x", layer.inputs[0], part.inputs[0])
         rotation = arguments.load("rotation", layer.inputs[1], part.inputs[1])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm
-from tvm_pulp.planning.tiling.forms.tile_rules import RULES
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -30,7 +30,7 @@ class QdqNormKernel(KernelForm):
     name: str = "qdq_norm kernel"
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["qdq_norm"].axes(self.layer)
+        return tile_axes(self.layer)
 
     def recipe(self, box: Box) -> Recipe:
         layer, a = self.layer, self.layer.attributes

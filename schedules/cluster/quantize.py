@@ -9,7 +9,7 @@ import numpy as np
 
 from schedules.cluster.base import TYPES, Arguments, KernelForm
 from schedules.cluster.elementwise import output_local
-from tvm_pulp.planning.tiling.forms.tile_rules import RULES
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Pointer, Recipe
@@ -58,7 +58,7 @@ class QuantizeKernel(KernelForm):
     name: str = "quantize kernel"
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["quantize"].axes(self.layer)
+        return tile_axes(self.layer)
 
     def recipe(self, box: Box) -> Recipe:
         arguments, y = Arguments(), output_local(self, box)
@@ -96,7 +96,7 @@ class DequantizeKernel(KernelForm):
     name: str = "dequantize kernel"
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["dequantize"].axes(self.layer)
+        return tile_axes(self.layer)
 
     def recipe(self, box: Box) -> Recipe:
         layer = self.layer

@@ -10,7 +10,7 @@ import numpy as np
 
 from schedules.byte_tables import exponentials, tflite_exponential_table
 from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm
-from tvm_pulp.planning.tiling.forms.tile_rules import RULES
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes, tile_part
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
@@ -23,7 +23,7 @@ class RowKernel(KernelForm):
     """Whole rows of the last axis."""
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["softmax"].axes(self.layer)
+        return tile_axes(self.layer)
 
     def out(self, box: Box) -> Local:
         return Local("y", TensorSpec(box.size, self.layer.outputs[0].spec.dtype), SLACK)
@@ -192,7 +192,7 @@ class PoolKernel(KernelForm):
     def windows(self, arguments: Arguments, box: Box) -> tuple[Local, dict[str, Any]]:
         """The result, and the fields that describe windows over the image."""
         layer, a = self.layer, self.layer.attributes
-        part = RULES[layer.operator].part(layer, box)
+        part = tile_part(layer, box)
         source, pads = part.inputs[0], part.attributes["pads"]
         x = arguments.load("x", layer.inputs[0], source)
         y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
@@ -250,11 +250,11 @@ class TransposeKernel(KernelForm):
     name: str = "transpose kernel"
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["transpose"].axes(self.layer)
+        return tile_axes(self.layer)
 
     def recipe(self, box: Box) -> Recipe:
         layer = self.layer
-        part = RULES["transpose"].part(layer, box)
+        part = tile_part(layer, box)
         arguments = Arguments()
         x = arguments.load("x", layer.inputs[0], part.inputs[0])
         y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)

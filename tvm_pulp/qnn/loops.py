@@ -18,7 +18,7 @@ from typing import Any
 
 from tvm import tirx
 
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import Attributes, TensorSpec
 
 Expr = Any  # TVM's expression classes share no useful static type.
 
@@ -135,7 +135,7 @@ class Loops:
         scalar.set(tirx.const(value, dtype) if isinstance(value, int) else value)
         return scalar
 
-    def accumulator(self, name: str, value: Any, attributes: dict[str, Any]) -> Accumulator:
+    def accumulator(self, name: str, value: Any, attributes: Attributes) -> Accumulator:
         """A sum that begins with `value`; attribute `sum_bits` says how wide it is."""
         dtype = f"int{attributes.get('sum_bits', 32)}"
         buffer = tirx.decl_buffer((1,), dtype, self._unique(name), scope="local")

@@ -11,7 +11,7 @@ import numpy as np
 from tvm_pulp.qnn.lineage import Lineage
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.quantization import Quantization
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import Attributes, TensorSpec
 
 # Caches of one buffer begin at multiples of it.
 _ALIGNMENT = 16
@@ -45,7 +45,7 @@ class Layer:
     name: str  # a C identifier, unique in the network
     # Dialect operator, "tir.<name>" for a kernel TVM generated, names joined by "+" for a region of several.
     operator: str
-    attributes: dict[str, Any]
+    attributes: Attributes
     inputs: list[Tensor]
     outputs: list[Tensor]
     # Of a kernel that TVM generated: the lowered PrimFunc of inputs, outputs, workspaces.
@@ -188,5 +188,4 @@ class Network:
 
 def _single_precision(layer: Layer) -> bool:
     operator = OPERATORS.get(layer.operator)
-    inside = operator is not None and operator.single_precision
-    return inside or (layer.operator == "softmax" and layer.attributes["form"] == "table")
+    return operator is not None and operator.uses_float(layer.attributes)

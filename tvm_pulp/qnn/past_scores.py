@@ -8,28 +8,20 @@ head, the logits of the first `length` rows, zeros behind them, and last the lar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.loops import i32
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
 from tvm_pulp.qnn.past_attention import LOWEST, head_size
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-@register
+@register("past_scores", attributes="heads kv_heads mul shift")
 class PastScores(Operator):
-    name = "past_scores"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         return TensorSpec((int(attributes["heads"]), inputs[1].shape[0] + 1), "int32")
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         q, past, length = (i.astype(np.int64) for i in inputs)
         heads, kv_heads, shift, known = attributes["heads"], attributes["kv_heads"], attributes["shift"], int(length[0])
         keys = np.repeat(past.reshape(len(past), kv_heads, -1)[:known], heads // kv_heads, 1)
@@ -40,9 +32,7 @@ class PastScores(Operator):
         result[:, -1] = logits.max(1, initial=LOWEST)
         return result
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops = Loops()
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         q, past, length = (loops.buffer(n, s) for n, s in zip(("q", "past_k", "length"), inputs, strict=True))
         y = loops.buffer("y", output)
         heads, kv_heads, capacity = int(attributes["heads"]), int(attributes["kv_heads"]), inputs[1].shape[0]
@@ -60,8 +50,6 @@ class PastScores(Operator):
                     loops.store(y, [head, key], logit)
                     best.set(tirx.max(best.value, y[head, key]))
             loops.store(y, [head, capacity], best.value)
-        return loops.finish("past_scores")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return inputs[0].elements * inputs[1].shape[0]

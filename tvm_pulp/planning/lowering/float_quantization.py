@@ -66,7 +66,7 @@ def dequantize(_rewriter: Rewriter, call: Any) -> Any:
         return None
     attributes, held = {"axis": _axis(call)}, [constant(a) for a in call.args]
     if spec_of(x).elements <= _FEW and all(h is not None for h in held):
-        return relax.const(dequantized.Dequantize.reference(attributes, held))
+        return relax.const(dequantized.Dequantize().reference(attributes, held))
     return qnn.emit("dequantize", [x, scale, zero_point], attributes)
 
 
