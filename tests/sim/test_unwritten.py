@@ -68,5 +68,5 @@ def test_a_network_whose_input_is_not_there(tmp_path: Path, name: str, target: s
         attached.finish(result)
         assert not is_written or device.measure(machine, result, 0.0).cycles == plain.cycles
         assert bool(attached.unwritten_reads) != is_written, attached.unwritten_reads
-    who = "core 0" if machine.soc.cluster.alone else "the DMA"
+    who = "core 0" if machine.soc.cluster.kind.bare else "the DMA"
     assert f"{who} reads" in attached.unwritten_reads[0] and f"in tensor '{tensor}'" in attached.unwritten_reads[0]

@@ -17,6 +17,7 @@ from tvm_pulp.toolchain.build import build_host_library
 REPOSITORY = Path(__file__).resolve().parents[2]
 BACKENDS = REPOSITORY / "uma_backends"
 INCLUDE = REPOSITORY / "c_runtime" / "include"
+DRIVER_INCLUDE = REPOSITORY / "c_runtime" / "hal" / "shared" / "include"
 
 L1_BASE, L1_BYTES = 0x1000_0000, 256 * 1024
 WEIGHT_BYTES = 8 * 1024 * 1024
@@ -112,9 +113,13 @@ class ModelLibrary:
 
     @classmethod
     def build(cls, engine: str, *, sanitize: bool = False) -> ModelLibrary:
-        """Compile model and memory system as the simulator would, and load them."""
+        """Compile the model of a shipped engine and the memory system as the simulator would, and load them."""
+        return cls.of(sorted((BACKENDS / engine / "model").glob("*.c")), sanitize=sanitize)
+
+    @classmethod
+    def of(cls, sources: Sequence[Path], *, sanitize: bool = False) -> ModelLibrary:
+        """Do the same with the sources of any model."""
         flags = ["-Wall", "-Wextra", "-Werror"]
-        sources = sorted((BACKENDS / engine / "model").glob("*.c"))
         model = ctypes.CDLL(str(build_host_library(sources, [INCLUDE], extra_flags=flags, sanitize=sanitize)))
         flat = Path(__file__).with_name("flat_system.c")
         system = ctypes.CDLL(str(build_host_library([flat], [INCLUDE], extra_flags=flags, sanitize=sanitize)))

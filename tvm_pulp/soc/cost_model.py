@@ -1,4 +1,4 @@
-"""What things take on a machine: transfers, steps, jobs, barriers, cache lines. The only place that knows.
+"""Costs of things on a machine: transfers, steps, jobs, barriers, cache lines. The only place that knows.
 
 Everything follows from the SoC's description and from instructions counted in the runtime: the executor and the drivers
 run the same code on every machine of a family, so what varies is how long its accesses take. Planner and estimate ask
@@ -10,17 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from tvm_pulp.soc.core_kinds import ExecutorCost
 from tvm_pulp.soc.description import Soc
 
 # Loads and stores of L1 that a core makes per cycle in typical kernels: how often it is in somebody's way.
 _L1_ACCESSES_PER_CYCLE = 0.316
 # The machine on which the coefficients of kernels are measured: its cores, banks and cycles until a cache line arrives.
 MEASURED_CORES, MEASURED_BANKS, MEASURED_REFILL = 8, 16, 18
-# The same of machines with other kinds of cores, where these differ: banks.
-_MEASURED_BANKS = {"ri5cy": MEASURED_BANKS, "snitch": 32, "rv32": MEASURED_BANKS}
-# Instructions and accesses of the executor, by kind of core: a step, waiting for what is over, waking up, finding
-# commands, beginning a group, writing a command.
-_EXECUTOR = {"ri5cy": (42, 18, 17, 16, 16, 30), "snitch": (70, 20, 10, 20, 6, 45), "rv32": (30, 0, 0, 8, 4, 20)}
 # Bytes of code that count as a line here, whatever the lines of a machine.
 _CODE_LINE = 16
 # Bytes of an access of an engine.
@@ -87,7 +83,7 @@ class CostModel:
     def contention(self) -> float:
         """By how much the DMA is slower while the cores work: a word waits for the access that is in its bank."""
         # Where another core commands it, the DMA wins over all.
-        return 0.0 if self.soc.cluster.dma_core else self._bank_share(self.cores)
+        return 0.0 if self.soc.cluster.kind.dma_core else self._bank_share(self.cores)
 
     def _bank_share(self, cores: int) -> float:
         """Probability that cores use a certain bank of L1 in a cycle."""
@@ -97,42 +93,18 @@ class CostModel:
     # --- the executor: instructions of its code, and accesses ---------------------------------------------------
 
     @property
-    def _executor(self) -> tuple[int, int, int, int, int, int]:
-        return _EXECUTOR[self.soc.cluster.core]
-
-    @property
-    def step_cycles(self) -> int:
-        """A step besides its function: reading the record, the call, the loop."""
-        return self._executor[0]
+    def executor(self) -> ExecutorCost:
+        """Cycles of the runtime's own code."""
+        return self.soc.cluster.kind.executor
 
     @property
     def barrier_cycles(self) -> int:
         return 5 + self.soc.events.wake
 
     @property
-    def wait_cycles(self) -> int:
-        """Waiting for transfers that are over already."""
-        return self._executor[1]
-
-    @property
     def wake_cycles(self) -> int:
         """Waking up from the event of transfers."""
-        return self._executor[2] + self.soc.events.wake
-
-    @property
-    def issue_cycles(self) -> int:
-        """An agent finds that it has commands."""
-        return self._executor[3]
-
-    @property
-    def begin_cycles(self) -> int:
-        """Taking a counter for a group of transfers."""
-        return self._executor[4]
-
-    @property
-    def command_cycles(self) -> int:
-        """Writing one command."""
-        return self._executor[5]
+        return self.executor.wake + self.soc.events.wake
 
     @property
     def entry_cycles(self) -> int:
@@ -142,7 +114,7 @@ class CostModel:
     @property
     def turnaround_cycles(self) -> int:
         """Reading back what has just been stored: waiting for the store, a command and its first beat."""
-        return self.wake_cycles + self.command_cycles + self.start_cycles(outward=False)
+        return self.wake_cycles + self.executor.command + self.start_cycles(outward=False)
 
     @property
     def l2_access_cycles(self) -> int:
@@ -155,7 +127,7 @@ class CostModel:
     def _driver_state_latency(self) -> int:
         """Of a word that a driver remembers: in L1 where the runtime has room for it there."""
         memory = self.soc.memory
-        return memory.l1.latency if self.soc.cluster.core == "ri5cy" else memory.l2.latency
+        return (memory.l1 if self.soc.cluster.kind.driver_state == "l1" else memory.l2).latency
 
     def submit_cycles(self, words: int) -> int:
         """Programming a job: each word is read from L1 and written to a register; the driver counts it."""
@@ -207,25 +179,29 @@ class CostModel:
 
     # --- code ---------------------------------------------------------------------------------------------------
 
+    @property
+    def _line_units(self) -> int:
+        """Lines as they are counted here in a line of the machine's caches."""
+        return self.soc.cluster.kind.code_line_bytes // _CODE_LINE
+
     @cached_property
     def shared_lines(self) -> float:
         """Lines of code that the cache of all cores holds."""
         lines = self.soc.icache.shared_sets * self.soc.icache.shared_ways * _USABLE_LINES
-        return lines * self.soc.code_line_bytes / _CODE_LINE
+        return lines * self._line_units
 
     @cached_property
     def own_lines(self) -> int:
         """Lines of code that a core's own cache holds."""
-        return self.soc.icache.private_sets * self.soc.icache.private_ways * self.soc.code_line_bytes // _CODE_LINE
+        return self.soc.icache.private_sets * self.soc.icache.private_ways * self._line_units
 
     @property
     def refill_cycles(self) -> int:
         """Until a line arrives from L2."""
         if self.soc.icache.ideal:
             return 0
-        # A longer line brings more, and with Snitch cores the next one comes along.
-        together = self.soc.code_line_bytes // _CODE_LINE * (2 if self.soc.cluster.core == "snitch" else 1)
-        return -(-self.soc.icache.refill // together)
+        # A longer line brings more, and with some cores the next one comes along.
+        return -(-self.soc.icache.refill // (self._line_units * self.soc.cluster.kind.lines_per_refill))
 
     @property
     def shared_hit_cycles(self) -> int:
@@ -245,7 +221,7 @@ class CostModel:
     @cached_property
     def core_slowdown(self) -> float:
         """Cycles of a core's work here, by those on the machine where kernels are measured: others are in its way."""
-        banks = _MEASURED_BANKS[self.soc.cluster.core]
+        banks = self.soc.cluster.kind.measured_banks
         measured = _wait_for_banks((MEASURED_CORES - 1) * _L1_ACCESSES_PER_CYCLE / banks)
         return (1.0 + _wait_for_banks(self._bank_share(self.cores - 1))) / (1.0 + measured)
 

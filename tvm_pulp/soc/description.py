@@ -6,9 +6,10 @@ import difflib
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.soc.core_kinds import CoreKind, core_kind
 
 
 class _Section(BaseModel):
@@ -31,29 +32,24 @@ class Isa(_Section):
 
 
 class Cluster(_Section):
-    """The cores that compute.
-
-    `core`: their kind, and with it the structure of the cluster.
-    """
+    """The cores that compute. `core`: their kind, a file of `core_kinds/`."""
 
     cores: int = Field(default=1, ge=1, le=16)
-    core: Literal["ri5cy", "snitch", "rv32"] = "ri5cy"
+    core: str = "ri5cy"
     isa: Isa = Isa()
     # Shared by the cores, core n uses unit n modulo their number; 0: every core has its own.
     float_units: int = Field(default=0, ge=0, le=16)
     float_dividers: int = Field(default=0, ge=0, le=16)
 
-    @property
-    def dma_core(self) -> bool:
-        """Whether a core beside them, with the number behind theirs, alone issues transfers and jobs and computes
-        nothing. There is no controller then: all cores start together."""
-        return self.core == "snitch"
+    @field_validator("core")
+    @classmethod
+    def _check_core(cls, name: str) -> str:
+        return core_kind(name).name
 
     @property
-    def alone(self) -> bool:
-        """Whether there is one core and nothing around it: no controller that starts it, no DMA. It copies by itself
-        and speaks to the host by semihosting."""
-        return self.core == "rv32"
+    def kind(self) -> CoreKind:
+        """The description of the cores' kind."""
+        return core_kind(self.core)
 
 
 class Controller(_Section):
@@ -139,7 +135,7 @@ class Scoreboard(_Section):
 
 
 class InstructionCache(_Section):
-    """Two levels for the cluster, one for the controller; lines of 16 bytes, of 32 for Snitch cores."""
+    """Two levels for the cluster, one for the controller; the kind of cores says how long a line is."""
 
     ideal: bool = False
     private_sets: int = Field(default=8, ge=1)
@@ -272,9 +268,9 @@ class Soc(_Section):
             raise ValueError(
                 "bank conflicts need exact order: set timing.ordering_slack=0 or memory.l1.conflicts=false"
             )
-        if self.cluster.dma_core and (self.memory.weight.size or self.memory.l3.size):
-            raise ValueError("a cluster of Snitch cores has no weight memory and no L3: set their sizes to 0")
-        if self.cluster.alone and (self.cluster.cores != 1 or self.memory.weight.size or self.memory.l3.size):
+        if self.cluster.kind.dma_core and (self.memory.weight.size or self.memory.l3.size):
+            raise ValueError("a cluster with a DMA core has no weight memory and no L3: set their sizes to 0")
+        if self.cluster.kind.bare and (self.cluster.cores != 1 or self.memory.weight.size or self.memory.l3.size):
             raise ValueError("a core by itself is one core without weight memory and L3: set their sizes to 0")
         for name in ("l1", "weight"):
             if getattr(self.memory, name).private_bytes:
@@ -288,23 +284,18 @@ class Soc(_Section):
     @property
     def harts(self) -> int:
         """Cores that run programs and need a stack in L1: those that compute, and one that only commands."""
-        return self.cluster.cores + self.cluster.dma_core
-
-    @property
-    def code_line_bytes(self) -> int:
-        """Bytes of a line of the instruction caches."""
-        return 32 if self.cluster.core == "snitch" else 16
+        return self.cluster.cores + self.cluster.kind.dma_core
 
     @property
     def all_cores(self) -> int:
-        """Cores that there are: those that compute and, behind them, a controller or DMA core unless one is alone."""
-        return self.cluster.cores + (not self.cluster.alone)
+        """Cores that there are: those that compute and, behind them, a controller or DMA core unless it is bare."""
+        return self.cluster.cores + (not self.cluster.kind.bare)
 
     def core_name(self, index: int) -> str:
-        """What the core with a number is called: the one behind those that compute has a role of its own."""
+        """The name of the core with a number: the one behind those that compute has a role of its own."""
         if index < self.cluster.cores:
             return f"core {index}"
-        return "DMA core" if self.cluster.dma_core else "controller"
+        return "DMA core" if self.cluster.kind.dma_core else "controller"
 
     def with_settings(self, settings: Mapping[str, object]) -> Soc:
         """A copy with the values at dotted paths replaced: `{"memory.l1.conflicts": False}`."""

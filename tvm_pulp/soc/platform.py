@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any, Literal
+from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.soc.core_kinds import Architecture, hal_kind
 from tvm_pulp.soc.description import Soc
 from tvm_pulp.soc.kernel_sources import needed_sources
 
@@ -16,13 +17,11 @@ _SCRIPT = "link.ld.in"
 _SHARED_HAL = "shared"
 _NO_CHOICE = ("include", _SHARED_HAL)
 _HEADERS = "include/tvm_pulp"
-# The kind of cores that a runtime is for, where it is not the usual one.
-_CORES_OF_HAL = {"snitch": "snitch", "mcu": "rv32"}
 
 
 @dataclass(frozen=True)
 class Platform:
-    """What a program for a SoC is made of. Paths of files are relative to the runtime's folder in an archive."""
+    """The parts of a program for a SoC. Paths of files are relative to the runtime's folder in an archive."""
 
     soc: Soc
 
@@ -42,21 +41,21 @@ class Platform:
             raise UserError(
                 f"SoC {self.soc.name}: software.kernels 'xpulp' needs cluster.isa.xpulp: leave it empty for generated C"
             )
-        if _CORES_OF_HAL.get(self.soc.software.hal, "ri5cy") != self.soc.cluster.core:
+        kind = self.soc.cluster.kind
+        if kind.hal not in (None, self.soc.software.hal) or hal_kind(self.soc.software.hal) not in (None, kind):
             raise UserError(
                 f"SoC {self.soc.name}: software.hal '{self.soc.software.hal}' is not for cores of the kind "
                 f"'{self.soc.cluster.core}': change one of them"
             )
-        if self.soc.memory.l2.private_bytes == 0 and self.soc.cluster.core == "ri5cy":
+        if self.soc.memory.l2.private_bytes == 0 and kind.controller:
             raise UserError(
                 f"SoC {self.soc.name}: memory.l2.private_bytes is 0, but the controller's stack lies there: set it"
             )
 
-    def march(self, *, uses_float: bool) -> Literal["rv32imc", "rv32imfc", "rv32ima"]:
-        """What programs are compiled for, and with it the ABI of all their code."""
-        if self.soc.cluster.core == "snitch":
-            return "rv32ima"
-        return "rv32imfc" if uses_float and self.soc.cluster.isa.single_float else "rv32imc"
+    def march(self, *, uses_float: bool) -> Architecture:
+        """The architecture that programs are compiled for, and with it the ABI of all their code."""
+        kind = self.soc.cluster.kind
+        return kind.float_architecture if uses_float and self.soc.cluster.isa.single_float else kind.architecture
 
     def constant_levels(self) -> dict[str, int]:
         """Levels beside L2 where constants can live, with their bytes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tvm_pulp.soc.core_kinds import Architecture
 from tvm_pulp.toolchain.build import (
     RiscvToolchain,
     build_host_library,
@@ -13,7 +14,6 @@ from tvm_pulp.toolchain.build import (
 from tvm_pulp.toolchain.cache import cache_directory, cached_file, digest_of
 from tvm_pulp.toolchain.compiler import Compiler, ToolchainError
 from tvm_pulp.toolchain.host_cc import host_compiler
-from tvm_pulp.toolchain.riscv_isa import Architecture
 
 __all__ = [
     "Architecture",

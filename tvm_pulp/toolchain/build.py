@@ -10,12 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from tvm_pulp.soc.core_kinds import Architecture
 from tvm_pulp.toolchain.cache import cached_file, digest_of
 from tvm_pulp.toolchain.compiler import Compiler
 from tvm_pulp.toolchain.host_cc import host_compiler
 from tvm_pulp.toolchain.includes import read_with_includes
 from tvm_pulp.toolchain.riscv_gcc import riscv_gcc_compiler
-from tvm_pulp.toolchain.riscv_isa import Architecture, RiscvIsa, riscv_isa
+from tvm_pulp.toolchain.riscv_isa import RiscvIsa, riscv_isa
 from tvm_pulp.toolchain.zig import NO_TRAPS
 from tvm_pulp.toolchain.zig_riscv import zig_riscv_compiler
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
-Architecture = Literal["rv32imc", "rv32imfc", "rv32ima"]
+from tvm_pulp.soc.core_kinds import Architecture
 
 # -ffp-contract=off: float results must not depend on whether the core has fused multiply-add.
 FREESTANDING_FLAGS = (

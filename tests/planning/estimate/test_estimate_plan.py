@@ -27,8 +27,8 @@ def program(*actions: dict[str, Any]) -> dict[str, Any]:
 
 def issued(made: Estimate, commands: int) -> int:
     """When core 0 has given the DMA its n-th command; all code is fetched before the first."""
-    before = COSTS.entry_cycles + COSTS.step_cycles + COSTS.issue_cycles + COSTS.begin_cycles
-    return before + made.fetch_cycles + commands * COSTS.command_cycles
+    before = COSTS.entry_cycles + COSTS.executor.step + COSTS.executor.issue + COSTS.executor.begin
+    return before + made.fetch_cycles + commands * COSTS.executor.command
 
 
 def spans(made: Estimate) -> list[tuple[int, int]]:

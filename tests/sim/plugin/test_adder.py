@@ -93,7 +93,7 @@ def make_case(folder: Path, preset: str, length: int) -> Case:
     description = folder / "soc.yaml"
     description.write_text(f"based_on: {preset}\nname: with-adder\ndescription: a test\nengines:\n  adder: {engine}\n")
     soc = socs.load(str(description))
-    alone = soc.cluster.alone
+    alone = soc.cluster.kind.bare
     words = {
         "LENGTH_OF_JOB": str(length),
         "BASE": hex(base),

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.uma_backends.flat_machine import BACKENDS, Machine
+from tests.uma_backends.flat_machine import BACKENDS, DRIVER_INCLUDE, Machine
 from tvm_pulp.toolchain.build import build_host_library
 
 PLATFORM = Path(__file__).resolve().parent / "driver_platform"
@@ -66,7 +66,7 @@ class HookedDriver:
         driver = BACKENDS / "neureka" / "driver"
         sources = [*sorted(driver.glob("*.c")), PLATFORM / "driver_hooks.c"]
         flags = ["-Wall", "-Wextra", "-Werror", "-fvisibility=default"]
-        built = build_host_library(sources, [driver, PLATFORM], defines=DEFINES, extra_flags=flags)
+        built = build_host_library(sources, [driver, PLATFORM, DRIVER_INCLUDE], defines=DEFINES, extra_flags=flags)
         # A copy, because the driver's state is static and one file is loaded once.
         self.library = ctypes.CDLL(shutil.copy(built, folder / "driver.so"))
         self.machine = machine

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.uma_backends.flat_machine import BACKENDS
+from tests.uma_backends.flat_machine import BACKENDS, DRIVER_INCLUDE
 from tvm_pulp import soc
 from tvm_pulp.sim.iss.machine import Machine as Simulator
 from tvm_pulp.toolchain.build import build_riscv_elf
@@ -30,7 +30,7 @@ def program() -> Path:
     flags = ["-O2", "-Wall", "-Wextra", "-Werror"]
     return build_riscv_elf(
         sources,
-        [DRIVER],
+        [DRIVER, DRIVER_INCLUDE],
         GUEST / "link.ld",
         march="rv32imc",
         defines=[state],

@@ -84,7 +84,7 @@ class _Clock:
             self._synchronise(step)
             self._result.step_starts.append(self._now)
             self._code("step")
-            self._now += self._costs.step_cycles
+            self._now += self._costs.executor.step
             self._step(step)
         self._now = max([self._now, *self._done.values()])
         count = len(self._plan["layers"])
@@ -116,7 +116,7 @@ class _Clock:
             late = max(0, done - self._now)
             if not job:
                 self._result.stall_cycles += late
-            self._now += late + (costs.job_wake_cycles if job else costs.wake_cycles if late else costs.wait_cycles)
+            self._now += late + (costs.job_wake_cycles if job else costs.wake_cycles if late else costs.executor.wait)
         if step["barrier"]:
             self._now += costs.barrier_cycles
 
@@ -127,7 +127,7 @@ class _Clock:
         if step["actions"]:
             for action in step["actions"]:
                 if action["do"] in ("kernel", "job"):
-                    self._starts.setdefault(action["layer"], self._now - costs.step_cycles)
+                    self._starts.setdefault(action["layer"], self._now - costs.executor.step)
         for action in step["actions"]:
             kind = action["do"]
             if kind == "kernel":
@@ -136,10 +136,10 @@ class _Clock:
             agent = action.get("agent", 0)
             if agent not in busy:
                 self._code("issue")
-                busy[agent] = costs.issue_cycles
+                busy[agent] = costs.executor.issue
             if kind == "begin":
                 self._open[agent] = (agent, action["group"])
-                busy[agent] += costs.begin_cycles
+                busy[agent] += costs.executor.begin
             elif kind == "fetch":
                 busy[agent] += costs.l3_command_cycles
                 start = max(self._now + busy[agent], self._free.get("l3", 0))
@@ -156,7 +156,7 @@ class _Clock:
                 self._submit(action, self._now + busy[agent])
             else:
                 self._code("transfer")
-                issued = self._now + busy[agent] + costs.command_cycles
+                issued = self._now + busy[agent] + costs.executor.command
                 queue = self._queues.setdefault(agent, [])
                 room = costs.commands_in_flight
                 if len(queue) >= room:

@@ -77,11 +77,11 @@ def cycles_with_state(lowered: LoweredPlan, soc: Any, cores: int) -> int:
     for state in network.states:
         size = network.outputs[state.present].spec.bytes
         if state.level == "l1":
-            total += costs.command_cycles + costs.move_cycles(size, size, outward=False)
+            total += costs.executor.command + costs.move_cycles(size, size, outward=False)
         elif state.level == "l3":
             total += costs.from_l3_cycles(size)
     if total:
-        total += costs.begin_cycles + costs.start_cycles(outward=False) + costs.wake_cycles + costs.barrier_cycles
+        total += costs.executor.begin + costs.start_cycles(outward=False) + costs.wake_cycles + costs.barrier_cycles
     return lowered.plan.estimated_cycles + total
 
 

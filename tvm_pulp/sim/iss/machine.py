@@ -143,7 +143,7 @@ class Machine:
                 )
             self.write(segment.address, segment.data.ljust(segment.size, b"\0"))
         self._elf = elf
-        if self.soc.cluster.dma_core:
+        if self.soc.cluster.kind.dma_core:
             words = (elf.symbols.get("tohost", 0), elf.symbols.get("fromhost", 0))
             library().iss_set_host_words(self.handle, *words)
 
@@ -208,7 +208,9 @@ class Machine:
         """Run until the program writes the exit register; faults of the program raise GuestFault."""
         if not self._started and self._elf is not None:
             last = self.soc.cluster.cores
-            for core in [0] if self.soc.cluster.alone else range(0 if self.soc.cluster.dma_core else last, last + 1):
+            for core in (
+                [0] if self.soc.cluster.kind.bare else range(0 if self.soc.cluster.kind.dma_core else last, last + 1)
+            ):
                 self.start_core(core, self._elf.entry)
         begin = time.perf_counter()
         drive = self.drive or _run_alone

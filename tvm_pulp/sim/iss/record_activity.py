@@ -50,7 +50,7 @@ class ActivityRecorder:
         cluster = self._machine.soc.cluster
         records = np.concatenate(self._batches)
         # The core behind those that compute is part of the cluster where it gives the commands.
-        commanders = [cluster.cores] if cluster.dma_core else []
+        commanders = [cluster.cores] if cluster.kind.dma_core else []
         return Activity(
             boundaries=list(boundaries),
             cores=[self._core(records, core, core < cores) for core in (*range(cores), *commanders)],

@@ -18,10 +18,9 @@ def runtime_folder() -> Path:
 def common_files() -> dict[str, bytes]:
     """What the adapters of all simulators share."""
     root = runtime_folder()
-    return {
-        "include/tvm_pulp/peripheral.h": (root / "include" / "tvm_pulp" / "peripheral.h").read_bytes(),
-        "src/hosted_model.hpp": (root / "plugins" / "common" / "hosted_model.hpp").read_bytes(),
-    }
+    headers = [f"include/tvm_pulp/{name}.h" for name in ("job_queue", "peripheral")]
+    hosted = (root / "plugins" / "common" / "hosted_model.hpp").read_bytes()
+    return {name: (root / name).read_bytes() for name in headers} | {"src/hosted_model.hpp": hosted}
 
 
 def filled(path: str, **values: str) -> bytes:

@@ -3,7 +3,11 @@
 
 #include "ita_platform.h"
 
-enum { TRIGGER = 0x00, ACQUIRE = 0x04, STATUS = 0x0C, RUNNING = 0x10, SOFT_CLEAR = 0x14 };
+#define ENGINE_READ ita_read
+#define ENGINE_WRITE ita_write
+#define ENGINE_SLEEP ita_sleep
+#include "tvm_pulp/engine_driver.h"
+
 enum { INPUT_PTR = 0x20, WEIGHT_PTR0 = 0x24, WEIGHT_PTR1 = 0x28, BIAS_PTR = 0x2C, OUTPUT_PTR = 0x30 };
 enum { TILES = 0x38, CTRL_ENGINE = 0x54, CTRL_STREAM = 0x58, GELU_B_C = 0x5C, ACT_REQUANT = 0x60 };
 enum { PRELOAD = 1, NEXTLOAD = 2, BIAS_OFF = 4, BIAS_BY_ROW = 8, OUTPUT_OFF = 16 };
@@ -19,9 +23,7 @@ static uint32_t is_cleared;
 void ita_init(void) {
   if (is_cleared != 0u) return;
   is_cleared = 1;
-  ita_write(SOFT_CLEAR, 0);
-  /* The engine needs ten cycles; a register access takes three. */
-  for (int i = 0; i < 4; i++) (void)ita_read(STATUS);
+  engine_clear();
 }
 
 struct job {
@@ -95,11 +97,6 @@ static inline struct step attention_step(const struct ita_command *c, uint32_t n
                        .result_offset = number / 2u * TILE_BYTES};
 }
 
-/* ACQUIRE answers below 256 on success. */
-static inline void acquire(void) {
-  while (ita_read(ACQUIRE) > 0xFFu) ita_sleep();
-}
-
 static inline void write_constants(const struct ita_command *command) {
   const uint32_t *c = command->constants;
   for (uint32_t i = 0; i < 7u; i++) ita_write(TILES + 4u * i, c[i]);
@@ -112,7 +109,7 @@ static inline void write_constants(const struct ita_command *command) {
 static void queue_job(const struct ita_command *command, ita_ticket first, const struct job *job, uint32_t stream,
                       uint32_t next_weights) {
   const ita_ticket ticket = next_ticket;
-  acquire();
+  engine_acquire();
   if (ticket - first < MOST_CONTEXTS) write_constants(command);
   ita_write(INPUT_PTR, job->input);
   ita_write(WEIGHT_PTR0, job->weights);
@@ -120,9 +117,7 @@ static void queue_job(const struct ita_command *command, ita_ticket first, const
   ita_write(BIAS_PTR, job->bias);
   ita_write(OUTPUT_PTR, job->output);
   ita_write(CTRL_STREAM, job->stream | stream | (ticket == first ? PRELOAD : 0u));
-  /* Operands written by this core must be in memory before the engine reads them. */
-  __asm__ volatile("" ::: "memory");
-  ita_write(TRIGGER, 0);
+  engine_trigger();
   next_ticket = ticket + 1u;
 }
 
@@ -145,18 +140,13 @@ ita_ticket ita_submit(const struct ita_command *command) {
   return next_ticket - 1u;
 }
 
-/* RUNNING counts finished jobs modulo 256; of those that the queue may still hold it tells which are over. */
 int ita_is_done(ita_ticket ticket) {
-  if (next_ticket - 1u - ticket >= MOST_CONTEXTS) return 1;
-  return ((ita_read(RUNNING) - ticket - 1u) & 0xFFu) < 0x80u;
+  return next_ticket - 1u - ticket >= MOST_CONTEXTS || engine_has_finished(ticket);
 }
 
 void ita_wait(ita_ticket ticket) {
   while (!ita_is_done(ticket)) ita_sleep();
-  __asm__ volatile("" ::: "memory");
+  engine_order_memory();
 }
 
-void ita_wait_all(void) {
-  while (ita_read(STATUS) != 0u) ita_sleep();
-  __asm__ volatile("" ::: "memory");
-}
+void ita_wait_all(void) { engine_wait_all(); }

@@ -2,7 +2,7 @@
  *
  * What the files of the ITA model share: sizes, a decoded job, the engine's state.
  *
- * A job travels  registers.c (queue) -> job.c (decode, refuse) -> sequence.c (which step of the layer it is) ->
+ * A job travels  peripheral.c (queue) -> job.c (decode, refuse) -> sequence.c (which step of the layer it is) ->
  * stream.c (when it ends, beat by beat) -> execute.c (what it computes), the last one when its end is reached. */
 #ifndef ITA_MODEL_ENGINE_H
 #define ITA_MODEL_ENGINE_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tvm_pulp/peripheral.h"
+#include "tvm_pulp/job_queue.h"
 
 enum { ITA_TILE = 64, ITA_LANES = 16, ITA_BLOCKS = ITA_TILE / ITA_LANES };
 enum { ITA_TILE_BYTES = ITA_TILE * ITA_TILE, ITA_BLOCK_BYTES = ITA_LANES * ITA_TILE, ITA_BIAS_BYTES = 3 * ITA_TILE };
@@ -74,21 +74,11 @@ struct ita_stream {
 };
 
 struct ita_engine {
-  struct tvm_pulp_system system;
+  struct job_queue queue; /* first: the front end passes it as the engine */
   struct ita_options options;
-
-  uint32_t words[ITA_MAX_CONTEXTS][ITA_JOB_WORDS];
-  bool status_busy[ITA_MAX_CONTEXTS];
-  uint32_t programmed_context, running_context, pending;
-  bool locked, triggered, running, faulted;
-  uint8_t next_job_id, finished_jobs;
-  uint32_t finished_counter;
-
   struct ita_job job;
   struct ita_sequence sequence;
   struct ita_stream stream;
-  uint64_t job_start, job_end; /* the end is not known before it is reached where others contend */
-  struct tvm_pulp_peripheral_statistics statistics;
 
   /* What survives a job. */
   bool has_block;
@@ -98,18 +88,9 @@ struct ita_engine {
   uint32_t denominator[ITA_TILE], inverse[ITA_TILE];
 };
 
-/* Stop the simulation with one sentence; the engine does nothing more until reset. */
-void ita_fault(struct ita_engine *engine, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* registers.c */
-void ita_reset(struct ita_engine *engine);
-uint32_t ita_read(struct ita_engine *engine, uint32_t offset, uint64_t cycle);
-void ita_write(struct ita_engine *engine, uint32_t offset, uint32_t value, uint64_t cycle);
-void ita_advance(struct ita_engine *engine, uint64_t cycle);
-
 /* job.c: false after a fault. */
 bool ita_decode(struct ita_engine *engine, const uint32_t *words, struct ita_job *job);
-bool ita_claim(struct ita_engine *engine, const struct ita_job *job, uint64_t end_cycle);
+bool ita_claim(struct ita_engine *engine, const struct ita_job *job);
 
 /* sequence.c: false after a fault (the job is not the one that the engine counts). */
 bool ita_sequence_enter(struct ita_engine *engine, const struct ita_job *job);

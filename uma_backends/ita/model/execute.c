@@ -7,7 +7,7 @@
 #include "engine.h"
 
 static const uint8_t *bytes_at(struct ita_engine *engine, uint32_t address, uint32_t bytes) {
-  return engine->system.memory(engine->system.context, TVM_PULP_PORT_L1, address, bytes);
+  return engine->queue.system.memory(engine->queue.system.context, TVM_PULP_PORT_L1, address, bytes);
 }
 
 /* Base-2 softmax: a step of the logits is an octave. */
@@ -98,7 +98,7 @@ bool ita_execute(struct ita_engine *engine, const struct ita_job *job) {
   if (job->nextload) memcpy(engine->block, bytes_at(engine, job->next_weights, ITA_BLOCK_BYTES), ITA_BLOCK_BYTES);
   if (!job->has_output) return true;
 
-  int8_t *output = (int8_t *)engine->system.memory(engine->system.context, TVM_PULP_PORT_L1, job->output, ITA_TILE_BYTES);
+  int8_t *output = (int8_t *)engine->queue.system.memory(engine->queue.system.context, TVM_PULP_PORT_L1, job->output, ITA_TILE_BYTES);
   const uint8_t *bias = job->has_bias ? bytes_at(engine, job->bias, ITA_BIAS_BYTES) : NULL;
   if (output == NULL) return false;
   write_out(engine, job, bias, output);

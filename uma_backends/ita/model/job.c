@@ -47,29 +47,22 @@ bool ita_decode(struct ita_engine *engine, const uint32_t *words, struct ita_job
                                          field(words[RIGHT_SHIFT0 + word], low, 8), byte(words[ADD0 + word], low)};
   }
   if (field(control, 2, 2) == 3) {
-    ita_fault(engine, "ITA activation 3 is reserved, use 0 (identity), 1 (GELU) or 2 (ReLU)");
+    job_queue_fault(&engine->queue, "ITA activation 3 is reserved, use 0 (identity), 1 (GELU) or 2 (ReLU)");
     return false;
   }
   return true;
 }
 
-static bool claim(struct ita_engine *engine, const char *operand, uint32_t start, uint32_t bytes, bool is_write,
-                  uint64_t end_cycle) {
-  struct tvm_pulp_system *system = &engine->system;
-  if (system->memory(system->context, TVM_PULP_PORT_L1, start, bytes) == NULL) {
-    ita_fault(engine, "ITA %s range 0x%08x with %u bytes is outside L1", operand, start, bytes);
-    return false;
-  }
-  system->claim(system->context, TVM_PULP_PORT_L1, start, bytes, is_write, end_cycle);
-  return true;
+static bool claim(struct ita_engine *engine, const char *operand, uint32_t start, uint32_t bytes, bool is_write) {
+  return job_queue_claim(&engine->queue, operand, TVM_PULP_PORT_L1, start, bytes, is_write);
 }
 
 /* The bias streamer also fetches 32 bytes past the end of a vector; they are masked and not claimed. */
-bool ita_claim(struct ita_engine *engine, const struct ita_job *job, uint64_t end_cycle) {
+bool ita_claim(struct ita_engine *engine, const struct ita_job *job) {
   const uint32_t known = job->preload ? 0 : ITA_BLOCK_BYTES;
-  return claim(engine, "input", job->input, ITA_TILE_BYTES, false, end_cycle) &&
-         claim(engine, "weight", job->weights + known, ITA_TILE_BYTES - known, false, end_cycle) &&
-         (!job->nextload || claim(engine, "next weight", job->next_weights, ITA_BLOCK_BYTES, false, end_cycle)) &&
-         (!job->has_bias || claim(engine, "bias", job->bias, ITA_BIAS_BYTES, false, end_cycle)) &&
-         (!job->has_output || claim(engine, "output", job->output, ITA_TILE_BYTES, true, end_cycle));
+  return claim(engine, "input", job->input, ITA_TILE_BYTES, false) &&
+         claim(engine, "weight", job->weights + known, ITA_TILE_BYTES - known, false) &&
+         (!job->nextload || claim(engine, "next weight", job->next_weights, ITA_BLOCK_BYTES, false)) &&
+         (!job->has_bias || claim(engine, "bias", job->bias, ITA_BIAS_BYTES, false)) &&
+         (!job->has_output || claim(engine, "output", job->output, ITA_TILE_BYTES, true));
 }

@@ -60,7 +60,7 @@ static enum ita_step next_step(struct ita_sequence *sequence) {
 
 #define REFUSE(...)                 \
   do {                              \
-    ita_fault(engine, __VA_ARGS__); \
+    job_queue_fault(&engine->queue, __VA_ARGS__); \
     return false;                   \
   } while (0)
 

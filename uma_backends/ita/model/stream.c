@@ -71,7 +71,7 @@ static void grant(struct ita_engine *engine) {
   for (uint32_t i = 1; i <= ITA_REQUESTERS; i++) {
     const enum ita_requester r = (enum ita_requester)((s->last_granted + i) % ITA_REQUESTERS);
     if (!wants(s, r)) continue;
-    const struct tvm_pulp_system *system = &engine->system;
+    const struct tvm_pulp_system *system = &engine->queue.system;
     const uint32_t address = beat_address(engine, r);
     const uint64_t late =
         system->take_banks ? system->take_banks(system->context, address, ITA_BEAT_BYTES, s->cycle) : 0;

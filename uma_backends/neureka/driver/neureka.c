@@ -3,7 +3,12 @@
 
 #include "neureka_platform.h"
 
-enum { TRIGGER = 0x00, ACQUIRE = 0x04, STATUS = 0x0C, SOFT_CLEAR = 0x14, JOB_WORDS = 0x20, SHAPE_WORDS = JOB_WORDS + 24 };
+#define ENGINE_READ neureka_read
+#define ENGINE_WRITE neureka_write
+#define ENGINE_SLEEP neureka_sleep
+#include "tvm_pulp/engine_driver.h"
+
+enum { SHAPE_WORDS = ENGINE_JOB_WORDS + 24 };
 
 /* Contexts alternate from context 0 on, so the lowest bit of a ticket names its context, for as long as the engine is
  * powered: tickets go on counting from one neureka_init to the next. */
@@ -19,9 +24,7 @@ void neureka_init(void) {
   if (is_cleared == 0u) {
     is_cleared = 1;
     next_ticket = 0;
-    neureka_write(SOFT_CLEAR, 0);
-    /* The engine needs ten cycles; a register access takes three. */
-    for (int i = 0; i < 4; i++) (void)neureka_read(STATUS);
+    engine_clear();
   }
   /* Whoever ran before may have left other shapes at the same places. */
   programmed_shape[0] = programmed_shape[1] = 0;
@@ -29,13 +32,8 @@ void neureka_init(void) {
 }
 
 void neureka_term(void) {
-  neureka_wait_all();
+  engine_wait_all();
   neureka_set_priority(0, 0);
-}
-
-/* Take a context. ACQUIRE answers below 256 on success. */
-static inline void acquire(void) {
-  while (neureka_read(ACQUIRE) > 0xFFu) neureka_sleep();
 }
 
 /* Six arguments are six loads before the first store, so that no store waits for its load. */
@@ -49,7 +47,7 @@ static inline void write_six(uint32_t offset, uint32_t a, uint32_t b, uint32_t c
 }
 
 #define WRITE_POINTERS(job) \
-  write_six(JOB_WORDS, (job)->weights, (job)->input, (job)->output, (job)->scale, (job)->shift, (job)->bias)
+  write_six(ENGINE_JOB_WORDS, (job)->weights, (job)->input, (job)->output, (job)->scale, (job)->shift, (job)->bias)
 
 static inline void write_shape(const struct neureka_shape *shape) {
   const uint32_t *w = shape->words;
@@ -58,14 +56,8 @@ static inline void write_shape(const struct neureka_shape *shape) {
   write_six(SHAPE_WORDS + 48, w[12], w[13], w[14], w[15], w[16], w[17]);
 }
 
-static inline void trigger(void) {
-  /* Operands written by this core must be in memory before the engine reads them. */
-  __asm__ volatile("" ::: "memory");
-  neureka_write(TRIGGER, 0);
-}
-
 static inline neureka_ticket submit(const struct neureka_job *job, const struct neureka_shape *remembered) {
-  acquire();
+  engine_acquire();
   const neureka_ticket ticket = next_ticket++;
   const struct neureka_shape **programmed = &programmed_shape[ticket & 1u];
   /* Job registers keep their values per context. */
@@ -74,7 +66,7 @@ static inline neureka_ticket submit(const struct neureka_job *job, const struct 
     *programmed = remembered;
   }
   WRITE_POINTERS(job);
-  trigger();
+  engine_trigger();
   return ticket;
 }
 
@@ -83,10 +75,10 @@ neureka_ticket neureka_submit(const struct neureka_job *job) { return submit(job
 neureka_ticket neureka_submit_once(const struct neureka_job *job) { return submit(job, 0); }
 
 NEUREKA_CODE neureka_ticket neureka_submit_changed(const struct neureka_changed_job *job) {
-  acquire();
+  engine_acquire();
   WRITE_POINTERS(job);
   for (uint32_t i = 0; i < job->count; i++) neureka_write(job->changes[i].offset, job->changes[i].value);
-  trigger();
+  engine_trigger();
   return next_ticket++;
 }
 
@@ -95,16 +87,14 @@ NEUREKA_CODE neureka_ticket neureka_submit_changed(const struct neureka_changed_
 int neureka_is_done(neureka_ticket ticket) {
   const uint32_t newer = next_ticket - 1u - ticket;
   if (newer >= 2u) return 1;
-  return (neureka_read(STATUS) >> (8u * (ticket & 1u)) & 0xFFu) == 0u;
+  return (neureka_read(ENGINE_STATUS) >> (8u * (ticket & 1u)) & 0xFFu) == 0u;
 }
 
 NEUREKA_CODE void neureka_wait(neureka_ticket ticket) {
   /* As above; nobody submits in the meantime. */
   if (next_ticket - 1u - ticket >= 2u) return;
   const uint32_t busy = 0xFFu << (8u * (ticket & 1u));
-  while ((neureka_read(STATUS) & busy) != 0u) neureka_sleep();
+  while ((neureka_read(ENGINE_STATUS) & busy) != 0u) neureka_sleep();
 }
 
-void neureka_wait_all(void) {
-  while (neureka_read(STATUS) != 0u) neureka_sleep();
-}
+void neureka_wait_all(void) { engine_wait_all(); }

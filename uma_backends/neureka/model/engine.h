@@ -2,7 +2,7 @@
  *
  * What the files of the NEUREKA model share: array geometry, a decoded job, the engine's state.
  *
- * A job travels  registers.c (queue) -> job.c (decode, refuse) -> timing.c (when it ends) or walk.c (the same, access
+ * A job travels  peripheral.c (queue) -> job.c (decode, refuse) -> timing.c (when it ends) or walk.c (the same, access
  * by access, where others contend for the banks of L1) -> footprint.c (what it touches) -> execute.c (what it
  * computes), the last one when its end is reached. */
 #ifndef NEUREKA_MODEL_ENGINE_H
@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tvm_pulp/peripheral.h"
+#include "tvm_pulp/job_queue.h"
 
-enum { NEUREKA_CONTEXTS = 2, NEUREKA_JOB_WORDS = 24, NEUREKA_TAPS = 9, NEUREKA_HALO = 2 };
+enum { NEUREKA_JOB_WORDS = 24, NEUREKA_TAPS = 9, NEUREKA_HALO = 2 };
 
 /* Upper limits of the geometry parameters; they size the fixed buffers. */
 enum { NEUREKA_MAX_PE_ROWS = 16, NEUREKA_MAX_PE_COLUMNS = 16, NEUREKA_MAX_CHANNELS = 64 };
@@ -30,10 +30,10 @@ struct neureka_geometry {
 
 struct neureka_options {
   struct neureka_geometry geometry;
-  bool gvsoc_dw_wmem_quirk; /* bill depthwise weights from weight memory once per channel, as the public model does */
-  bool early_revision;      /* cycle constants of the public model before April 2026 */
-  uint32_t beat_w;          /* thousandths of a cycle per weight beat */
-  uint32_t beat_x;          /* thousandths of a cycle per activation beat */
+  uint32_t gvsoc_dw_wmem_quirk; /* 1: bill depthwise weights from weight memory once per channel, as the public model */
+  uint32_t timing_revision;     /* of the public model, year and month */
+  uint32_t beat_w;              /* thousandths of a cycle per weight beat */
+  uint32_t beat_x;              /* thousandths of a cycle per activation beat */
 };
 
 enum neureka_mode { NEUREKA_3X3 = 0, NEUREKA_DEPTHWISE = 1, NEUREKA_1X1 = 2 };
@@ -84,32 +84,15 @@ struct neureka_scratch {
 };
 
 struct neureka_engine {
-  struct tvm_pulp_system system;
+  struct job_queue queue; /* first: the front end passes it as the engine */
   struct neureka_options options;
-
-  uint32_t words[NEUREKA_CONTEXTS][NEUREKA_JOB_WORDS];
-  bool status_busy[NEUREKA_CONTEXTS];
-  uint32_t programmed_context, running_context, pending;
-  bool locked, triggered, running, faulted;
-  uint8_t next_job_id, finished_jobs;
-  uint32_t finished_counter;
-
   struct neureka_job job;
-  uint64_t job_start, job_end; /* the end is not known before it is reached where `is_walking` */
-  bool is_walking;
   struct neureka_walk walk;
-  struct tvm_pulp_peripheral_statistics statistics;
   struct neureka_scratch scratch;
 };
 
-/* Stop the simulation with one sentence; the engine does nothing more until reset. */
-void neureka_fault(struct neureka_engine *engine, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* registers.c */
-void neureka_reset(struct neureka_engine *engine);
-uint32_t neureka_read(struct neureka_engine *engine, uint32_t offset, uint64_t cycle);
-void neureka_write(struct neureka_engine *engine, uint32_t offset, uint32_t value, uint64_t cycle);
-void neureka_advance(struct neureka_engine *engine, uint64_t cycle);
+/* Cycle constants of the public model before April 2026. */
+static inline bool neureka_is_early(const struct neureka_options *options) { return options->timing_revision == 202603; }
 
 /* job.c: false after a fault. */
 bool neureka_decode(struct neureka_engine *engine, const uint32_t *words, struct neureka_job *job);
@@ -136,7 +119,7 @@ void neureka_walk_start(struct neureka_engine *engine, uint64_t cycle);
 bool neureka_walk_step(struct neureka_engine *engine);
 
 /* footprint.c: declares every range the job touches; false after a fault (a range outside the memory). */
-bool neureka_claim(struct neureka_engine *engine, const struct neureka_job *job, uint64_t end_cycle);
+bool neureka_claim(struct neureka_engine *engine, const struct neureka_job *job);
 void neureka_count_traffic(struct neureka_engine *engine, const struct neureka_job *job);
 
 /* execute.c: false after a fault. */

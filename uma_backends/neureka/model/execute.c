@@ -29,14 +29,14 @@ static int16_t *grow(struct neureka_engine *engine, int16_t **buffer, size_t *ca
     free(*buffer);
     *buffer = aligned_alloc(64, round_up(count * sizeof **buffer, 64));
     *capacity = *buffer == NULL ? 0 : count;
-    if (*buffer == NULL) neureka_fault(engine, "no memory left to simulate a NEUREKA job");
+    if (*buffer == NULL) job_queue_fault(&engine->queue, "no memory left to simulate a NEUREKA job");
   }
   return *buffer;
 }
 
 static uint8_t *memory(struct neureka_engine *engine, enum tvm_pulp_port port, uint32_t address, uint32_t bytes) {
-  uint8_t *bytes_at = engine->system.memory(engine->system.context, port, address, bytes);
-  if (bytes_at == NULL) neureka_fault(engine, "NEUREKA access to 0x%08x with %u bytes left the memory", address, bytes);
+  uint8_t *bytes_at = engine->queue.system.memory(engine->queue.system.context, port, address, bytes);
+  if (bytes_at == NULL) job_queue_fault(&engine->queue, "NEUREKA access to 0x%08x with %u bytes left the memory", address, bytes);
   return bytes_at;
 }
 
@@ -267,7 +267,7 @@ static bool read_parameters(struct subtile *s) {
     if (shifts == NULL) return false;
     for (uint32_t k = 0; k < s->ko; k++) {
       if (shifts[k] > 31) {
-        neureka_fault(s->engine, "NEUREKA shift of channel %u is %u, use 0 to 31", s->ko_first + k, shifts[k]);
+        job_queue_fault(&s->engine->queue, "NEUREKA shift of channel %u is %u, use 0 to 31", s->ko_first + k, shifts[k]);
         return false;
       }
       how->shifts[k] = shifts[k];

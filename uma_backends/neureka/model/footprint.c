@@ -11,21 +11,14 @@ struct claimer {
   enum tvm_pulp_port port;
   bool is_write;
   const char *operand;
-  uint64_t end_cycle;
   uint32_t start, bytes;
   bool valid;
 };
 
 static void flush(struct claimer *claimer) {
   if (claimer->bytes == 0 || !claimer->valid) return;
-  struct tvm_pulp_system *system = &claimer->engine->system;
-  if (system->memory(system->context, claimer->port, claimer->start, claimer->bytes) == NULL) {
-    claimer->valid = false;
-    neureka_fault(claimer->engine, "NEUREKA %s range 0x%08x with %u bytes is outside %s", claimer->operand,
-                  claimer->start, claimer->bytes, claimer->port == TVM_PULP_PORT_L1 ? "L1" : "the weight memory");
-    return;
-  }
-  system->claim(system->context, claimer->port, claimer->start, claimer->bytes, claimer->is_write, claimer->end_cycle);
+  claimer->valid = job_queue_claim(&claimer->engine->queue, claimer->operand, claimer->port, claimer->start,
+                                   claimer->bytes, claimer->is_write);
   claimer->bytes = 0;
 }
 
@@ -89,9 +82,9 @@ static void claim_weights(struct claimer *claimer, const struct neureka_geometry
   }
 }
 
-bool neureka_claim(struct neureka_engine *engine, const struct neureka_job *job, uint64_t end_cycle) {
+bool neureka_claim(struct neureka_engine *engine, const struct neureka_job *job) {
   const uint32_t channels = neureka_dimension_total(&job->ko);
-  struct claimer claimer = {.engine = engine, .port = TVM_PULP_PORT_L1, .end_cycle = end_cycle, .valid = true};
+  struct claimer claimer = {.engine = engine, .port = TVM_PULP_PORT_L1, .valid = true};
   claimer.operand = "input";
   claim_input(&claimer, job);
   flush(&claimer);
@@ -136,6 +129,6 @@ void neureka_count_traffic(struct neureka_engine *engine, const struct neureka_j
                          : pointwise ? channels_out * job->ki.count
                                      : channels_out * job->ki.count * job->weight_bits;
   const uint64_t weights = subtiles * beats * engine->options.geometry.weight_beat_bytes;
-  engine->statistics.l1_bytes += l1 + (job->weight_memory ? 0 : weights);
-  engine->statistics.weight_bytes += job->weight_memory ? weights : 0;
+  engine->queue.statistics.l1_bytes += l1 + (job->weight_memory ? 0 : weights);
+  engine->queue.statistics.weight_bytes += job->weight_memory ? weights : 0;
 }

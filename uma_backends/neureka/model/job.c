@@ -24,7 +24,7 @@ static struct neureka_dimension dimension(uint32_t count, uint32_t remainder, ui
 
 #define REFUSE(...)                     \
   do {                                  \
-    neureka_fault(engine, __VA_ARGS__); \
+    job_queue_fault(&engine->queue, __VA_ARGS__); \
     return false;                       \
   } while (0)
 

@@ -32,7 +32,7 @@ uint64_t neureka_compute_overhead(const struct neureka_options *options, const s
   if (job->mode == NEUREKA_DEPTHWISE) return 6 + options->geometry.channels_3x3;
   if (job->mode == NEUREKA_3X3) return 6;
   if (!job->prefetch) return 10;
-  return options->early_revision ? 7 : 3;
+  return neureka_is_early(options) ? 7 : 3;
 }
 
 /* Behind the weight beats of a step. */
@@ -40,7 +40,7 @@ uint64_t neureka_step_end_cycles(const struct neureka_job *job) { return job->mo
 
 /* Behind the weight beats of the last step, which has nothing to hide behind. */
 uint64_t neureka_last_step_cycles(const struct neureka_options *options, const struct neureka_job *job) {
-  return neureka_step_end_cycles(job) + (job->prefetch && job->mode == NEUREKA_1X1 && !options->early_revision ? 10 : 0);
+  return neureka_step_end_cycles(job) + (job->prefetch && job->mode == NEUREKA_1X1 && !neureka_is_early(options) ? 10 : 0);
 }
 
 /* Scales arrive four bytes per cycle; only the last Ko subtile stops early. */
@@ -64,7 +64,7 @@ static uint64_t frame_cycles(const struct cost *c, uint32_t ko, uint32_t ko_inde
   if (job->norm_quant) {
     cycles += neureka_scale_beats(c->options, job, ko_index) + 17;
     if (job->bias) cycles += g->output_channels / 8;
-    if (job->shift_vector) cycles += c->options->early_revision ? 1 : 8;
+    if (job->shift_vector) cycles += neureka_is_early(c->options) ? 1 : 8;
   }
   const uint64_t beats = job->output_bytes == 1 ? 1 : ceil_div(ko, 8);
   return cycles + ((uint64_t)(ho - 1) * g->pe_columns + wo) * beats + (job->mode == NEUREKA_1X1 ? 3 : 0);

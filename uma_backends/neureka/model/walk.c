@@ -9,11 +9,11 @@
 
 /* Loads fetch whole words and one more than asked for, so that any alignment is covered. */
 static uint64_t load(struct neureka_engine *engine, uint32_t address, uint32_t bytes) {
-  return 1 + engine->system.take_banks(engine->system.context, address & ~3u, bytes / 4 * 4 + 4, engine->walk.cycle);
+  return 1 + engine->queue.system.take_banks(engine->queue.system.context, address & ~3u, bytes / 4 * 4 + 4, engine->walk.cycle);
 }
 
 static uint64_t store(struct neureka_engine *engine, uint32_t address, uint32_t bytes) {
-  return 1 + engine->system.take_banks(engine->system.context, address, bytes, engine->walk.cycle);
+  return 1 + engine->queue.system.take_banks(engine->queue.system.context, address, bytes, engine->walk.cycle);
 }
 
 /* An access takes a cycle at least, however fast the beats are set. */
@@ -170,7 +170,7 @@ static void load_shifts(struct neureka_engine *engine) {
   const struct neureka_job *job = &engine->job;
   const uint64_t cycles =
       load(engine, job->shifts + engine->walk.ko * job->ko.full, engine->options.geometry.output_channels);
-  enter(&engine->walk, NEUREKA_SCALE, cycles + (engine->options.early_revision ? 0 : 7));
+  enter(&engine->walk, NEUREKA_SCALE, cycles + (neureka_is_early(&engine->options) ? 0 : 7));
 }
 
 /* Nine cycles behind the scales, eight behind the biases. */

@@ -192,5 +192,5 @@ def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], overlap: b
                 done[operand] = engine
             now = now if overlap else engine
         else:
-            now += costs.step_cycles + step_cost(step).cycles
+            now += costs.executor.step + step_cost(step).cycles
     return max(now, engine)

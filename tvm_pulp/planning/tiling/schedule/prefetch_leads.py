@@ -31,11 +31,11 @@ def prefetch_leads(
         first.append(len(starts))
         for _, step in tiled.order:
             starts.append(now)
-            now += costs.step_cycles + costs.barrier_cycles + step_cost(step).cycles
+            now += costs.executor.step + costs.barrier_cycles + step_cost(step).cycles
     if beside_jobs:
         steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
         recipes = [tiled.recipes for tiled in tiled_layers]
-        starts, ends = expected_times(steps, recipes, costs.step_cycles + costs.barrier_cycles)
+        starts, ends = expected_times(steps, recipes, costs.executor.step + costs.barrier_cycles)
         now = max([now if not ends else 0, *starts, *ends.values()])
     leads = [0] * len(tiled_layers)
     slower = 1.0 + costs.contention
