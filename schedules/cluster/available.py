@@ -16,8 +16,3 @@ def available(family: str) -> frozenset[str]:
     files = [entry for entry in folder.iterdir() if entry.name.endswith(".c")]
     forwards = re.compile(r"TVM_PULP_KERNEL\(\w+\) \{ tvm_pulp_plain_")
     return frozenset(f.name.removesuffix(".c") for f in files if not forwards.search(f.read_text()))
-
-
-def lays_out_rows(family: str) -> bool:
-    """Whether its products copy rows into scratch even where they are aligned: as pairs, for example."""
-    return family in ("rv32im", "rv32")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from schedules.cluster.base import keeps_promise
+from schedules.cluster.base import can_round_short
 from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
 from schedules.packed_weights import pack_weights, padded_depth
 from tests.kernels.call import Call, Out, Scratch
@@ -42,7 +42,7 @@ def with_promise(rule: Rule, depth: int, makes_it: bool | None = None) -> Rule:
     """Of the rules that keep the promise three of four make it, where the caller does not say."""
     if makes_it is None:
         makes_it = bool(rule.operands) and int(rule.operands[0][0]) % 4 != 0
-    return replace(rule, promised=makes_it and keeps_promise(rule.requant, rule.operands, 512 * 128 * depth + 2000))
+    return replace(rule, promised=makes_it and can_round_short(rule.requant, rule.operands, 512 * 128 * depth + 2000))
 
 
 def dense_case(
