@@ -220,7 +220,8 @@ class App:
         return self._runners[key]
 
 
-Model = str | Path | Any  # a path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`)
+# A path, `zoo:NAME`, a PyTorch program (`torch.export.ExportedProgram`), or a module of the dialect (`Imported`).
+Model = str | Path | Any
 
 
 def compile(
@@ -379,7 +380,7 @@ def import_model(model: Model, options: CompileOptions) -> Any:
 
 
 def _import(model: Model, options: CompileOptions) -> Any:
-    from tvm_pulp.frontend.imported import ImportOptions
+    from tvm_pulp.frontend.imported import Imported, ImportOptions
     from tvm_pulp.frontend.load import import_onnx_graph, import_program, load_model
 
     import_options = ImportOptions(
@@ -388,6 +389,8 @@ def _import(model: Model, options: CompileOptions) -> Any:
         dict(options.input_types),
         options.sample_inputs,
     )
+    if isinstance(model, Imported):
+        return model
     if not isinstance(model, (str, Path)):
         if options.model_format is not None:
             raise UserError("--model-format has no effect on a PyTorch program: drop it")

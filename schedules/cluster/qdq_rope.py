@@ -14,8 +14,12 @@ from tvm_pulp.uma.strategy import TileAxis
 
 _REALS = ("kept_scale", "turned_scale", "kept_weight", "turned_weight")
 # Attributes that the kernel takes as they are.
-_SAME = ("zero_point_x", "zero_point_partner", "kept_low", "kept_high", "turned_low", "turned_high")
-_SAME += ("low", "high", "zero_point")
+_SAME = (
+    "zero_point",
+    "zero_point_x",
+    "zero_point_partner",
+    *(f"{n}{e}" for n in ("kept_", "turned_", "") for e in ("low", "high")),
+)
 
 
 def applies(layer: Layer) -> bool:

@@ -29,7 +29,8 @@ def element_strides(shape: tuple[int, ...]) -> list[int]:
 
 def merged(shape: tuple[int, ...], axes: list[int]) -> Axes:
     """The result's axes, neighbours that stay neighbours as one."""
-    strides, found = element_strides(shape), []
+    strides = element_strides(shape)
+    found: Axes = []
     for axis in axes:
         if shape[axis] == 1:
             continue

@@ -62,7 +62,13 @@ def _fit(kernel: str, costs: CostModel) -> Fit:
             f"SoC {costs.soc.name}: software.core_type '{software.core_type}' has no kernel coefficients: choose "
             f"one of {', '.join(COEFFICIENTS)}, or leave software.kernels empty for generated C"
         )
-    return COEFFICIENTS[software.core_type][kernel]
+    known = COEFFICIENTS[software.core_type]
+    if kernel not in known:
+        raise UserError(
+            f"SoC {costs.soc.name}: kernel '{kernel}' has no costs on cores of type '{software.core_type}': state them "
+            "with schedules.kernel_cycles.state_costs"
+        )
+    return known[kernel]
 
 
 def call_cost(kernel: str, fields: Fields, costs: CostModel) -> CoreCost:
