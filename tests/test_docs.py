@@ -12,7 +12,7 @@ from tvm_pulp.codegen.formats import PlanJson, ReportJson
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SINGLE_TFLITE = REPOSITORY / "tests" / "frontend" / "single_tflite.py"
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -7,6 +7,12 @@ class UserError(Exception):
     """One sentence for the user: which node or option, why, and the way out. Exit status 2."""
 
 
+def refuse_if(condition: object, sentence: str) -> None:
+    """Raise a user error with this sentence where the condition holds."""
+    if condition:
+        raise UserError(sentence)
+
+
 class WrongAnswer(Exception):
     """A compiled program does not give the same answer twice: a bug of ours in one sentence. Exit status 1."""
 

@@ -29,13 +29,13 @@ static size_t resident_bytes(const struct platform *platform, uint32_t region) {
 
 void caches_create(struct platform *platform) {
   const struct config *config = &platform->config;
-  size_t shared = (size_t)(config->shared_sets * config->shared_ways);
+  size_t shared = (size_t)(config->icache_shared_sets * config->icache_shared_ways);
   platform->shared_cache.tags = calloc(shared, sizeof(uint32_t));
   platform->shared_cache.ready = calloc(shared, sizeof(uint64_t));
   for (uint32_t i = 0; i < platform->hart_count; i++) {
     struct hart *hart = &platform->harts[i];
-    hart->cache_sets = (uint32_t)(hart->is_controller ? config->controller_icache_sets : config->l0_sets);
-    hart->cache_ways = (uint32_t)(hart->is_controller ? config->controller_icache_ways : config->l0_ways);
+    hart->cache_sets = (uint32_t)(hart->is_controller ? config->icache_controller_sets : config->icache_private_sets);
+    hart->cache_ways = (uint32_t)(hart->is_controller ? config->icache_controller_ways : config->icache_private_ways);
     hart->cache_tags = calloc((size_t)hart->cache_sets * hart->cache_ways, sizeof(uint32_t));
     for (uint32_t r = 0; r < REGION_COUNT; r++)
       hart->resident_bits[r] = calloc(1, resident_bytes(platform, r));
@@ -65,7 +65,7 @@ void caches_flush(struct platform *platform, int controller) {
     if (platform->harts[i].is_controller == controller) clear_hart(platform, &platform->harts[i]);
   if (!controller)
     memset(platform->shared_cache.tags, 0,
-           (size_t)(platform->config.shared_sets * platform->config.shared_ways) * sizeof(uint32_t));
+           (size_t)(platform->config.icache_shared_sets * platform->config.icache_shared_ways) * sizeof(uint32_t));
 }
 
 void caches_refresh(struct platform *platform) {
@@ -93,9 +93,9 @@ static uint64_t take_refill(uint64_t *starts, uint64_t cycle, uint64_t cycles) {
 static uint64_t fetch_shared(struct platform *platform, uint32_t tag, uint64_t cycle) {
   struct shared_cache *cache = &platform->shared_cache;
   const struct config *config = &platform->config;
-  uint32_t ways = (uint32_t)config->shared_ways, set = (tag - 1) % (uint32_t)config->shared_sets;
-  uint32_t way, bank = (tag - 1) % (uint32_t)config->shared_banks;
-  uint64_t hit = (uint64_t)config->icache_hit_shared_cycles, full = (uint64_t)config->icache_refill_cycles;
+  uint32_t ways = (uint32_t)config->icache_shared_ways, set = (tag - 1) % (uint32_t)config->icache_shared_sets;
+  uint32_t way, bank = (tag - 1) % (uint32_t)config->icache_shared_banks;
+  uint64_t hit = (uint64_t)config->icache_shared_hit, full = (uint64_t)config->icache_refill;
   uint64_t refill = full > hit ? full - hit : 0, ready;
   for (way = 0; way < ways; way++) {
     if (cache->tags[set * ways + way] != tag) continue;
@@ -133,14 +133,14 @@ uint64_t fetch_lines(struct hart *hart, uint32_t line, uint32_t count, uint64_t 
   for (uint32_t i = line; i < line + count; i++) {
     if (hart->resident_bits[hart->region][i / 8] >> (i % 8) & 1) continue;
     if (!enabled) {
-      stall += (uint64_t)(hart->is_controller ? config->controller_icache_refill_cycles
-                                              : config->icache_disabled_cycles);
+      stall += (uint64_t)(hart->is_controller ? config->icache_controller_refill
+                                              : config->icache_disabled);
       hart->l0_epoch++;
       continue;
     }
     uint32_t tag = global_line(platform, hart->region, i) + 1;
     stall += hart->is_controller
-                 ? (uint64_t)config->controller_icache_refill_cycles
+                 ? (uint64_t)config->icache_controller_refill
                  : fetch_shared(platform, tag, cluster_cycle(hart, cycle) + stall + LINE_INSTRUCTIONS * (i - line));
     install(platform, hart, tag, i);
   }

@@ -144,7 +144,7 @@ static enum op decode_opcode(uint32_t word, int xpulp, int has_float, struct slo
 /* Decode one instruction without its surroundings. `mark` and `wrap` of the slot are left alone. */
 void decode_word(const struct platform *platform, uint32_t word, struct slot *out) {
   /* Slots are shared by all harts: a hart without floating point refuses these operations when it executes them. */
-  int has_float = platform->config.isa_float_cluster || platform->config.isa_float_controller;
+  int has_float = platform->config.cluster_isa_single_float || platform->config.controller_isa_single_float;
   int compressed = (word & 3) != 3;
   uint32_t full = compressed ? expand_compressed(word & 0xffff, has_float) : word;
   enum op op;
@@ -156,17 +156,17 @@ void decode_word(const struct platform *platform, uint32_t word, struct slot *ou
   out->post = out->rs1 ? out->rs1 : DISCARD;
   out->imm = 0;
   out->stall = 0;
-  op = full ? decode_opcode(full, platform->config.isa_xpulp != 0, has_float, out) : OP_illegal;
+  op = full ? decode_opcode(full, platform->config.cluster_isa_xpulp != 0, has_float, out) : OP_illegal;
   out->op = (uint16_t)op;
   out->inner = platform->handlers[op];
   if (out->rd == 0 && (op_flags[op] & WRITES_X)) out->rd = DISCARD;
   out->cost = 1;
-  if (op == OP_mul) out->cost = (uint32_t)platform->config.mul_cycles;
+  if (op == OP_mul) out->cost = (uint32_t)platform->config.timing_mul;
   if (op == OP_mulh || op == OP_mulhsu || op == OP_mulhu)
-    out->cost = (uint32_t)platform->config.mulh_cycles;
-  if (op_flags[op] & FP_OP) out->cost = (uint32_t)platform->config.float_cycles;
-  if (op == OP_fdiv_s) out->cost = (uint32_t)platform->config.float_divide_cycles;
-  if (op == OP_fsqrt_s) out->cost = (uint32_t)platform->config.float_square_root_cycles;
+    out->cost = (uint32_t)platform->config.timing_mulh;
+  if (op_flags[op] & FP_OP) out->cost = (uint32_t)platform->config.timing_single_float;
+  if (op == OP_fdiv_s) out->cost = (uint32_t)platform->config.timing_float_divide;
+  if (op == OP_fsqrt_s) out->cost = (uint32_t)platform->config.timing_float_square_root;
 }
 
 int op_reads(const struct slot *slot, uint32_t reg, int is_float) {
@@ -200,9 +200,9 @@ static void apply_successor(struct hart *hart, struct slot *slot, uint32_t offse
   if ((flags & JUMPS) || !fetch_word(region, offset + SLOT_LENGTH(slot) * 2, &word)) return;
   decode_word(platform, word, &next);
   if (flags & (LOADS_X | LOADS_F)) {
-    if (op_reads(&next, slot->rd, (flags & LOADS_F) != 0)) stall = (uint32_t)platform->config.load_use_stall;
+    if (op_reads(&next, slot->rd, (flags & LOADS_F) != 0)) stall = (uint32_t)platform->config.timing_load_use_stall;
   } else if (flags & MULTIPLIES) {
-    if (op_reads(&next, slot->rd, 0)) stall = (uint32_t)platform->config.mul_use_stall;
+    if (op_reads(&next, slot->rd, 0)) stall = (uint32_t)platform->config.timing_mul_use_stall;
   }
   slot->stall = (uint16_t)stall;
   slot->cost += stall;

@@ -59,7 +59,7 @@ static struct dma_port *port_in_turn(struct dma *dma, uint32_t cores, uint32_t n
 /* One command per cycle leaves the queues of the ports; those towards L1 first. */
 static void drain(struct platform *platform, uint64_t cycle) {
   struct dma *dma = &platform->dma;
-  uint32_t cores = (uint32_t)platform->config.cores;
+  uint32_t cores = (uint32_t)platform->config.cluster_cores;
   uint32_t direction = dma->in_core_queues[1] && !dma_is_full(platform, 1);
   struct dma_command command;
   dma->drain_cycle = NEVER;

@@ -30,7 +30,7 @@ static int may_request(const struct dma_direction *way, uint32_t direction) {
 static void schedule_request(struct platform *platform, uint32_t direction, uint64_t cycle) {
   struct dma_direction *way = &platform->dma.direction[direction];
   if (way->request_cycle != NEVER || !may_request(way, direction)) return;
-  way->request_cycle = cycle + (way->is_current ? 1 : (uint64_t)platform->config.dma_startup_cycles);
+  way->request_cycle = cycle + (way->is_current ? 1 : (uint64_t)platform->config.dma_startup);
 }
 
 void dma_push(struct platform *platform, const struct dma_command *command, uint64_t cycle) {
@@ -46,7 +46,7 @@ static void schedule_move(struct platform *platform, uint32_t direction, uint64_
   const struct dma_burst *burst = first_burst(way);
   uint32_t ports = word_ports(platform);
   uint64_t next = NEVER;
-  if (way->burst_count && platform->config.l1_conflicts) {
+  if (way->burst_count && platform->config.memory_l1_conflicts) {
     for (uint32_t i = 0; i < ports; i++)
       if (way->port_ready[i] < next) next = way->port_ready[i];
     if (next < burst->available) next = burst->available;
@@ -79,7 +79,7 @@ static int cut(struct platform *platform, struct dma_command *command, struct dm
   burst->external = command->words[2] + command->requested / command->line * command->stride + in_line;
   burst->outside = memory_pointer(platform, burst->external, bytes);
   if (!burst->outside) return refuse(platform, command, burst->external);
-  if ((uint64_t)burst->l1 + bytes > (uint64_t)platform->config.l1_size) return refuse(platform, command, burst->l1);
+  if ((uint64_t)burst->l1 + bytes > (uint64_t)platform->config.memory_l1_size) return refuse(platform, command, burst->l1);
   command->requested += bytes;
   return 1;
 }
@@ -113,16 +113,16 @@ void dma_request(struct platform *platform, uint32_t direction, uint64_t cycle) 
 
 static void check_races(struct platform *platform, uint32_t direction, const struct dma_burst *burst, uint32_t bytes,
                         uint64_t cycle) {
-  uint64_t weight = burst->external + burst->done - (uint32_t)platform->config.weight_base;
+  uint64_t weight = burst->external + burst->done - (uint32_t)platform->config.memory_weight_base;
   if (!platform->peripherals.claim_count) return;
   check_race(platform, -1, TVM_PULP_PORT_L1, burst->l1 + burst->done, bytes, direction == 1, cycle);
-  if (weight < (uint64_t)platform->config.weight_size)
+  if (weight < (uint64_t)platform->config.memory_weight_size)
     check_race(platform, -1, TVM_PULP_PORT_WEIGHT, (uint32_t)weight, bytes, direction == 0, cycle);
 }
 
 static void observe(struct platform *platform, uint32_t direction, const struct dma_burst *burst, uint32_t bytes,
                     uint64_t cycle) {
-  uint32_t inside = (uint32_t)platform->config.l1_base + burst->l1 + burst->done, outside = burst->external + burst->done;
+  uint32_t inside = (uint32_t)platform->config.memory_l1_base + burst->l1 + burst->done, outside = burst->external + burst->done;
   agent_access(platform, AGENT_DMA, direction ? outside : inside, bytes, 0, cycle);
   agent_access(platform, AGENT_DMA, direction ? inside : outside, bytes, 1, cycle);
 }
@@ -151,7 +151,7 @@ static void move_bytes(struct platform *platform, uint32_t direction, uint32_t b
 /* One word through each port that is ready. */
 static void move_words(struct platform *platform, uint32_t direction, uint64_t cycle) {
   struct dma_direction *way = &platform->dma.direction[direction];
-  uint32_t mask = (uint32_t)platform->config.l1_banks - 1;
+  uint32_t mask = (uint32_t)platform->config.memory_l1_banks - 1;
   for (uint32_t i = 0; i < word_ports(platform); i++) {
     const struct dma_burst *burst = first_burst(way);
     uint32_t l1 = burst->l1 + burst->done, bytes = 4 - l1 % 4, left = burst->bytes - burst->done;
@@ -169,7 +169,7 @@ static void move_words(struct platform *platform, uint32_t direction, uint64_t c
 void dma_move(struct platform *platform, uint32_t direction, uint64_t cycle) {
   struct dma_direction *way = &platform->dma.direction[direction];
   const struct dma_burst *burst = first_burst(way);
-  if (platform->config.l1_conflicts) {
+  if (platform->config.memory_l1_conflicts) {
     move_words(platform, direction, cycle);
   } else {
     uint64_t started = (way->next_slot - words_of(burst)) / word_ports(platform);

@@ -8,8 +8,8 @@
 static uint64_t wake_cycle(const struct hart *hart, uint64_t cycle) {
   const struct config *config = &hart->platform->config;
   /* An event load takes its minimum time even when the event arrives right after it was issued. */
-  uint64_t earliest = cluster_cycle(hart, hart->now) + (uint64_t)config->event_load_cycles;
-  uint64_t woken = cycle + (uint64_t)config->event_wake_cycles;
+  uint64_t earliest = cluster_cycle(hart, hart->now) + (uint64_t)config->timing_event_load;
+  uint64_t woken = cycle + (uint64_t)config->events_wake;
   return woken > earliest ? woken : earliest;
 }
 
@@ -65,7 +65,7 @@ static void check_sleeper(struct hart *hart, uint64_t cycle) {
 }
 
 void event_raise(struct platform *platform, uint32_t cores, uint32_t line, uint64_t cycle) {
-  cores &= (1u << platform->config.cores) - 1;
+  cores &= (1u << platform->config.cluster_cores) - 1;
   for (; cores; cores &= cores - 1) {
     uint32_t core = (uint32_t)__builtin_ctz(cores);
     platform->events.core[core].buffer |= 1u << line;
@@ -91,7 +91,7 @@ static int answered(struct hart *hart, uint32_t *value, uint32_t result, int64_t
 static int wait_event(struct hart *hart, int clear, uint32_t *value) {
   struct core_events *events = &hart->platform->events.core[hart->index];
   if (events->buffer & events->mask)
-    return answered(hart, value, take_masked(events, clear), hart->platform->config.event_load_cycles);
+    return answered(hart, value, take_masked(events, clear), hart->platform->config.timing_event_load);
   return sleep_on(hart, clear ? WAIT_EVENT_CLEAR : WAIT_EVENT);
 }
 
@@ -143,7 +143,7 @@ static int mutex_lock(struct hart *hart, uint32_t number, uint32_t *value) {
   struct mutex *mutex = &hart->platform->events.mutex[number % MUTEXES];
   if (!mutex->locked) {
     mutex->locked = 1;
-    return answered(hart, value, mutex->value, hart->platform->config.event_answer_cycles);
+    return answered(hart, value, mutex->value, hart->platform->config.events_answer);
   }
   mutex->waiting |= 1u << hart->index;
   hart->wait.mutex = number % MUTEXES;
@@ -168,7 +168,7 @@ static void mutex_unlock(struct platform *platform, uint32_t number, uint64_t cy
  * only the newest words, so that it never waits for itself. */
 static int dispatch_push(struct hart *hart, uint64_t cycle, uint32_t word) {
   struct platform *platform = hart->platform;
-  uint32_t team = platform->events.team & ((1u << platform->config.cores) - 1);
+  uint32_t team = platform->events.team & ((1u << platform->config.cluster_cores) - 1);
   for (uint32_t rest = team & ~(1u << hart->index); rest; rest &= rest - 1) {
     if (platform->events.core[__builtin_ctz(rest)].fifo_count < DISPATCH_DEPTH) continue;
     platform->events.blocked_pushers |= 1u << hart->index;
@@ -218,7 +218,7 @@ static int core_register_write(struct platform *platform, uint32_t core, uint32_
 
 static int software_event(struct platform *platform, uint32_t event, uint64_t cycle, uint32_t cores) {
   if (!cores) cores = ~0u;
-  event_raise(platform, cores, event, cycle + (uint64_t)platform->config.software_event_delay);
+  event_raise(platform, cores, event, cycle + (uint64_t)platform->config.events_software_delay);
   return ACCESS_OK;
 }
 
@@ -228,7 +228,7 @@ int event_core_read(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t
   if (offset == 0x38 || offset == 0x3c) return wait_event(hart, offset == 0x3c, value);
   if (offset == 0x80) {
     if (!events->fifo_count) return sleep_on(hart, WAIT_DISPATCH);
-    answered(hart, value, pop_dispatch(events), hart->platform->config.event_answer_cycles);
+    answered(hart, value, pop_dispatch(events), hart->platform->config.events_answer);
     release_pushers(hart->platform, cycle);
     return ACCESS_OK;
   }
@@ -254,7 +254,7 @@ int event_core_write(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_
 
 int event_global_read(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t *value) {
   struct event_unit *unit = &hart->platform->events;
-  if (offset < 0x40 * (uint32_t)hart->platform->config.cores)
+  if (offset < 0x40 * (uint32_t)hart->platform->config.cluster_cores)
     return core_register_read(hart->platform, offset / 0x40, offset % 0x40, value);
   if (offset >= 0x400 && offset < 0x400 + BARRIERS * 0x20) {
     if (offset % 0x20 >= 0x14) return ACCESS_NOWHERE; /* arriving and waiting need a core of their own */
@@ -271,7 +271,7 @@ int event_global_read(struct hart *hart, uint32_t offset, uint64_t cycle, uint32
 
 int event_global_write(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t value) {
   struct platform *platform = hart->platform;
-  if (offset < 0x40 * (uint32_t)platform->config.cores)
+  if (offset < 0x40 * (uint32_t)platform->config.cluster_cores)
     return core_register_write(platform, offset / 0x40, offset % 0x40, cycle, value);
   if (offset >= 0x400 && offset < 0x400 + BARRIERS * 0x20) {
     if (offset % 0x20 >= 0x14) return ACCESS_NOWHERE;

@@ -103,8 +103,8 @@ op_jalr: {
     next = h->ip;
   }
   if (ip->mark & MARK_HAZARD) {
-    now += (uint64_t)p->config.jump_register_stall;
-    h->count.jump_register += (uint64_t)p->config.jump_register_stall;
+    now += (uint64_t)p->config.timing_jump_register_stall;
+    h->count.jump_register += (uint64_t)p->config.timing_jump_register_stall;
   }
   h->count.jumps++;
   now += h->jump_cost;
@@ -125,7 +125,7 @@ op_fence_i:
 
 op_ebreak:
   SAVE();
-  if (p->config.alone && is_semihosting_call(h)) {
+  if (p->config.bare && is_semihosting_call(h)) {
     if (semihosting_call(h) != ACCESS_OK) goto suspended;
     now += 1;
     NEXT_SLOT();

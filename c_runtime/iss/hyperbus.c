@@ -44,8 +44,8 @@ static int start(struct platform *platform, int context, int to_l3, uint64_t cyc
   struct hyperbus *bus = &platform->hyperbus;
   const uint32_t *registers = bus->context[context];
   const struct config *config = &platform->config;
-  uint64_t millicycles = (uint64_t)(to_l3 ? config->l3_write_millicycles_per_byte : config->l3_read_millicycles_per_byte);
-  uint64_t setup = (uint64_t)(to_l3 ? config->l3_write_setup : config->l3_read_setup);
+  uint64_t millicycles = (uint64_t)(to_l3 ? config->memory_l3_write_millicycles_per_byte : config->memory_l3_read_millicycles_per_byte);
+  uint64_t setup = (uint64_t)(to_l3 ? config->memory_l3_write_setup : config->memory_l3_read_setup);
   struct hyperbus_transfer *transfer = &bus->queue[bus->count];
   const char *problem = NULL;
   if (!(bus->clock_enable >> PERIPHERAL & 1)) problem = "HyperBus transfer while its clock (bit 4 of 0x1A102000) is off";
@@ -112,8 +112,8 @@ static void move(struct platform *platform, const struct hyperbus_transfer *t) {
     if (t->l3_2d && bytes > t->l3_line - done % t->l3_line) bytes = t->l3_line - done % t->l3_line;
     if (t->l2_2d && bytes > t->l2_line - done % t->l2_line) bytes = t->l2_line - done % t->l2_line;
     pointer = memory_pointer(platform, l2, bytes);
-    if (!pointer || pointer < platform->l2 || pointer >= platform->l2 + platform->config.l2_size ||
-        (uint64_t)l3 + bytes > (uint64_t)platform->config.l3_size) {
+    if (!pointer || pointer < platform->l2 || pointer >= platform->l2 + platform->config.memory_l2_size ||
+        (uint64_t)l3 + bytes > (uint64_t)platform->config.memory_l3_size) {
       platform_fault(platform, FAULT_ACCESS, NULL, pointer ? l3 : l2, "HyperBus transfer of %u bytes leaves L2 or L3",
                      (unsigned)t->bytes);
       return;

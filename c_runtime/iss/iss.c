@@ -22,48 +22,48 @@ static void set_up_hart(struct platform *platform, uint32_t index) {
   hart->index = index;
   hart->bit = 1u << index;
   if (platform->snitch) hart->snitch_core = &platform->snitch->core[index];
-  hart->is_controller = !platform->snitch && index == (uint32_t)config->cores;
+  hart->is_controller = !platform->snitch && index == (uint32_t)config->cluster_cores;
   hart->hart_id = hart->is_controller ? (uint32_t)config->controller_hart_id : index;
   hart->has_own_clock = hart->is_controller && config->soc_clock_numerator != config->soc_clock_denominator;
-  hart->has_float = (hart->is_controller ? config->isa_float_controller : config->isa_float_cluster) != 0;
-  hart->taken_cost = (uint32_t)(1 + config->branch_taken_penalty);
-  hart->jump_cost = (uint32_t)(1 + config->jump_penalty);
+  hart->has_float = (hart->is_controller ? config->controller_isa_single_float : config->cluster_isa_single_float) != 0;
+  hart->taken_cost = (uint32_t)(1 + config->timing_branch_taken_penalty);
+  hart->jump_cost = (uint32_t)(1 + config->timing_jump_penalty);
   hart->loop[0].warm_epoch = hart->loop[1].warm_epoch = NEVER;
   if (hart->is_controller) {
     hart->fast_memory = platform->l2;
     hart->written = platform->written.map[MEMORY_L2];
-    hart->fast_base = (uint32_t)config->l2_base;
-    hart->fast_words = config->controller_l2_cycles == 1 ? (uint32_t)config->l2_size / 4 : 0;
+    hart->fast_base = (uint32_t)config->memory_l2_base;
+    hart->fast_words = config->memory_l2_controller_latency == 1 ? (uint32_t)config->memory_l2_size / 4 : 0;
   } else {
     hart->fast_memory = platform->l1;
     hart->written = platform->written.map[MEMORY_L1];
-    hart->fast_base = (uint32_t)config->l1_base; /* the alias at 0 takes the general path */
-    hart->fast_words = (uint32_t)config->l1_size / 4;
-    hart->bank_free = config->l1_conflicts ? platform->l1_bank_free : NULL;
-    hart->bank_mask = (uint32_t)config->l1_banks - 1;
-    hart->slack = (uint64_t)config->ordering_slack_cycles;
-    if (config->float_units) hart->float_unit = &platform->float_unit_free[index % (uint32_t)config->float_units];
-    if (config->float_dividers)
-      hart->float_divider = &platform->float_divider_free[index % (uint32_t)config->float_dividers];
+    hart->fast_base = (uint32_t)config->memory_l1_base; /* the alias at 0 takes the general path */
+    hart->fast_words = (uint32_t)config->memory_l1_size / 4;
+    hart->bank_free = config->memory_l1_conflicts ? platform->l1_bank_free : NULL;
+    hart->bank_mask = (uint32_t)config->memory_l1_banks - 1;
+    hart->slack = (uint64_t)config->timing_ordering_slack;
+    if (config->cluster_float_units) hart->float_unit = &platform->float_unit_free[index % (uint32_t)config->cluster_float_units];
+    if (config->cluster_float_dividers)
+      hart->float_divider = &platform->float_divider_free[index % (uint32_t)config->cluster_float_dividers];
   }
 }
 
 static int allocate(struct platform *platform) {
   const struct config *config = &platform->config;
-  platform->hart_count = (uint32_t)config->cores + 1;
-  platform->l1 = calloc(1, (size_t)config->l1_size);
-  platform->l2 = calloc(1, (size_t)config->l2_size);
-  platform->weight = calloc(1, (size_t)config->weight_size + 1);
-  platform->l3 = calloc(1, (size_t)config->l3_size + 1);
+  platform->hart_count = (uint32_t)config->cluster_cores + 1;
+  platform->l1 = calloc(1, (size_t)config->memory_l1_size);
+  platform->l2 = calloc(1, (size_t)config->memory_l2_size);
+  platform->weight = calloc(1, (size_t)config->memory_weight_size + 1);
+  platform->l3 = calloc(1, (size_t)config->memory_l3_size + 1);
   platform->harts = calloc(platform->hart_count, sizeof(struct hart));
-  platform->peripherals.l1_map = calloc(1, (size_t)config->l1_size / 4 + 1);
+  platform->peripherals.l1_map = calloc(1, (size_t)config->memory_l1_size / 4 + 1);
   if (!platform->l1 || !platform->l2 || !platform->weight || !platform->l3 || !platform->harts ||
       !platform->peripherals.l1_map)
     return -1;
   platform->region[REGION_L1].memory = platform->l1;
-  platform->region[REGION_L1].bytes = (uint32_t)config->l1_size;
+  platform->region[REGION_L1].bytes = (uint32_t)config->memory_l1_size;
   platform->region[REGION_L2].memory = platform->l2;
-  platform->region[REGION_L2].bytes = (uint32_t)config->l2_size;
+  platform->region[REGION_L2].bytes = (uint32_t)config->memory_l2_size;
   for (uint32_t r = 0; r < REGION_COUNT; r++) {
     struct code_region *region = &platform->region[r];
     /* Only the pages that hold executed code are ever touched. */
@@ -77,20 +77,14 @@ static int allocate(struct platform *platform) {
 struct platform *iss_create(const char *const *names, const int64_t *values, size_t count, char *error,
                             size_t error_bytes) {
   struct platform *platform = calloc(1, sizeof *platform);
-  const char *problem;
   if (!platform) return NULL;
-  config_defaults(&platform->config);
-  for (size_t i = 0; i < count; i++) {
-    if (config_set(&platform->config, names[i], values[i]) == 0) continue;
-    snprintf(error, error_bytes, "unknown setting '%s'", names[i]);
+  if (config_read(&platform->config, names, values, count, error, error_bytes)) {
     free(platform);
     return NULL;
   }
-  problem = config_check(&platform->config);
-  if (problem || allocate(platform)) {
-    snprintf(error, error_bytes, "%s", problem ? problem : "out of memory");
-    if (problem) free(platform);
-    else iss_destroy(platform);
+  if (allocate(platform)) {
+    snprintf(error, error_bytes, "out of memory");
+    iss_destroy(platform);
     return NULL;
   }
   platform->run = platform->config.observe ? execute_observed : execute;
@@ -102,11 +96,11 @@ struct platform *iss_create(const char *const *names, const int64_t *values, siz
   }
   for (uint32_t i = 0; i < platform->hart_count; i++) set_up_hart(platform, i);
   if (!platform->snitch) dma_create(platform);
-  platform->controller_cache_enabled = platform->config.controller_icache_enabled != 0;
+  platform->controller_cache_enabled = platform->config.icache_controller_enabled != 0;
   caches_create(platform);
   platform->wheel_base = 1; /* cycle 0 means "before the run" to the scheduler */
   platform->far_cycle = NEVER;
-  while (platform->config.rotating_priority && platform->rotation_mask + 1 < (uint32_t)platform->config.cores)
+  while (platform->config.timing_rotating_priority && platform->rotation_mask + 1 < (uint32_t)platform->config.cluster_cores)
     platform->rotation_mask = 2 * platform->rotation_mask + 1;
   platform->timers[0].is_cluster = 1;
   platform->timers[1].first_interrupt = 10;
@@ -163,7 +157,7 @@ int iss_write(struct platform *platform, uint32_t address, const uint8_t *data, 
 }
 
 int iss_l3(struct platform *platform, uint32_t offset, uint8_t *data, uint64_t bytes, int is_write) {
-  if (offset + bytes > (uint64_t)platform->config.l3_size) return -1;
+  if (offset + bytes > (uint64_t)platform->config.memory_l3_size) return -1;
   if (is_write) memcpy(platform->l3 + offset, data, bytes);
   else memcpy(data, platform->l3 + offset, bytes);
   return 0;
@@ -192,7 +186,7 @@ int iss_set_host_words(struct platform *platform, uint32_t tohost, uint32_t from
 }
 
 int iss_start(struct platform *platform, uint32_t core, uint32_t pc) {
-  uint64_t boot = platform->snitch ? (uint64_t)platform->config.boot_cycles : 0;
+  uint64_t boot = platform->snitch ? (uint64_t)platform->config.scoreboard_boot : 0;
   if (core >= platform->hart_count || platform->harts[core].state != HART_OFF) return -1;
   if (platform->snitch) platform->harts[core].x[10] = platform->harts[core].hart_id; /* by the boot code */
   platform_start_hart(platform, &platform->harts[core], pc, platform->wheel_base + boot);
@@ -297,8 +291,8 @@ void iss_core_counters(const struct platform *platform, uint32_t core, uint64_t 
   *values++ = hart->state == HART_OFF ? 0 : end + asleep - hart->start_cycle;
   *values++ = hart->state == HART_OFF ? 0 : instructions_retired(hart, hart->now);
   *values++ = active_cycles(hart, hart->now);
-  *values++ = hart->count.taken_branches * (uint64_t)platform->config.branch_taken_penalty;
-  *values++ = hart->count.jumps * (uint64_t)platform->config.jump_penalty;
+  *values++ = hart->count.taken_branches * (uint64_t)platform->config.timing_branch_taken_penalty;
+  *values++ = hart->count.jumps * (uint64_t)platform->config.timing_jump_penalty;
 #define HART_COUNTER(name) *values++ = count.name;
   HART_COUNTERS(HART_COUNTER)
 #undef HART_COUNTER

@@ -72,7 +72,7 @@ enum tail_status build_tail(struct hart *hart, struct slot *end) {
   if ((flags & (LOADS_X | LOADS_F)) && hart->loop[0].end_ip == end && hart->loop[0].start_ip &&
       hart->loop[0].start_ip->op != OP_decode) {
     uint32_t stall = op_reads(hart->loop[0].start_ip, end->rd, (flags & LOADS_F) != 0)
-                         ? (uint32_t)hart->platform->config.load_use_stall : 0;
+                         ? (uint32_t)hart->platform->config.timing_load_use_stall : 0;
     tail[0].cost += (stall - end->stall);
     tail[0].stall = (uint16_t)stall;
   }
@@ -85,9 +85,9 @@ enum tail_status build_tail(struct hart *hart, struct slot *end) {
 }
 
 uint64_t divide_cycles(const struct platform *platform, uint32_t divisor_magnitude) {
-  if (!platform->config.divide_steps) return (uint64_t)platform->config.divide_base_cycles;
+  if (!platform->config.timing_divide_steps) return (uint64_t)platform->config.timing_divide_base;
   uint64_t zeros = divisor_magnitude ? (uint64_t)__builtin_clz(divisor_magnitude) : 32;
-  return zeros + (uint64_t)platform->config.divide_base_cycles;
+  return zeros + (uint64_t)platform->config.timing_divide_base;
 }
 
 /* The controller wakes on a pending unmasked interrupt, a cluster core on a pending unmasked event. */

@@ -20,14 +20,14 @@ struct target {
 };
 
 /* What a core without a cluster sees: its memories, and registers of engines wherever they are. */
-static struct target resolve_alone(struct platform *platform, uint32_t address) {
+static struct target resolve_bare(struct platform *platform, uint32_t address) {
   const struct config *config = &platform->config;
-  struct target target = {PLACE_NOWHERE, address - (uint32_t)config->l1_base};
-  if (target.offset < config->l1_size) {
+  struct target target = {PLACE_NOWHERE, address - (uint32_t)config->memory_l1_base};
+  if (target.offset < config->memory_l1_size) {
     target.place = PLACE_L1;
-  } else if (address - (uint32_t)config->l2_base < config->l2_size) {
+  } else if (address - (uint32_t)config->memory_l2_base < config->memory_l2_size) {
     target.place = PLACE_L2;
-    target.offset = address - (uint32_t)config->l2_base;
+    target.offset = address - (uint32_t)config->memory_l2_base;
   } else if (peripheral_at(platform, address)) {
     target.place = PLACE_CLUSTER_REGISTER;
     target.offset -= CLUSTER_PERIPHERALS;
@@ -39,26 +39,26 @@ static struct target resolve(const struct hart *hart, uint32_t address) {
   const struct config *config = &hart->platform->config;
   struct target target = {PLACE_NOWHERE, 0};
   uint32_t offset;
-  if (config->alone) return resolve_alone(hart->platform, address);
+  if (config->bare) return resolve_bare(hart->platform, address);
   if (hart->is_controller) {
-    if (address < 0x8000 && address < config->l2_private_bytes) address += (uint32_t)config->l2_base;
+    if (address < 0x8000 && address < config->memory_l2_private_bytes) address += (uint32_t)config->memory_l2_base;
   } else if (address < CORE_ALIAS_END) {
-    address += (uint32_t)config->l1_base;
+    address += (uint32_t)config->memory_l1_base;
   }
-  offset = address - (uint32_t)config->l1_base;
-  if (offset < config->l1_size) {
+  offset = address - (uint32_t)config->memory_l1_base;
+  if (offset < config->memory_l1_size) {
     target.place = PLACE_L1;
-  } else if (offset - TEST_AND_SET < config->l1_size) {
+  } else if (offset - TEST_AND_SET < config->memory_l1_size) {
     target.place = PLACE_TEST_AND_SET;
     offset -= TEST_AND_SET;
   } else if (offset >= CLUSTER_PERIPHERALS && offset < CLUSTER_PERIPHERALS_END) {
     offset -= CLUSTER_PERIPHERALS;
     target.place = offset >= CORE_PORTS && offset < CORE_PORTS_END ? PLACE_CORE_PORT : PLACE_CLUSTER_REGISTER;
-  } else if (address - (uint32_t)config->weight_base < config->weight_size) {
-    offset = address - (uint32_t)config->weight_base;
+  } else if (address - (uint32_t)config->memory_weight_base < config->memory_weight_size) {
+    offset = address - (uint32_t)config->memory_weight_base;
     target.place = PLACE_WEIGHT;
-  } else if (address - (uint32_t)config->l2_base < config->l2_size) {
-    offset = address - (uint32_t)config->l2_base;
+  } else if (address - (uint32_t)config->memory_l2_base < config->memory_l2_size) {
+    offset = address - (uint32_t)config->memory_l2_base;
     target.place = PLACE_L2;
   } else if (address >= APB_BASE && address < APB_END) {
     offset = address - APB_BASE;
@@ -71,15 +71,15 @@ static struct target resolve(const struct hart *hart, uint32_t address) {
 static uint64_t latency(const struct hart *hart, enum place place) {
   const struct config *config = &hart->platform->config;
   if (hart->is_controller)
-    return (uint64_t)(place == PLACE_L2       ? config->controller_l2_cycles
-                      : place == PLACE_APB    ? config->controller_apb_cycles
-                      : place == PLACE_WEIGHT ? config->controller_weight_cycles
-                                              : config->controller_cluster_cycles);
+    return (uint64_t)(place == PLACE_L2       ? config->memory_l2_controller_latency
+                      : place == PLACE_APB    ? config->timing_controller_apb
+                      : place == PLACE_WEIGHT ? config->memory_weight_controller_latency
+                                              : config->memory_l1_controller_latency);
   switch (place) {
-    case PLACE_L2: return (uint64_t)config->core_l2_cycles;
-    case PLACE_APB: return (uint64_t)config->core_apb_cycles;
-    case PLACE_WEIGHT: return (uint64_t)config->core_weight_cycles;
-    case PLACE_CLUSTER_REGISTER: return (uint64_t)config->core_peripheral_cycles;
+    case PLACE_L2: return (uint64_t)config->memory_l2_latency;
+    case PLACE_APB: return (uint64_t)config->timing_apb;
+    case PLACE_WEIGHT: return (uint64_t)config->memory_weight_latency;
+    case PLACE_CLUSTER_REGISTER: return (uint64_t)config->timing_peripheral;
     default: return 1;
   }
 }
@@ -103,14 +103,14 @@ static uint8_t *memory_of(struct hart *hart, struct target target, uint32_t size
   switch (target.place) {
     case PLACE_L1:
     case PLACE_TEST_AND_SET:
-      if (platform->config.l1_conflicts)
-        take_bank(hart, platform->l1_bank_free, (uint32_t)platform->config.l1_banks, target.offset);
+      if (platform->config.memory_l1_conflicts)
+        take_bank(hart, platform->l1_bank_free, (uint32_t)platform->config.memory_l1_banks, target.offset);
       if (platform->peripherals.l1_claims)
         check_race(platform, (int)hart->index, TVM_PULP_PORT_L1, target.offset, size, is_write, cycle);
       return platform->l1 + target.offset;
     case PLACE_L2:
-      if (platform->config.l2_conflicts)
-        take_bank(hart, platform->l2_bank_free, (uint32_t)platform->config.l2_banks, target.offset);
+      if (platform->config.memory_l2_conflicts)
+        take_bank(hart, platform->l2_bank_free, (uint32_t)platform->config.memory_l2_banks, target.offset);
       return platform->l2 + target.offset;
     default:
       if (platform->peripherals.claim_count)
@@ -162,12 +162,12 @@ static int check_register_access(struct hart *hart, uint32_t address, uint32_t s
 static void observe(struct hart *hart, struct target target, uint32_t size, int is_second, int is_write, uint32_t value) {
   struct platform *platform = hart->platform;
   const struct config *config = &platform->config;
-  const uint32_t bases[] = {[PLACE_L1] = (uint32_t)config->l1_base,
-                            [PLACE_TEST_AND_SET] = (uint32_t)config->l1_base,
-                            [PLACE_L2] = (uint32_t)config->l2_base,
-                            [PLACE_WEIGHT] = (uint32_t)config->weight_base,
-                            [PLACE_CORE_PORT] = (uint32_t)config->l1_base + CLUSTER_PERIPHERALS,
-                            [PLACE_CLUSTER_REGISTER] = (uint32_t)config->l1_base + CLUSTER_PERIPHERALS,
+  const uint32_t bases[] = {[PLACE_L1] = (uint32_t)config->memory_l1_base,
+                            [PLACE_TEST_AND_SET] = (uint32_t)config->memory_l1_base,
+                            [PLACE_L2] = (uint32_t)config->memory_l2_base,
+                            [PLACE_WEIGHT] = (uint32_t)config->memory_weight_base,
+                            [PLACE_CORE_PORT] = (uint32_t)config->memory_l1_base + CLUSTER_PERIPHERALS,
+                            [PLACE_CLUSTER_REGISTER] = (uint32_t)config->memory_l1_base + CLUSTER_PERIPHERALS,
                             [PLACE_APB] = APB_BASE};
   uint32_t address = bases[target.place] + target.offset;
   observer_access(platform, (int)hart->index, address, size, is_write, cluster_cycle(hart, hart->now));
@@ -262,17 +262,17 @@ int memory_store(struct hart *hart, uint32_t address, uint32_t size, uint32_t va
 int iss_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes) {
   if (platform->snitch) return snitch_register_space(platform, number, base, bytes);
   if (number > 1) return -1;
-  *base = number ? APB_BASE : (uint32_t)platform->config.l1_base + CLUSTER_PERIPHERALS;
+  *base = number ? APB_BASE : (uint32_t)platform->config.memory_l1_base + CLUSTER_PERIPHERALS;
   *bytes = number ? APB_END - APB_BASE : CLUSTER_PERIPHERALS_END - CLUSTER_PERIPHERALS;
   return 0;
 }
 
 uint8_t *memory_pointer(struct platform *platform, uint32_t address, uint64_t bytes) {
   const struct config *config = &platform->config;
-  uint64_t l1 = address - (uint32_t)config->l1_base, l2 = address - (uint32_t)config->l2_base;
-  uint64_t weight = address - (uint32_t)config->weight_base;
-  if (l1 + bytes <= (uint64_t)config->l1_size) return platform->l1 + l1;
-  if (l2 + bytes <= (uint64_t)config->l2_size) return platform->l2 + l2;
-  if (weight + bytes <= (uint64_t)config->weight_size) return platform->weight + weight;
+  uint64_t l1 = address - (uint32_t)config->memory_l1_base, l2 = address - (uint32_t)config->memory_l2_base;
+  uint64_t weight = address - (uint32_t)config->memory_weight_base;
+  if (l1 + bytes <= (uint64_t)config->memory_l1_size) return platform->l1 + l1;
+  if (l2 + bytes <= (uint64_t)config->memory_l2_size) return platform->l2 + l2;
+  if (weight + bytes <= (uint64_t)config->memory_weight_size) return platform->weight + weight;
   return NULL;
 }

@@ -109,10 +109,10 @@ void note_access(struct hart *hart, uint32_t address, uint32_t bytes, int is_wri
 /* Note of the half-word at an address, or NULL. */
 static uint8_t *note_at(struct platform *platform, uint32_t address) {
   const struct config *config = &platform->config;
-  uint32_t l1 = address - (uint32_t)config->l1_base, l2 = address - (uint32_t)config->l2_base;
+  uint32_t l1 = address - (uint32_t)config->memory_l1_base, l2 = address - (uint32_t)config->memory_l2_base;
   if (!config->observe || address % 2) return NULL;
-  if (l1 < config->l1_size) return platform->observer.notes[REGION_L1] + l1 / 2;
-  if (l2 < config->l2_size) return platform->observer.notes[REGION_L2] + l2 / 2;
+  if (l1 < config->memory_l1_size) return platform->observer.notes[REGION_L1] + l1 / 2;
+  if (l2 < config->memory_l2_size) return platform->observer.notes[REGION_L2] + l2 / 2;
   return NULL;
 }
 

@@ -14,15 +14,15 @@ static uint8_t *system_memory(void *context, enum tvm_pulp_port port, uint32_t a
   const struct config *config = &platform->config;
   uint64_t offset = address;
   if (port == TVM_PULP_PORT_WEIGHT)
-    return offset + bytes <= (uint64_t)config->weight_size ? platform->weight + offset : NULL;
+    return offset + bytes <= (uint64_t)config->memory_weight_size ? platform->weight + offset : NULL;
   offset &= 0xfffff; /* every alias of L1 differs only above bit 19 */
-  if (address - (uint32_t)config->l1_base >= 0x200000 && address >= 0x200000) return NULL;
-  return offset + bytes <= (uint64_t)config->l1_size ? platform->l1 + offset : NULL;
+  if (address - (uint32_t)config->memory_l1_base >= 0x200000 && address >= 0x200000) return NULL;
+  return offset + bytes <= (uint64_t)config->memory_l1_size ? platform->l1 + offset : NULL;
 }
 
 static void rebuild_map(struct platform *platform) {
   struct peripherals *all = &platform->peripherals;
-  if (all->l1_claims) memset(all->l1_map, 0, (size_t)platform->config.l1_size / 4);
+  if (all->l1_claims) memset(all->l1_map, 0, (size_t)platform->config.memory_l1_size / 4);
   all->l1_claims = 0;
   for (uint32_t i = 0; i < all->claim_count; i++) {
     const struct claim *claim = &all->claims[i];
@@ -62,7 +62,7 @@ static void check_claim(struct peripheral *self, struct claim *made) {
 
 /* What a job reads is looked at when it begins, what it writes when it ends. */
 static void observe(struct platform *platform, const struct claim *claim, uint64_t cycle) {
-  uint32_t base = (uint32_t)(claim->port == TVM_PULP_PORT_L1 ? platform->config.l1_base : platform->config.weight_base);
+  uint32_t base = (uint32_t)(claim->port == TVM_PULP_PORT_L1 ? platform->config.memory_l1_base : platform->config.memory_weight_base);
   if (platform->config.observe)
     agent_access(platform, AGENT_ENGINE, base + claim->address, claim->bytes, claim->is_write, cycle);
 }
@@ -132,7 +132,7 @@ static void system_release(void *context) {
 
 static uint64_t system_take_banks(void *context, uint32_t address, uint32_t bytes, uint64_t cycle) {
   struct platform *platform = ((struct peripheral *)context)->platform;
-  uint32_t mask = (uint32_t)platform->config.l1_banks - 1, last = (address + bytes - 1) / 4;
+  uint32_t mask = (uint32_t)platform->config.memory_l1_banks - 1, last = (address + bytes - 1) / 4;
   uint64_t latest = cycle;
   if (platform->snitch) return snitch_take_banks(platform, address, bytes, cycle);
   for (uint32_t word = address / 4; word <= last; word++) {
@@ -196,7 +196,7 @@ int peripherals_add(struct platform *platform, const char *path, uint32_t base, 
   item->system.memory = system_memory;
   item->system.claim = system_claim;
   item->system.release = system_release;
-  item->system.take_banks = platform->config.l1_conflicts && bank_port ? system_take_banks : NULL;
+  item->system.take_banks = platform->config.memory_l1_conflicts && bank_port ? system_take_banks : NULL;
   item->system.raise = system_raise;
   item->system.fault = system_fault;
   error[0] = 0;

@@ -17,13 +17,13 @@ uint64_t local_cycle(const struct hart *hart, uint64_t cluster) {
 /* Where code at an address lives, or -1. */
 static int find_region(const struct hart *hart, uint32_t pc, uint32_t *base) {
   const struct config *config = &hart->platform->config;
-  uint32_t l1 = (uint32_t)config->l1_base, l2 = (uint32_t)config->l2_base;
-  if (pc - l2 < config->l2_size) { *base = l2; return REGION_L2; }
-  if (pc - l1 < config->l1_size) { *base = l1; return REGION_L1; }
+  uint32_t l1 = (uint32_t)config->memory_l1_base, l2 = (uint32_t)config->memory_l2_base;
+  if (pc - l2 < config->memory_l2_size) { *base = l2; return REGION_L2; }
+  if (pc - l1 < config->memory_l1_size) { *base = l1; return REGION_L1; }
   *base = 0;
   if (hart->platform->snitch) return -1;
-  if (hart->is_controller && pc < 0x8000 && pc < config->l2_private_bytes) return REGION_L2;
-  if (!hart->is_controller && pc < config->l1_size) return REGION_L1;
+  if (hart->is_controller && pc < 0x8000 && pc < config->memory_l2_private_bytes) return REGION_L2;
+  if (!hart->is_controller && pc < config->memory_l1_size) return REGION_L1;
   return -1;
 }
 
@@ -117,7 +117,7 @@ void reset_slots(struct platform *platform) {
 }
 
 void raise_soc_event(struct platform *platform, uint32_t event) {
-  struct hart *controller = &platform->harts[platform->config.cores];
+  struct hart *controller = &platform->harts[platform->config.cluster_cores];
   uint64_t cycle = platform->running ? cluster_cycle(platform->running, platform->running->now) : platform->device_cycle;
   if (event != NO_SOC_EVENT) {
     if (platform->event_fifo_count < 16) platform->event_fifo[platform->event_fifo_count++] = event;
@@ -125,7 +125,7 @@ void raise_soc_event(struct platform *platform, uint32_t event) {
   }
   if (controller->state == HART_ASLEEP && (platform->interrupt_pending & platform->interrupt_mask)) {
     controller->wait.ready = 1;
-    hart_wake(controller, cycle + (uint64_t)platform->config.event_wake_cycles);
+    hart_wake(controller, cycle + (uint64_t)platform->config.events_wake);
   }
 }
 
@@ -177,7 +177,7 @@ uint64_t instructions_retired(const struct hart *hart, uint64_t cycle) {
   uint64_t stalls = count->load_use + count->jump_register + count->multiply_divide + count->l1_conflict +
                     count->external_load_cycles + count->external_store_cycles + count->misaligned + count->icache +
                     count->event_load + count->blocked +
-                    count->taken_branches * (uint64_t)config->branch_taken_penalty +
-                    count->jumps * (uint64_t)config->jump_penalty;
+                    count->taken_branches * (uint64_t)config->timing_branch_taken_penalty +
+                    count->jumps * (uint64_t)config->timing_jump_penalty;
   return active_cycles(hart, cycle) - stalls;
 }

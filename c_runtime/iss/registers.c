@@ -6,7 +6,7 @@ static int inside(uint32_t offset, uint32_t base, uint32_t bytes) { return offse
 /* Cluster control unit: boot addresses and fetch enable act, the rest is storage. */
 static int control_read(struct platform *platform, uint32_t offset, uint32_t *value) {
   uint32_t core = (offset - 0x40) / 4;
-  if (offset >= 0x40 && core < (uint32_t)platform->config.cores) {
+  if (offset >= 0x40 && core < (uint32_t)platform->config.cluster_cores) {
     *value = platform->harts[core].boot_address;
     return ACCESS_OK;
   }
@@ -22,14 +22,14 @@ static int control_read(struct platform *platform, uint32_t offset, uint32_t *va
 static int control_write(struct hart *hart, uint32_t offset, uint64_t cycle, uint32_t value) {
   struct platform *platform = hart->platform;
   uint32_t core = (offset - 0x40) / 4;
-  if (offset >= 0x40 && core < (uint32_t)platform->config.cores) {
+  if (offset >= 0x40 && core < (uint32_t)platform->config.cluster_cores) {
     platform->harts[core].boot_address = value;
     return ACCESS_OK;
   }
   switch (offset) {
     case 0x08:
       platform->fetch_enable = value;
-      for (uint32_t i = 0; i < (uint32_t)platform->config.cores; i++)
+      for (uint32_t i = 0; i < (uint32_t)platform->config.cluster_cores; i++)
         if ((value >> i & 1) && platform->harts[i].state == HART_OFF)
           platform_start_hart(platform, &platform->harts[i], platform->harts[i].boot_address, cycle + 1);
       return ACCESS_OK;
@@ -131,10 +131,10 @@ int register_read(struct hart *hart, int apb, uint32_t offset, uint64_t cycle, u
     return event_global_read(hart, offset - EVENT_UNIT, cycle, value);
   if (offset == CLUSTER_ICACHE) { *value = (uint32_t)platform->shared_cache.enabled; return ACCESS_OK; }
   if (inside(offset, DMA_GLOBAL, 0x400)) return dma_read(hart, DMA_PORTS - 1, offset - DMA_GLOBAL, cycle, value);
-  peripheral = peripheral_at(platform, (uint32_t)platform->config.l1_base + 0x200000 + offset);
+  peripheral = peripheral_at(platform, (uint32_t)platform->config.memory_l1_base + 0x200000 + offset);
   if (!peripheral) return ACCESS_NOWHERE;
   *value = peripheral->model->read(peripheral->self,
-                                   (uint32_t)platform->config.l1_base + 0x200000 + offset - peripheral->base,
+                                   (uint32_t)platform->config.memory_l1_base + 0x200000 + offset - peripheral->base,
                                    hart->index, cycle);
   return ACCESS_OK;
 }
@@ -163,10 +163,10 @@ int register_write(struct hart *hart, int apb, uint32_t offset, uint64_t cycle, 
   }
   if (offset == CLUSTER_ICACHE + 4) { caches_flush(platform, 0); return ACCESS_OK; }
   if (inside(offset, DMA_GLOBAL, 0x400)) return dma_write(hart, DMA_PORTS - 1, offset - DMA_GLOBAL, cycle, value);
-  peripheral = peripheral_at(platform, (uint32_t)platform->config.l1_base + 0x200000 + offset);
+  peripheral = peripheral_at(platform, (uint32_t)platform->config.memory_l1_base + 0x200000 + offset);
   if (!peripheral) return ACCESS_NOWHERE;
   peripheral->model->write(peripheral->self,
-                           (uint32_t)platform->config.l1_base + 0x200000 + offset - peripheral->base, value,
+                           (uint32_t)platform->config.memory_l1_base + 0x200000 + offset - peripheral->base, value,
                            hart->index, cycle);
   /* A job that takes no time is over. */
   if (platform->peripherals.claim_count) drop_claims(platform, cycle);

@@ -34,7 +34,7 @@ int snitch_arrive(struct hart *hart) {
   struct platform *platform = hart->platform;
   uint32_t all = (1u << platform->hart_count) - 1;
   /* The access itself takes the last cycle. */
-  uint64_t exit = hart->now + (uint64_t)platform->config.barrier_exit_cycles - 1;
+  uint64_t exit = hart->now + (uint64_t)platform->config.scoreboard_barrier_exit - 1;
   if (hart->wait.ready) {
     hart->wait.ready = 0;
     return ACCESS_OK;

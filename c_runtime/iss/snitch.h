@@ -183,8 +183,8 @@ uint64_t snitch_dma_avoid(const struct platform *platform, uint32_t superbank, u
 /* The cycle in which a bank of L1 serves an access that is asked for at `cycle`. */
 static inline uint64_t snitch_take_bank(struct platform *platform, uint32_t offset, uint64_t cycle) {
   struct snitch *snitch = platform->snitch;
-  uint64_t *bank = &snitch->bank_free[offset >> 3 & ((uint32_t)platform->config.l1_banks - 1)];
-  if (!platform->config.l1_conflicts) return cycle;
+  uint64_t *bank = &snitch->bank_free[offset >> 3 & ((uint32_t)platform->config.memory_l1_banks - 1)];
+  if (!platform->config.memory_l1_conflicts) return cycle;
   if (cycle < *bank) cycle = *bank;
   if (UNLIKELY(cycle < snitch->dma.busy_until))
     cycle = snitch_dma_avoid(platform, offset >> 6 & (SNITCH_SUPERBANKS - 1), cycle);

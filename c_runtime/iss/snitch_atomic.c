@@ -37,11 +37,11 @@ int snitch_atomic(struct hart *hart, uint32_t op, uint32_t address, uint32_t ope
   if (!memory) return snitch_settle(hart, address % 4 ? snitch_misaligned(hart, address, 4, 1, " that is atomic and not aligned")
                                                : snitch_nowhere(hart, address, 4, 1));
   if (snitch_resolve(platform, address, &offset) == PLACE_L1) {
-    *answer = snitch_ask_l1(hart, offset, 4, is_store) + (uint64_t)platform->config.atomic_cycles;
-    platform->snitch->bank_free[offset >> 3 & ((uint32_t)platform->config.l1_banks - 1)] +=
-        (uint64_t)platform->config.atomic_cycles;
+    *answer = snitch_ask_l1(hart, offset, 4, is_store) + (uint64_t)platform->config.scoreboard_atomic_extra;
+    platform->snitch->bank_free[offset >> 3 & ((uint32_t)platform->config.memory_l1_banks - 1)] +=
+        (uint64_t)platform->config.scoreboard_atomic_extra;
   } else {
-    *answer = hart->now + (uint64_t)(platform->config.core_l2_cycles + platform->config.atomic_cycles);
+    *answer = hart->now + (uint64_t)(platform->config.memory_l2_latency + platform->config.scoreboard_atomic_extra);
   }
   snitch_observe(hart, address, 4, 0, 0);
   if (is_store && succeeds) snitch_observe(hart, address, 4, 1, 0);

@@ -28,12 +28,12 @@ static void install(struct platform *platform, struct hart *hart, uint32_t globa
 static uint64_t look_up(struct platform *platform, struct hart *hart, uint32_t global, uint64_t cycle, int ahead) {
   const struct config *config = &platform->config;
   struct shared_cache *cache = &platform->shared_cache;
-  uint32_t ways = (uint32_t)config->shared_ways, place = global % (uint32_t)config->shared_sets * ways;
+  uint32_t ways = (uint32_t)config->icache_shared_ways, place = global % (uint32_t)config->icache_shared_sets * ways;
   for (uint32_t way = place; way < place + ways; way++)
     if (cache->tags[way] == global + 1) return cache->ready[way] > cycle ? cache->ready[way] : cycle;
   place += platform->snitch->l1_turn++ % ways;
   cache->tags[place] = global + 1;
-  cache->ready[place] = cycle + (uint64_t)config->icache_refill_cycles;
+  cache->ready[place] = cycle + (uint64_t)config->icache_refill;
   if (!ahead) platform->snitch->core[hart->index].l1_misses++;
   return cache->ready[place];
 }
@@ -50,7 +50,7 @@ uint64_t snitch_fetch(struct hart *hart, uint32_t line, uint32_t count, uint64_t
     core->l0_misses++;
     there = look_up(platform, hart, global, start, 0);
     if (there > start) look_up(platform, hart, global + 1, there, 1);
-    stall = there - cycle + (uint64_t)(jumped && i == line ? config->fetch_jump_cycles : config->fetch_next_cycles);
+    stall = there - cycle + (uint64_t)(jumped && i == line ? config->scoreboard_jump_line : config->scoreboard_next_line);
     install(platform, hart, global);
   }
   hart->count.icache += stall;

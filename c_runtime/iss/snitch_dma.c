@@ -22,8 +22,8 @@ static struct snitch_transfer *at(const struct snitch_dma *dma, uint32_t number)
 static uint32_t beats_of(uint64_t address, uint32_t bytes) { return (uint32_t)((address % BEAT + bytes + BEAT - 1) / BEAT); }
 
 static int is_in_l1(const struct platform *platform, uint64_t address, uint32_t *offset) {
-  *offset = (uint32_t)address - (uint32_t)platform->config.l1_base;
-  return address >> 32 == 0 && *offset < platform->config.l1_size;
+  *offset = (uint32_t)address - (uint32_t)platform->config.memory_l1_base;
+  return address >> 32 == 0 && *offset < platform->config.memory_l1_size;
 }
 
 /* Rows that lie in different places: without strides all are the same. */
@@ -61,11 +61,11 @@ static void set_times(struct platform *platform, struct snitch_transfer *made, u
   uint32_t source = beats_of(made->source, made->bytes), target = beats_of(made->target, made->bytes), offset;
   uint64_t row;
   made->beats = source > target ? source : target;
-  row = made->beats + (made->rows > 1 ? (uint64_t)config->dma_row_cycles : 0);
-  made->start = cycle + (uint64_t)config->dma_startup_cycles;
+  row = made->beats + (made->rows > 1 ? (uint64_t)config->scoreboard_dma_row : 0);
+  made->start = cycle + (uint64_t)config->dma_startup;
   if (!is_in_l1(platform, made->source, &offset)) made->start += (uint64_t)config->dma_l2_read_latency;
-  if (made->start < dma->busy_until + (uint64_t)config->dma_next_cycles)
-    made->start = dma->busy_until + (uint64_t)config->dma_next_cycles;
+  if (made->start < dma->busy_until + (uint64_t)config->scoreboard_dma_next)
+    made->start = dma->busy_until + (uint64_t)config->scoreboard_dma_next;
   made->end = made->start + row * made->rows;
 }
 

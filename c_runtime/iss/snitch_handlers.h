@@ -49,7 +49,7 @@
 
 #define MULTIPLY(name, expression) \
   op_##name:                       \
-  OFFLOAD(multiplier_free, expression, (uint64_t)p->config.multiply_distance, 1);
+  OFFLOAD(multiplier_free, expression, (uint64_t)p->config.scoreboard_multiply, 1);
 
   MULTIPLY(mul, S1 *S2)
   MULTIPLY(mulh, (uint32_t)(((int64_t)(int32_t)S1 * (int32_t)S2) >> 32))
@@ -187,7 +187,7 @@ op_wfi:
 #define DMA_OP(name, action)                                                   \
   op_##name : {                                                                \
     struct snitch_dma *dma = &p->snitch->dma;                                  \
-    if (UNLIKELY(h->index != (uint32_t)p->config.cores)) goto op_illegal;      \
+    if (UNLIKELY(h->index != (uint32_t)p->config.cluster_cores)) goto op_illegal;      \
     ISSUE();                                                                   \
     action;                                                                    \
     NEXT();                                                                    \
@@ -202,7 +202,7 @@ op_wfi:
   op_##name : {                                                                              \
     uint64_t taken;                                                                          \
     uint32_t id = 0;                                                                         \
-    if (UNLIKELY(h->index != (uint32_t)p->config.cores)) goto op_illegal;                    \
+    if (UNLIKELY(h->index != (uint32_t)p->config.cluster_cores)) goto op_illegal;                    \
     ISSUE();                                                                                 \
     IN_TURN();                                                                               \
     SAVE();                                                                                  \
@@ -214,7 +214,7 @@ op_wfi:
     limit = p->limit;                                                                        \
     STALL_UNTIL(taken, blocked);                                                             \
     RD = id;                                                                                 \
-    snitch_expect(c, ip->rd, now + (uint64_t)p->config.offload_distance, now);               \
+    snitch_expect(c, ip->rd, now + (uint64_t)p->config.scoreboard_offload, now);               \
     NEXT();                                                                                  \
   }
 
@@ -223,11 +223,11 @@ op_wfi:
 
 #define DMA_STATUS(name, number)                                                             \
   op_##name : {                                                                              \
-    if (UNLIKELY(h->index != (uint32_t)p->config.cores)) goto op_illegal;                    \
+    if (UNLIKELY(h->index != (uint32_t)p->config.cluster_cores)) goto op_illegal;                    \
     ISSUE();                                                                                 \
     IN_TURN();                                                                               \
     RD = snitch_dma_status(p, (number), now);                                                \
-    snitch_expect(c, ip->rd, now + (uint64_t)p->config.offload_distance, now);               \
+    snitch_expect(c, ip->rd, now + (uint64_t)p->config.scoreboard_offload, now);               \
     NEXT();                                                                                  \
   }
 

@@ -21,7 +21,7 @@
     if (UNLIKELY(answer_ <= c->answered)) answer_ = c->answered + 1;                      \
     c->answered = answer_;                                                                \
     c->operation[c->oldest] = answer_;                                                    \
-    c->oldest = c->oldest + 1 == (uint32_t)p->config.memory_operations ? 0 : c->oldest + 1; \
+    c->oldest = c->oldest + 1 == (uint32_t)p->config.scoreboard_memory_operations ? 0 : c->oldest + 1; \
   } while (0)
 
 #define ASK_L1(bytes, is_write)                                                           \
@@ -32,7 +32,7 @@
       check_race(p, (int)h->index, TVM_PULP_PORT_L1, offset, bytes, is_write, now);       \
     c->congested += served_ - asked_;                                                     \
     c->port_free = served_ + 1;                                                           \
-    answer_ = served_ + (uint64_t)p->config.load_distance;                                \
+    answer_ = served_ + (uint64_t)p->config.scoreboard_load;                                \
   } while (0)
 
 #define IN_L1(type) ((offset >> 2) < h->fast_words && (offset & (sizeof(type) - 1)) == 0)

@@ -14,23 +14,23 @@ enum { CLUSTER_WINDOW = 0x50000, PERIPHERALS_AT = 0x20000, ZERO_AT = 0x30000, EN
 
 enum snitch_place snitch_resolve(const struct platform *platform, uint32_t address, uint32_t *offset) {
   const struct config *config = &platform->config;
-  uint32_t inside = address - (uint32_t)config->l1_base;
+  uint32_t inside = address - (uint32_t)config->memory_l1_base;
   if (inside - ALIAS_DISTANCE < CLUSTER_WINDOW) inside -= ALIAS_DISTANCE;
   *offset = inside;
-  if (inside < config->l1_size) return PLACE_L1;
+  if (inside < config->memory_l1_size) return PLACE_L1;
   if (inside < CLUSTER_WINDOW) {
     if (inside >= ENGINES_AT) return PLACE_ENGINE;
     if (inside >= ZERO_AT) return PLACE_ZERO;
     *offset = inside - PERIPHERALS_AT;
     return inside >= PERIPHERALS_AT ? PLACE_REGISTER : PLACE_NOWHERE;
   }
-  *offset = address - (uint32_t)config->l2_base;
-  if (*offset < config->l2_size) return PLACE_OUTSIDE;
+  *offset = address - (uint32_t)config->memory_l2_base;
+  if (*offset < config->memory_l2_size) return PLACE_OUTSIDE;
   return address - CLINT < 4 ? PLACE_CLINT : PLACE_NOWHERE;
 }
 
 uint32_t snitch_address(const struct platform *platform, uint32_t address) {
-  uint32_t inside = address - (uint32_t)platform->config.l1_base;
+  uint32_t inside = address - (uint32_t)platform->config.memory_l1_base;
   return inside - ALIAS_DISTANCE < CLUSTER_WINDOW ? address - ALIAS_DISTANCE : address;
 }
 
@@ -47,7 +47,7 @@ void snitch_observe(struct hart *hart, uint32_t address, uint32_t size, int is_w
 /* Registers of the cluster with its accelerators, and those of interrupts. */
 int snitch_register_space(const struct platform *platform, uint32_t number, uint32_t *base, uint32_t *bytes) {
   if (number > 1) return -1;
-  *base = number ? CLINT : (uint32_t)platform->config.l1_base + PERIPHERALS_AT;
+  *base = number ? CLINT : (uint32_t)platform->config.memory_l1_base + PERIPHERALS_AT;
   *bytes = number ? 4 : CLUSTER_WINDOW - PERIPHERALS_AT;
   return 0;
 }
@@ -59,8 +59,8 @@ uint8_t *snitch_memory(struct platform *platform, uint32_t address, uint64_t byt
   const struct config *config = &platform->config;
   uint32_t offset;
   switch (snitch_resolve(platform, address, &offset)) {
-    case PLACE_L1: return offset + bytes <= (uint64_t)config->l1_size ? platform->l1 + offset : NULL;
-    case PLACE_OUTSIDE: return offset + bytes <= (uint64_t)config->l2_size ? platform->l2 + offset : NULL;
+    case PLACE_L1: return offset + bytes <= (uint64_t)config->memory_l1_size ? platform->l1 + offset : NULL;
+    case PLACE_OUTSIDE: return offset + bytes <= (uint64_t)config->memory_l2_size ? platform->l2 + offset : NULL;
     case PLACE_ZERO: return !is_write && offset - ZERO_AT + bytes <= sizeof zeros ? zeros + (offset - ZERO_AT) : NULL;
     default: return NULL;
   }
@@ -69,7 +69,7 @@ uint8_t *snitch_memory(struct platform *platform, uint32_t address, uint64_t byt
 /* All banks of an accelerator's access serve it in the same cycle; those that could serve it earlier did so in vain. */
 uint64_t snitch_take_banks(struct platform *platform, uint32_t address, uint32_t bytes, uint64_t cycle) {
   struct snitch *snitch = platform->snitch;
-  uint32_t mask = (uint32_t)platform->config.l1_banks - 1, first = address >> 3, last = (address + bytes - 1) >> 3;
+  uint32_t mask = (uint32_t)platform->config.memory_l1_banks - 1, first = address >> 3, last = (address + bytes - 1) >> 3;
   if (last - first > mask) last = first + mask; /* no bank twice */
   for (uint64_t now = cycle;; now++) {
     int granted = 1;
@@ -118,7 +118,7 @@ uint64_t snitch_ask_l1(struct hart *hart, uint32_t offset, uint32_t size, int is
     check_race(platform, (int)hart->index, TVM_PULP_PORT_L1, offset, size, is_write, hart->now);
   core->congested += served - asked;
   core->port_free = served + 1;
-  return served + (uint64_t)platform->config.load_distance;
+  return served + (uint64_t)platform->config.scoreboard_load;
 }
 
 int snitch_settle(struct hart *hart, int status) {
@@ -130,7 +130,7 @@ int snitch_settle(struct hart *hart, int status) {
 }
 
 static struct peripheral *engine_at(struct platform *platform, uint32_t offset, uint32_t *inside) {
-  uint32_t address = (uint32_t)platform->config.l1_base + offset;
+  uint32_t address = (uint32_t)platform->config.memory_l1_base + offset;
   struct peripheral *found = peripheral_at(platform, address);
   if (found) *inside = address - found->base;
   return found;
@@ -152,7 +152,7 @@ static int load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *va
       *answer = snitch_ask_l1(hart, offset, size, 0);
       return ACCESS_OK;
     case PLACE_REGISTER:
-      *answer = hart->now + (uint64_t)config->core_peripheral_cycles;
+      *answer = hart->now + (uint64_t)config->timing_peripheral;
       status = snitch_register_read(hart, offset, hart->now, value);
       return status == ACCESS_NOWHERE ? snitch_nowhere(hart, address, size, 0) : status;
     case PLACE_ENGINE:
@@ -163,17 +163,17 @@ static int load(struct hart *hart, uint32_t address, uint32_t size, uint32_t *va
         return ACCESS_BLOCKED;
       }
       if (peripherals_next(platform) <= hart->now) peripherals_advance(platform, hart->now);
-      *answer = hart->now + (uint64_t)config->engine_load_distance;
+      *answer = hart->now + (uint64_t)config->scoreboard_engine_load;
       *value = engine->model->read(engine->self, inside, hart->index, hart->now);
       return ACCESS_OK;
     case PLACE_CLINT: *value = platform->snitch->software_interrupts; break;
     case PLACE_OUTSIDE:
-      if (offset + size > config->l2_size) return snitch_nowhere(hart, address, size, 0);
+      if (offset + size > config->memory_l2_size) return snitch_nowhere(hart, address, size, 0);
       memcpy(value, platform->l2 + offset, size);
       break;
     default: break;
   }
-  *answer = hart->now + (uint64_t)config->core_l2_cycles;
+  *answer = hart->now + (uint64_t)config->memory_l2_latency;
   return ACCESS_OK;
 }
 
@@ -243,8 +243,8 @@ static uint64_t send(struct hart *hart, uint32_t address, uint32_t value) {
   struct platform *platform = hart->platform;
   struct snitch *snitch = platform->snitch;
   const struct config *config = &platform->config;
-  uint64_t arrival = hart->now + (uint64_t)config->engine_store_delay;
-  uint64_t earliest = snitch->last_arrival + (uint64_t)config->engine_store_interval;
+  uint64_t arrival = hart->now + (uint64_t)config->scoreboard_engine_store_delay;
+  uint64_t earliest = snitch->last_arrival + (uint64_t)config->scoreboard_engine_store_interval;
   struct snitch_write *made = &snitch->write[(snitch->first_write + snitch->writes++) % SNITCH_WRITES];
   if (snitch->last_arrival && arrival < earliest) arrival = earliest;
   snitch->last_arrival = arrival;
@@ -253,7 +253,7 @@ static uint64_t send(struct hart *hart, uint32_t address, uint32_t value) {
   made->value = value;
   made->hart = hart->index;
   /* Without others before it, after an interval. */
-  return arrival - (uint64_t)config->engine_store_delay + (uint64_t)config->engine_store_interval;
+  return arrival - (uint64_t)config->scoreboard_engine_store_delay + (uint64_t)config->scoreboard_engine_store_interval;
 }
 
 static int store(struct hart *hart, uint32_t address, uint32_t size, uint32_t value, uint64_t *answer) {
@@ -264,23 +264,23 @@ static int store(struct hart *hart, uint32_t address, uint32_t size, uint32_t va
   int status = check(hart, place, address, size, 1);
   if (status != ACCESS_OK) return status;
   if (place != PLACE_L1) hart->count.external_stores++;
-  *answer = hart->now + (uint64_t)config->core_l2_cycles;
+  *answer = hart->now + (uint64_t)config->memory_l2_latency;
   switch (place) {
     case PLACE_L1:
       *answer = snitch_ask_l1(hart, offset, size, 1);
       memcpy(platform->l1 + offset, &value, size);
       return ACCESS_OK;
     case PLACE_REGISTER:
-      *answer = hart->now + (uint64_t)config->core_peripheral_cycles;
+      *answer = hart->now + (uint64_t)config->timing_peripheral;
       status = snitch_register_write(hart, offset, hart->now, value);
       return status == ACCESS_NOWHERE ? snitch_nowhere(hart, address, size, 1) : status;
     case PLACE_ENGINE:
       if (!engine_at(platform, offset, &inside)) return snitch_nowhere(hart, address, size, 1);
-      *answer = send(hart, (uint32_t)config->l1_base + offset, value);
+      *answer = send(hart, (uint32_t)config->memory_l1_base + offset, value);
       return ACCESS_OK;
     case PLACE_CLINT: set_software_interrupts(hart, value); return ACCESS_OK;
     case PLACE_OUTSIDE:
-      if (offset + size > config->l2_size) return snitch_nowhere(hart, address, size, 1);
+      if (offset + size > config->memory_l2_size) return snitch_nowhere(hart, address, size, 1);
       memcpy(platform->l2 + offset, &value, size);
       if (address == platform->snitch->tohost && address) tell_host(hart, value);
       return ACCESS_OK;

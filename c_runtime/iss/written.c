@@ -11,8 +11,8 @@ int written_create(struct platform *platform) {
   struct written *written = &platform->written;
   const struct config *config = &platform->config;
   if (!config->check_reads || !config->observe) return 0;
-  written->map[MEMORY_L1] = calloc(1, (size_t)config->l1_size);
-  written->map[MEMORY_L2] = calloc(1, (size_t)config->l2_size);
+  written->map[MEMORY_L1] = calloc(1, (size_t)config->memory_l1_size);
+  written->map[MEMORY_L2] = calloc(1, (size_t)config->memory_l2_size);
   return written->map[MEMORY_L1] && written->map[MEMORY_L2] ? 0 : -1;
 }
 
@@ -24,11 +24,11 @@ void written_destroy(struct platform *platform) {
 /* The memory that holds all bytes at an address, or CHECKED_MEMORIES. */
 static enum checked_memory memory_at(const struct platform *platform, uint32_t address, uint64_t bytes, uint32_t *offset) {
   const struct config *config = &platform->config;
-  uint64_t l1 = address - (uint32_t)config->l1_base, l2 = address - (uint32_t)config->l2_base;
+  uint64_t l1 = address - (uint32_t)config->memory_l1_base, l2 = address - (uint32_t)config->memory_l2_base;
   *offset = (uint32_t)l1;
-  if (l1 + bytes <= (uint64_t)config->l1_size) return MEMORY_L1;
+  if (l1 + bytes <= (uint64_t)config->memory_l1_size) return MEMORY_L1;
   *offset = (uint32_t)l2;
-  return l2 + bytes <= (uint64_t)config->l2_size ? MEMORY_L2 : CHECKED_MEMORIES;
+  return l2 + bytes <= (uint64_t)config->memory_l2_size ? MEMORY_L2 : CHECKED_MEMORIES;
 }
 
 void written_check(struct platform *platform, int agent, enum checked_memory memory, uint32_t offset, uint32_t bytes,
@@ -40,7 +40,7 @@ void written_check(struct platform *platform, int agent, enum checked_memory mem
   if (!first || ((agent >= 0 || agent == AGENT_ENGINE) && memchr(map, 1, bytes))) return;
   kept = &written->kept[written->count < UNWRITTEN_KEPT ? written->count : UNWRITTEN_KEPT - 1];
   if (written->count++ < UNWRITTEN_KEPT) {
-    uint32_t base = (uint32_t)(memory == MEMORY_L1 ? platform->config.l1_base : platform->config.l2_base);
+    uint32_t base = (uint32_t)(memory == MEMORY_L1 ? platform->config.memory_l1_base : platform->config.memory_l2_base);
     kept->cycle = cycle;
     kept->agent = agent;
     kept->address = base + offset + (uint32_t)(first - map);

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedules.cluster.base import BYTES, Arguments, Fields, KernelForm, typed
+from schedules.cluster.base import Arguments, Fields, KernelForm, typed
 from schedules.cluster.registry import Schedule, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.add_accumulators import SIDES
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.strategy import TileAxis
 

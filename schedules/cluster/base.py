@@ -16,7 +16,7 @@ from tvm_pulp.planning.tiling.forms.cluster_forms import bound
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Step, Store
@@ -25,7 +25,6 @@ from tvm_pulp.uma.strategy import TileAxis
 Fields = dict[str, Any]
 
 ENGINE = "cluster"
-BYTES = ("int8", "uint8")
 # enum tvm_pulp_type
 TYPES = {"int8": 0, "uint8": 1, "int32": 2}
 TYPES_16 = {"int16": 3, "uint16": 4}

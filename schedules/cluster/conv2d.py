@@ -8,7 +8,6 @@ from functools import wraps
 
 from schedules.cluster import dense
 from schedules.cluster.base import (
-    BYTES,
     SLACK,
     Arguments,
     Fields,
@@ -28,7 +27,7 @@ from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scr
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from schedules.packed_weights import offset_weights, pack_weights
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
 from tvm_pulp.uma.strategy import TileAxis

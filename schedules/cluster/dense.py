@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from schedules.cluster.base import (
-    BYTES,
     TYPES_16,
     Arguments,
     Fields,
@@ -24,6 +23,7 @@ from schedules.kernel_cycles.families import family_of
 from schedules.packed_weights import offset_weights, pack_weights
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Pointer
 from tvm_pulp.uma.strategy import TileAxis

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from schedules.cluster.base import (
-    BYTES,
     Arguments,
     Fields,
     KernelForm,
@@ -20,6 +19,7 @@ from schedules.cluster.registry import Schedule, register
 from schedules.kernel_cycles import Work, is_four, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.strategy import TileAxis
 

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import BYTES, SLACK, Arguments, Fields, KernelForm, kernel_call, typed
+from schedules.cluster.base import SLACK, Arguments, Fields, KernelForm, kernel_call, typed
 from schedules.cluster.registry import Schedule, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.network import Layer, Tensor
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Load, Local, Pointer, Recipe, Store
 from tvm_pulp.uma.strategy import TileAxis

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from schedules.cluster.base import BYTES, Arguments, Fields, KernelForm, requant_fields, typed
+from schedules.cluster.base import Arguments, Fields, KernelForm, requant_fields, typed
 from schedules.cluster.registry import Schedule, register
 from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.resize import fraction_bits, is_copy
+from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.strategy import TileAxis
 

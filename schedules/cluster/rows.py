@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from schedules.byte_tables import exponentials, tflite_exponential_table
-from schedules.cluster.base import BYTES, TYPES, Arguments, Fields, KernelForm, typed
+from schedules.cluster.base import TYPES, Arguments, Fields, KernelForm, typed
 from schedules.cluster.registry import Schedule, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.box import Box
 
 

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tvm_pulp import soc
+from tvm_pulp.sim.iss.settings import simulator_settings
+
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 # Not optimised: with these checks that takes longer than what it saves.
 SANITIZE = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-strict-aliasing"]
@@ -30,7 +33,7 @@ def compiler() -> str:
 
 def build(folder: Path, sources: list[Path], output: str, *flags: str) -> Path:
     """Compile and link with the checks."""
-    include = [REPOSITORY / "c_runtime/iss", REPOSITORY / "c_runtime/include"]
+    include = [REPOSITORY / "c_runtime/iss", REPOSITORY / "c_runtime/include", folder]
     common = [compiler(), *SANITIZE, *(f"-I{path}" for path in include)]
 
     def compile_one(source: Path) -> Path:
@@ -49,6 +52,7 @@ def build(folder: Path, sources: list[Path], output: str, *flags: str) -> Path:
 def sanitized(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The driver with the simulator inside, the simulator as a library, the models of accelerators."""
     folder = tmp_path_factory.mktemp("sanitized")
+    (folder / "default_settings.h").write_text(_default_settings())
     simulator = [path for path in sorted((REPOSITORY / "c_runtime/iss").glob("*.c")) if path.name != "module.c"]
     library = build(folder, simulator, "iss.so", "-shared")
     objects = [str(path) for path in sorted(folder.glob("iss.so-*.o"))]
@@ -60,6 +64,15 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         for name in MODELS
     }
     return {"driver": driver, "library": library, **models}
+
+
+def _default_settings() -> str:
+    """The numbers of the default SoC, for the driver in C."""
+    settings = simulator_settings(soc.load("siracusa"), trace=False)
+    names = ", ".join(f'"{name}"' for name in settings)
+    values = ", ".join(map(str, settings.values()))
+    arrays = (f"char *const default_names[] = {{{names}}}", f"int64_t default_values[] = {{{values}}}")
+    return "".join(f"static const {array};\n" for array in arrays)
 
 
 def environment_for(library: Path) -> dict[str, str]:

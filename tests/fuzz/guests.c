@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guests.h"
 
+#include <string.h>
+
+#include "default_settings.h"
+
 struct code code;
 static uint64_t state;
 
@@ -39,7 +43,15 @@ struct platform *create_with(const char *const *names, int64_t *values, size_t c
     for (uint32_t i = 0; i < 2; i++)
       values[below((uint32_t)count)] =
           below(2) ? (int64_t)any_of(borders, COUNT(borders), 0x10000000, 0x40000) - (int64_t)below(3) : (int64_t)below(40);
-  return iss_create(names, values, count, error, error_bytes);
+  /* What a machine does not name is as in the default SoC; of two values the later one counts. */
+  static const char *all_names[COUNT(default_values) + MOST_SETTINGS];
+  static int64_t all_values[COUNT(default_values) + MOST_SETTINGS];
+  if (count > MOST_SETTINGS) return NULL;
+  memcpy(all_names, default_names, sizeof default_names);
+  memcpy(all_values, default_values, sizeof default_values);
+  memcpy(all_names + COUNT(default_names), names, count * sizeof *names);
+  memcpy(all_values + COUNT(default_values), values, count * sizeof *values);
+  return iss_create(all_names, all_values, COUNT(default_values) + count, error, error_bytes);
 }
 
 void put(uint32_t word) {

@@ -9,7 +9,7 @@
 
 #include "iss.h"
 
-enum { CODE_WORDS = 1024, MOST_CORES = 9 };
+enum { CODE_WORDS = 1024, MOST_CORES = 9, MOST_SETTINGS = 64 };
 
 /* A machine to run them on. */
 struct machine {

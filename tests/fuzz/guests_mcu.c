@@ -51,9 +51,11 @@ static uint32_t instruction(void) {
 static void put_end(void) { put_call(below(2) ? 0x18 : 0x20, below(2) ? 0x20026 : value()); }
 
 static struct platform *create(int is_absurd, char *error, size_t error_bytes) {
-  static const char *const names[] = {"alone", "cores", "isa_xpulp", "isa_float_cluster", "l1_base", "l1_size", "l1_conflicts",
-                                      "l2_base", "l2_size", "l2_private_bytes", "core_l2_cycles", "weight_size", "l3_size",
-                                      "icache_ideal", "divide_steps", "observe", "check_reads", "trace", "core_peripheral_cycles"};
+  static const char *const names[] = {
+      "bare", "cluster_cores", "cluster_isa_xpulp", "cluster_isa_single_float", "memory_l1_base", "memory_l1_size",
+      "memory_l1_conflicts", "memory_l2_base", "memory_l2_size", "memory_l2_private_bytes", "memory_l2_latency",
+      "memory_weight_size", "memory_l3_size", "icache_ideal", "timing_divide_steps", "observe", "check_reads",
+      "trace", "timing_peripheral"};
   int64_t values[] = {1, 1, 0, 0, L1, L1_BYTES, 0, L2, L2_BYTES, 0, 1, 0, 0, 1, 0, below(2), below(2), below(2), 1};
   return create_with(names, values, COUNT(values), is_absurd, error, error_bytes);
 }

@@ -57,10 +57,11 @@ static void put_end(void) {
 }
 
 static struct platform *create(int is_absurd, char *error, size_t error_bytes) {
-  static const char *const names[] = {"l2_size", "weight_size", "l3_size", "l2_private_bytes", "observe", "check_reads",
-                                      "trace", "l1_conflicts", "ordering_slack_cycles", "l1_banks", "cores", "l0_sets",
-                                      "dma_bytes_per_cycle", "soc_clock_numerator", "dma_startup_cycles", "float_units",
-                                      "shared_banks", "l3_read_setup", "l1_size", "core_l2_cycles"};
+  static const char *const names[] = {
+      "memory_l2_size", "memory_weight_size", "memory_l3_size", "memory_l2_private_bytes", "observe", "check_reads",
+      "trace", "memory_l1_conflicts", "timing_ordering_slack", "memory_l1_banks", "cluster_cores",
+      "icache_private_sets", "dma_bytes_per_cycle", "soc_clock_numerator", "dma_startup", "cluster_float_units",
+      "icache_shared_banks", "memory_l3_read_setup", "memory_l1_size", "memory_l2_latency"};
   int64_t values[] = {L2_BYTES, 0x10000, 0x10000, 0x8000, below(2), below(2), below(2), below(2), below(3) * 4,
                       16, 8, 8, 8, 1 + below(2), 1, 4, 8, 64, 0x40000, 15};
   return create_with(names, values, COUNT(values), is_absurd, error, error_bytes);

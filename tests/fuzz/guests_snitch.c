@@ -82,12 +82,15 @@ static void put_end(void) {
 
 static struct platform *create(int is_absurd, char *error, size_t error_bytes) {
   static const char *const names[] = {
-      "core_is_snitch", "isa_xpulp", "isa_float_cluster", "l1_size", "l1_banks", "l2_base", "l2_size", "l2_private_bytes",
-      "observe", "check_reads", "trace", "l1_conflicts", "cores", "l0_sets", "l0_ways", "shared_sets", "shared_ways",
-      "shared_banks", "dma_bytes_per_cycle", "dma_burst_bytes", "dma_startup_cycles", "core_l2_cycles", "load_distance",
-      "multiply_distance", "offload_distance", "engine_load_distance", "engine_store_interval", "engine_store_delay",
-      "memory_operations", "barrier_exit_cycles", "atomic_cycles", "fetch_next_cycles", "fetch_jump_cycles",
-      "dma_next_cycles", "dma_row_cycles", "boot_cycles", "weight_size", "l3_size", "icache_refill_cycles"};
+      "core_is_snitch", "cluster_isa_xpulp", "cluster_isa_single_float", "memory_l1_size", "memory_l1_banks",
+      "memory_l2_base", "memory_l2_size", "memory_l2_private_bytes", "observe", "check_reads", "trace",
+      "memory_l1_conflicts", "cluster_cores", "icache_private_sets", "icache_private_ways", "icache_shared_sets",
+      "icache_shared_ways", "icache_shared_banks", "dma_bytes_per_cycle", "dma_burst_bytes", "dma_startup",
+      "memory_l2_latency", "scoreboard_load", "scoreboard_multiply", "scoreboard_offload", "scoreboard_engine_load",
+      "scoreboard_engine_store_interval", "scoreboard_engine_store_delay", "scoreboard_memory_operations",
+      "scoreboard_barrier_exit", "scoreboard_atomic_extra", "scoreboard_next_line", "scoreboard_jump_line",
+      "scoreboard_dma_next", "scoreboard_dma_row", "scoreboard_boot", "memory_weight_size", "memory_l3_size",
+      "icache_refill"};
   int64_t values[] = {1, 0, 0, 0x20000, 32, L2, L2_BYTES, 0, below(2), below(2), below(2), below(4) != 0, 8, 1, 8, 128, 2, 1,
                       64, 4096, 10, 12, 4, 4, 4, 13, 6, 8, 4, 2, 2, 4, 8, 6, 1, 174, 0, 0, 45};
   struct platform *made = create_with(names, values, COUNT(values), is_absurd, error, error_bytes);

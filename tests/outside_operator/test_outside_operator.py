@@ -64,6 +64,6 @@ def test_an_operator_from_outside_is_exact(network: Imported, options: dict[str,
     x = np.random.default_rng(1).integers(-128, 128, SHAPE, endpoint=False).astype(np.int8)
     result = app.run({"x": x})
     np.testing.assert_array_equal(result.outputs["y"], expected(x))
-    runs = [path for path in app.files if path.endswith("generic/leaky8.c") or path.endswith("rv32/leaky8.c")]
     called = f"tvm_pulp_kernel_{NAME}" in "".join(t.decode() for p, t in app.files.items() if p.endswith("_run.c"))
-    assert called == bool(options), runs
+    # Where nothing is simulated, generated C runs every layer.
+    assert called == bool(options)

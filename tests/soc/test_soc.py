@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tvm_pulp import soc
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.iss import Machine
-from tvm_pulp.soc.description import setting_names
 
 
 def test_presets() -> None:
@@ -96,29 +94,6 @@ def test_what_the_simulator_cannot_do_is_a_user_error() -> None:
     for settings in ({"memory.l1.size": 100}, {"memory.l1.banks": 3}, {"icache.private_sets": 3}):
         with pytest.raises(UserError, match="cannot be simulated"):
             Machine(soc.load("siracusa").with_settings(settings))
-
-
-def test_every_value_reaches_the_simulator() -> None:
-    # A key that the simulator ignored would be accepted without effect.
-    from tvm_pulp.sim.iss.settings import simulator_settings
-
-    fixed = {"cluster.core", "memory.l1.latency", "memory.l1.private_bytes", "memory.weight.private_bytes"}
-    fixed |= {
-        "memory.weight.banks",
-        "memory.weight.conflicts",
-        "dma.counters",
-        "timing.ordering_slack",
-    }  # refused or already at the maximum
-    sections = ("clock", "cluster", "memory", "timing", "scoreboard", "icache", "events", "dma")
-    base = soc.load("siracusa")
-    for name in setting_names(base.model_dump()):
-        if not name.startswith(sections) or name in fixed:
-            continue
-        value: Any = base
-        for part in name.split("."):
-            value = getattr(value, part)
-        changed = base.with_settings({name: (not value) if isinstance(value, bool) else value + 1})
-        assert simulator_settings(changed, False) != simulator_settings(base, False), name
 
 
 @pytest.mark.parametrize(

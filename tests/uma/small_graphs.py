@@ -56,7 +56,7 @@ class Patterns(UMABackend):
         super().__init__()
         self._name = name
         for pattern, expression in patterns.items():
-            self._register_pattern(pattern, expression, check)
+            self._register_pattern(pattern, expression, check or (lambda _: True))
             self._register_operator_strategy(pattern, lambda _layer, _context: Refusal(name, "it has no forms"))
 
     @property

@@ -112,3 +112,15 @@ def test_a_check_is_told_what_upstream_tells_it_and_more() -> None:
     (a, b) = match.matched_bindings
     assert [u.name for u in match.var_usages[a]] == ["b"] and [u.name for u in match.var_usages[b]] == ["c"]
     assert match.context == "context" and match.layer.operator == "dense+lookup"
+
+
+def test_without_a_check_the_strategy_says_what_is_taken() -> None:
+    engine = graphs.Patterns("one", {"dense": graphs.dense_pattern})
+    engine._register_pattern("dense", graphs.dense_pattern)
+    annotated = annotate(graphs.network(3, 16, chain), [(engine, None)])
+    assert annotated.regions == ()
+    assert {r.reason for layer in annotated.network.layers[::2] for r in annotated.refusals[layer]} == {
+        "it has no forms"
+    }
+    engine._register_operator_strategy("dense", lambda _layer, _context: [])
+    assert len(annotate(graphs.network(3, 16, chain), [(engine, None)]).regions) == 2

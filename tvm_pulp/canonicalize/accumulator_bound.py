@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import constant
-from tvm_pulp.qnn.operator import PREFIX, spec_of
+from tvm_pulp.qnn.operator import spec_of
 
 
 def accumulator_bound(call: Any) -> int | None:
     """Largest |accumulator| any input can cause, or None where nothing better than 32 bits is known."""
-    name, attributes = call.op.name.removeprefix(PREFIX), qnn.attributes(call)
-    rule = _RULES.get(name)
-    return rule(call, attributes) if rule else None
+    rule = _RULES.get(qnn.name_of(call))
+    return rule(call, qnn.attributes(call)) if rule else None
 
 
 def _reach(expression: Any, zero_point: int) -> int:
@@ -35,17 +36,9 @@ def _weighted(call: Any, attributes: dict[str, Any]) -> int:
     return int(total.max(initial=0))
 
 
-def _matmul(call: Any, attributes: dict[str, Any]) -> int:
-    a, b = _reach(call.args[0], attributes["zero_point_a"]), _reach(call.args[1], attributes["zero_point_b"])
-    return a * b * spec_of(call.args[0]).shape[-1]
-
-
-def _mul(call: Any, attributes: dict[str, Any]) -> int:
-    return _reach(call.args[0], attributes["zero_point_a"]) * _reach(call.args[1], attributes["zero_point_b"])
-
-
-def _sub(call: Any, attributes: dict[str, Any]) -> int:
-    return _reach(call.args[0], attributes["zero_point_a"]) + _reach(call.args[1], attributes["zero_point_b"])
+def _reaches(call: Any, attributes: dict[str, Any]) -> list[int]:
+    """Of both operands."""
+    return [_reach(operand, attributes[f"zero_point_{side}"]) for operand, side in zip(call.args, "ab", strict=False)]
 
 
 def _add(call: Any, attributes: dict[str, Any]) -> int | None:
@@ -83,12 +76,12 @@ def _integer_div(call: Any, attributes: dict[str, Any]) -> int | None:
     return None if smallest == 0 else numerator // smallest + 1
 
 
-_RULES = {
+_RULES: dict[str, Callable[[Any, dict[str, Any]], int | None]] = {
     "conv2d": _weighted,
     "dense": _weighted,
-    "matmul": _matmul,
-    "mul": _mul,
-    "sub": _sub,
+    "matmul": lambda call, attributes: math.prod(_reaches(call, attributes)) * spec_of(call.args[0]).shape[-1],
+    "mul": lambda call, attributes: math.prod(_reaches(call, attributes)),
+    "sub": lambda call, attributes: sum(_reaches(call, attributes)),
     "add": _add,
     "hardswish": _hardswish,
     "gelu": _gelu,

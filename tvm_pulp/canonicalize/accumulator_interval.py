@@ -1,4 +1,4 @@
-"""Least and largest accumulator of a layer, for every channel: what its requantization has to be right for."""
+"""Least and largest accumulator of a layer, for every channel: those that its requantization has to be right for."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from tvm_pulp.qnn.operator import spec_of
 def accumulator_interval(call: Any) -> tuple[np.ndarray, np.ndarray]:
     """Both ends, bias included; one element, or one per channel of a layer with constant weights."""
     attributes = qnn.attributes(call)
-    if qnn.is_qnn(call, "conv2d") or qnn.is_qnn(call, "dense"):
-        weights = constant(call.args[1])
-        if weights is not None:
-            return _weighted(call, attributes, weights)
+    weights = constant(call.args[1]) if qnn.is_qnn(call, "conv2d", "dense") else None
+    if weights is not None:
+        return _weighted(call, attributes, weights)
     if qnn.is_qnn(call, "requantize"):
         low, high = spec_of(call.args[0]).range
         return np.array([low - attributes["zero_point"]]), np.array([high - attributes["zero_point"]])

@@ -1,4 +1,4 @@
-"""What is nested too deeply is the model's fault, and said in one sentence."""
+"""Expressions that are nested too deeply are the model's fault, and said so in one sentence."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ from typing import Any
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
+from tvm_pulp.canonicalize.permute import permuted
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, integers, is_op
 from tvm_pulp.qnn.operator import spec_of
 
 
@@ -20,12 +21,9 @@ class DropIdentity(Rewriter):
         if qnn.is_qnn(value, "requantize") and _keeps_values(value):
             return value.args[0]
         if qnn.is_qnn(value, "transpose"):
-            shape, axes = spec_of(value.args[0]).shape, qnn.attributes(value)["axes"]
-            moved = [a for a in axes if shape[a] > 1]
-            if moved == sorted(moved):
-                value = relax.op.reshape(value.args[0], tuple(shape[a] for a in axes))
+            value = permuted(value.args[0], qnn.attributes(value)["axes"])
         if is_op(value, "relax.reshape"):
-            source, target = value.args[0], tuple(int(d) for d in value.args[1].values)
+            source, target = value.args[0], tuple(integers(value.args[1].values))
             inner = self.definition(source)
             if is_op(inner, "relax.reshape"):
                 source = inner.args[0]  # a view of a view
@@ -34,8 +32,8 @@ class DropIdentity(Rewriter):
 
 
 def _keeps_values(call: Any) -> bool:
-    rule, attributes = qnn.Requant.of(qnn.attributes(call)), qnn.attributes(call)
-    spec = spec_of(call.args[0])
+    attributes, spec = qnn.attributes(call), spec_of(call.args[0])
+    rule = qnn.Requant.of(attributes)
     if rule.kind != "pulp" or attributes["zero_point"] or rule.out_dtype != spec.dtype:
         return False
     one, half = 1 << rule.shift, (1 << rule.shift) >> 1

@@ -11,20 +11,19 @@ from __future__ import annotations
 from typing import Any
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import require
 from tvm_pulp.canonicalize.rewriter import Rewriter
 from tvm_pulp.qnn.operator import spec_of
 
 
 class ExplicitPadding(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        if not qnn.is_qnn(value, "conv2d"):
-            return value
+        require(qnn.is_qnn(value, "conv2d"))
         attributes = qnn.attributes(value)
         (top, left, bottom, right), dilation = attributes["pads"], attributes["dilation"]
         _, height, width, _ = spec_of(value.args[1]).shape
         reach = [d * (k - 1) + 1 for d, k in zip(dilation, (height, width), strict=True)]
-        if max(top, bottom) < reach[0] and max(left, right) < reach[1]:
-            return value
+        require(max(top, bottom) >= reach[0] or max(left, right) >= reach[1])
         border = {"before": [0, top, left, 0], "after": [0, bottom, right, 0], "value": attributes["zero_point"]}
         padded = self.emit(qnn.emit("pad", [value.args[0]], border), f"{variable.name}_padded")
         return qnn.emit("conv2d", [padded, *value.args[1:]], {**attributes, "pads": [0, 0, 0, 0]})

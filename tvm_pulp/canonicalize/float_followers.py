@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import tvm
 from tvm import relax
 
 from tvm_pulp.canonicalize.rewriter import constant
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.qnn.operator import relax_name, spec_of
 
 _NAMES = "abs add astype clip divide erf exp log maximum minimum multiply negative quantize rsqrt sigmoid sqrt square"
 _OPERATORS = {f"relax.{name}" for name in (*_NAMES.split(), "subtract", "tanh")}
@@ -21,10 +20,8 @@ _OPERATORS |= {f"relax.nn.{name}" for name in ("gelu", "gelu_tanh", "leakyrelu",
 
 
 def follows(call: Any) -> bool:
-    """Whether a call works element by element on tensors of four axes, its constants one number or of as many axes."""
-    if not isinstance(call, relax.Call) or not isinstance(call.op, tvm.ir.Op) or call.op.name not in _OPERATORS:
-        return False
-    if len(spec_of(call).shape) != 4:
+    """Tell if a call works element by element on tensors of four axes, its constants one number or of as many axes."""
+    if relax_name(call) not in _OPERATORS or len(spec_of(call).shape) != 4:
         return False
     tensors = [a for a in call.args if isinstance(a, relax.Var)]
     held = [array for a in call.args if (array := constant(a)) is not None]

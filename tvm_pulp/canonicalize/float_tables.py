@@ -11,13 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import tvm
-from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import require
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 from tvm_pulp.canonicalize.qdq_unary import function_of_byte
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.qnn.operator import relax_name, spec_of
 
 # Functions that take longer than a table takes to read; sums, products and limits do not.
 _COSTLY = {f"relax.{n}" for n in ("cos", "divide", "erf", "exp", "log", "power", "rsqrt", "sigmoid", "sin", "sqrt")}
@@ -28,8 +27,7 @@ _LEAST_ELEMENTS = 64
 
 class FloatTables(QdqRewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        if not isinstance(value, relax.Call) or not isinstance(value.op, tvm.ir.Op) or qnn.is_qnn(value):
-            return value
+        require(relax_name(value) and not qnn.is_qnn(value))
         # Rewritten operands leave a call without its type.
         value = self.builder.normalize(value)
         if not hasattr(value.ty, "shape") or not self._is_costly(value):
@@ -40,8 +38,7 @@ class FloatTables(QdqRewriter):
         found = function_of_byte(self, value)
         if found is None or spec_of(found[0]).shape != spec.shape:
             return value
-        table = np.ascontiguousarray(np.broadcast_to(found[1], (256,)).astype(np.float32))
-        return qnn.emit("lookup", [found[0], relax.const(table)])
+        return qnn.emit("lookup", [found[0], np.broadcast_to(found[1], (256,)).astype(np.float32)])
 
     def _is_costly(self, call: Any) -> bool:
         """The function itself, or what it continues: a table that was made for an operand."""

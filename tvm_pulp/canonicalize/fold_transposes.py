@@ -14,49 +14,47 @@ from typing import Any
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import needed, require
+from tvm_pulp.canonicalize.permute import permuted
 from tvm_pulp.canonicalize.rewriter import Rewriter, is_op
 from tvm_pulp.qnn.operator import spec_of
 
 
 class FoldTransposes(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        if qnn.is_qnn(value, "transpose"):
-            inner = self.definition(value.args[0])
-            if inner is not None and qnn.is_qnn(inner, "transpose"):
-                before, after = qnn.attributes(inner)["axes"], qnn.attributes(value)["axes"]
-                axes = [before[a] for a in after]
-                return _transposed(inner.args[0], axes)
-            moved = self._moved_behind(value, inner)
-            if moved is not None:
-                return moved
         if qnn.is_qnn(value, "matmul"):
-            inner = self.definition(value.args[1])
-            if inner is not None and qnn.is_qnn(inner, "transpose"):
-                axes = qnn.attributes(inner)["axes"]
-                rest = [*axes[:-2], axes[-1], axes[-2]]
-                # Worth it when the rest keeps the last axis in place: then it moves rows, not single elements.
-                if rest[-1] == len(axes) - 1:
-                    attributes = qnn.attributes(value)
-                    attributes["transpose_b"] = 1 - attributes["transpose_b"]
-                    source = _transposed(inner.args[0], rest)
-                    source = source if isinstance(source, relax.Var) else self.emit(source)
-                    return qnn.emit("matmul", [value.args[0], source, *value.args[2:]], attributes)
-        return value
+            return self._read_either_way(value)
+        require(qnn.is_qnn(value, "transpose"))
+        inner, after = self.definition(value.args[0]), qnn.attributes(value)["axes"]
+        if qnn.is_qnn(inner, "transpose"):
+            return _transposed(inner.args[0], [qnn.attributes(inner)["axes"][a] for a in after])
+        return self._moved_behind(value, inner, after)
 
-    def _moved_behind(self, value: Any, inner: Any) -> Any:
+    def _read_either_way(self, value: Any) -> Any:
+        """A matrix product whose right operand need not be transposed."""
+        inner = self.definition(value.args[1])
+        require(qnn.is_qnn(inner, "transpose"))
+        axes = qnn.attributes(inner)["axes"]
+        rest = [*axes[:-2], axes[-1], axes[-2]]
+        # Worth it when the rest keeps the last axis in place: then it moves rows, not single elements.
+        require(rest[-1] == len(axes) - 1)
+        attributes = qnn.attributes(value)
+        attributes["transpose_b"] = 1 - attributes["transpose_b"]
+        source = self._bound(_transposed(inner.args[0], rest))
+        return qnn.emit("matmul", [value.args[0], source, *value.args[2:]], attributes)
+
+    def _moved_behind(self, value: Any, inner: Any, after: list[int]) -> Any:
         """A transpose of a reshape of a transpose as one transpose of the separate axes, if there is one less then."""
-        first = self.definition(inner.args[0]) if inner is not None and is_op(inner, "relax.reshape") else None
-        if first is None or not qnn.is_qnn(first, "transpose"):
-            return None
-        merged, after = spec_of(value.args[0]).shape, qnn.attributes(value)["axes"]
-        groups = _merged_axes(spec_of(inner.args[0]).shape, merged)
-        if groups is None:
-            return None
-        before = qnn.attributes(first)["axes"]
-        axes = [before[a] for group in after for a in groups[group]]
-        moved = _transposed(first.args[0], axes)
-        moved = moved if isinstance(moved, relax.Var) else self.emit(moved)
-        return relax.op.reshape(moved, tuple(merged[a] for a in after))
+        require(is_op(inner, "relax.reshape"))
+        first = self.definition(inner.args[0])
+        require(qnn.is_qnn(first, "transpose"))
+        merged, before = spec_of(value.args[0]).shape, qnn.attributes(first)["axes"]
+        groups = needed(_merged_axes(spec_of(inner.args[0]).shape, merged))
+        moved = _transposed(first.args[0], [before[a] for group in after for a in groups[group]])
+        return relax.op.reshape(self._bound(moved), tuple(merged[a] for a in after))
+
+    def _bound(self, value: Any) -> Any:
+        return value if isinstance(value, relax.Var) else self.emit(value)
 
 
 def _merged_axes(shape: tuple[int, ...], merged: tuple[int, ...]) -> list[list[int]] | None:
@@ -76,11 +74,5 @@ def _merged_axes(shape: tuple[int, ...], merged: tuple[int, ...]) -> list[list[i
 
 
 def _transposed(source: Any, axes: list[int]) -> Any:
-    """The cheapest way to permute axes: nothing, a view where no two long axes change places, a transpose."""
-    if axes == sorted(axes):
-        return source
-    shape = spec_of(source).shape
-    moved = [a for a in axes if shape[a] > 1]
-    if moved == sorted(moved):
-        return relax.op.reshape(source, tuple(shape[a] for a in axes))
-    return qnn.emit("transpose", [source], {"axes": axes})
+    """Permuted axes, or the tensor itself where they stay."""
+    return source if axes == sorted(axes) else permuted(source, axes)

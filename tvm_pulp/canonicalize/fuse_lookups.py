@@ -9,41 +9,31 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import require
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.concat import divide
 from tvm_pulp.qnn.operator import spec_of
-
-_BYTES = ("int8", "uint8")
+from tvm_pulp.qnn.tensor_spec import BYTES, every_value
 
 
 class FuseLookups(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
         if qnn.is_qnn(value, "lookup") and _keeps_values(value):
             return value.args[0]
-        if qnn.is_qnn(value, "concat"):
-            return self._concat(value)
-        return value
-
-    def _concat(self, call: Any) -> Any:
-        attributes = qnn.attributes(call)
-        parts, tables = divide(attributes, list(call.args))
+        require(qnn.is_qnn(value, "concat"))
+        attributes = qnn.attributes(value)
+        parts, tables = divide(attributes, list(value.args))
         for number, part in enumerate(parts):
-            inner = self.definition(part)
-            is_table = inner is not None and qnn.is_qnn(inner, "lookup") and spec_of(part).dtype in _BYTES
-            if number not in tables and is_table and self.uses(part) == 1:
+            inner = self.single(part, "lookup")
+            if number not in tables and inner is not None and spec_of(part).dtype in BYTES:
                 parts[number], tables[number] = inner.args[0], inner.args[1]
         numbers = sorted(tables)
-        if not numbers:
-            return call
-        operands = [*parts, *(tables[n] for n in numbers)]
-        return qnn.emit("concat", operands, {**attributes, "tables": numbers})
+        require(numbers)
+        return qnn.emit("concat", [*parts, *(tables[n] for n in numbers)], {**attributes, "tables": numbers})
 
 
 def _keeps_values(call: Any) -> bool:
-    """Whether every byte becomes itself."""
-    spec, table = spec_of(call.args[0]), constant(call.args[1])
-    low, high = spec.range
-    return str(table.dtype) == spec.dtype and bool((table == np.arange(low, high + 1)).all())
+    """Tell if every byte becomes itself."""
+    dtype, table = spec_of(call.args[0]).dtype, constant(call.args[1])
+    return str(table.dtype) == dtype and bool((table == every_value(dtype)).all())

@@ -14,106 +14,78 @@ import math
 from typing import Any
 
 import numpy as np
-from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.qdq_products import product_attributes
+from tvm_pulp.canonicalize.match import needed, or_none, require
+from tvm_pulp.canonicalize.permute import is_swap, swapped
+from tvm_pulp.canonicalize.qdq_products import product_attributes, rounds_to_bytes
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.operator import spec_of
-
-_SWAP = [0, 2, 1, 3]
-_BYTES = ("int8", "uint8")
+from tvm_pulp.qnn.tensor_spec import BYTES, every_value
 
 
 class FuseQdqRope(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        if not qnn.is_qnn(value, "add") or qnn.attributes(value)["form"] != "half_even":
-            return value
-        for first, second in ((0, 1), (1, 0)):
-            fused = self._rope(value, first, second)
-            if fused is not None:
-                return fused
-        return value
+        require(qnn.is_qnn(value, "add") and qnn.attributes(value)["form"] == "half_even")
+        found = [rope for rope in (self._rope(value, 0, 1), self._rope(value, 1, 0)) if rope is not None]
+        require(found)
+        return found[0]
 
+    @or_none
     def _rope(self, total: Any, first: int, second: int) -> Any:
         kept, turned = (self.definition(total.args[i]) for i in (first, second))
-        if not all(qnn.is_qnn(product, "mul") and _rounds(product) for product in (kept, turned)):
-            return None
-        rotated = next((i for i in (0, 1) if qnn.is_qnn(self.definition(turned.args[i]), "concat")), None)
-        if rotated is None:
-            return None
-        found = self._rotated(self.definition(turned.args[rotated]))
-        if found is None:
-            return None
-        x, tables = found
-        straight = next((i for i in (0, 1) if kept.args[i].same_as(x)), None)
-        shape = spec_of(x).shape
-        if straight is None or len(shape) != 4 or shape[0] != 1 or spec_of(x).dtype not in _BYTES:
-            return None
+        require(all(qnn.is_qnn(product, "mul") and rounds_to_bytes(product) for product in (kept, turned)))
+        joins = [qnn.is_qnn(self.definition(a), "concat") for a in turned.args[:2]]
+        require(any(joins))
+        rotated = joins.index(True)
+        x, tables = self._rotated(self.definition(turned.args[rotated]))
+        straight = needed(next((i for i in (0, 1) if kept.args[i].same_as(x)), None))
+        spec = spec_of(x)
+        require(len(spec.shape) == 4 and spec.shape[0] == 1 and spec.dtype in BYTES)
         angles = (kept.args[1 - straight], turned.args[1 - rotated])
-        axes = {_position_axis(spec_of(angle).shape, shape) for angle in angles}
-        if len(axes) != 1 or None in axes or any(spec_of(a).dtype not in _BYTES for a in angles):
-            return None
+        axes = {_position_axis(spec_of(angle).shape, spec.shape) for angle in angles}
+        require(len(axes) == 1 and all(spec_of(a).dtype in BYTES for a in angles))
         attributes = _attributes(total, (first, second), (kept, straight), (turned, rotated))
-        if attributes is None:
-            return None
-        attributes["position_axis"] = axes.pop()
-        constants = [relax.const(table) for table in tables]
-        moved = self.definition(x)
-        if qnn.is_qnn(moved, "transpose") and qnn.attributes(moved)["axes"] == _SWAP:
-            attributes["position_axis"] = 3 - attributes["position_axis"]
-            fused = self.emit(qnn.emit("qdq_rope", [moved.args[0], *angles, *constants], attributes))
-            return qnn.emit("transpose", [fused], {"axes": _SWAP})
-        return qnn.emit("qdq_rope", [x, *angles, *constants], attributes)
+        axis, moved = axes.pop(), self.definition(x)
+        if not is_swap(moved):
+            return qnn.emit("qdq_rope", [x, *angles, *tables], {**attributes, "position_axis": axis})
+        behind = qnn.emit("qdq_rope", [moved.args[0], *angles, *tables], {**attributes, "position_axis": 3 - axis})
+        return swapped(self.emit(behind))
 
-    def _rotated(self, concat: Any) -> tuple[Any, list[np.ndarray]] | None:
+    def _rotated(self, concat: Any) -> tuple[Any, list[np.ndarray]]:
         """x and the tables of both halves of concat(upper half of x, lower half of x)."""
-        if len(concat.args) != 2:
-            return None
-        first, second = (self._half(part) for part in concat.args)
-        if first is None or second is None:
-            return None
-        (x, begin, upper), (other, start, lower) = first, second
+        require(len(concat.args) == 2)
+        (x, begin, upper), (other, start, lower) = (self._half(part) for part in concat.args)
         shape = spec_of(x).shape
-        size, last = shape[-1], len(shape) - 1
-        joined = qnn.attributes(concat)["axis"] == last and x.same_as(other)
-        return (x, [upper, lower]) if joined and size % 2 == 0 and (begin, start) == (size // 2, 0) else None
+        require(qnn.attributes(concat)["axis"] == len(shape) - 1 and x.same_as(other))
+        require(shape[-1] % 2 == 0 and (begin, start) == (shape[-1] // 2, 0))
+        return x, [upper, lower]
 
-    def _half(self, expression: Any) -> tuple[Any, int, np.ndarray] | None:
+    def _half(self, expression: Any) -> tuple[Any, int, np.ndarray]:
         """Tensor, first element and table of half of its last axis."""
         call, table = self.definition(expression), None
         if qnn.is_qnn(call, "lookup"):
             table = constant(call.args[1])
             call = self.definition(call.args[0])
-        if not qnn.is_qnn(call, "slice"):
-            return None
+        require(qnn.is_qnn(call, "slice"))
         attributes, x = qnn.attributes(call), spec_of(call.args[0])
         begin, size = attributes["begin"], attributes["size"]
-        rest = size[:-1] == list(x.shape[:-1]) and not any(begin[:-1]) and set(attributes["stride"]) == {1}
-        if not rest or 2 * size[-1] != x.shape[-1]:
-            return None
-        itself = np.arange(x.range[0], x.range[1] + 1).astype(x.dtype)
-        return call.args[0], begin[-1], itself if table is None else table
+        require(size[:-1] == list(x.shape[:-1]) and not any(begin[:-1]) and set(attributes["stride"]) == {1})
+        require(2 * size[-1] == x.shape[-1])
+        return call.args[0], begin[-1], every_value(x.dtype) if table is None else table
 
 
-def _rounds(product: Any) -> bool:
-    rule = qnn.Requant.of(qnn.attributes(product))
-    return rule.kind in ("half_even", "half_up") and rule.out_dtype in _BYTES and constant(product.args[2]).size == 1
-
-
-def _position_axis(angles: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
-    """The axis of x that cosines and sines run along beside the last; None where it is another one or several."""
+def _position_axis(angles: tuple[int, ...], shape: tuple[int, ...]) -> int:
+    """The axis of x that cosines and sines run along beside the last, which must be one."""
     full = (1,) * (len(shape) - len(angles)) + angles
-    if full[0] != 1 or full[-1] != shape[-1]:
-        return None
+    require(full[0] == 1 and full[-1] == shape[-1])
     if full[1] == 1 and full[2] == shape[2]:
         return 2
-    return 1 if full[2] == 1 and full[1] == shape[1] else None
+    require(full[2] == 1 and full[1] == shape[1])
+    return 1
 
 
-def _attributes(
-    total: Any, order: tuple[int, int], kept: tuple[Any, int], turned: tuple[Any, int]
-) -> dict[str, Any] | None:
+def _attributes(total: Any, order: tuple[int, int], kept: tuple[Any, int], turned: tuple[Any, int]) -> dict[str, Any]:
     outer = qnn.attributes(total)
     rule = qnn.Requant.of(outer)
     attributes: dict[str, Any] = {
@@ -124,10 +96,9 @@ def _attributes(
     }
     names = (("kept", kept, "x", "cosine"), ("turned", turned, "partner", "sine"))
     for (name, (call, place), data, angle), side in zip(names, order, strict=True):
-        inner = product_attributes(qnn.attributes(call), call.args[2:])
+        inner = product_attributes(call)
         # The sum must take out the zero point that the product put in.
-        if outer[f"zero_point_{'ab'[side]}"] != inner["zero_point"]:
-            return None
+        require(outer[f"zero_point_{'ab'[side]}"] == inner["zero_point"])
         weight = np.float32(math.ldexp(outer["multipliers"][side], -outer["shift"]))
         attributes |= {f"{name}_{n}": inner[n] for n in ("scale", "low", "high")}
         attributes |= {f"{name}_weight": float(weight), f"zero_point_{data}": inner[f"zero_point_{'ab'[place]}"]}

@@ -14,31 +14,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import tvm
 from tvm import relax
 
 from tvm_pulp.canonicalize.accumulators import Accumulators
+from tvm_pulp.canonicalize.match import needed
 from tvm_pulp.canonicalize.qdq import LAYERS
+from tvm_pulp.canonicalize.qdq_operands import along_axis
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import is_op
+from tvm_pulp.qnn.operator import relax_name, spec_of
 
 
 class IntegerLayers(QdqRewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        is_operator = isinstance(value, relax.Call) and isinstance(value.op, tvm.ir.Op)
-        if not is_operator or value.op.name not in LAYERS:
-            return value
+        rule = needed(LAYERS.get(relax_name(value)))
         # Rewritten operands leave a call without its type; the rules ask for it.
         value = self.builder.normalize(value)
         taken = Accumulators(may_be_real=True)
-        layer = LAYERS[value.op.name](self, value, taken)
+        layer = rule(self, value, taken)
         if layer is None or spec_of(value).dtype != "float32":
             return value
         whole = self.bound(layer, f"{self.lineage.name_of(variable.name)}_sum")
         if spec_of(whole).dtype != "float32":
             whole = self.emit(relax.op.astype(whole, "float32"))
-        rank, units = len(spec_of(value).shape), taken.units.astype(np.float32)
-        if value.op.name != "relax.matmul" and units.size > 1:
+        units = taken.units.astype(np.float32)
+        if not is_op(value, "relax.matmul") and units.size > 1:
             # Channels come first.
-            units = units.reshape([-1 if axis == 1 else 1 for axis in range(rank)])
+            units = along_axis(units, 1, len(spec_of(value).shape))
         return relax.op.multiply(whole, relax.const(units))

@@ -10,14 +10,13 @@ output channel lose less than rounding the result to 8 bits can notice; sums of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tvm_pulp.canonicalize.match import or_none, require
 from tvm_pulp.canonicalize.qdq_operands import QuantizedConstant
-
-if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 
 # The largest weight; its upper byte is 127 after rounding.
 _LARGEST = 127 * 256 + 127
@@ -39,26 +38,23 @@ def weights(fold: QdqRewriter, expression: Any, axis: int) -> QuantizedConstant 
 
 
 def _has_channels(held: QuantizedConstant, axis: int) -> bool:
-    """Whether an output channel has one scale. PyTorch scales transposed kernels by their first axis: the inputs."""
+    """Tell if an output channel has one scale. PyTorch scales transposed kernels by their first axis: the inputs."""
     return held.rearranged(lambda array: np.moveaxis(array, axis, 0)).channel_scales() is not None
 
 
-def near(real: np.ndarray, axis: int) -> QuantizedConstant | None:
+@or_none
+def near(real: np.ndarray, axis: int) -> QuantizedConstant:
     """Weights in 16 bits, one scale per entry of an axis; None where that loses too much."""
-    if not real.size or not np.isfinite(real).all():
-        return None
+    require(real.size and np.isfinite(real).all())
     others = tuple(a for a in range(real.ndim) if a != axis)
     largest = np.abs(real.astype(np.float64)).max(axis=others, keepdims=True)
     scale = np.where(largest > 0, largest / _LARGEST, 1).astype(np.float32)
-    if scale.min() < _LEAST_SCALE or scale.max() > _LARGEST_SCALE:
-        return None
+    require(scale.min() >= _LEAST_SCALE and scale.max() <= _LARGEST_SCALE)
     values = np.clip(np.rint(real / scale), -_LARGEST, _LARGEST).astype(np.int16)
     size = np.sqrt((real.astype(np.float64) ** 2).mean(axis=others, keepdims=True))
-    if (scale / np.sqrt(12) > _LARGEST_ERROR * size)[largest > 0].any():
-        return None
-    return QuantizedConstant(
-        values, np.broadcast_to(scale, real.shape), np.broadcast_to(np.int64(0), real.shape), is_near=True
-    )
+    require(not (scale / np.sqrt(12) > _LARGEST_ERROR * size)[largest > 0].any())
+    scales, zeros = (np.broadcast_to(v, real.shape) for v in (scale, np.int64(0)))
+    return QuantizedConstant(values, scales, zeros, is_near=True)
 
 
 def halves(held: QuantizedConstant) -> tuple[QuantizedConstant, QuantizedConstant]:

@@ -9,35 +9,39 @@ floats and quantize it once, at the next layer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import or_none, require
 from tvm_pulp.canonicalize.qdq_elementwise import clip, requantize
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import RANGES
 
-if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 
-
+@or_none
 def concat(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     """All parts in the result's quantization, then joined; None where no part but constants is integer."""
-    parts = list(call.args[0].fields) if isinstance(call.args[0], relax.Tuple) else []
-    if not parts or call.attrs.axis is None:
-        return None
+    parts, axis = parts_and_axis(call)
     found = [_integers(fold, part, target) for part in parts]
-    if all(value is None for value in found):
-        return None
-    if any(value is None for value in found) and not _is_exact(fold, target):
-        return None
+    are_integers = [value is not None for value in found]
+    # A quantize can do what the target says where no factor was folded into its scale.
+    may_round = fold.arithmetic.name == "onnx" and isinstance(target.scale, np.float32)
+    require(any(are_integers) and (all(are_integers) or may_round))
     joined = [
         _rounded(fold, part, target) if value is None else value for part, value in zip(parts, found, strict=True)
     ]
-    return qnn.emit("concat", joined, {"axis": int(call.attrs.axis) % len(spec_of(call).shape)})
+    return qnn.emit("concat", joined, {"axis": axis})
+
+
+def parts_and_axis(call: Any) -> tuple[list[Any], int]:
+    """Operands of a concatenation that are known one by one, and the axis that they are joined along."""
+    require(isinstance(call.args[0], relax.Tuple) and len(call.args[0].fields) and call.attrs.axis is not None)
+    return list(call.args[0].fields), int(call.attrs.axis) % len(spec_of(call).shape)
 
 
 def _integers(fold: QdqRewriter, part: Any, target: IntegerTarget) -> Any:
@@ -49,11 +53,6 @@ def _integers(fold: QdqRewriter, part: Any, target: IntegerTarget) -> Any:
         return None
     with fold.lineage.on_behalf_of(part):
         return fold.island(part, target)
-
-
-def _is_exact(fold: QdqRewriter, target: IntegerTarget) -> bool:
-    """Whether a quantize can do what the target says: no factor was folded into its scale."""
-    return fold.arithmetic.name == "onnx" and isinstance(target.scale, np.float32)
 
 
 def _rounded(fold: QdqRewriter, part: Any, target: IntegerTarget) -> Any:

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import qdq_unary
+from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 from tvm_pulp.qnn.operator import spec_of
-
-if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.qnn.tensor_spec import BYTES
 
 
 def requantize(fold: QdqRewriter, x: Quantized, target: IntegerTarget) -> Any:
     """From one quantization to another; nothing at all where both are the same."""
-    spec = spec_of(x.value)
-    low, high = spec.range
-    if x.same_as(target.scale, target.zero_point) and spec.dtype == target.dtype:
+    low, high = spec_of(x.value).range
+    if x.same_as(target.scale, target.zero_point) and x.dtype == target.dtype:
         return x.value if target.low <= low and high <= target.high else clip(x.value, target.low, target.high)
     rule, constants = fold.arithmetic.rescale(x, target)
-    if fold.arithmetic.name == "onnx" and spec.dtype in ("int8", "uint8"):
-        every = np.arange(low, high + 1) - x.zero_point
+    if fold.arithmetic.name == "onnx" and x.dtype in BYTES:
         exact = target.quantize(x.every_value)
-        if (rule.apply(every, constants) != exact).any():
+        if (rule.apply(x.every_distance, constants) != exact).any():
             # Float32 rounds some value differently: only a table says it exactly.
-            return qnn.emit("lookup", [x.value, relax.const(exact)])
+            return qnn.emit("lookup", [x.value, exact])
     attributes = {**rule.attributes(), "zero_point": x.zero_point, "axis": -1}
-    return qnn.emit("requantize", [x.value, *(relax.const(c) for c in constants)], attributes)
+    return qnn.emit("requantize", [x.value, *constants], attributes)
 
 
 def clip(value: Any, low: int, high: int) -> Any:
@@ -49,58 +46,52 @@ def subtract(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     return _sum(fold, call, target, subtract=True)
 
 
+@or_none
 def _sum(fold: QdqRewriter, call: Any, target: IntegerTarget, subtract: bool) -> Any:
-    a, b = (fold.operands.quantized(arg) for arg in call.args)
-    if a is None or b is None:
-        return None
+    a, b = (needed(fold.operands.quantized(arg)) for arg in call.args)
     attributes, constants = fold.arithmetic.add(a, b, target, subtract)
-    return qnn.emit("add", [a.value, b.value, *(relax.const(c) for c in constants)], attributes)
+    return qnn.emit("add", [a.value, b.value, *constants], attributes)
 
 
 def extreme(operator: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     """Larger or smaller of two operands: rounding is monotone, so both are quantized first."""
 
+    @or_none
     def rule(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
-        both = _at_target(fold, call.args, target)
-        return None if both is None else operator(*both)
+        # One constant beside a tensor is a table.
+        require(all(held is None or held.size != 1 for held in map(fold.operands.real_constant, call.args)))
+        return operator(*_at_target(fold, call.args, target))
 
     return rule
 
 
+@or_none
 def where(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     """A choice between two operands is a choice between their integers."""
-    both = _at_target(fold, call.args[1:], target, single=True)
-    return None if both is None else relax.op.where(call.args[0], *both)
+    return relax.op.where(call.args[0], *_at_target(fold, call.args[1:], target))
 
 
-def _at_target(
-    fold: QdqRewriter, operands: Sequence[Any], target: IntegerTarget, *, single: bool = False
-) -> list[Any] | None:
-    """Both operands in the result's quantization; None also for a single constant unless wanted: a table does that."""
-    found: list[Any] = []
-    for operand in operands:
-        x, real = fold.operands.quantized(operand), fold.operands.real_constant(operand)
-        if real is not None and real.size == 1 and not single:
-            return None
-        if real is not None:
-            found.append(relax.const(target.quantize(real)))
+def _at_target(fold: QdqRewriter, operands: Sequence[Any], target: IntegerTarget) -> list[Any]:
+    """Both operands, of which one is not constant, in the result's quantization."""
+    known = [fold.operands.real_constant(operand) for operand in operands]
+    require(any(held is None for held in known))
+    found = []
+    for operand, held in zip(operands, known, strict=True):
+        x = fold.operands.quantized(operand)
+        if held is not None:
+            found.append(relax.const(target.quantize(held)))
         elif x is not None:
             found.append(fold.bound(requantize(fold, x, target)))
         else:
-            table = qdq_unary.lookup(fold, operand, target)
-            if table is None:
-                return None
-            found.append(fold.bound(table))
-    return found if any(fold.operands.real_constant(o) is None for o in operands) else None
+            found.append(fold.bound(needed(qdq_unary.lookup(fold, operand, target))))
+    return found
 
 
+@or_none
 def multiply(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
-    a, b = (fold.operands.quantized(arg) for arg in call.args)
-    if a is None or b is None:
-        return None
-    if a.reach * b.reach >= 1 << 31:
-        return None
+    a, b = (needed(fold.operands.quantized(arg)) for arg in call.args)
+    require(a.reach * b.reach < 1 << 31)
     ratio = fold.arithmetic.product_ratio(a.scale, b.scale, target.scale)
     rule, constants = fold.arithmetic.requant(ratio, target)
     attributes = {**rule.attributes(), "zero_point_a": a.zero_point, "zero_point_b": b.zero_point}
-    return qnn.emit("mul", [a.value, b.value, *(relax.const(c) for c in constants)], attributes)
+    return qnn.emit("mul", [a.value, b.value, *constants], attributes)

@@ -8,20 +8,19 @@ Groups are channels of their own, or the second axis of what was reshaped for th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.rewriter import is_op
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.rewriter import is_op, single_value
 from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.qnn.tensor_spec import BYTES
 
-if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-
-_BYTES = ("int8", "uint8")
 # Sums of squares stay inside 32 bits.
 _MOST_VALUES = (1 << 31) // 255**2
 
@@ -35,46 +34,37 @@ class _Core:
     epsilon: float
 
 
+@or_none
 def group_norm(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     """The operator for the island that ends in `real`, or None."""
     shape = spec_of(real).shape
-    if len(shape) < 3 or target.dtype not in _BYTES:
-        return None
+    require(len(shape) >= 3 and target.dtype in BYTES)
     inner, weight, bias = _without_affine(fold, real)
     if is_op(fold.definition(inner), "relax.reshape"):
         inner, one, zero = _without_affine(fold, fold.definition(inner).args[0])
-        if (one != 1).any() or zero.any():
-            return None
+        require((one == 1).all() and not zero.any())
     core = _core(fold, inner)
-    if core is None or core.x.dtype not in _BYTES:
-        return None
-    channels, n = shape[1], int(np.prod(shape[1:])) // core.groups
-    if (
-        core.x.shape[0] != shape[0]
-        or channels % core.groups
-        or n > _MOST_VALUES
-        or {weight.size, bias.size} - {1, channels}
-    ):
-        return None
-    scale, unit = float(core.x.scale), float(target.scale)
+    x, channels, n = core.x, shape[1], int(np.prod(shape[1:])) // core.groups
+    require(x.dtype in BYTES and x.shape[0] == shape[0] and channels % core.groups == 0 and n <= _MOST_VALUES)
+    require({weight.size, bias.size} <= {1, channels})
     attributes = {
         "groups": core.groups,
-        "statistic": (scale / n) ** 2,
-        "gain": scale / n,
+        "statistic": (float(x.scale) / n) ** 2,
+        "gain": float(x.scale) / n,
         "epsilon": core.epsilon,
         "zero_point": target.zero_point,
         "low": target.low,
         "high": target.high,
         "dtype": target.dtype,
     }
-    per_unit = [(v.astype(np.float64) / unit).astype(np.float32).reshape(-1) for v in (weight, bias)]
-    constants = [np.ascontiguousarray(np.broadcast_to(v, (channels,))) for v in per_unit]
-    value = core.x.value if core.x.shape == shape else fold.emit(relax.op.reshape(core.x.value, shape))
-    return qnn.emit("group_norm", [value, *(relax.const(c) for c in constants)], attributes)
+    per_unit = [(v.astype(np.float64) / float(target.scale)).astype(np.float32).reshape(-1) for v in (weight, bias)]
+    constants = [np.broadcast_to(v, (channels,)) for v in per_unit]
+    value = x.value if x.shape == shape else fold.emit(relax.op.reshape(x.value, shape))
+    return qnn.emit("group_norm", [value, *constants], attributes)
 
 
 def _without_affine(fold: QdqRewriter, real: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """What is multiplied by a weight and has a bias added, both per channel or one for all."""
+    """The value that is multiplied by a weight and has a bias added, both per channel or one for all."""
     found = {"relax.add": np.zeros(1, np.float32), "relax.multiply": np.ones(1, np.float32)}
     for name in found:
         call = fold.definition(real)
@@ -93,42 +83,36 @@ def _per_channel(values: np.ndarray, rank: int) -> bool:
     return len(shape) == rank and all(size == 1 for axis, size in enumerate(shape) if axis != 1)
 
 
-def _core(fold: QdqRewriter, real: Any) -> _Core | None:
+def _core(fold: QdqRewriter, real: Any) -> _Core:
     call = fold.definition(real)
     if is_op(call, "relax.nn.group_norm"):
         return _operator(fold, call)
-    if not is_op(call, "relax.divide"):
-        return None
+    require(is_op(call, "relax.divide"))
     centred, root = (fold.definition(a) for a in call.args)
-    if not is_op(centred, "relax.subtract") or not is_op(root, "relax.sqrt"):
-        return None
+    require(is_op(centred, "relax.subtract") and is_op(root, "relax.sqrt"))
     mean, total = fold.definition(centred.args[1]), fold.definition(root.args[0])
-    if not is_op(mean, "relax.mean") or not is_op(total, "relax.add"):
-        return None
+    require(is_op(mean, "relax.mean") and is_op(total, "relax.add"))
     variance, epsilon = fold.definition(total.args[0]), fold.operands.real_constant(total.args[1])
-    if not is_op(variance, "relax.variance") or epsilon is None or epsilon.size != 1:
-        return None
+    require(is_op(variance, "relax.variance"))
     x, rank = centred.args[0], len(spec_of(centred.args[0]).shape)
     axes = [sorted(int(a) % rank for a in c.attrs.axis) for c in (mean, variance) if c.attrs.axis is not None]
-    if axes != [list(range(2, rank))] * 2 or not (mean.args[0].same_as(x) and variance.args[0].same_as(x)):
-        return None
-    held = fold.operands.quantized(x)
-    return None if held is None else _Core(held, held.shape[1], float(epsilon.reshape(-1)[0]))
+    require(axes == [list(range(2, rank))] * 2 and mean.args[0].same_as(x) and variance.args[0].same_as(x))
+    held = needed(fold.operands.quantized(x))
+    return _Core(held, held.shape[1], float(needed(single_value(epsilon))))
 
 
-def _operator(fold: QdqRewriter, call: Any) -> _Core | None:
+def _operator(fold: QdqRewriter, call: Any) -> _Core:
     """relax.nn.group_norm whose own weights do nothing."""
-    attrs, held = call.attrs, fold.operands.quantized(call.args[0])
+    attrs, held = call.attrs, needed(fold.operands.quantized(call.args[0]))
     rank = len(spec_of(call).shape)
-    plain = _is_all(fold, call.args[1], 1) and _is_all(fold, call.args[2], 0)
+    require(_is_all(fold, call.args[1], 1) and _is_all(fold, call.args[2], 0))
     axes = sorted(int(a) % rank for a in attrs.axes)
-    if held is None or not plain or int(attrs.channel_axis) % rank != 1 or axes != list(range(2, rank)):
-        return None
+    require(int(attrs.channel_axis) % rank == 1 and axes == list(range(2, rank)))
     return _Core(held, int(attrs.num_groups), float(attrs.epsilon))
 
 
 def _is_all(fold: QdqRewriter, expression: Any, value: int) -> bool:
-    """Whether a constant holds nothing but ones, or nothing but zeros."""
+    """Tell if a constant holds nothing but ones, or nothing but zeros."""
     if is_op(fold.definition(expression), ("relax.zeros_like", "relax.ones_like")[value]):
         return True
     known = fold.operands.real_constant(expression)

@@ -12,26 +12,25 @@ A norm whose result is quantized is an operator already when the product with th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import qdq_unary
+from tvm_pulp.canonicalize.match import Mismatch, needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, target_of
-from tvm_pulp.canonicalize.rewriter import constant, is_op
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.rewriter import constant, is_op, single_value
 from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
-
-if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.qnn.tensor_spec import BYTES
 
 # Sums of squares stay inside 32 bits, and n * x is exact in single precision.
 _LONGEST_ROW = 1 << 15
 # Stages that the operator's kernel has.
 _MOST_STAGES = 2
-# What stands for the inverse of zero.
+# The inverse of zero, as it is stored.
 _HUGE = 1e30
 
 
@@ -89,22 +88,23 @@ class _Norm:
             "zero_point": target.zero_point,
             "dtype": target.dtype,
         }
-        constants = [relax.const(np.ascontiguousarray(a, np.float32)) for a in arguments]
-        return qnn.emit("qdq_norm", [self.x.value, *constants], attributes)
+        return qnn.emit("qdq_norm", [self.x.value, *(a.astype(np.float32) for a in arguments)], attributes)
 
 
+@or_none
 def norm(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     """The island that ends in `real` as one normalization, or None."""
-    if target.dtype not in ("int8", "uint8"):
-        return None
-    found = _chain(fold, real)
-    return found.call(target) if found is not None and len(found.stages) <= _MOST_STAGES else None
+    require(target.dtype in BYTES)
+    found = needed(_chain(fold, real))
+    require(len(found.stages) <= _MOST_STAGES)
+    return found.call(target)
 
 
-def _chain(fold: QdqRewriter, real: Any) -> _Norm | None:
+@or_none
+def _chain(fold: QdqRewriter, real: Any) -> _Norm:
     """A norm, then products with and sums of constants along the last axis."""
     call = fold.definition(real)
-    if is_op(call, "relax.nn.layer_norm") or is_op(call, "relax.nn.rms_norm"):
+    if is_op(call, "relax.nn.layer_norm", "relax.nn.rms_norm"):
         return _operator(fold, call)
     for name in ("multiply", "add"):
         if is_op(call, f"relax.{name}"):
@@ -117,49 +117,40 @@ def _chain(fold: QdqRewriter, real: Any) -> _Norm | None:
     return _core(fold, call)
 
 
-def _vector(fold: QdqRewriter, expression: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+@or_none
+def _vector(fold: QdqRewriter, expression: Any, shape: tuple[int, ...]) -> np.ndarray:
     """A constant that changes along the last axis only."""
-    array = fold.operands.real_constant(expression)
-    if array is None or array.dtype != np.float32 or not (array.size == 1 or array.shape[-1:] == shape[-1:]):
-        return None
-    return array.reshape(-1).astype(np.float64) if array.size in (1, shape[-1]) else None
+    array = needed(fold.operands.real_constant(expression))
+    require(array.dtype == np.float32 and (array.size == 1 or array.shape[-1:] == (array.size,) == shape[-1:]))
+    return array.reshape(-1).astype(np.float64)
 
 
-def _resumed(fold: QdqRewriter, expression: Any) -> _Norm | None:
+@or_none
+def _resumed(fold: QdqRewriter, expression: Any) -> _Norm:
     """A norm that was quantized and goes on."""
-    y = fold.operands.quantized(expression)
-    if y is None:
-        return None
+    y = needed(fold.operands.quantized(expression))
     call: Any = fold.definition(y.value)
-    if not qnn.is_qnn(call, "qdq_norm"):
-        return None
+    require(qnn.is_qnn(call, "qdq_norm"))
     attributes = qnn.attributes(call)
-    arrays = [constant(a) for a in call.args[1:]]
-    table, stages = stage_operands(attributes, [None, *arrays])
+    table, stages = stage_operands(attributes, [None, *(constant(a) for a in call.args[1:])])
     x = Quantized(call.args[0], np.float32(1), 0)
-    found = _Norm(x, attributes, table, [list(s) for s in stages], limits_of(attributes))
-    found.is_open, found.unit = False, float(y.scale)
-    return found
+    done = [list(s) for s in stages]
+    return _Norm(x, attributes, table, done, limits_of(attributes), is_open=False, unit=float(y.scale))
 
 
-def _operator(fold: QdqRewriter, call: Any) -> _Norm | None:
-    x = fold.operands.quantized(call.args[0])
-    vectors = [v for v in map(fold.operands.real_constant, call.args[1:]) if v is not None]
-    if x is None or len(vectors) < len(call.args) - 1:
-        return None
-    if [int(a) % len(x.shape) for a in call.attrs.axes] != [len(x.shape) - 1]:
-        return None
+def _operator(fold: QdqRewriter, call: Any) -> _Norm:
+    x = needed(fold.operands.quantized(call.args[0]))
+    weight, *bias = (needed(fold.operands.real_constant(a)).astype(np.float64) for a in call.args[1:])
+    require([int(a) % len(x.shape) for a in call.attrs.axes] == [len(x.shape) - 1])
     found = _started(x, is_op(call, "relax.nn.layer_norm"), float(call.attrs.epsilon))
-    if found is not None:
-        found.multiply(vectors[0].astype(np.float64))
-        if len(vectors) > 1 and vectors[1].any():
-            found.add(vectors[1].astype(np.float64))
+    found.multiply(weight)
+    if bias and bias[0].any():
+        found.add(bias[0])
     return found
 
 
-def _started(x: Quantized, centred: bool, epsilon: float) -> _Norm | None:
-    if x.dtype not in ("int8", "uint8") or not x.shape or x.shape[-1] > _LONGEST_ROW:
-        return None
+def _started(x: Quantized, centred: bool, epsilon: float) -> _Norm:
+    require(x.dtype in BYTES and x.shape and x.shape[-1] <= _LONGEST_ROW)
     n, step = x.shape[-1], float(x.scale)
     attributes = {
         "centred": int(centred),
@@ -173,43 +164,36 @@ def _started(x: Quantized, centred: bool, epsilon: float) -> _Norm | None:
     return _Norm(x, attributes)
 
 
-def _core(fold: QdqRewriter, call: Any) -> _Norm | None:
+def _core(fold: QdqRewriter, call: Any) -> _Norm:
     """N / root or N * inverse root."""
     if is_op(call, "relax.divide"):
-        return _scaled(fold, call.args[0], call.args[1], divides=True)
-    if is_op(call, "relax.multiply"):
-        for data, factor in (call.args, reversed(call.args)):
-            found = _scaled(fold, data, factor, divides=False)
-            if found is not None:
-                return found
-    return None
+        return needed(_scaled(fold, call.args[0], call.args[1], divides=True))
+    require(is_op(call, "relax.multiply"))
+    for data, factor in (call.args, reversed(call.args)):
+        found = _scaled(fold, data, factor, divides=False)
+        if found is not None:
+            return found
+    raise Mismatch
 
 
-def _scaled(fold: QdqRewriter, data: Any, factor: Any, *, divides: bool) -> _Norm | None:
-    shape = spec_of(factor).shape
-    numerator = _numerator(fold, data)
-    if numerator is None or len(shape) != len(numerator[0].shape) or shape[-1] != 1:
-        return None
-    x, centred = numerator
+@or_none
+def _scaled(fold: QdqRewriter, data: Any, factor: Any, *, divides: bool) -> _Norm:
+    shape, (x, centred) = spec_of(factor).shape, needed(_numerator(fold, data))
+    require(len(shape) == len(x.shape) and shape[-1] == 1)
     under = _under_root(fold, factor, inverse=not divides)
     if under is not None and _is_mean_square(fold, under[0], x, centred):
         return _started(x, centred, under[1])
     return _tabulated(fold, x, centred, factor, divides=divides)
 
 
-def _tabulated(fold: QdqRewriter, x: Quantized, centred: bool, factor: Any, *, divides: bool) -> _Norm | None:
+def _tabulated(fold: QdqRewriter, x: Quantized, centred: bool, factor: Any, *, divides: bool) -> _Norm:
     """The graph quantizes the mean: its 256 values have 256 factors."""
-    found = qdq_unary.function_of_byte(fold, factor)
-    if found is None:
-        return None
-    leaf, values = found
+    leaf, values = needed(qdq_unary.function_of_byte(fold, factor))
     quantize = fold.definition(leaf)
-    target = target_of(quantize) if is_op(quantize, "relax.quantize") else None
-    if target is None or not _is_mean_square(fold, quantize.args[0], x, centred):
-        return None
+    require(is_op(quantize, "relax.quantize"))
+    target = needed(target_of(quantize))
+    require(_is_mean_square(fold, quantize.args[0], x, centred))
     norm = _started(x, centred, 0.0)
-    if norm is None:
-        return None
     values = np.broadcast_to(values, (256,)).astype(np.float64)
     with np.errstate(divide="ignore"):
         values = 1 / values if divides else values
@@ -220,58 +204,60 @@ def _tabulated(fold: QdqRewriter, x: Quantized, centred: bool, factor: Any, *, d
     return norm
 
 
-def _numerator(fold: QdqRewriter, expression: Any) -> tuple[Quantized, bool] | None:
+@or_none
+def _numerator(fold: QdqRewriter, expression: Any) -> tuple[Quantized, bool]:
     """x, or x less its mean; and whether it is the second."""
     x = fold.operands.quantized(expression)
     if x is not None:
         return x, False
     call = fold.definition(expression)
-    if not is_op(call, "relax.subtract"):
-        return None
-    x, mean = fold.operands.quantized(call.args[0]), fold.definition(call.args[1])
-    if x is None or not _over_last(mean, "relax.mean"):
-        return None
-    return (x, True) if mean.args[0].same_as(call.args[0]) else None
+    require(is_op(call, "relax.subtract"))
+    mean = fold.definition(call.args[1])
+    require(_over_last(mean, "relax.mean") and mean.args[0].same_as(call.args[0]))
+    return needed(fold.operands.quantized(call.args[0])), True
 
 
 def _over_last(call: Any, name: str) -> bool:
-    """Whether a reduction goes over the last axis and keeps it."""
+    """Tell if a reduction goes over the last axis and keeps it."""
     if not is_op(call, name) or call.attrs.axis is None or not bool(call.attrs.keepdims):
         return False
     rank = len(spec_of(call.args[0]).shape)
     return [int(a) % rank for a in call.attrs.axis] == [rank - 1]
 
 
-def _under_root(fold: QdqRewriter, expression: Any, *, inverse: bool) -> tuple[Any, float] | None:
+@or_none
+def _under_root(fold: QdqRewriter, expression: Any, *, inverse: bool) -> tuple[Any, float]:
     """M and epsilon of root(M + epsilon), or of its inverse."""
     call = fold.definition(expression)
     if inverse and is_op(call, "relax.divide"):
-        one = fold.operands.real_constant(call.args[0])
-        return _under_root(fold, call.args[1], inverse=False) if one is not None and (one == 1).all() else None
+        require(_is_all(fold, call.args[0], 1))
+        return needed(_under_root(fold, call.args[1], inverse=False))
     if is_op(call, "relax.power"):
-        exponent = fold.operands.real_constant(call.args[1])
-        if exponent is None or not (exponent == (-0.5 if inverse else 0.5)).all():
-            return None
-    elif not is_op(call, "relax.rsqrt" if inverse else "relax.sqrt"):
-        return None
+        require(_is_all(fold, call.args[1], -0.5 if inverse else 0.5))
+    else:
+        require(is_op(call, "relax.rsqrt" if inverse else "relax.sqrt"))
     total = fold.definition(call.args[0])
     if not is_op(total, "relax.add"):
         return call.args[0], 0.0
     for mean, other in (total.args, reversed(total.args)):
-        epsilon = fold.operands.real_constant(other)
-        if epsilon is not None and epsilon.size == 1:
-            return mean, float(epsilon.reshape(-1)[0])
-    return None
+        epsilon = single_value(fold.operands.real_constant(other))
+        if epsilon is not None:
+            return mean, float(epsilon)
+    raise Mismatch
+
+
+def _is_all(fold: QdqRewriter, expression: Any, value: float) -> bool:
+    """Tell if an expression is constant and has one value everywhere."""
+    known = fold.operands.real_constant(expression)
+    return known is not None and bool((known == value).all())
 
 
 def _is_mean_square(fold: QdqRewriter, expression: Any, x: Quantized, centred: bool) -> bool:
-    """Whether an expression is the mean of N^2 for this N."""
+    """Tell if an expression is the mean of N^2 for this N."""
     call = fold.definition(expression)
     if centred and _over_last(call, "relax.variance"):
         return _is(fold.operands.quantized(call.args[0]), x)
-    if not _over_last(call, "relax.mean"):
-        return False
-    square = fold.definition(call.args[0])
+    square: Any = fold.definition(call.args[0]) if _over_last(call, "relax.mean") else None
     if not _is_square(fold, square):
         return False
     found = _numerator(fold, square.args[0])
@@ -281,8 +267,7 @@ def _is_mean_square(fold: QdqRewriter, expression: Any, x: Quantized, centred: b
 def _is_square(fold: QdqRewriter, call: Any) -> bool:
     """N^2, N * N or the square of N."""
     if is_op(call, "relax.power"):
-        exponent = fold.operands.real_constant(call.args[1])
-        return exponent is not None and bool((exponent == 2).all())
+        return _is_all(fold, call.args[1], 2)
     if is_op(call, "relax.multiply"):
         return bool(call.args[0].same_as(call.args[1]))
     return is_op(call, "relax.square")

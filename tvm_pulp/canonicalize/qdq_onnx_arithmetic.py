@@ -19,21 +19,22 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.canonicalize.qdq_arithmetic import Arithmetic, Rule
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant, Real
 from tvm_pulp.qnn import softmax_table
 from tvm_pulp.qnn.fixed_point import tie_free_multipliers
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import BYTES
 
-Rule = tuple[Requant, list[np.ndarray]]
 # A stored bias counts as being in units of the accumulator when its scale is this close to the product of scales.
 _SAME_SCALE = 1e-5
 
 
 @dataclass(frozen=True)
-class OnnxArithmetic:
+class OnnxArithmetic(Arithmetic):
     """Single rounding, half to even."""
 
     name = "onnx"
+    rounding = "half_even"
     # A product with a constant factor is part of the scale.
     folds_factors = True
 
@@ -43,24 +44,7 @@ class OnnxArithmetic:
         rounded = np.rint(np.float32(value) / np.float32(target.scale))
         return target.zero_point + int(np.clip(rounded, -(1 << 30), 1 << 30))
 
-    def requant(self, ratio: np.ndarray, target: IntegerTarget) -> Rule:
-        ratio = np.asarray(ratio, np.float64).reshape(-1)
-        if (ratio == ratio[0]).all():
-            ratio = ratio[:1]
-        rule = Requant("half_even", 0, target.zero_point, target.low, target.high, dtype=target.dtype)
-        return rule, list(tie_free_multipliers(ratio))
-
-    def rescale(self, x: Quantized, target: IntegerTarget) -> Rule:
-        return self.requant(np.array([float(x.scale) / float(target.scale)]), target)
-
-    def layer(self, x: Quantized, weight: np.ndarray, target: IntegerTarget) -> Rule:
-        return self.requant(self.conv_ratio(x.scale, weight, target.scale), target)
-
-    def dense(self, x: Quantized, weight: np.ndarray, target: IntegerTarget) -> Rule:
-        return self.layer(x, weight, target)
-
-    def conv_ratio(self, x: np.float32, weight: np.ndarray, y: Real) -> np.ndarray:
-        return np.asarray(np.float64(x) * weight.astype(np.float64) / np.float64(y))
+    dense = Arithmetic.layer
 
     def product_ratio(self, a: np.float32, b: np.float32, y: Real) -> np.ndarray:
         return np.array([float(a) * float(b) / float(y)])
@@ -79,22 +63,13 @@ class OnnxArithmetic:
         ratios = [float(a.scale) / float(target.scale), float(b.scale) / float(target.scale)]
         shift = max(1, min(30 - math.frexp(max(ratios))[1], 50))
         multipliers = [round(math.ldexp(r, shift)) for r in ratios]
-        rule = Requant("half_even", 0, target.zero_point, target.low, target.high, dtype=target.dtype)
-        attributes = {
-            "form": "half_even",
-            "requant_a": "none",
-            "requant_b": "none",
-            "zero_point_a": a.zero_point,
-            "zero_point_b": b.zero_point,
-            "multipliers": [multipliers[0], -multipliers[1] if subtract else multipliers[1]],
-            "shift": shift,
-            **rule.attributes(),
-        }
-        return attributes, []
+        signed = [multipliers[0], -multipliers[1] if subtract else multipliers[1]]
+        shared = self.sum_attributes(a, b, "half_even", target.requant("half_even"))
+        return shared | {"multipliers": signed, "shift": shift}, []
 
     def softmax(self, x: Quantized, target: IntegerTarget) -> tuple[dict[str, Any], Sequence[np.ndarray]] | None:
         bits = softmax_table.fraction_bits(x.shape[-1])
-        if bits is None or x.dtype not in ("int8", "uint8") or target.dtype not in ("int8", "uint8"):
+        if bits is None or x.dtype not in BYTES or target.dtype not in BYTES:
             return None
         limits = {"zero_point": target.zero_point, "low": target.low, "high": target.high, "dtype": target.dtype}
         attributes = {"form": "table", "gain": softmax_table.gain(float(target.scale)), **limits}
@@ -106,5 +81,4 @@ class OnnxArithmetic:
     def window_mean(self, x: Quantized, counts: np.ndarray, target: IntegerTarget) -> Rule:
         """Rule with one multiplier per number of values in a window; the first entry is never used."""
         ratio = float(x.scale) / (float(target.scale) * np.maximum(counts, 1))
-        rule = Requant("half_even", 0, target.zero_point, target.low, target.high, dtype=target.dtype)
-        return rule, list(tie_free_multipliers(ratio))
+        return target.requant("half_even"), list(tie_free_multipliers(ratio))

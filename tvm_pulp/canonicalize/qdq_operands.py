@@ -1,4 +1,4 @@
-"""What stands behind the float values of a quantize/dequantize graph: integers, scales, zero points."""
+"""Integers, scales and zero points behind the float values of a quantize/dequantize graph."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from tvm import relax
 
-from tvm_pulp.canonicalize.rewriter import constant, is_op
+from tvm_pulp.canonicalize.match import needed, or_none, require
+from tvm_pulp.canonicalize.rewriter import constant, integers, is_op, single_value
 from tvm_pulp.qnn.operator import spec_of
-from tvm_pulp.qnn.tensor_spec import RANGES
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import RANGES, every_value
 
 # A scale: float32 as files store it, or wider where constant factors were folded in.
 Real = float | np.float32
@@ -41,9 +43,13 @@ class Quantized:
 
     @property
     def every_value(self) -> np.ndarray:
-        """What each of the 256 values of an 8-bit tensor stands for, smallest first."""
-        low, high = RANGES[self.dtype]
-        return np.asarray((np.arange(low, high + 1) - self.zero_point).astype(np.float32) * self.scale, np.float32)
+        """The float that each of the 256 values of an 8-bit tensor stands for, smallest first."""
+        return np.asarray(self.every_distance.astype(np.float32) * self.scale, np.float32)
+
+    @property
+    def every_distance(self) -> np.ndarray:
+        """Each of the 256 values of an 8-bit tensor without the zero point."""
+        return every_value(self.dtype).astype(np.int64) - self.zero_point
 
     def same_as(self, scale: Real, zero_point: int) -> bool:
         return bool(self.scale == scale and self.zero_point == zero_point)
@@ -85,7 +91,7 @@ class QuantizedConstant:
 
 @dataclass(frozen=True)
 class IntegerTarget:
-    """Where a float value goes: the parameters of a quantize and the range that activations leave."""
+    """The integers that a float value becomes: the parameters of a quantize and the range that activations leave."""
 
     scale: Real
     zero_point: int
@@ -102,6 +108,10 @@ class IntegerTarget:
         limited = limited + self.zero_point
         return np.clip(limited, self.low, self.high).astype(self.dtype)
 
+    def requant(self, kind: str) -> Requant:
+        """The rule that rounds accumulators to these integers."""
+        return Requant(kind, 0, self.zero_point, self.low, self.high, dtype=self.dtype)
+
     def within(self, low: int | None, high: int | None) -> IntegerTarget:
         """The target with a tighter range."""
         floor = self.low if low is None else min(max(self.low, low), self.high)
@@ -109,15 +119,18 @@ class IntegerTarget:
         return replace(self, low=floor, high=ceiling)
 
 
-def target_of(quantize: Any) -> IntegerTarget | None:
+def quantization_of(call: Any) -> tuple[np.float32, int]:
+    """Scale and zero point of a `quantize` or `dequantize`, which must be constant and one for all."""
+    scale, zero_point = (needed(single_value(constant(a))) for a in call.args[1:3])
+    return np.float32(scale), int(zero_point)
+
+
+@or_none
+def target_of(quantize: Any) -> IntegerTarget:
     """Parameters of a `quantize` call; None when they are not constant or run along an axis."""
-    scale, zero_point = constant(quantize.args[1]), constant(quantize.args[2])
-    if scale is None or zero_point is None or scale.size != 1 or zero_point.size != 1:
-        return None
     dtype = str(quantize.attrs.out_dtype)
-    if dtype not in RANGES:
-        return None
-    return IntegerTarget(np.float32(scale.reshape(-1)[0]), int(zero_point.reshape(-1)[0]), dtype, *RANGES[dtype])
+    require(dtype in RANGES)
+    return IntegerTarget(*quantization_of(quantize), dtype, *RANGES[dtype])
 
 
 class Operands:
@@ -126,35 +139,28 @@ class Operands:
     def __init__(self, definition: Callable[[Any], Any]) -> None:
         self._definition = definition
 
-    def quantized(self, expression: Any) -> Quantized | None:
+    @or_none
+    def quantized(self, expression: Any) -> Quantized:
         """The per-tensor quantized value behind a float expression."""
         held = self.quantized_constant(expression)
         if held is not None:
-            if not held.values.size or np.ptp(held.scale) or np.ptp(held.zero_point):
-                return None
+            require(held.values.size and not np.ptp(held.scale) and not np.ptp(held.zero_point))
             return Quantized(relax.const(held.values), held.scale.flat[0], int(held.zero_point.flat[0]))
         call = self._definition(expression)
-        if not is_op(call, "relax.dequantize"):
-            return None
-        scale, zero_point = constant(call.args[1]), constant(call.args[2])
-        if scale is None or zero_point is None or scale.size != 1 or zero_point.size != 1:
-            return None
-        if spec_of(call.args[0]).dtype not in RANGES:
-            return None
-        return Quantized(call.args[0], np.float32(scale.reshape(-1)[0]), int(zero_point.reshape(-1)[0]))
+        require(is_op(call, "relax.dequantize") and spec_of(call.args[0]).dtype in RANGES)
+        return Quantized(call.args[0], *quantization_of(call))
 
-    def quantized_constant(self, expression: Any) -> QuantizedConstant | None:
+    @or_none
+    def quantized_constant(self, expression: Any) -> QuantizedConstant:
         """Constant integers behind a float expression, through operators that only move elements."""
         call = self._definition(expression)
         if is_op(call, "relax.dequantize"):
             return _dequantized(call)
-        move = movement(call)
-        if move is None:
-            return None
-        inner = self.quantized_constant(call.args[0])
-        return inner.rearranged(move) if inner is not None else None
+        move = needed(movement(call))
+        return needed(self.quantized_constant(call.args[0])).rearranged(move)
 
-    def real_constant(self, expression: Any) -> np.ndarray | None:
+    @or_none
+    def real_constant(self, expression: Any) -> np.ndarray:
         """Float values of a constant expression, quantized or not."""
         array = constant(expression)
         if array is not None:
@@ -163,34 +169,32 @@ class Operands:
         if held is not None:
             return held.real
         call = self._definition(expression)
-        move = movement(call)
-        inner = self.real_constant(call.args[0]) if move is not None else None
-        return move(inner) if move is not None and inner is not None else None
+        move = needed(movement(call))
+        return move(needed(self.real_constant(call.args[0])))
 
 
 def movement(call: Any) -> Callable[[np.ndarray], np.ndarray] | None:
     """An operator that only moves elements, as a function on arrays."""
-    if any(is_op(call, f"relax.{name}") for name in ("reshape", "expand_dims", "squeeze", "flatten")):
-        shape = tuple(int(d) for d in call.ty.shape.values) if call.ty is not None else None
+    if is_op(call, "relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"):
+        shape = tuple(integers(call.ty.shape.values)) if call.ty is not None else None
         if shape is None and is_op(call, "relax.reshape"):
-            shape = tuple(int(d) for d in call.args[1].values)
+            shape = tuple(integers(call.args[1].values))
         return (lambda array: np.reshape(array, shape)) if shape is not None else None
     if is_op(call, "relax.permute_dims"):
-        axes = [int(a) for a in call.attrs.axes] if call.attrs.axes else None
+        axes = integers(call.attrs.axes) if call.attrs.axes else None
         return lambda array: np.transpose(array, axes)
     return None
 
 
-def _dequantized(call: Any) -> QuantizedConstant | None:
-    values, scale, zero_point = (constant(a) for a in call.args)
-    if values is None or scale is None or zero_point is None:
-        return None
+def along_axis(vector: np.ndarray, axis: int, rank: int) -> np.ndarray:
+    """One value for all, or one per entry of an axis, ready to be broadcast."""
+    return vector.reshape([vector.size if a == axis % rank else 1 for a in range(rank)] if vector.size > 1 else ())
+
+
+def _dequantized(call: Any) -> QuantizedConstant:
+    values, scale, zero_point = (needed(constant(a)) for a in call.args)
 
     def spread(vector: np.ndarray) -> np.ndarray:
-        if vector.size == 1:
-            return np.broadcast_to(vector.reshape(()), values.shape)
-        shape = [1] * values.ndim
-        shape[int(call.attrs.axis)] = vector.size
-        return np.broadcast_to(vector.reshape(shape), values.shape)
+        return np.broadcast_to(along_axis(vector, int(call.attrs.axis), values.ndim), values.shape)
 
     return QuantizedConstant(values, spread(scale.astype(np.float32)), spread(zero_point.astype(np.int64)))

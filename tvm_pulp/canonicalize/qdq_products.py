@@ -12,32 +12,39 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import require
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn.operator import spec_of
-
-_BYTES = ("int8", "uint8")
+from tvm_pulp.qnn.tensor_spec import BYTES
 
 
 class QdqProducts(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        if not qnn.is_qnn(value, "mul"):
-            return value
-        attributes = qnn.attributes(value)
-        rule = qnn.Requant.of(attributes)
-        types = {rule.out_dtype, *(spec_of(a).dtype for a in value.args[:2])}
-        if rule.kind not in ("half_even", "half_up") or not types <= set(_BYTES) or constant(value.args[2]).size != 1:
-            return value
-        return qnn.emit("qdq_mul", value.args[:2], product_attributes(attributes, value.args[2:]))
+        require(qnn.is_qnn(value, "mul") and rounds_to_bytes(value))
+        require({spec_of(a).dtype for a in value.args[:2]} <= set(BYTES))
+        return qnn.emit("qdq_mul", value.args[:2], product_attributes(value))
 
 
-def product_attributes(attributes: dict[str, Any], operands: Any) -> dict[str, Any]:
+def rounds_to_bytes(product: Any) -> bool:
+    """Tell if a product is rounded once, to bytes, by one factor."""
+    rule = qnn.Requant.of(qnn.attributes(product))
+    return rule.kind in ("half_even", "half_up") and rule.out_dtype in BYTES and constant(product.args[2]).size == 1
+
+
+def factor_of(product: Any) -> float:
+    """The one factor of a requantization, in single precision."""
+    mul, shift = (int(constant(a).reshape(-1)[0]) for a in product.args[2:4])
+    return float(np.float32(math.ldexp(mul, -shift)))
+
+
+def product_attributes(product: Any) -> dict[str, Any]:
     """Attributes of the product in single precision, from those of `mul` and its constants."""
+    attributes = qnn.attributes(product)
     rule = qnn.Requant.of(attributes)
-    mul, shift = (int(constant(a).reshape(-1)[0]) for a in operands)
     return {
         "zero_point_a": attributes["zero_point_a"],
         "zero_point_b": attributes["zero_point_b"],
-        "scale": float(np.float32(math.ldexp(mul, -shift))),
+        "scale": factor_of(product),
         "low": rule.low - rule.zero_point,
         "high": rule.high - rule.zero_point,
         "zero_point": rule.zero_point,

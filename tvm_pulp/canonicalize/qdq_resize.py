@@ -9,20 +9,18 @@ has this form, and weights that add up to one, is a resize of integers.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 from tvm_pulp.canonicalize.rewriter import constant, is_op
 from tvm_pulp.qnn.fixed_point import single_rounding_multiplier
 from tvm_pulp.qnn.operator import spec_of
-from tvm_pulp.qnn.requant import Requant
-
-if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.qnn.tensor_spec import every_value
 
 # Weights with this few bits are exact; all others are rounded to as many as 32-bit sums leave room for.
 _EXACT_BITS = 8
@@ -57,53 +55,49 @@ class _Term:
 Taps = list[tuple[np.ndarray, np.ndarray]]
 
 
-def resize(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
+@or_none
+def resize(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
     """The integer form of a weighted sum of rows and columns, or None."""
-    terms = _terms(fold, real)
-    if terms is None or len(terms) < 2:
-        return None
-    source, shape = terms[0].source, spec_of(real).shape
-    same = all(t.source.value.same_as(source.value) for t in terms)
-    if not same or source.dtype not in _FRACTION or target.dtype not in _FRACTION or len(shape) not in (3, 4):
-        return None
+    terms = _summands(fold, call)
+    source, shape = terms[0].source, spec_of(call).shape
+    require(all(t.source.value.same_as(source.value) for t in terms))
+    require(source.dtype in _FRACTION and target.dtype in _FRACTION and len(shape) in (3, 4))
     taps = {axis: _taps(terms, axis, size) for axis, size in enumerate(shape)}
     moved = {axis for axis, found in taps.items() if not _is_identity(found, source.shape[axis])}
-    if not moved or not moved <= {2, 3} or len(terms) != np.prod([len(t) for t in taps.values()]):
-        return None
+    require(moved and moved <= {2, 3} and len(terms) == np.prod([len(t) for t in taps.values()]))
     if len(shape) == 4:
-        return _emit(fold, source, taps[2], taps[3], target)
-    n, c, length = source.shape
-    flat = replace(source, value=fold.emit(relax.op.reshape(source.value, (n, c, 1, length))))
+        return _emit(source, taps[2], taps[3], target)
     one = [(np.zeros(1, np.int64), np.ones(1, np.float32))]
-    found = _emit(fold, flat, one, taps[2], target)
-    return None if found is None else relax.op.reshape(fold.emit(found), shape)
+    return fold.shaped_like(call, _emit(fold.image(source), one, taps[2], target))
 
 
-def _terms(fold: QdqRewriter, real: Any) -> list[_Term] | None:
-    """All summands of an expression, or None where it is something else."""
+def _summands(fold: QdqRewriter, call: Any) -> list[_Term]:
+    """The terms of both operands of a sum."""
+    joined = [term for operand in call.args for term in _terms(fold, operand)]
+    require(len(joined) <= _MOST_TERMS)
+    return joined
+
+
+def _terms(fold: QdqRewriter, real: Any) -> list[_Term]:
+    """All summands of an expression."""
     x = fold.operands.quantized(real)
     if x is not None:
         return [_unpicked(fold, x)]
     call = fold.definition(real)
     if is_op(call, "relax.add"):
-        parts = [_terms(fold, a) for a in call.args]
-        joined = None if parts[0] is None or parts[1] is None else [*parts[0], *parts[1]]
-        return joined if joined is not None and len(joined) <= _MOST_TERMS else None
-    if is_op(call, "relax.take") and call.attrs.axis is not None:
-        indices, inner = constant(call.args[1]), _terms(fold, call.args[0])
-        if indices is None or indices.ndim != 1 or inner is None:
-            return None
-        return [t.taken(indices, int(call.attrs.axis) % len(spec_of(call.args[0]).shape)) for t in inner]
-    if is_op(call, "relax.multiply"):
-        factors = constant(call.args[1])
-        axes = [] if factors is None else [a for a, size in enumerate(factors.shape) if size > 1]
-        if factors is None or factors.ndim != len(spec_of(call).shape) or len(axes) > 1:
-            return None
-        inner = _terms(fold, call.args[0])
-        # One place along the axis: which axis does not matter as long as all summands agree.
-        axis = axes[0] if axes else max(a for a, s in enumerate(spec_of(call).shape) if s == 1 or a == 0)
-        return None if inner is None else [t.times(factors.reshape(-1), axis) for t in inner]
-    return None
+        return _summands(fold, call)
+    if is_op(call, "relax.take"):
+        indices = needed(constant(call.args[1]))
+        require(indices.ndim == 1 and call.attrs.axis is not None)
+        axis = int(call.attrs.axis) % len(spec_of(call.args[0]).shape)
+        return [t.taken(indices, axis) for t in _terms(fold, call.args[0])]
+    require(is_op(call, "relax.multiply"))
+    factors, shape = needed(constant(call.args[1])), spec_of(call).shape
+    axes = [a for a, size in enumerate(factors.shape) if size > 1]
+    require(factors.ndim == len(shape) and len(axes) <= 1)
+    # One place along the axis: which axis does not matter as long as all summands agree.
+    axis = axes[0] if axes else max(a for a, s in enumerate(shape) if s == 1 or a == 0)
+    return [t.times(factors.reshape(-1), axis) for t in _terms(fold, call.args[0])]
 
 
 def _unpicked(fold: QdqRewriter, x: Quantized) -> _Term:
@@ -130,34 +124,24 @@ def _is_identity(taps: Taps, size: int) -> bool:
     return len(taps) == 1 and list(taps[0][0]) == list(range(size)) and bool((taps[0][1] == 1).all())
 
 
-def _emit(fold: QdqRewriter, x: Quantized, rows: Taps, columns: Taps, target: IntegerTarget) -> Any:
+def _emit(x: Quantized, rows: Taps, columns: Taps, target: IntegerTarget) -> Any:
     is_linear = max(len(rows), len(columns)) <= 2
     tables = [_halved(taps) if is_linear else taps for taps in (rows, columns)]
-    exact = [_exact_bits(taps) for taps in tables]
-    middle = 0
-    if None in exact:
+    bits, middle = [b for b in map(_exact_bits, tables) if b is not None], 0
+    if len(bits) < len(tables):
         bits, middle = [_ROW_BITS, _FRACTION[x.dtype] - (_ROW_BITS - _MIDDLE)], _MIDDLE
-    else:
-        bits = [b for b in exact if b is not None]
-    if not all(_adds_up(taps) for taps in tables):
-        return None
+    require(all(_adds_up(taps) for taps in tables))
     weights = [_integers(taps, b) for taps, b in zip(tables, bits, strict=True)]
     fraction = sum(bits) - middle
     # Cubic weights overshoot: what they add up to without signs must leave the sum in 32 bits.
     swing = float(np.prod([np.abs(w).sum(axis=1).max() / (1 << b) for w, b in zip(weights, bits, strict=True)]))
-    if swing * 255 * 2.0**fraction >= 1 << 31:
-        return None
+    require(swing * 255 * 2.0**fraction < 1 << 31)
     same_scale = x.scale == target.scale
-    ratio = float(x.scale) / float(target.scale) / (1 << fraction)
-    multiplier, shift = single_rounding_multiplier(ratio)
-    rule = Requant(
-        "half_even" if same_scale else "half_up", 0, target.zero_point, target.low, target.high, dtype=target.dtype
-    )
-    if same_scale and not is_linear and max(bits) < _FEW_BITS:
-        return None
+    require(not same_scale or is_linear or max(bits) >= _FEW_BITS)
+    multiplier, shift = single_rounding_multiplier(float(x.scale) / float(target.scale) / (1 << fraction))
     ties = same_scale and is_linear and fraction > 0
     attributes = {
-        **rule.attributes(),
+        **target.requant("half_even" if same_scale else "half_up").attributes(),
         "layout": "NCHW",
         "taps": [len(rows), len(columns)],
         "bits": bits,
@@ -167,12 +151,11 @@ def _emit(fold: QdqRewriter, x: Quantized, rows: Taps, columns: Taps, target: In
         "slack": int(_WEIGHT_ERROR * (1 << fraction)) if middle else 0,
     }
     indices = [np.stack([pick for pick, _ in taps], axis=1).astype(np.int32) for taps in tables]
-    tensors = [indices[0], weights[0], indices[1], weights[1]]
-    tensors += [np.array([multiplier], np.int32), np.array([shift], np.int32)]
+    tensors = [indices[0], weights[0], indices[1], weights[1], *(np.array([v], np.int32) for v in (multiplier, shift))]
     if ties:
         tensors += [np.stack([weight for _, weight in taps], axis=1).astype(np.float32) for taps in tables]
         tensors += [x.every_value, _thresholds(np.float32(x.scale), target)]
-    return qnn.emit("resize", [x.value, *(relax.const(t) for t in tensors)], attributes)
+    return qnn.emit("resize", [x.value, *tensors], attributes)
 
 
 def _halved(taps: Taps) -> Taps:
@@ -191,7 +174,7 @@ def _exact_bits(taps: Taps) -> int | None:
 
 
 def _adds_up(taps: Taps) -> bool:
-    """Whether the weights of every place add up to one."""
+    """Tell if the weights of every place add up to one."""
     return bool((np.abs(np.sum([weight for _, weight in taps], axis=0) - 1) < 1e-4).all())
 
 
@@ -206,15 +189,13 @@ def _integers(taps: Taps, bits: int) -> np.ndarray:
 
 def _thresholds(scale: np.float32, target: IntegerTarget) -> np.ndarray:
     """For every integer of the result, the smallest float that is quantized to a larger one."""
-    low, high = (-128, 127) if target.dtype == "int8" else (0, 255)
-    middles = (np.arange(low, high + 1) - target.zero_point + 0.5).astype(np.float64) * np.float64(scale)
-    candidates = [middles.astype(np.float32)]
+    distances = every_value(target.dtype).astype(np.int64) - target.zero_point
+    candidates = [((distances + 0.5) * np.float64(scale)).astype(np.float32)]
     for towards in (-np.inf, np.inf):
         step = candidates[0]
         for _ in range(4):
             step = np.nextafter(step, np.float32(towards))
             candidates.append(step)
     ordered = np.sort(np.stack(candidates), axis=0)
-    wanted = np.arange(low, high + 1) - target.zero_point + 1
-    larger = np.rint((ordered / scale).astype(np.float32)) >= wanted
+    larger = np.rint((ordered / scale).astype(np.float32)) >= distances + 1
     return np.asarray(np.take_along_axis(ordered, larger.argmax(axis=0)[None], axis=0)[0], np.float32)

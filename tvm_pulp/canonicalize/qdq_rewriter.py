@@ -1,7 +1,8 @@
-"""What the rules for float islands ask of the pass that applies them."""
+"""The pass as the rules for float islands see it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tvm import relax
@@ -9,8 +10,9 @@ from tvm import relax
 from tvm_pulp.canonicalize.accumulators import Accumulators
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Operands
+from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Operands, Quantized
 from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.qnn.operator import spec_of
 
 
 class QdqRewriter(Rewriter):
@@ -35,6 +37,15 @@ class QdqRewriter(Rewriter):
     def island(self, real: Any, target: IntegerTarget, name: str = "") -> Any:
         """The integer form of a float value on its way to `target`, bound, or None."""
         raise NotImplementedError
+
+    def image(self, line: Quantized) -> Quantized:
+        """A tensor with one spatial axis as an image of one row."""
+        n, c, length = line.shape
+        return replace(line, value=self.emit(relax.op.reshape(line.value, (n, c, 1, length))))
+
+    def shaped_like(self, call: Any, value: Any) -> Any:
+        """A new value in the shape that the result of `call` has."""
+        return relax.op.reshape(self.emit(value), spec_of(call).shape)
 
     def bound(self, value: Any, name: str = "") -> Any:
         """Bind a call; calls inside it are bound first."""

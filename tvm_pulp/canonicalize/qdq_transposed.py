@@ -10,19 +10,18 @@ the phases are laid side by side afterwards. A kernel of 2x2 with stride 2 becom
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.near_weights import weights
-from tvm_pulp.canonicalize.qdq_layers import LayerTarget, convolution
-from tvm_pulp.canonicalize.qdq_operands import Quantized, QuantizedConstant
-from tvm_pulp.qnn.operator import spec_of
-
-if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_layers import Convolution, LayerTarget, convolution
+from tvm_pulp.canonicalize.qdq_operands import QuantizedConstant
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.rewriter import integers
 
 _TO_NHWC, _TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 # First spatial axis of a layout.
@@ -73,39 +72,35 @@ class Axis:
         return self.before - self.stride * self.first_block
 
 
+@or_none
 def conv1d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
     """One spatial axis: the other has size one."""
-    x, weight = fold.operands.quantized(call.args[0]), _weights(fold, call)
-    if x is None or weight is None or (str(call.attrs.data_layout), str(call.attrs.kernel_layout)) != ("NCW", "IOW"):
-        return None
-    n, c, length = x.shape
-    given, extra = [int(p) for p in call.attrs.padding], int(call.attrs.output_padding[0])
-    line = Axis(length, weight.values.shape[2], int(call.attrs.strides[0]), int(call.attrs.dilation[0]), given[0], 0)
-    axes = (Axis(1, 1, 1, 1, 0, 0), replace(line, after=given[-1] - extra))
-    flat = Quantized(fold.emit(relax.op.reshape(x.value, (n, c, 1, length))), x.scale, x.zero_point)
-    weight = weight.rearranged(lambda a: a[:, :, None, :])
-    result = _transposed(fold, flat, weight, axes, int(call.attrs.groups), target, bias, rank=3)
-    return None if result is None else relax.op.reshape(fold.emit(result), spec_of(call).shape)
+    x, weight = needed(fold.operands.quantized(call.args[0])), needed(_weights(fold, call))
+    require((str(call.attrs.data_layout), str(call.attrs.kernel_layout)) == ("NCW", "IOW"))
+    columns = _axis(call.attrs, 0, x.shape[2], weight.values.shape[2])
+    geometry = {"layout": "NCHW", "groups": int(call.attrs.groups)}
+    filters = weight.rearranged(lambda a: a[:, :, None, :])
+    layer = Convolution(fold.image(x), filters, geometry, bias, axes=3)
+    return fold.shaped_like(call, _transposed(fold, layer, (Axis(1, 1, 1, 1, 0, 0), columns), target))
 
 
+@or_none
 def conv2d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
-    x, weight, attrs = fold.operands.quantized(call.args[0]), _weights(fold, call), call.attrs
-    layout = str(attrs.data_layout)
-    if x is None or weight is None or layout not in _SPATIAL or str(attrs.kernel_layout) != "IOHW":
-        return None
-    given, extra = [int(p) for p in attrs.padding], [int(p) for p in attrs.output_padding]
-    axes = tuple(
-        Axis(
-            x.shape[_SPATIAL[layout] + a],
-            weight.values.shape[2 + a],
-            int(attrs.strides[a]),
-            int(attrs.dilation[a]),
-            given[a],
-            given[(2 + a) % len(given)] - extra[a],
-        )
-        for a in range(2)
-    )
-    return _transposed(fold, x, weight, axes, int(attrs.groups), target, bias, layout=layout)
+    """The same for images."""
+    x, weight = needed(fold.operands.quantized(call.args[0])), needed(_weights(fold, call))
+    layout = str(call.attrs.data_layout)
+    require(layout in _SPATIAL and str(call.attrs.kernel_layout) == "IOHW")
+    sizes, kernel = x.shape[_SPATIAL[layout] :], weight.values.shape[2:]
+    rows, columns = (_axis(call.attrs, a, sizes[a], kernel[a]) for a in (0, 1))
+    layer = Convolution(x, weight, {"layout": layout, "groups": int(call.attrs.groups)}, bias)
+    return _transposed(fold, layer, (rows, columns), target)
+
+
+def _axis(attrs: Any, number: int, size: int, kernel: int) -> Axis:
+    """One spatial axis of a transposed convolution, by its number."""
+    pads, rank = integers(attrs.padding), len(attrs.strides)
+    after = pads[(rank + number) % len(pads)] - int(attrs.output_padding[number])
+    return Axis(size, kernel, int(attrs.strides[number]), int(attrs.dilation[number]), pads[number], after)
 
 
 def _weights(fold: QdqRewriter, call: Any) -> QuantizedConstant | None:
@@ -115,46 +110,23 @@ def _weights(fold: QdqRewriter, call: Any) -> QuantizedConstant | None:
     return weights(fold, call.args[1], axis=1)
 
 
-def _transposed(
-    fold: QdqRewriter,
-    x: Quantized,
-    weight: QuantizedConstant,
-    axes: tuple[Axis, ...],
-    groups: int,
-    target: LayerTarget,
-    bias: Any,
-    rank: int = 4,
-    layout: str = "NCHW",
-) -> Any:
-    """`rank` is that of the original result, which the bias was added to."""
-    if groups == 1 and all(min(axis.pads) >= 0 and axis.result > 0 for axis in axes):
-        return _by_phases(fold, x, weight, axes, target, bias, rank, layout)
-    return _spread(fold, x, weight, axes, groups, target, bias, rank, layout)
+def _transposed(fold: QdqRewriter, layer: Convolution, axes: tuple[Axis, Axis], target: LayerTarget) -> Any:
+    """`layer` has the weights of the transposed convolution, and of its geometry layout and groups."""
+    if layer.geometry["groups"] == 1 and all(min(axis.pads) >= 0 and axis.result > 0 for axis in axes):
+        return _by_phases(fold, layer, axes, target)
+    return _spread(fold, layer, axes, target)
 
 
-def _by_phases(
-    fold: QdqRewriter,
-    x: Quantized,
-    weight: QuantizedConstant,
-    axes: tuple[Axis, ...],
-    target: LayerTarget,
-    bias: Any,
-    rank: int,
-    layout: str,
-) -> Any:
-    plain = weight.rearranged(lambda array: array.transpose(1, 0, 2, 3))
-    scales = plain.channel_scales()
-    if scales is None:
-        return None
-    (n, _, _, _), (channels, depth, height, width) = x.shape, plain.values.shape
+def _by_phases(fold: QdqRewriter, layer: Convolution, axes: tuple[Axis, Axis], target: LayerTarget) -> Any:
+    plain, layout = layer.weight.rearranged(lambda array: array.transpose(1, 0, 2, 3)), layer.geometry["layout"]
+    scales = needed(plain.channel_scales())
+    channels, depth, height, width = plain.values.shape
     phases = axes[0].stride * axes[1].stride
     values = phase_filters(plain.centred, axes)
     if layout == "NHWC":
         values = values.transpose(_TO_NHWC)
-    spread_scales = np.tile(scales, phases).reshape(-1, 1, 1, 1)
-    filters = QuantizedConstant(
-        values, np.broadcast_to(spread_scales, values.shape), np.broadcast_to(np.int64(0), values.shape), weight.is_near
-    )
+    spread_scales = np.broadcast_to(np.tile(scales, phases).reshape(-1, 1, 1, 1), values.shape)
+    zeros = np.broadcast_to(np.int64(0), values.shape)
     geometry = {
         "layout": layout,
         "strides": [1, 1],
@@ -164,26 +136,25 @@ def _by_phases(
         # Taps that no phase has are no work.
         "macs_per_output": depth * height * width // phases,
     }
-    blocks = convolution(fold, x, filters, geometry, target, bias, rank, copies=phases)
-    return None if blocks is None else _side_by_side(fold, fold.emit(blocks), n, channels, axes, layout)
+    filters = QuantizedConstant(values, spread_scales, zeros, layer.weight.is_near)
+    blocks = convolution(fold, replace(layer, weight=filters, geometry=geometry, copies=phases), target)
+    return _side_by_side(fold, fold.emit(blocks), layer.x.shape[0], channels, axes, layout)
 
 
-def phase_filters(weights: np.ndarray, axes: tuple[Axis, ...]) -> np.ndarray:
+def phase_filters(weights: np.ndarray, axes: tuple[Axis, Axis]) -> np.ndarray:
     """Filters of all phases, each as far apart as the kernel reaches: [phase * output, input, row, column]."""
     channels, depth, height, width = weights.shape
     rows, columns = axes
     found = np.zeros((rows.stride, columns.stride, channels, depth, rows.taps, columns.taps), weights.dtype)
     for row in range(height):
         for column in range(width):
-            (up, y), (left, x) = (
-                divmod(rows.dilation * row, rows.stride),
-                divmod(columns.dilation * column, columns.stride),
-            )
+            up, y = divmod(rows.dilation * row, rows.stride)
+            left, x = divmod(columns.dilation * column, columns.stride)
             found[y, x, :, :, rows.taps - 1 - up, columns.taps - 1 - left] = weights[:, :, row, column]
     return found.reshape(-1, depth, rows.taps, columns.taps)
 
 
-def _side_by_side(fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: tuple[Axis, ...], layout: str) -> Any:
+def _side_by_side(fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: tuple[Axis, Axis], layout: str) -> Any:
     """Phases as pixels, without what the padding cuts off. Channels last: then whole pixels move."""
     rows, columns = axes
     value = blocks if layout == "NHWC" else fold.emit(qnn.emit("transpose", [blocks], {"axes": _TO_NHWC}))
@@ -200,22 +171,11 @@ def _side_by_side(fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: t
     return value if layout == "NHWC" else qnn.emit("transpose", [value], {"axes": _TO_NCHW})
 
 
-def _spread(
-    fold: QdqRewriter,
-    x: Quantized,
-    weight: QuantizedConstant,
-    axes: tuple[Axis, ...],
-    groups: int,
-    target: LayerTarget,
-    bias: Any,
-    rank: int,
-    layout: str,
-) -> Any:
+def _spread(fold: QdqRewriter, layer: Convolution, axes: tuple[Axis, Axis], target: LayerTarget) -> Any:
     """Groups: an ordinary convolution, mirrored, over the input spread by the strides."""
-    pads = [axes[0].reach - axes[0].before, axes[1].reach - axes[1].before]
-    pads += [axes[0].reach - axes[0].after, axes[1].reach - axes[1].after]
-    if min(pads) < 0:
-        return None
+    x, (layout, groups) = layer.x, (layer.geometry[name] for name in ("layout", "groups"))
+    pads = [axis.reach - axis.before for axis in axes] + [axis.reach - axis.after for axis in axes]
+    require(min(pads) >= 0)
 
     def mirrored(array: np.ndarray) -> np.ndarray:
         i, o, kh, kw = array.shape
@@ -227,7 +187,6 @@ def _spread(
     apart = [1, *strides, 1] if layout == "NHWC" else [1, 1, *strides]
     spread = qnn.emit("dilate", [x.value], {"strides": apart, "value": x.zero_point})
     value = x.value if max(strides) == 1 else fold.emit(spread)
-    dilation = [axis.dilation for axis in axes]
-    geometry = {"layout": layout, "strides": [1, 1], "dilation": dilation, "pads": pads, "groups": groups}
-    spread_x = Quantized(value, x.scale, x.zero_point)
-    return convolution(fold, spread_x, weight.rearranged(mirrored), geometry, target, bias, rank)
+    geometry = {**layer.geometry, "strides": [1, 1], "dilation": [axis.dilation for axis in axes], "pads": pads}
+    weight = layer.weight.rearranged(mirrored)
+    return convolution(fold, replace(layer, x=replace(x, value=value), weight=weight, geometry=geometry), target)

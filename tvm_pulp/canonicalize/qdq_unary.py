@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.byte_functions import byte_table
+from tvm_pulp.canonicalize.match import Mismatch, needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 from tvm_pulp.canonicalize.rewriter import constant
 from tvm_pulp.canonicalize.tflite_tables import reference_table
-from tvm_pulp.qnn.operator import spec_of
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-
-if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.qnn.operator import relax_name, spec_of
+from tvm_pulp.qnn.tensor_spec import BYTES, looked_up
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
@@ -66,20 +65,13 @@ _ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
 }
 
 
-class _NotUnary(Exception):
-    """The island depends on something else."""
-
-
+@or_none
 def lookup(fold: QdqRewriter, real: Any, target: IntegerTarget) -> Any:
     """A table lookup for the island that ends in `real`, or None."""
-    found = function_of_byte(fold, real)
-    if found is None or spec_of(found[0]).shape != spec_of(real).shape:
-        return None
-    leaf, values = found
+    leaf, values = needed(function_of_byte(fold, real))
+    require(spec_of(leaf).shape == spec_of(real).shape)
     table = reference_table(fold, real, _own_operand(fold, real), values, target)
-    if table is None:
-        table = np.broadcast_to(target.quantize(values), (256,))
-    return qnn.emit("lookup", [leaf, relax.const(np.ascontiguousarray(table))])
+    return qnn.emit("lookup", [leaf, np.broadcast_to(target.quantize(values), (256,)) if table is None else table])
 
 
 def _own_operand(fold: QdqRewriter, real: Any) -> Quantized | None:
@@ -95,19 +87,17 @@ def _own_operand(fold: QdqRewriter, real: Any) -> Quantized | None:
         real = moving[0]
 
 
-def function_of_byte(fold: QdqRewriter, real: Any) -> tuple[Any, np.ndarray] | None:
+@or_none
+def function_of_byte(fold: QdqRewriter, real: Any) -> tuple[Any, np.ndarray]:
     """The one 8-bit tensor that a float value depends on, and the values for each of its 256.
 
     SiLU is written as x * sigmoid(x), and both x and its sigmoid are quantized on their own: where quantizations are
     ONNX's they are part of the function.
     """
     island = _Island(fold, through_tables=fold.arithmetic.name == "onnx")
-    try:
-        with np.errstate(all="ignore"):
-            values = island.evaluate(real)
-    except _NotUnary:
-        return None
-    return None if island.leaf is None else (island.leaf, values)
+    with np.errstate(all="ignore"):
+        values = island.evaluate(real)
+    return needed(island.leaf), values
 
 
 class _Island:
@@ -122,36 +112,31 @@ class _Island:
         self.leaf: Any = None
 
     def evaluate(self, expression: Any) -> np.ndarray:
+        """The value for every byte of the operand; a mismatch where the expression depends on something else."""
         known = self.fold.operands.real_constant(expression)
         if known is not None:
-            if known.size != 1 or known.dtype != np.float32:
-                raise _NotUnary
+            require(known.size == 1 and known.dtype == np.float32)
             return known.reshape(-1)
         x = self.fold.operands.quantized(expression)
         if x is not None:
             return self._operand(x)
         call = expression if isinstance(expression, relax.Call) else self.fold.definition(expression)
-        if not isinstance(call, relax.Call):
-            raise _NotUnary
         return np.asarray(self._call(call), np.float32)
 
     def _operand(self, x: Quantized) -> np.ndarray:
-        if x.dtype not in ("int8", "uint8"):
-            raise _NotUnary
+        require(x.dtype in BYTES)
         leaf, values = x.value, x.every_value
         while self.through_tables and (table := byte_table(self.fold.definition(leaf))) is not None:
-            leaf = self.fold.definition(leaf).args[0]
-            values = values[table.astype(np.int64) - TensorSpec((), str(table.dtype)).range[0]]
+            leaf, values = self.fold.definition(leaf).args[0], looked_up(values, table)
         return self._of_leaf(leaf, values)
 
     def _of_leaf(self, leaf: Any, values: np.ndarray) -> np.ndarray:
-        if self.leaf is not None and not self.leaf.same_as(leaf):
-            raise _NotUnary
+        require(self.leaf is None or self.leaf.same_as(leaf))
         self.leaf = leaf
         return values
 
     def _call(self, call: Any) -> np.ndarray:
-        name = getattr(call.op, "name", "")
+        name = relax_name(call)
         if qnn.is_qnn(call, "lookup") and (table := constant(call.args[1])).dtype == np.float32:
             return self._of_leaf(call.args[0], table)
         if name in _ELEMENTWISE:
@@ -162,4 +147,4 @@ class _Island:
         if name == "relax.nn.leakyrelu":
             x = self.evaluate(call.args[0])
             return np.where(x >= 0, x, x * np.float32(call.attrs.alpha))
-        raise _NotUnary
+        raise Mismatch

@@ -1,21 +1,25 @@
 """Rewrites `main` of a module binding by binding.
 
 A pass derives from `Rewriter` and overrides `visit`. It sees each bound value with its operands already rewritten, and
-may ask what defined an operand and how often it is used. Bindings nobody needs afterwards are dropped.
+may ask what defined an operand and how often it is used. A value that lacks what the pass requires stays as it was.
+Bindings nobody needs afterwards are dropped.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import tvm
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.canonicalize.match import Mismatch
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.abandoned_builder import closed_on_error
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.qnn.operator import relax_name, spec_of
 
 
 class Rewriter:
@@ -26,7 +30,8 @@ class Rewriter:
         bindings = [b for block in function.body.blocks for b in block.bindings]
         self.builder = relax.BlockBuilder()
         self.lineage = lineage.Tracker(module)
-        self._uses = _count_uses(bindings, function.body.body)
+        read = [*(b.value for b in bindings), function.body.body]
+        self._uses = Counter(variable for expression in read for variable in variables_of(expression))
         self._values: dict[Any, Any] = {p: p for p in function.params}
         self._definitions: dict[Any, Any] = {}
         self._origin: dict[Any, Any] = {p: p for p in function.params}
@@ -38,21 +43,17 @@ class Rewriter:
                     self._binding(binding)
                 result = self.builder.emit_output(self._substitute(function.body.body))
             self.builder.emit_func_output(result)
-        result = self.builder.get()
-        for name, other in module.functions.items():
-            if name.name_hint != "main":  # kernels of operators the dialect does not know
-                result[name] = other
-        return self.lineage.finish(relax.transform.DeadCodeElimination()(result), self._values)
+        return self.lineage.finish(with_kernels_of(module, self.builder.get()), self._values)
 
     def start(self, function: Any) -> None:
         """Hook: before the first binding."""
 
     def visit(self, variable: Any, value: Any) -> Any:
-        """New value of a binding; `variable` is the old variable."""
+        """New value of a binding, which stays as it was at a `Mismatch`; `variable` is the old variable."""
         return value
 
     def operand(self, variable: Any) -> Any:
-        """What an old variable became. A pass that keeps several forms of a value overrides this."""
+        """The value that an old variable became. A pass that keeps several forms of a value overrides this."""
         return self._values[variable]
 
     def definition(self, expression: Any) -> Any:
@@ -60,9 +61,14 @@ class Rewriter:
         return self._definitions.get(expression)
 
     def uses(self, expression: Any) -> int:
-        """How often the old variable behind a rewritten one is used."""
+        """Number of uses of the old variable behind a rewritten one."""
         origin = self._origin.get(expression)
         return self._uses[origin] if origin is not None else 0
+
+    def single(self, expression: Any, *names: str) -> Any:
+        """The dialect call that defined an operand which nobody else reads, if it is one of `names`; else None."""
+        call = self.definition(expression)
+        return call if qnn.is_qnn(call, *names) and self.uses(expression) == 1 else None
 
     def emit(self, value: Any, name: str = "") -> Any:
         """Bind a value now; returns its variable."""
@@ -72,20 +78,15 @@ class Rewriter:
         return variable
 
     def _binding(self, binding: Any) -> None:
-        old = binding.var
-        value = self.visit(old, self._substitute(binding.value))
-        if value is None:
-            return
+        old, value = binding.var, self._substitute(binding.value)
+        with suppress(Mismatch):
+            value = self.visit(old, value)
         if isinstance(value, relax.Var | tvm.ir.GenericConst):
-            self._values[old] = value
             self._merge_origin(old, value)
-            return
-        if isinstance(value, relax.Tuple):
-            self._values[old] = value
-            return
-        variable = self.emit(value, old.name)
-        self._values[old] = variable
-        self._origin[variable] = old
+        elif not isinstance(value, relax.Tuple):
+            value = self.emit(value, old.name)
+            self._origin[value] = old
+        self._values[old] = value
 
     def _merge_origin(self, old: Any, value: Any) -> None:
         """An old variable became an alias: its uses are uses of the other one."""
@@ -109,35 +110,45 @@ class Rewriter:
         return expression
 
 
-def _count_uses(bindings: list[Any], result: Any) -> Counter[Any]:
-    uses: Counter[Any] = Counter()
-
-    def count(expression: Any) -> None:
-        if isinstance(expression, relax.Var):
-            uses[expression] += 1
-        elif isinstance(expression, relax.Tuple):
-            for field in expression.fields:
-                count(field)
-        elif isinstance(expression, relax.TupleGetItem):
-            count(expression.tuple_value)
-        elif isinstance(expression, relax.Call):
-            for argument in expression.args:
-                count(argument)
-
-    for binding in bindings:
-        count(binding.value)
-    count(result)
-    return uses
+def with_kernels_of(module: Any, made: Any) -> Any:
+    """A new module with the functions beside `main` that it was made of, and without what nobody reads."""
+    for name, other in module.functions.items():
+        if name.name_hint != "main":  # kernels of operators the dialect does not know
+            made[name] = other
+    return relax.transform.DeadCodeElimination()(made)
 
 
-def is_op(value: Any, name: str) -> bool:
-    """Whether a value is a call of the named Relax operator."""
-    return isinstance(value, relax.Call) and isinstance(value.op, tvm.ir.Op) and value.op.name == name
+def variables_of(expression: Any) -> Iterator[Any]:
+    """Every variable that an expression reads, as often as it is read."""
+    if isinstance(expression, relax.Var):
+        yield expression
+    parts: Any = getattr(expression, "args", ())
+    if isinstance(expression, relax.Tuple):
+        parts = expression.fields
+    elif isinstance(expression, relax.TupleGetItem):
+        parts = [expression.tuple_value]
+    for part in parts:
+        yield from variables_of(part)
+
+
+def is_op(value: Any, *names: str) -> bool:
+    """Tell if a value is a call of one of the named Relax operators."""
+    return relax_name(value) in names
 
 
 def constant(expression: Any) -> Any:
     """Numpy array of a constant, or None."""
     return expression.value.numpy() if isinstance(expression, tvm.ir.GenericConst) else None
+
+
+def single_value(array: Any) -> Any:
+    """The one number of an array of one element, or None."""
+    return array.reshape(-1)[0] if array is not None and array.size == 1 else None
+
+
+def integers(values: Any) -> list[int]:
+    """Entries of an attribute as Python integers."""
+    return [int(v) for v in values]
 
 
 __all__ = ["Rewriter", "constant", "is_op", "qnn", "spec_of"]

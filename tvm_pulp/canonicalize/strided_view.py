@@ -1,4 +1,4 @@
-"""What lies behind a tensor that was only moved: its source, and strides that reach every element there."""
+"""Strides that reach every element of a tensor that was only moved, in the tensor that it was moved from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
 from tvm_pulp.qnn.operator import OPERATORS, spec_of
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import looked_up
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class StridedView:
     head_stride: int
     stride: int
     group: int
-    # What happened to the bytes on the way, None for nothing.
+    # The function that was applied to the bytes on the way, None for none.
     table: np.ndarray | None
 
 
@@ -34,9 +34,7 @@ def strided_view(pass_: Rewriter, expression: Any, *, turned: bool = False) -> S
         index = _moved(call, index)
     index = index.swapaxes(-1, -2) if turned else index
     found = _strides(index.reshape(-1, *index.shape[-2:]))
-    if found is None:
-        return None
-    return StridedView(source, *found, table)
+    return None if found is None else StridedView(source, *found, table)
 
 
 def _source(pass_: Rewriter, expression: Any) -> tuple[Any, list[Any], np.ndarray | None]:
@@ -49,8 +47,7 @@ def _source(pass_: Rewriter, expression: Any) -> tuple[Any, list[Any], np.ndarra
         call = pass_.definition(expression)
         if qnn.is_qnn(call, "lookup"):
             inner = constant(call.args[1])
-            first = TensorSpec((), str(inner.dtype)).range[0]
-            table = inner if table is None else table[inner.astype(np.int64) - first]
+            table = inner if table is None else looked_up(table, inner)
         elif _is_movement(call):
             moves.append(pass_.builder.normalize(call))
         else:
@@ -61,12 +58,7 @@ def _source(pass_: Rewriter, expression: Any) -> tuple[Any, list[Any], np.ndarra
 
 
 def _is_movement(call: Any) -> bool:
-    return (
-        qnn.is_qnn(call, "transpose")
-        or qnn.is_qnn(call, "slice")
-        or is_op(call, "relax.reshape")
-        or is_op(call, "relax.broadcast_to")
-    )
+    return qnn.is_qnn(call, "transpose", "slice") or is_op(call, "relax.reshape", "relax.broadcast_to")
 
 
 def _moved(call: Any, index: np.ndarray) -> np.ndarray:
@@ -74,7 +66,7 @@ def _moved(call: Any, index: np.ndarray) -> np.ndarray:
         return index.reshape(spec_of(call).shape)
     if is_op(call, "relax.broadcast_to"):
         return np.broadcast_to(index, spec_of(call).shape)
-    return OPERATORS["transpose" if qnn.is_qnn(call, "transpose") else "slice"].reference(qnn.attributes(call), [index])
+    return OPERATORS[qnn.name_of(call)].reference(qnn.attributes(call), [index])
 
 
 def _strides(index: np.ndarray) -> tuple[int, int, int, int] | None:

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
 from tvm_pulp.canonicalize.rewriter import is_op
 from tvm_pulp.qnn.fixed_point import multiply, quantize_multiplier
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-
-if TYPE_CHECKING:
-    from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.qnn.tensor_spec import BYTES
 
 
+@or_none
 def reference_table(
-    fold: QdqRewriter, real: Any, x: Quantized | None, values: np.ndarray, target: IntegerTarget
+    fold: QdqRewriter, real: Any, operand: Quantized | None, values: np.ndarray, target: IntegerTarget
 ) -> Any:
     """256 integers as the kernel of the operator computes them, or None where the float function is exact.
 
-    `x` is the operand, `values` are the function's float results for all of its integers.
+    `values` are the function's float results for all integers of the operand.
     """
-    if fold.arithmetic.name != "tflite" or x is None or x.dtype not in ("int8", "uint8") or x.dtype != target.dtype:
-        return None
-    low, high = TensorSpec((), x.dtype).range
-    centred = np.arange(low, high + 1, dtype=np.int64) - x.zero_point
-    call = fold.definition(real)
+    x, call = needed(operand), fold.definition(real)
+    require(fold.arithmetic.name == "tflite" and x.dtype in BYTES and x.dtype == target.dtype)
     if is_op(call, "relax.nn.leakyrelu"):
-        made = _leaky_relu(centred, x, np.float32(call.attrs.alpha), target)
-    elif np.allclose(values, _hard_swish_values(x.every_value), rtol=1e-5, atol=1e-6):
-        made = _hard_swish(centred, x, target)
+        made = _leaky_relu(x.every_distance, x, np.float32(call.attrs.alpha), target)
     else:
-        return None
+        require(np.allclose(values, _hard_swish_values(x.every_value), rtol=1e-5, atol=1e-6))
+        made = _hard_swish(x.every_distance, x, target)
     return np.clip(made + target.zero_point, target.low, target.high).astype(target.dtype)
 
 

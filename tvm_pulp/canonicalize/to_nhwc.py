@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.float_followers import follows, moved_constant
+from tvm_pulp.canonicalize.permute import permuted
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.operator import PREFIX, spec_of
+from tvm_pulp.qnn.operator import spec_of
 
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
-# Where each NCHW axis is afterwards.
+# The place of each NCHW axis afterwards.
 AXIS = {0: 0, 1: 3, 2: 1, 3: 2}
 
 _WINDOWED = {"conv2d", "max_pool", "avg_pool", "resize"}
@@ -40,48 +40,34 @@ class ToNhwc(Rewriter):
     def operand(self, variable: Any) -> Any:
         if variable not in self._values:
             twin = self._nhwc[variable]
-            self._values[variable] = self._permute(twin, TO_NCHW, variable.name)
+            self._values[variable] = self.emit(permuted(twin, TO_NCHW), variable.name)
         return self._values[variable]
 
     def _binding(self, binding: Any) -> None:
         """Decide per binding before operands are made plain."""
-        value = binding.value
-        if qnn.is_qnn(value):
-            name, attributes = value.op.name.removeprefix(PREFIX), qnn.attributes(value)
-            if name in _WINDOWED and attributes["layout"] == "NCHW":
-                self._windowed(binding.var, value, name, attributes)
-                return
-            if name in _FOLLOWERS and self._can_follow(value):
-                self._follow(binding.var, value, name, attributes)
-                return
-            if name == "transpose" and attributes["axes"] == TO_NCHW:
-                self._nhwc[binding.var] = self._substitute(value.args[0])
-                return
-            if name == "transpose" and attributes["axes"] == TO_NHWC and isinstance(value.args[0], relax.Var):
-                self._values[binding.var] = self._twin(value.args[0])
-                self._merge_origin(binding.var, self._values[binding.var])
-                return
-            if name == "reduce" and self._is_only_nhwc(value.args[0]):
-                self._reduce(binding.var, value.args[0], attributes)
-                return
-        if follows(value) and any(self._is_only_nhwc(a) for a in value.args):
+        variable, value, name = binding.var, binding.value, qnn.name_of(binding.value)
+        attributes = qnn.attributes(value) if name else {}
+        if name in _WINDOWED and attributes["layout"] == "NCHW":
+            self._windowed(variable, value, name, attributes)
+        elif name in _FOLLOWERS and self._can_follow(value):
+            self._follow(variable, value, name, attributes)
+        elif name == "transpose" and attributes["axes"] == TO_NCHW:
+            self._nhwc[variable] = self._substitute(value.args[0])
+        elif name == "transpose" and attributes["axes"] == TO_NHWC and isinstance(value.args[0], relax.Var):
+            self._values[variable] = self._twin(value.args[0])
+            self._merge_origin(variable, self._values[variable])
+        elif name == "reduce" and self._is_only_nhwc(value.args[0]):
+            self._reduce(variable, value.args[0], attributes)
+        elif follows(value) and any(self._is_only_nhwc(a) for a in value.args):
             arguments = [self._twin(a) if isinstance(a, relax.Var) else moved_constant(a, TO_NHWC) for a in value.args]
-            self._define(binding.var, relax.Call(value.op, arguments, value.attrs, value.ty_args))
-            return
-        super()._binding(binding)
-
-    def _permute(self, value: Any, axes: list[int], name: str) -> Any:
-        shape = spec_of(value).shape
-        target = [shape[a] for a in axes]
-        moved = [a for a in axes if shape[a] > 1]
-        if moved == sorted(moved):  # no two axes longer than one change places: the bytes stay
-            return self.emit(relax.op.reshape(value, tuple(target)), name)
-        return self.emit(qnn.emit("transpose", [value], {"axes": axes}), name)
+            self._define(variable, relax.Call(value.op, arguments, value.attrs, value.ty_args))
+        else:
+            super()._binding(binding)
 
     def _twin(self, variable: Any) -> Any:
         """NHWC form of an old variable."""
         if variable not in self._nhwc:
-            self._nhwc[variable] = self._permute(self.operand(variable), TO_NHWC, variable.name)
+            self._nhwc[variable] = self.emit(permuted(self.operand(variable), TO_NHWC), variable.name)
         return self._nhwc[variable]
 
     def _define(self, variable: Any, call: Any) -> None:
@@ -92,12 +78,11 @@ class ToNhwc(Rewriter):
     def _windowed(self, variable: Any, call: Any, name: str, attributes: dict[str, Any]) -> None:
         arguments = [self._twin(call.args[0]), *call.args[1:]]
         if name == "conv2d":
-            weight = constant(call.args[1])
-            arguments[1] = relax.const(np.ascontiguousarray(weight.transpose(0, 2, 3, 1)))
+            arguments[1] = constant(call.args[1]).transpose(TO_NHWC)
         self._define(variable, qnn.emit(name, arguments, {**attributes, "layout": "NHWC"}))
 
     def _is_only_nhwc(self, expression: Any) -> bool:
-        """Whether a value exists in NHWC and nobody has asked for its plain form."""
+        """Tell if a value exists in NHWC and nobody has asked for its plain form."""
         return isinstance(expression, relax.Var) and expression in self._nhwc and expression not in self._values
 
     def _can_follow(self, call: Any) -> bool:
@@ -106,9 +91,8 @@ class ToNhwc(Rewriter):
         if not any(self._is_only_nhwc(a) for a in data) or spec_of(call).dtype == "float32":
             return False  # floats that a table gives: their bytes are moved before, a quarter as many
         full = all(len(spec_of(a).shape) == 4 for a in (*data, call))
-        operators = call.op.name.removeprefix(PREFIX)
-        loose = call.args if operators in ("add", "sub", "mul") else []
-        return full and all(constant(a) is None or constant(a).size == 1 for a in loose[:2])
+        loose = call.args[:2] if qnn.is_qnn(call, "add", "sub", "mul") else []
+        return full and all(constant(a) is None or constant(a).size == 1 for a in loose)
 
     def _follow(self, variable: Any, call: Any, name: str, attributes: dict[str, Any]) -> None:
         arguments = [self._twin(a) if isinstance(a, relax.Var) else a for a in call.args]
@@ -129,6 +113,6 @@ class ToNhwc(Rewriter):
         # What is left of the NHWC order, as positions in what is left of the NCHW order.
         kept = [a for a in TO_NHWC if AXIS[a] not in reduced]
         if kept != sorted(kept):
-            result = self._permute(result, [kept.index(a) for a in sorted(kept)], variable.name)
+            result = self.emit(permuted(result, [kept.index(a) for a in sorted(kept)]), variable.name)
         self._values[variable] = result
         self._origin[result] = variable

@@ -14,8 +14,8 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.accumulator_interval import accumulator_interval
+from tvm_pulp.canonicalize.match import require
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.operator import PREFIX
 from tvm_pulp.qnn.requant import Requant
 
 _OPERATORS = ("conv2d", "dense", "matmul", "mul", "requantize", "avg_pool")
@@ -23,21 +23,18 @@ _OPERATORS = ("conv2d", "dense", "matmul", "mul", "requantize", "avg_pool")
 
 class UnreachableTies(Rewriter):
     def visit(self, variable: Any, value: Any) -> Any:
-        if not any(qnn.is_qnn(value, name) for name in _OPERATORS):
-            return value
+        require(qnn.is_qnn(value, *_OPERATORS))
         attributes = qnn.attributes(value)
-        if attributes["requant"] != "half_even":
-            return value
+        require(attributes["requant"] == "half_even")
         rule = Requant.of(attributes)
         mul, shift = (constant(a).astype(np.int64) for a in value.args[-rule.operands :])
-        if _has_tie(*accumulator_interval(value), mul, shift, rule):
-            return value
+        require(not _has_tie(*accumulator_interval(value), mul, shift, rule))
         changed = {**attributes, **replace(rule, kind="half_up").attributes()}
-        return qnn.emit(value.op.name.removeprefix(PREFIX), value.args, changed)
+        return qnn.emit(qnn.name_of(value), value.args, changed)
 
 
 def _has_tie(low: np.ndarray, high: np.ndarray, mul: np.ndarray, shift: np.ndarray, rule: Requant) -> bool:
-    """Whether acc * mul is an odd multiple of 2^(shift - 1) for some accumulator whose result depends on it."""
+    """Tell if acc * mul is an odd multiple of 2^(shift - 1) for some accumulator whose result depends on it."""
     low, high, mul, shift = np.broadcast_arrays(low, high, mul, shift)
     even = np.where(mul == 0, 0, mul & -mul)  # the power of two inside the multiplier
     # A tie is acc * odd * even == odd * half: acc is then an odd multiple of half / even, which must be whole.

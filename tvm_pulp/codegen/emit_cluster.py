@@ -115,19 +115,19 @@ def emit_cluster(
     return files
 
 
-def named_constants(tables: Tables, constants: list[Tensor]) -> list[Tensor]:
-    """Constants that code refers to by name; the others exist only inside bundles."""
+def named_constants(tables: Tables, constants: Mapping[Tensor, str]) -> dict[Tensor, str]:
+    """Constants that code refers to by name, with their levels; the others exist only inside bundles."""
     used = {t for t in tables.pointers.values() if t.kind == "constant"}
     for slot in tables.slots:
         used |= {o.storage for o in operands_of(slot.step) if isinstance(o, Tensor)}
-    return [t for t in constants if t in used]
+    return {tensor: level for tensor, level in constants.items() if tensor in used}
 
 
 def _memory_bytes(plan: Plan, platform: Platform) -> dict[str, int]:
     """What the network takes of every level."""
     sizes = dict.fromkeys(("l2", *platform.constant_levels()), 0)
-    for tensor in plan.constants():
-        sizes[tensor.level] += tensor.spec.bytes
+    for tensor, level in plan.constants().items():
+        sizes[level] += tensor.spec.bytes
     for bundle in plan.schedule.bundles:
         moved = bundle.bytes if bundle.level != "l2" else 0
         sizes["l2"], sizes[bundle.level] = sizes["l2"] - moved, sizes[bundle.level] + moved

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.qnn.tensor_spec import RANGES
 
 # Tried in this order: the narrowest first, unsigned when nothing is negative.
@@ -41,9 +41,8 @@ def input_type(name: str, stated: dict[str, str], sample: np.ndarray | None) -> 
         return stated[name]
     if sample is None:
         return "int8"
-    if not is_integral(sample):
-        raise UserError(
-            f"--sample-inputs: input '{name}' of this integer network holds fractions: "
-            "quantize it or state --input-types"
-        )
+    refuse_if(
+        not is_integral(sample),
+        f"--sample-inputs: input '{name}' of this integer network holds fractions: quantize it or state --input-types",
+    )
     return narrowest(sample)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 
 # Protocol buffers end here, and so do sane files.
 LARGEST_FILE = (1 << 31) - 1
@@ -24,10 +24,8 @@ MOST_AXES = 16
 def check_shape(what: str, shape: Iterable[int], item_bytes: int = 1, largest: int = LARGEST_TENSOR) -> int:
     """Bytes of a tensor; a user error where its shape is impossible or absurd. `what` names it in the message."""
     dims = list(shape)
-    if len(dims) > MOST_AXES:
-        raise UserError(f"{what} has {len(dims)} axes, more than {MOST_AXES}: check the model")
-    if any(d < 0 for d in dims):
-        raise UserError(f"{what} has a negative dimension in its shape {dims}: check the model")
+    refuse_if(len(dims) > MOST_AXES, f"{what} has {len(dims)} axes, more than {MOST_AXES}: check the model")
+    refuse_if(any(d < 0 for d in dims), f"{what} has a negative dimension in its shape {dims}: check the model")
     total = math.prod(dims) * item_bytes
     # An axis of size zero must not hide an absurd one.
     if max(dims, default=0) > largest or total > largest:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 
 FORMATS = ("onnx", "tflite", "pytorch")
@@ -105,8 +105,8 @@ def _check_effective(imported: Imported, options: ImportOptions) -> None:
             if name not in specs:
                 raise UserError(f"{option}: the model has no input '{name}'; its inputs are {', '.join(specs)}")
     for name, dtype in options.input_types.items():
-        if specs[name].dtype != dtype:
-            raise UserError(
-                f"--input-types: input '{name}' is {specs[name].dtype} in this model and cannot become {dtype}: "
-                "drop the option"
-            )
+        refuse_if(
+            specs[name].dtype != dtype,
+            f"--input-types: input '{name}' is {specs[name].dtype} in this model and cannot become {dtype}: "
+            "drop the option",
+        )

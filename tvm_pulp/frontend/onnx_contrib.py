@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.onnx_matmul_nbits import blocked_weights
 from tvm_pulp.frontend.onnx_order import label, name_of
 from tvm_pulp.frontend.onnx_tensors import array, check_tensor, stored_tensors
@@ -113,8 +113,7 @@ _STORED_OPERANDS = {"B": 1, "scales": 2, "zero_points": 3, "g_idx": 4}
 def _matmul_nbits(e: _Expansion) -> None:
     found = {name: e.stored(place, name) for name, place in _STORED_OPERANDS.items()}
     stored = {name: value for name, value in found.items() if value is not None}
-    if not {"B", "scales"} <= stored.keys():
-        raise UserError(f"{label(e.node)} has no weights or no scales: export it again")
+    refuse_if(not {"B", "scales"} <= stored.keys(), f"{label(e.node)} has no weights or no scales: export it again")
     made = blocked_weights(label(e.node), e.attributes, stored)
     if made.per_column:
         operands = [e.constant(v) for v in (made.numbers, made.scales[0], made.zero_points[0])]

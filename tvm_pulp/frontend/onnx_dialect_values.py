@@ -9,7 +9,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.dialect_checks import check_operands
 from tvm_pulp.frontend.input_types import is_integral
 from tvm_pulp.frontend.onnx_file import Graph, Node
@@ -29,12 +29,12 @@ def variable_name(name: str) -> str:
 
 
 class Values:
-    """Name -> value, and the emission of operators."""
+    """Name -> value, and the emission of operators. Places count the operands of the node being converted."""
 
     def __init__(self, builder: Any, graph: Graph) -> None:
         self.builder = builder
         self.graph = graph
-        self.node: Node | None = None
+        self.node = Node("?", "?", (), (), {})
         self._variables: dict[str, Any] = {}
         # Variables and the nodes whose results they are.
         self.named: dict[str, Lineage] = {}
@@ -42,68 +42,74 @@ class Values:
     def define(self, name: str, expression: Any) -> None:
         self._variables[name] = expression
 
-    def is_constant(self, name: str) -> bool:
-        return name in self.graph.constants
+    def is_constant(self, place: int) -> bool:
+        return self.node.inputs[place] in self.graph.constants
 
-    def constant(self, name: str, dtype: str | None = "int32") -> np.ndarray:
+    def constant(self, place: int, dtype: str | None = "int32") -> np.ndarray:
         """A constant operand as exact integers; `None` picks the narrowest type."""
-        if name not in self.graph.constants:
-            node = self.node
-            raise UserError(
-                f"node '{node.name if node else '?'}' ({node.op_type if node else '?'}) needs a constant '{name}': "
-                "only constant parameters can be compiled"
-            )
-        array = self.graph.constants[name]
-        if not is_integral(array):
-            raise UserError(f"constant '{name}' of this integer network holds fractions: quantize the network first")
-        if array.size and np.abs(array.astype(np.float64)).max() >= 1 << 62:
-            raise UserError(f"constant '{name}' holds {np.abs(array).max()}, beyond any integer type: export it again")
-        exact = np.round(array).astype(np.int64)
-        chosen = dtype or self._narrowest(exact)
-        low, high = RANGES[chosen]
-        if exact.size and (exact.min() < low or exact.max() > high):
-            raise UserError(f"constant '{name}' exceeds {chosen}: values reach {exact.min()}..{exact.max()}")
-        return np.asarray(exact.astype(chosen))
+        return self._integers(self.node.inputs[place], dtype)
 
-    @staticmethod
-    def _narrowest(exact: np.ndarray) -> str:
-        low, high = (int(exact.min()), int(exact.max())) if exact.size else (0, 0)
-        return next(t for t in (*_WEIGHT_TYPES, "int64") if RANGES[t][0] <= low and high <= RANGES[t][1])
+    def listed(self, place: int) -> list[int] | None:
+        """A constant operand as a list; None where it is left out."""
+        return [int(v) for v in self.constant(place, "int64").reshape(-1)] if self.node.has(place) else None
+
+    def _integers(self, name: str, dtype: str | None) -> np.ndarray:
+        refuse_if(
+            name not in self.graph.constants,
+            f"{self.node.label} needs a constant '{name}': only constant parameters can be compiled",
+        )
+        array = self.graph.constants[name]
+        refuse_if(
+            not is_integral(array),
+            f"constant '{name}' of this integer network holds fractions: quantize the network first",
+        )
+        refuse_if(
+            np.abs(array.astype(np.float64)).max(initial=0) >= 1 << 62,
+            f"constant '{name}' holds {np.abs(array).max(initial=0)}, beyond any integer type: export it again",
+        )
+        exact = np.round(array).astype(np.int64)
+        least, most = (int(exact.min()), int(exact.max())) if exact.size else (0, 0)
+
+        def holds(dtype: str) -> bool:
+            return RANGES[dtype][0] <= least and most <= RANGES[dtype][1]
+
+        chosen = dtype or next(t for t in (*_WEIGHT_TYPES, "int64") if holds(t))
+        refuse_if(not holds(chosen), f"constant '{name}' exceeds {chosen}: values reach {least}..{most}")
+        return np.asarray(exact.astype(chosen))
 
     def expression(self, name: str) -> Any:
         """A value as a Relax expression; constants become integers of the narrowest type."""
         if name in self._variables:
             return self._variables[name]
-        return relax.const(self.constant(name, None))
+        return relax.const(self._integers(name, None))
 
-    def spec(self, name: str) -> TensorSpec:
-        return spec_of(self.expression(name))
+    def operand(self, place: int = 0) -> Any:
+        return self.expression(self.node.inputs[place])
 
-    def emit(self, operator: str, arguments: Sequence[Any], attributes: dict[str, Any], name: str) -> Any:
-        """Bind a dialect operator and define its output."""
+    def spec(self, place: int = 0) -> TensorSpec:
+        return spec_of(self.operand(place))
+
+    def emit(self, operator: str, arguments: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """Bind a dialect operator and define the node's result."""
         expressions = [relax.const(a) if isinstance(a, np.ndarray) else a for a in arguments]
-        variable = self.bind(qnn.emit(operator, expressions, attributes), name)
-        where = f"node '{self.node.name}' ({self.node.op_type})" if self.node else f"value '{name}'"
-        check_operands(operator, attributes, [spec_of(e) for e in expressions], spec_of(variable), where)
+        variable = self.bind(qnn.emit(operator, expressions, attributes))
+        check_operands(operator, attributes, [spec_of(e) for e in expressions], spec_of(variable), self.node.label)
         return variable
 
-    def bind(self, expression: Any, name: str) -> Any:
-        """Bind an expression under the graph's name."""
+    def bind(self, expression: Any) -> Any:
+        """Bind an expression under the graph's name of the node's result."""
+        name = self.node.outputs[0]
         called = variable_name(name)
         variable = self.builder.emit(self.builder.normalize(expression), name_hint=called)
-        self.named[str(variable.name)] = Lineage(called, (self.node.name if self.node else name,))
+        self.named[str(variable.name)] = Lineage(called, (self.node.name,))
         self.define(name, variable)
         return variable
 
-    def cast(self, expression: Any, dtype: str) -> Any:
-        """Widen to `dtype`; values are kept."""
-        if spec_of(expression).dtype == dtype:
+    def widened(self, expression: Any) -> Any:
+        """The same values with 32 bits."""
+        if spec_of(expression).dtype == "int32":
             return expression
-        low, high = RANGES[dtype]
-        rule = qnn.Requant("pulp", 0, 0, low, high, wide=False)
-        if rule.out_dtype != dtype:
-            raise UserError(f"node '{self.node.name if self.node else '?'}' needs {dtype} values: not supported")
-        one, zero = np.ones(1, np.int32), np.zeros(1, np.int32)
-        attributes = {**rule.attributes(), "zero_point": 0, "axis": -1}
-        call = qnn.emit("requantize", [expression, relax.const(one), relax.const(zero)], attributes)
+        rule = qnn.Requant("pulp", 0, 0, *RANGES["int32"], wide=False)
+        one, zero = (relax.const(np.full(1, v, np.int32)) for v in (1, 0))
+        call = qnn.emit("requantize", [expression, one, zero], {**rule.attributes(), "zero_point": 0, "axis": -1})
         return self.builder.emit(self.builder.normalize(call))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.onnx_order import label
 from tvm_pulp.frontend.onnx_recurrent import Unrolled
 
@@ -28,10 +28,10 @@ class DynamicLstm(Unrolled):
                 raise UserError(
                     f"{label(self.node)}: its weights do not fit {self.hidden} hidden values: quantize it again"
                 )
-            if scale.size not in (self.directions, self.directions * columns):
-                raise UserError(
-                    f"{label(self.node)}: {scale.size} scales do not fit {columns} columns: quantize it again"
-                )
+            refuse_if(
+                scale.size not in (self.directions, self.directions * columns),
+                f"{label(self.node)}: {scale.size} scales do not fit {columns} columns: quantize it again",
+            )
 
     def _emit_all(self, op: str, outputs: int, *operands: str, **attributes: Any) -> list[str]:
         """Names of all results of a node."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import onnx
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, check_shape
 from tvm_pulp.frontend.onnx_nibbles import packed_bytes
 from tvm_pulp.frontend.onnx_tensors import all_tensors, item_bytes
@@ -63,8 +63,7 @@ def _inside(what: str, location: str, root: Path) -> Path:
         raise outside from None
     if root not in path.parents:
         raise outside
-    if not path.is_file():
-        raise UserError(f"{what}: external data '{location}' is missing: put it beside the model")
+    refuse_if(not path.is_file(), f"{what}: external data '{location}' is missing: put it beside the model")
     return path
 
 

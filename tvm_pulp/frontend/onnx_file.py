@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_FILE, MOST_NODES, MOST_READERS, check_shape
 from tvm_pulp.frontend.onnx_contrib import expand_contrib
 from tvm_pulp.frontend.onnx_external import load_external
@@ -34,28 +34,42 @@ class Node:
     outputs: tuple[str, ...]
     attributes: dict[str, Any]
 
+    @property
+    def label(self) -> str:
+        """The node as messages name it."""
+        return f"node '{self.name}' ({self.op_type})"
+
+    def has(self, place: int) -> bool:
+        """Tell if an operand is given."""
+        return len(self.inputs) > place and bool(self.inputs[place])
+
     def scalar(self, *names: str, default: float | None = None) -> float:
         """A scalar attribute that may be stored as a number or as a one-element tensor."""
         for name in names:
             if name in self.attributes:
                 return self._number(name)
         if default is None:
-            raise UserError(
-                f"node '{self.name}' ({self.op_type}) lacks the attribute '{names[0]}': re-export the model"
-            )
+            raise UserError(f"{self.label} lacks the attribute '{names[0]}': re-export the model")
         return default
 
     def _number(self, name: str) -> float:
         try:
             return float(np.asarray(self.attributes[name]).reshape(-1)[0])
         except (ValueError, TypeError, IndexError):
-            raise UserError(f"node '{self.name}' ({self.op_type}): attribute '{name}' is not a number") from None
+            raise UserError(f"{self.label}: attribute '{name}' is not a number") from None
 
     def integer(self, *names: str, default: int | None = None) -> int:
         value = self.scalar(*names, default=default)
-        if not np.isfinite(value) or value != round(value):
-            raise UserError(f"node '{self.name}' ({self.op_type}): attribute '{names[0]}' is {value}, not an integer")
+        whole = np.isfinite(value) and value == round(value)
+        refuse_if(not whole, f"{self.label}: attribute '{names[0]}' is {value}, not an integer")
         return int(value)
+
+    def power_of_two(self, name: str) -> int:
+        """The logarithm of an attribute that divides by shifting."""
+        value = self.integer(name)
+        shift = value.bit_length() - 1
+        refuse_if(shift < 0 or value != 1 << shift, f"{self.label}: {name} {value} is not a power of two")
+        return shift
 
 
 @dataclass(frozen=True)
@@ -101,8 +115,7 @@ def from_model(model: Any) -> Graph:
     check_tensors(graph)
     constants = {i.name: array(i) for i in graph.initializer}
     inputs = {i.name: _declared(i) for i in graph.input if i.name not in constants}
-    if not graph.output:
-        raise UserError("the graph has no output: nothing would be computed")
+    refuse_if(not graph.output, "the graph has no output: nothing would be computed")
     outputs = tuple(o.name for o in graph.output)
     ordered = execution_order(graph.node, set(inputs) | set(constants), outputs)
     _check_readers(ordered, constants)
@@ -116,18 +129,17 @@ def from_model(model: Any) -> Graph:
 def _check_readers(nodes: list[Any], constants: dict[str, np.ndarray]) -> None:
     counts = Counter(name for node in nodes for name in set(node.input) if name and name not in constants)
     for name, count in counts.items():
-        if count > MOST_READERS:
-            raise UserError(
-                f"value '{name}' is read by {count} nodes, more than {MOST_READERS}: it is not plausible here; "
-                "split the graph or join its readers"
-            )
+        refuse_if(
+            count > MOST_READERS,
+            f"value '{name}' is read by {count} nodes, more than {MOST_READERS}: it is not plausible here; "
+            "split the graph or join its readers",
+        )
 
 
 def _opset(model: Any) -> int:
     versions = [o.version for o in model.opset_import if o.domain in ("", "ai.onnx")]
     newest = onnx.defs.onnx_opset_version()
-    if not versions:
-        raise UserError(f"the model states no opset of the standard operators: export it for opset 11 to {newest}")
+    refuse_if(not versions, f"the model states no opset of the standard operators: export it for opset 11 to {newest}")
     opset = max(versions)
     if not OLDEST_OPSET <= opset <= newest:
         raise UserError(f"opset {opset} is not supported ({OLDEST_OPSET} to {newest} are): export it for another one")
@@ -193,7 +205,6 @@ def _node(index: int, proto: Any) -> Node:
         elif isinstance(value, bytes):
             value = value.decode("utf-8", "replace")
         attributes[a.name] = value
-    if not proto.output:
-        raise UserError(f"{label(proto)} has no result: export the model again")
+    refuse_if(not proto.output, f"{label(proto)} has no result: export the model again")
     name = proto.name or f"{proto.op_type}_{index}"
     return Node(proto.op_type, name, tuple(proto.input), tuple(proto.output), attributes)

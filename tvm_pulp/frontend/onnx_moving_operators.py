@@ -12,7 +12,7 @@ import numpy as np
 import tvm
 from tvm import relax
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.relax_constant import constant
 
@@ -40,8 +40,7 @@ def pad(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset:
     for place, axis in enumerate(int(a) % len(shape) for a in axes):
         width[axis] = pads[place], pads[place + axes.size]
     result = [int(d) + int(w.sum()) for d, w in zip(shape, width, strict=True)]
-    if min(result, default=1) < 1:
-        raise UserError(f"Pad: the result of shape {result} is empty: check the widths")
+    refuse_if(min(result, default=1) < 1, f"Pad: the result of shape {result} is empty: check the widths")
     check_shape("the result of Pad", result, 4)
     x = _cut(importer, x, shape, np.minimum(width, 0))
     width = np.maximum(width, 0)
@@ -114,8 +113,7 @@ def tile(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset
         return importer.stock("Tile", inputs, attrs, opset)
     counts = [int(r) for r in repeats.reshape(-1)]
     check_shape("the result of Tile", [d * c for d, c in zip(shape, counts, strict=True)], 4)
-    if min(counts, default=1) < 1:
-        raise UserError(f"Tile: repeats {counts} leave nothing: check the model")
+    refuse_if(min(counts, default=1) < 1, f"Tile: repeats {counts} leave nothing: check the model")
     for axis, count in enumerate(counts):
         if count > 1:
             x = _take(importer, x, np.tile(np.arange(shape[axis]), count), axis)

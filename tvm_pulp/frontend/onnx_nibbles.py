@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, check_shape
 from tvm_pulp.frontend.onnx_order import label
 from tvm_pulp.frontend.onnx_tensors import all_tensors, array, stored_tensors
@@ -83,10 +83,10 @@ def _quantize_constants(graph: Any, narrow: dict[str, int]) -> None:
         element = _target(node, narrow)
         name = "int4" if element == _T.INT4 else "uint4"
         operands = [array(constants[i]) for i in node.input if i in constants]
-        if node.op_type != "QuantizeLinear" or len(operands) < len([i for i in node.input if i]):
-            raise UserError(
-                f"{label(node)} makes {name} values at run time, which no kernel reads: use int8 for activations"
-            )
+        refuse_if(
+            node.op_type != "QuantizeLinear" or len(operands) < len([i for i in node.input if i]),
+            f"{label(node)} makes {name} values at run time, which no kernel reads: use int8 for activations",
+        )
         axis = next((int(a.i) for a in node.attribute if a.name == "axis"), 1)
         if any(a.name == "block_size" and a.i for a in node.attribute):
             raise UserError(f"{label(node)} quantizes to {name} in blocks: quantize per tensor or per channel")

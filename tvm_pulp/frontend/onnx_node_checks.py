@@ -49,6 +49,11 @@ def _fail(node: Any, reason: str) -> UserError:
     return UserError(f"{label(node)}: {reason}: export the model again")
 
 
+def _refuse_if(condition: object, node: Any, reason: str) -> None:
+    if condition:
+        raise _fail(node, reason)
+
+
 def _check_form(node: Any, opset: int) -> None:
     """Types of attributes and number of operands, against the operator's own definition."""
     checked = node.op_type in _WINDOWS or node.op_type in _CHECKS
@@ -70,8 +75,7 @@ def _check_form(node: Any, opset: int) -> None:
 def _check_window(node: Any, shapes: Shapes) -> None:
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     auto = attributes.get("auto_pad", b"NOTSET").decode("utf-8", "replace")
-    if auto not in _AUTO_PADS:
-        raise _fail(node, f"auto_pad '{auto}' is unknown, it is one of {', '.join(_AUTO_PADS)}")
+    _refuse_if(auto not in _AUTO_PADS, node, f"auto_pad '{auto}' is unknown, it is one of {', '.join(_AUTO_PADS)}")
     x = shapes.get(node.input[0]) if node.input else None
     place = _WEIGHTS.get(node.op_type)
     weight = shapes.get(node.input[place]) if place is not None and place < len(node.input) else None
@@ -84,8 +88,7 @@ def _check_window(node: Any, shapes: Shapes) -> None:
             continue
         if rank is not None and len(values) != factor * rank:
             raise _fail(node, f"{name} {list(values)} should be {factor * rank} numbers for {rank} axes")
-        if any(v < least for v in values):
-            raise _fail(node, f"{name} {list(values)} must be at least {least}")
+        _refuse_if(any(v < least for v in values), node, f"{name} {list(values)} must be at least {least}")
     if weight is not None:
         _check_weights(node, attributes, x, weight)
     window = attributes.get("kernel_shape") or (weight[2:] if weight is not None else None)
@@ -106,19 +109,16 @@ def _check_weights(node: Any, attributes: dict[str, Any], x: tuple[int, ...] | N
     kernel, groups = attributes.get("kernel_shape"), attributes.get("group", 1)
     if kernel is not None and tuple(kernel) != weight[2:]:
         raise _fail(node, f"kernel_shape {list(kernel)} contradicts its weights of shape {list(weight)}")
-    if groups < 1:
-        raise _fail(node, f"group {groups} must be at least 1")
+    _refuse_if(groups < 1, node, f"group {groups} must be at least 1")
     if x is None:
         return
-    if len(weight) != len(x):
-        raise _fail(node, f"weights of shape {list(weight)} do not fit an operand of shape {list(x)}")
+    _refuse_if(len(weight) != len(x), node, f"weights of shape {list(weight)} do not fit an operand of shape {list(x)}")
     transposed = node.op_type == "ConvTranspose"
     expected = weight[0] if transposed else weight[1] * groups
     if x[1] != expected:
         text = f"{x[1]} channels in {groups} groups do not fit its weights of shape {list(weight)}"
         raise _fail(node, text)
-    if weight[0] % groups:
-        raise _fail(node, f"its {weight[0]} filters cannot be divided into {groups} groups")
+    _refuse_if(weight[0] % groups, node, f"its {weight[0]} filters cannot be divided into {groups} groups")
 
 
 def _check_reshape(node: Any, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Collection
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 
 
 def label(proto: Any) -> str:
@@ -34,10 +34,10 @@ def execution_order(nodes: Collection[Any], known: Collection[str], outputs: Col
     maker.pop("", None)
     for proto in protos:
         for name in proto.input:
-            if name and name not in maker and name not in known:
-                raise UserError(
-                    f"{label(proto)} reads '{name}', which nothing produces: the file lacks an initializer or an input"
-                )
+            refuse_if(
+                name and name not in maker and name not in known,
+                f"{label(proto)} reads '{name}', which nothing produces: the file lacks an initializer or an input",
+            )
     for name in outputs:
         if name not in maker and name not in known:
             raise UserError(f"the graph's output '{name}' is produced by nothing: the file lacks a node")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from onnx import helper, numpy_helper
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.onnx_order import label
 
 # Gates in the order in which weights are stacked, and the default activation functions.
@@ -36,8 +36,7 @@ class Unrolled:
         self.count = 0
         self.batch_first = bool(self.attributes.get("layout", 0))
         x, weight = (self._shape(shapes, place) for place in (0, 1))
-        if len(x) != 3 or len(weight) != 3:
-            raise UserError(f"{label(node)}: its operands must have three axes: export it again")
+        refuse_if(len(x) != 3 or len(weight) != 3, f"{label(node)}: its operands must have three axes: export it again")
         self.steps, self.batch = (x[1], x[0]) if self.batch_first else (x[0], x[1])
         self.directions = weight[0]
         self.hidden = weight[2 if node.op_type == DYNAMIC else 1] // _GATES[self.kind]
@@ -48,10 +47,10 @@ class Unrolled:
         name = self.node.input[place] if place < len(self.node.input) else ""
         if name in self.constants:
             return tuple(self.constants[name].shape)
-        if name not in shapes:
-            raise UserError(
-                f"{label(self.node)}: the shape of operand '{name}' is not known: fix it with --input-shapes"
-            )
+        refuse_if(
+            name not in shapes,
+            f"{label(self.node)}: the shape of operand '{name}' is not known: fix it with --input-shapes",
+        )
         return tuple(shapes[name])
 
     def _functions(self) -> list[str]:
@@ -79,8 +78,7 @@ class Unrolled:
         stated = self.constants.get(lengths) if lengths else None
         if lengths and (stated is None or (stated != self.steps).any()):
             raise UserError(f"{label(node)}: sequences of different length are not supported: leave sequence_lens out")
-        if self._operand(7):
-            raise UserError(f"{label(node)}: peephole weights are not supported: export it without")
+        refuse_if(self._operand(7), f"{label(node)}: peephole weights are not supported: export it without")
 
     def _check_weights(self) -> None:
         node, shapes = self.node, {1: (-1, None), 2: (-1, self.hidden), 3: (-2, None)}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tvm import relax
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.relax_constant import constant
 
@@ -77,8 +77,7 @@ def _sizes(
     for axis, size, _ in found:
         result[axis] = size
     check_shape("the result of Resize", result, 4)
-    if 0 in result:
-        raise UserError(f"Resize: the result of shape {result} is empty: check the scales")
+    refuse_if(0 in result, f"Resize: the result of shape {result} is empty: check the scales")
     return found
 
 
@@ -114,8 +113,7 @@ def _nearest(source: np.ndarray, rounding: str, size: int) -> np.ndarray:
         "floor": np.floor,
         "ceil": np.ceil,
     }
-    if rounding not in rules:
-        raise UserError(f"Resize: nearest_mode '{rounding}' is not supported: use floor")
+    refuse_if(rounding not in rules, f"Resize: nearest_mode '{rounding}' is not supported: use floor")
     return np.clip(rules[rounding](source), 0, size - 1).astype(np.int64)
 
 

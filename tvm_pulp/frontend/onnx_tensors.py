@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, check_shape
 
 _T = onnx.TensorProto
@@ -47,8 +47,7 @@ def all_tensors(graph: Any, depth: int = 0) -> Iterator[Any]:
     """Initializers and tensor attributes of a graph and of the graphs inside it."""
     if depth > _DEEPEST:
         raise UserError(f"graph '{graph.name[:80]}' is nested more than {_DEEPEST} levels deep: check the model")
-    if graph.sparse_initializer:
-        raise UserError("the model stores sparse initializers: export them dense")
+    refuse_if(graph.sparse_initializer, "the model stores sparse initializers: export them dense")
     yield from graph.initializer
     for node in graph.node:
         for attribute in node.attribute:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.onnx_file import Node
 
 
@@ -30,8 +30,7 @@ def pads_of(node: Node, size: Sequence[int], kernel: Sequence[int], one_dimensio
             before.append(small if auto == "SAME_UPPER" else large)
             after.append(large if auto == "SAME_UPPER" else small)
         return [*before, *after]
-    if auto not in ("NOTSET", "VALID"):
-        raise UserError(f"node '{node.name}' ({node.op_type}): auto_pad '{auto}' is unknown")
+    refuse_if(auto not in ("NOTSET", "VALID"), f"node '{node.name}' ({node.op_type}): auto_pad '{auto}' is unknown")
     if not given:
         return [0, 0, 0, 0]
     if one_dimensional:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, MOST_NODES, check_shape
 from tvm_pulp.qnn.tensor_spec import RANGES
 
@@ -31,10 +31,10 @@ def check_model(model: Any, file_bytes: int) -> None:
         raise UserError(f"the model has {model.SubgraphsLength()} graphs: export it without control flow")
     counts = (graph.TensorsLength(), graph.OperatorsLength(), model.BuffersLength(), model.OperatorCodesLength())
     # Each entry takes four bytes of the file at least.
-    if max(counts) * 4 > file_bytes or max(counts) > MOST_NODES:
-        raise UserError(
-            f"the model claims {max(counts)} tensors or operators, more than its file holds: fetch it again"
-        )
+    refuse_if(
+        max(counts) * 4 > file_bytes or max(counts) > MOST_NODES,
+        f"the model claims {max(counts)} tensors or operators, more than its file holds: fetch it again",
+    )
     total = 0
     constants = set()
     for index in range(graph.TensorsLength()):
@@ -88,10 +88,10 @@ def _check_quantization(what: str, dtype: str, shape: list[int], quantization: A
     scales = np.asarray(quantization.ScaleAsNumpy())
     if not np.isfinite(scales).all() or (scales <= 0).any():
         raise UserError(f"{what}: scales must be positive and finite: quantize the model again")
-    if quantization.ZeroPointLength() not in (0, 1, count):
-        raise UserError(
-            f"{what} has {quantization.ZeroPointLength()} zero points for {count} scales: quantize it again"
-        )
+    refuse_if(
+        quantization.ZeroPointLength() not in (0, 1, count),
+        f"{what} has {quantization.ZeroPointLength()} zero points for {count} scales: quantize it again",
+    )
     if quantization.ZeroPointLength() and dtype in RANGES:
         zero_points = np.asarray(quantization.ZeroPointAsNumpy())
         low, high = RANGES[dtype]

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.limits import LARGEST_FILE, check_shape
 from tvm_pulp.frontend.relax_checks import check_module
@@ -29,8 +29,7 @@ def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
             raise UserError(f"--input-shapes: the model has no input '{name}'; its inputs are {', '.join(inputs)}")
     for name, shape in options.input_shapes.items():
         check_shape(f"--input-shapes: input '{name}'", shape, 4)
-    if options.input_types:
-        raise UserError("--input-types: a TFLite file states the types of its inputs; leave the option out")
+    refuse_if(options.input_types, "--input-types: a TFLite file states the types of its inputs; leave the option out")
     module = _import(path, model, options)
     check_module(module)
     main = module["main"]
@@ -45,8 +44,7 @@ def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
 def read(path: Path) -> bytes:
     """Bytes of a file that starts like a TFLite model."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise UserError(f"'{path}' is larger than 2 GiB: no TFLite model is")
+        refuse_if(path.stat().st_size > LARGEST_FILE, f"'{path}' is larger than 2 GiB: no TFLite model is")
         content = path.read_bytes()
     except OSError as error:
         raise UserError(f"model file '{path}' cannot be read: {error.strerror or error}") from None

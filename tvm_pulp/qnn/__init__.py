@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from tvm_pulp.qnn.operator import OPERATORS, Operator, attributes, emit, is_qnn
+from tvm_pulp.qnn.operator import OPERATORS, Operator, attributes, emit, is_qnn, name_of
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
@@ -18,4 +18,4 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["OPERATORS", "Operator", "Requant", "TensorSpec", "attributes", "emit", "is_qnn"]
+__all__ = ["OPERATORS", "Operator", "Requant", "TensorSpec", "attributes", "emit", "is_qnn", "name_of"]

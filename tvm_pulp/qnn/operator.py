@@ -27,7 +27,9 @@ __all__ = [
     "attributes",
     "emit",
     "is_qnn",
+    "name_of",
     "register",
+    "relax_name",
     "spec_of",
 ]
 
@@ -142,15 +144,26 @@ def attributes(call: Any) -> dict[str, Any]:
 
 
 def emit(name: str, arguments: Sequence[Any], values: dict[str, Any] | None = None) -> Any:
-    """A call of operator `name`, to be bound by a block builder."""
+    """A call of operator `name`, to be bound by a block builder; arrays among its arguments become constants."""
     encoded = json.dumps(values or {}, sort_keys=True)
     attrs = tvm.ir.make_node("ir.DictAttrs", values=encoded)
-    return relax.Call(tvm.ir.Op.get(PREFIX + name), list(arguments), attrs)
+    operands = [relax.const(np.asarray(a, order="C")) if isinstance(a, np.ndarray) else a for a in arguments]
+    return relax.Call(tvm.ir.Op.get(PREFIX + name), operands, attrs)
 
 
-def is_qnn(expression: Any, name: str | None = None) -> bool:
-    """Whether an expression is a call of the dialect (of one operator, if named)."""
-    if not isinstance(expression, relax.Call) or not isinstance(expression.op, tvm.ir.Op):
-        return False
-    full = expression.op.name
-    return bool(full == PREFIX + name) if name else bool(full.startswith(PREFIX))
+def relax_name(expression: Any) -> str:
+    """The full name of the operator that an expression calls; empty where it calls none."""
+    is_call = isinstance(expression, relax.Call) and isinstance(expression.op, tvm.ir.Op)
+    return str(expression.op.name) if is_call else ""
+
+
+def name_of(expression: Any) -> str:
+    """The dialect's name of the operator that an expression calls; empty where it calls none of them."""
+    full = relax_name(expression)
+    return full.removeprefix(PREFIX) if full.startswith(PREFIX) else ""
+
+
+def is_qnn(expression: Any, *names: str) -> bool:
+    """Tell if an expression is a call of the dialect (of one of several operators, if named)."""
+    found = name_of(expression)
+    return found in names if names else bool(found)

@@ -23,6 +23,18 @@ RANGES = {
     "uint32": (0, (1 << 32) - 1),
     "int64": (-(1 << 63), (1 << 63) - 1),
 }
+BYTES = ("int8", "uint8")
+
+
+def every_value(dtype: str) -> np.ndarray:
+    """All values of an integer type of few bits, smallest first."""
+    low, high = RANGES[dtype]
+    return np.arange(low, high + 1).astype(dtype)
+
+
+def looked_up(table: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Entries of a table that has one for every value of a type, smallest first."""
+    return np.asarray(table[values.astype(np.int64) - RANGES[str(values.dtype)][0]])
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,9 @@ def dialect_operators(backends: Sequence[UMABackend], family: str) -> list[Diale
     for backend in backends:
         for pattern in backend.patterns:
             for operator in dict.fromkeys(_operators_in(pattern.expression)):
-                engines.setdefault(operator, []).append(Runs(backend.target_name, pattern.name, _limits(pattern.check)))
+                engines.setdefault(operator, []).append(
+                    Runs(backend.target_name, pattern.name, backend.limits(pattern.name))
+                )
     kernels = registry.core_kernels(family)
     found = []
     for name in sorted(OPERATORS):
@@ -64,10 +66,6 @@ def integer_between_quantizations() -> list[str]:
     return sorted(
         name.removeprefix("relax.").removeprefix("nn.").removeprefix("image.") for name in integer_operators()
     )
-
-
-def _limits(check: Any) -> str:
-    return " ".join((inspect.getdoc(check) or "any layer").split("\n\n")[0].split())
 
 
 def _operators_in(pattern: Any) -> list[str]:

@@ -66,7 +66,7 @@ class Memory(_Section):
     size: int = Field(default=0, ge=0)
     latency: int = Field(default=1, ge=1)
     controller_latency: int = Field(default=1, ge=1)
-    banks: int = Field(default=1, ge=1)
+    banks: int = Field(default=1, ge=1, le=64)
     conflicts: bool = False
     private_bytes: int = Field(default=0, ge=0)
 
@@ -163,12 +163,12 @@ class Events(_Section):
 class Dma(_Section):
     """Cluster DMA between L1 and everything outside it."""
 
-    bytes_per_cycle: int = Field(default=8, ge=4)
+    bytes_per_cycle: int = Field(default=8, ge=4, le=64)
     startup: int = Field(default=1, ge=1)
     burst_bytes: int = Field(default=256, ge=4)
     l2_read_latency: int = Field(default=0, ge=0)
-    core_queue: int = Field(default=2, ge=1)
-    global_queue: int = Field(default=8, ge=1)
+    core_queue: int = Field(default=2, ge=1, le=16)
+    global_queue: int = Field(default=8, ge=1, le=64)
     counters: int = Field(default=16, ge=1, le=16)
 
 

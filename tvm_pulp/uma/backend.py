@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -143,11 +145,24 @@ class UMABackend:
         self._attributes[name] = TargetAttribute(name, default, tuple(choices) if choices else None, help, inexact)
 
     def _register_pattern(self, name: str, pattern: Any, check: Check | None = None) -> None:
-        """Operators that the engine could run as one, and what tells whether it takes a match of them."""
-        self._patterns[name] = Pattern(name, pattern, check or (lambda _: True))
+        """Operators that the engine could run as one, and what tells whether it takes a match of them.
+
+        Without a check it takes what the strategy of that name offers forms for.
+        """
+        self._patterns[name] = Pattern(name, pattern, check or partial(self._is_offered, name))
+
+    def _is_offered(self, name: str, match: Any) -> bool | Refusal:
+        found = self.offer(name, match.layer, match.context)
+        return found if isinstance(found, Refusal) else True
+
+    def limits(self, pattern: str) -> str:
+        """The layers that are taken of a pattern, in the words of its check, or of its strategy where it has none."""
+        check = self._patterns[pattern].check
+        told = inspect.getdoc(self._strategies[pattern] if isinstance(check, partial) else check)
+        return " ".join((told or "any layer").split("\n\n")[0].split())
 
     def _register_operator_strategy(self, name: str, strategy: Callable[[Layer, Any], list[Form] | Refusal]) -> None:
-        """What offers forms for regions of the pattern of that name."""
+        """The function that offers forms for regions of the pattern of that name."""
         self._strategies[name] = strategy
 
     def _register_relax_pass(self, phase: str, transform: Any, for_soc: bool = False) -> None:

@@ -6,7 +6,6 @@ The softmax never leaves the engine: a row of tiles of logits is written to L1 a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -16,24 +15,18 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Recipe, Step
 from tvm_pulp.uma.strategy import Form, Refusal, TileAxis
 from uma_backends.ita.attention_parts import Attention, AttentionRules, Heads, attention_of, rules_of
-from uma_backends.ita.command import ATTENTION, PRODUCT, Command, Panel, panels_of
+from uma_backends.ita.command import ATTENTION, Command, Panel, panels_of
 from uma_backends.ita.geometry import TILE, TILE_BYTES, padded, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged
-from uma_backends.ita.jobs import BIAS_BY_COLUMN, BIAS_BY_ROW, NO_BIAS
-from uma_backends.ita.panels import load_exact_panels, load_panels, load_turned, panel_local, store_panels
+from uma_backends.ita.jobs import BIAS_BY_ROW
+from uma_backends.ita.panels import load_exact_panels, load_panels, load_transposed, panel_local, store_panels
 from uma_backends.ita.registers import Constants, Slot
 from uma_backends.ita.requantization import silent_bias
 from uma_backends.ita.timing import attention_cycles, product_cycles
 
 
-def attention_check(match: Any) -> bool | Refusal:
-    """Softmax of form `octave`, up to 960 keys in whole tiles of 64, multipliers of up to 8 bits, no mask."""
-    found = rules_of(match.layer)
-    return Refusal(ENGINE, found) if isinstance(found, str) else True
-
-
 def attention_strategy(region: Layer, context: Context) -> list[Form] | Refusal:
-    """Head by head."""
+    """Head by head: softmax of form `octave`, 960 keys at most in whole tiles of 64, multipliers of 8 bits, no mask."""
     found = rules_of(region)
     if isinstance(found, str):
         return Refusal(ENGINE, found)
@@ -140,21 +133,14 @@ class AttentionForm:
         more, weights, bias = packed.load(head * size, size)
         result = tuple(Panel(panel_local(f"{name}_made{i}", rows, room)) for i in range(size))
         count = tiles(max(rows, room))
-        command = Command(
-            PRODUCT,
-            Constants((count, packed.inner, size, 1), {Slot.Q: self.rules.projections[name].rule}),
-            count,
-            size,
-            packed.inner,
-            (*left, *panels_of(weights, packed.inner, TILE_BYTES), *result),
-            self.context.l1_base,
+        job = self.context.product(
+            (count, size, packed.inner),
+            self.rules.projections[name],
+            (left, panels_of(weights, packed.inner, TILE_BYTES), result),
+            rows * self.parts.projections[name].inputs[0].spec.shape[-1] * depth,
+            bias,
             right_stride=packed.inner * TILE_BYTES,
-            bias=bias,
-            bias_kind=NO_BIAS if bias is None else BIAS_BY_COLUMN,
         )
-        macs = rows * self.parts.projections[name].inputs[0].spec.shape[-1] * depth
-        writes = tuple(panel.local for panel in result)
-        job = self.context.job(command, writes, macs, self._projection_cycles(name))
         return [*loads, *more, job], result
 
     def _inputs(
@@ -171,34 +157,29 @@ class AttentionForm:
         return loads, panels
 
     def _values(self, head: int, inputs: dict[Tensor, tuple[Panel, ...]]) -> tuple[list[Step], tuple[Panel, ...]]:
-        """One panel of [head][64] per tile of keys: turned by the cores, or projected so by the engine."""
+        """One panel of [head][64] per tile of keys: transposed by the cores, or projected so by the engine."""
         heads, _, keys, _, width = self.parts.sizes
         if "v" not in self.packed:
-            if self.parts.turned and not self.parts.v.beside:
+            if self.parts.transposed and not self.parts.v.beside:
                 t = self.parts.v.tensor
                 rows = Tensor(f"{t.name}_rows", TensorSpec((heads * width, keys), "int8"), t.kind, view_of=t)
                 part = Box((head * width, 0), (width, keys))
                 return load_exact_panels("v", rows, part, self.context, padded(width))
-            return load_turned("v", *_head(self.parts.v, heads, head, keys, width), self.context)
+            return load_transposed("v", *_head(self.parts.v, heads, head, keys, width), self.context)
         loads, right = self._inputs("v", inputs)
         packed, p, s = self.packed["v"], tiles(width), tiles(keys)
         more, weights, bias = packed.load(head * p, p)
-        turned = Local("v_turned", TensorSpec((s, p * TILE, TILE), "int8"))
-        result = panels_of(turned, s, p * TILE_BYTES)
-        command = Command(
-            PRODUCT,
-            Constants((p, packed.inner, s, 1), {Slot.Q: self.rules.projections["v"].rule}),
-            p,
-            s,
-            packed.inner,
-            (*panels_of(weights, packed.inner, TILE_BYTES), *right, *result),
-            self.context.l1_base,
+        transposed = Local("v_transposed", TensorSpec((s, p * TILE, TILE), "int8"))
+        result = panels_of(transposed, s, p * TILE_BYTES)
+        job = self.context.product(
+            (p, s, packed.inner),
+            self.rules.projections["v"],
+            (panels_of(weights, packed.inner, TILE_BYTES), right, result),
+            keys * self.parts.projections["v"].inputs[0].spec.shape[-1] * width,
+            bias,
+            BIAS_BY_ROW,
             left_stride=packed.inner * TILE_BYTES,
-            bias=bias,
-            bias_kind=NO_BIAS if bias is None else BIAS_BY_ROW,
         )
-        macs = keys * self.parts.projections["v"].inputs[0].spec.shape[-1] * width
-        job = self.context.job(command, (turned,), macs, self._projection_cycles("v"))
         return [*loads, *more, job], result
 
 

@@ -11,7 +11,7 @@ from uma_backends.ita.geometry import GROUP, LONGEST_INNER, TILE, tiles
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
 from uma_backends.ita.reference import Requantization
 from uma_backends.ita.requantization import rule_of, silent_bias
-from uma_backends.ita.turned_values import SWAP, TURN
+from uma_backends.ita.transposed_values import SWAP, TRANSPOSE
 
 _LARGEST = 255
 
@@ -43,12 +43,12 @@ class Attention:
         """Heads, queries, keys, size of a head's keys and of its values."""
         _, heads, queries, depth = self.logits.inputs[0].spec.shape
         _, _, *last = self.mix.inputs[1].spec.shape
-        width, keys = last if self.turned else last[::-1]
+        width, keys = last if self.transposed else last[::-1]
         return heads, queries, keys, depth, width
 
     @property
-    def turned(self) -> bool:
-        """Whether values are [heads][size][positions] before the product: moved so inside, or given so."""
+    def transposed(self) -> bool:
+        """Tell if values are [heads][size][positions] before the product: moved so inside, or given so."""
         return bool(self.mix.attributes["transpose_b"])
 
 
@@ -89,8 +89,8 @@ def rules_of(region: Layer) -> AttentionRules | str:
     a = attention_of(region)
     for part in region.parts:
         if part.operator == "transpose":
-            turns = a.turned and part.outputs[0].storage is a.mix.inputs[1].storage
-            if list(part.attributes["axes"]) != (TURN if turns else SWAP):
+            transposes = a.transposed and part.outputs[0].storage is a.mix.inputs[1].storage
+            if list(part.attributes["axes"]) != (TRANSPOSE if transposes else SWAP):
                 return "it moves other axes than heads and positions"
     reason = _softmax_reason(a.softmax) or _shape_reason(a)
     if reason:
@@ -141,7 +141,7 @@ def _shape_reason(a: Attention) -> str:
     if len({s[:2] for s in shapes}) != 1:
         return "its queries, keys and values have different heads"
     if not a.logits.attributes["transpose_b"]:
-        return "its keys are turned the other way"
+        return "its keys are transposed"
     _, queries, keys, depth, width = a.sizes
     if keys % TILE:
         return f"it has {keys} keys: padding to {TILE} would change the softmax, which has no mask"

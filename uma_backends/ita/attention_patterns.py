@@ -44,8 +44,8 @@ PATTERNS: dict[str, dict[str, Any]] = {
     "octave_attention_heads": {"moved": "qkv", "is_moved_back": True, "projects": ""},
     "octave_attention_heads_in": {"moved": "qkv", "is_moved_back": False, "projects": ""},
     # Values that a projection made transposed.
-    "octave_turned_attention": {"moved": "qk", "is_moved_back": False, "projects": ""},
-    "octave_turned_attention_heads": {"moved": "qk", "is_moved_back": True, "projects": ""},
+    "octave_transposed_attention": {"moved": "qk", "is_moved_back": False, "projects": ""},
+    "octave_transposed_attention_heads": {"moved": "qk", "is_moved_back": True, "projects": ""},
     "octave_value_attention": {"moved": "", "is_moved_back": False, "projects": "v"},
     "octave_value_attention_heads": {"moved": "qkv", "is_moved_back": True, "projects": "v"},
     "octave_self_attention": {"moved": "", "is_moved_back": False, "projects": "qkv"},

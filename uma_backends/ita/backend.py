@@ -7,21 +7,17 @@ from typing import Any
 
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
-from uma_backends.ita.attention import attention_check, attention_strategy
+from uma_backends.ita.attention import attention_strategy
 from uma_backends.ita.attention_patterns import PATTERNS, attention_pattern
 from uma_backends.ita.command import command_words
 from uma_backends.ita.dense import dense_pattern
-from uma_backends.ita.dense_activation import (
-    dense_activation_check,
-    dense_activation_pattern,
-    dense_activation_strategy,
-)
-from uma_backends.ita.dense_strategy import dense_check, dense_strategy
-from uma_backends.ita.dense_turned import dense_turned_check, dense_turned_pattern, dense_turned_strategy
+from uma_backends.ita.dense_activation import dense_activation_pattern, dense_activation_strategy
+from uma_backends.ita.dense_strategy import dense_strategy
+from uma_backends.ita.dense_transposed import dense_transposed_pattern, dense_transposed_strategy
 from uma_backends.ita.ita_form import ENGINE, Context
 from uma_backends.ita.matmul import matmul_pattern
-from uma_backends.ita.matmul_strategy import matmul_check, matmul_strategy
-from uma_backends.ita.refused_attention import PARTS, REASONS, refused_check, refused_pattern, refused_strategy
+from uma_backends.ita.matmul_strategy import matmul_strategy
+from uma_backends.ita.refused_attention import PARTS, REASONS, refused_pattern, refused_strategy
 
 _FOLDER = Path(__file__).parent
 
@@ -37,20 +33,17 @@ class ItaBackend(UMABackend):
     def __init__(self) -> None:
         super().__init__()
         self._register_relax_pass("pre_partition", _prepare)
-        self._register_pattern("dense", dense_pattern, dense_check)
-        self._register_operator_strategy("dense", dense_strategy)
-        self._register_pattern("dense_activation", dense_activation_pattern, dense_activation_check)
-        self._register_operator_strategy("dense_activation", dense_activation_strategy)
-        self._register_pattern("dense_turned", dense_turned_pattern, dense_turned_check)
-        self._register_operator_strategy("dense_turned", dense_turned_strategy)
-        self._register_pattern("matmul", matmul_pattern, matmul_check)
-        self._register_operator_strategy("matmul", matmul_strategy)
-        for name, inside in PATTERNS.items():
-            self._register_pattern(name, lambda inside=inside: attention_pattern(**inside), attention_check)
-            self._register_operator_strategy(name, attention_strategy)
-        for operator in (*REASONS, *PARTS):
-            self._register_pattern(operator, lambda operator=operator: refused_pattern(operator), refused_check)
-            self._register_operator_strategy(operator, refused_strategy)
+        offered: dict[str, tuple[Any, Any]] = {
+            "dense": (dense_pattern, dense_strategy),
+            "dense_activation": (dense_activation_pattern, dense_activation_strategy),
+            "dense_transposed": (dense_transposed_pattern, dense_transposed_strategy),
+            "matmul": (matmul_pattern, matmul_strategy),
+            **{n: (lambda inside=i: attention_pattern(**inside), attention_strategy) for n, i in PATTERNS.items()},
+            **{n: (lambda name=n: refused_pattern(name), refused_strategy) for n in (*REASONS, *PARTS)},
+        }
+        for name, (pattern, strategy) in offered.items():
+            self._register_pattern(name, pattern)
+            self._register_operator_strategy(name, strategy)
         self._register_codegen(
             Codegen(
                 files=tuple(_FOLDER / "driver" / name for name in ("ita.c", "ita.h", "ita_platform.h")),
@@ -76,17 +69,17 @@ class ItaBackend(UMABackend):
 
 
 def _prepare(module: Any) -> Any:
-    """What the engine wants of a network; passes need TVM, so they are loaded on demand."""
+    """The network as the engine wants it; passes need TVM, so they are loaded on demand."""
     from tvm_pulp.canonicalize.drop_identity import DropIdentity
     from uma_backends.ita.negated_tables import NegatedTables
     from uma_backends.ita.parted_attention import PartedAttention
     from uma_backends.ita.parted_polynomial_attention import PartedPolynomialAttention
     from uma_backends.ita.signed_operands import SignedOperands
     from uma_backends.ita.signed_probabilities import SignedProbabilities
-    from uma_backends.ita.turned_values import TurnedValues
+    from uma_backends.ita.transposed_values import TransposedValues
 
     parted = (PartedAttention(), PartedPolynomialAttention())
-    steps = (*parted, SignedOperands(), NegatedTables(), SignedProbabilities(), TurnedValues())
+    steps = (*parted, SignedOperands(), NegatedTables(), SignedProbabilities(), TransposedValues())
     # A view of a view, which one head leaves behind, hides the projection behind it: dropped last.
     for step in (*steps, DropIdentity()):
         module = step.run(module)

@@ -8,15 +8,13 @@ from typing import Any
 
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Recipe, Step
+from tvm_pulp.uma.recipe import Recipe
 from tvm_pulp.uma.strategy import TileAxis
-from uma_backends.ita.command import PRODUCT, Command, Panel, panels_of
-from uma_backends.ita.geometry import LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, tiles
-from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
-from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
+from uma_backends.ita.command import panels_of
+from uma_backends.ita.geometry import LONGEST_INNER, TILE, TILE_BYTES, tiles
+from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened, row_runs, shifted
 from uma_backends.ita.linear_arithmetic import LinearArithmetic
 from uma_backends.ita.panels import load_panels, store_panels
-from uma_backends.ita.registers import Constants, Slot
 from uma_backends.ita.timing import product_cycles
 
 
@@ -76,30 +74,17 @@ class DenseForm:
         result, after = store_panels("y", y, Box((row, box.start[-1]), (rows, columns)), self.context)
         weight_loads, weights, bias = self.packed.load(box.start[-1] // TILE, tiles(columns))
         right = panels_of(weights, self.packed.inner, TILE_BYTES)
-        jobs: list[Step] = []
-        for first in range(0, tiles(rows), MOST_TILES):
-            count = min(MOST_TILES, tiles(rows) - first)
-            shift = first * TILE_BYTES
-            moved = [tuple(Panel(p.local, p.offset + shift) for p in panels) for panels in (left, result)]
-            command = Command(
-                PRODUCT,
-                Constants(
-                    (count, self.packed.inner, tiles(columns), 1),
-                    {Slot.Q: self.arithmetic.rule},
-                    self.arithmetic.activation,
-                ),
-                count,
-                tiles(columns),
-                self.packed.inner,
-                (*moved[0], *right, *moved[1]),
-                self.context.l1_base,
+        jobs = [
+            self.context.product(
+                (count, tiles(columns), self.packed.inner),
+                self.arithmetic,
+                (shifted(left, offset), right, shifted(result, offset)),
+                done * depth * columns,
+                bias,
                 right_stride=self.packed.inner * TILE_BYTES,
-                bias=bias,
-                bias_kind=NO_BIAS if bias is None else BIAS_BY_COLUMN,
             )
-            cycles = product_cycles(count, tiles(columns), self.packed.inner, has_bias=bias is not None)
-            done = min(rows, (first + count) * TILE) - first * TILE
-            jobs.append(self.context.job(command, tuple(p.local for p in result), done * depth * columns, cycles))
+            for offset, count, done in row_runs(rows)
+        ]
         return Recipe(arranged([*before, *weight_loads, *jobs, *after]))
 
 

@@ -22,14 +22,8 @@ def dense_activation_pattern() -> Any:
     return is_op("tvm_pulp.qnn.lookup")(is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True), wildcard())
 
 
-def dense_activation_check(match: Any) -> bool | Refusal:
-    """As dense layers alone, and the table is the engine's GELU or ReLU for some constants."""
-    found = _arithmetic(match.layer)
-    return Refusal(ENGINE, found) if isinstance(found, str) else True
-
-
 def dense_activation_strategy(region: Layer, context: Context) -> list[Form] | Refusal:
-    """The product's form with another activation."""
+    """The product's form with another activation: as dense layers alone, the table is the engine's GELU or ReLU."""
     found = _arithmetic(region)
     if isinstance(found, str):
         return Refusal(ENGINE, found)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.strategy import Form, Refusal
 from uma_backends.ita.dense import DenseForm
@@ -12,16 +10,11 @@ from uma_backends.ita.ita_form import Context, refused
 from uma_backends.ita.linear_arithmetic import arithmetic_of
 
 
-def dense_check(match: Any) -> bool | Refusal:
+def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
     """int8 inputs, constant int8 weights, inner length up to 960; one multiplier of up to 8 bits and int8 results.
 
     Any other requantization where sums fit the digits that the inner length leaves room for.
     """
-    return _refusal(match.layer) or True
-
-
-def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
-    """One form."""
     native = arithmetic_of(layer)
     if not isinstance(native, str):
         return [DenseForm(layer, native, context)]
@@ -30,11 +23,3 @@ def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
         return refused(native, found)
     arithmetic, digits = found
     return [DenseDigitsForm(layer, arithmetic, context, "linear, digit by digit", digits=digits)]
-
-
-def _refusal(layer: Layer) -> Refusal | None:
-    native = arithmetic_of(layer)
-    if not isinstance(native, str):
-        return None
-    found = digits_of(layer)
-    return refused(native, found) if isinstance(found, str) else None

@@ -12,13 +12,12 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Derived, Kernel, Load, Local, Step, Store
-from uma_backends.ita.command import PRODUCT, Command, Panel
+from uma_backends.ita.command import Panel
 from uma_backends.ita.digits import UNIT, Digits
-from uma_backends.ita.geometry import BIAS_BYTES, MOST_TILES, TILE, TILE_BYTES, tiles
-from uma_backends.ita.ita_form import Context
-from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
+from uma_backends.ita.geometry import BIAS_BYTES, TILE, tiles
+from uma_backends.ita.ita_form import Context, row_runs, shifted
 from uma_backends.ita.panels import panel_local
-from uma_backends.ita.registers import Constants, Slot
+from uma_backends.ita.requantization import Rule
 from uma_backends.ita.timing import product_cycles
 
 
@@ -35,7 +34,7 @@ class Operands:
 
 @dataclass(frozen=True)
 class DigitProducts:
-    """What a layer's tiles have in common."""
+    """The parts that a layer's tiles have in common."""
 
     layer: Layer
     digits: Digits
@@ -89,29 +88,19 @@ class DigitProducts:
         units = self.digits.units(number)
         left = (*operands.left, *(made[digit] for digit in units))
         right = (*operands.right[column], *(unit for _ in units))
-        found: list[Step] = []
-        for first in range(0, tiles(rows), MOST_TILES):
-            count = min(MOST_TILES, tiles(rows) - first)
-            shift = first * TILE_BYTES
-            moved = [tuple(Panel(p.local, p.offset + shift) for p in panels) for panels in (left, (made[number],))]
-            command = Command(
-                PRODUCT,
-                Constants((count, len(left), 1, 1), {Slot.Q: self.digits.rule(number)}),
-                count,
-                1,
-                len(left),
-                (*moved[0], *right, *moved[1]),
-                self.context.l1_base,
-                bias=operands.bias,
-                bias_kind=NO_BIAS if operands.bias is None else BIAS_BY_COLUMN,
+        # The first digit's job counts as the product.
+        per_row = 0 if number else operands.depth * min(TILE, operands.columns - column * TILE)
+        return [
+            self.context.product(
+                (count, 1, len(left)),
+                Rule(self.digits.rule(number)),
+                (shifted(left, offset), right, shifted((made[number],), offset)),
+                done * per_row,
+                operands.bias,
                 bias_offset=BIAS_BYTES * column,
             )
-            cycles = product_cycles(count, 1, len(left), has_bias=operands.bias is not None)
-            done = min(rows, (first + count) * TILE) - first * TILE
-            width = min(TILE, operands.columns - column * TILE)
-            macs = 0 if number else done * operands.depth * width
-            found.append(self.context.job(command, (made[number].local,), macs, cycles))
-        return found
+            for offset, count, done in row_runs(rows)
+        ]
 
     def _joined(
         self, made: Sequence[Panel], vectors: Sequence[Sequence[Local]], y: Tensor, part: Box, column: int

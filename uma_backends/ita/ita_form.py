@@ -1,7 +1,8 @@
-"""What all forms of ITA have in common: panels of activations, packed weights, steps of the cores around a job."""
+"""Parts that all forms of ITA share: panels of activations, packed weights, steps of the cores around a job."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,17 +16,19 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Step, Store
 from tvm_pulp.uma.registry import step_call
 from tvm_pulp.uma.strategy import Refusal
-from uma_backends.ita.command import Command, reads_of
-from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, TILE, TILE_BYTES, tiles
+from uma_backends.ita.command import PRODUCT, Command, Panel, reads_of
+from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, MOST_TILES, TILE, TILE_BYTES, tiles
+from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
 from uma_backends.ita.packing import pack_biases, pad_matrix, tile_matrix
-from uma_backends.ita.timing import START_CYCLES
+from uma_backends.ita.registers import Constants, Slot
+from uma_backends.ita.timing import START_CYCLES, product_cycles
 
 ENGINE = "ita"
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a form knows of the compilation."""
+    """The compilation as forms see it."""
 
     costs: CostModel
 
@@ -42,13 +45,49 @@ class Context:
 
     def job(self, command: Command, writes: tuple[Local, ...], macs: int, cycles: int) -> Job:
         """A command as a step; its weights are among what it reads."""
+        writes = tuple(dict.fromkeys(writes))
         reads = reads_of([p for p in command.panels if p.local not in writes], command.bias)
         queue = self.costs.job_queue(ENGINE)
         return Job(ENGINE, command, command.words, reads, writes, reads[0], macs, cycles, queue)
 
+    def product(
+        self,
+        sizes: tuple[int, int, int],
+        arithmetic: Any,
+        panels: tuple[Sequence[Panel], Sequence[Panel], Sequence[Panel]],
+        macs: int,
+        bias: Local | None = None,
+        bias_kind: int = BIAS_BY_COLUMN,
+        **more: int,
+    ) -> Job:
+        """Tiles of rows by columns by inner length: panels of the left side, the right side and the result.
+
+        `arithmetic` has a rule of requantization and an activation; `more` are strides and the offset of biases.
+        """
+        rows, columns, inner = sizes
+        left, right, result = panels
+        constants = Constants((rows, inner, columns, 1), {Slot.Q: arithmetic.rule}, arithmetic.activation)
+        kind = NO_BIAS if bias is None else bias_kind
+        operands = (*left, *right, *result)
+        command = Command(PRODUCT, constants, *sizes, operands, self.l1_base, bias=bias, bias_kind=kind, **more)
+        cycles = product_cycles(*sizes, has_bias=bias is not None)
+        return self.job(command, tuple(panel.local for panel in result), macs, cycles)
+
+
+def row_runs(rows: int) -> Iterator[tuple[int, int, int]]:
+    """Rows as the engine takes them at once: the first byte of a panel, tiles, rows that are computed."""
+    for first in range(0, tiles(rows), MOST_TILES):
+        count = min(MOST_TILES, tiles(rows) - first)
+        yield first * TILE_BYTES, count, min(rows, (first + count) * TILE) - first * TILE
+
+
+def shifted(panels: Sequence[Panel], offset: int) -> tuple[Panel, ...]:
+    """Panels from so many bytes on."""
+    return tuple(replace(panel, offset=panel.offset + offset) for panel in panels)
+
 
 def refused(native: str, digits: str) -> Refusal:
-    """Why the engine's own requantization does not do, and why sums cannot leave it digit by digit either."""
+    """The reasons why neither the engine's own requantization does nor sums can leave it digit by digit."""
     return Refusal(ENGINE, native if native == digits else f"{native}; {digits}")
 
 

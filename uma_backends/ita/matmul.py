@@ -1,11 +1,12 @@
 """Products of two activations on ITA: the right operand takes the place of the weights.
 
-The engine multiplies rows by rows. A right operand that is not transposed yet is turned by the cores, tile by tile.
+The engine multiplies rows by rows. A right operand that is not transposed yet is transposed by the cores, tile by tile.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,11 @@ from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Derived, Load, Local, Recipe, Step
 from tvm_pulp.uma.strategy import TileAxis
-from uma_backends.ita.command import PRODUCT, Command, Panel
+from uma_backends.ita.command import Panel
 from uma_backends.ita.geometry import ACCUMULATOR_BITS, BIAS_BYTES, BIAS_OVERREAD, LONGEST_INNER, TILE, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, arranged, flattened
-from uma_backends.ita.jobs import BIAS_BY_COLUMN, NO_BIAS
 from uma_backends.ita.packing import pack_biases
-from uma_backends.ita.panels import load_exact_panels, load_turned, store_panels
-from uma_backends.ita.registers import Constants, Slot
+from uma_backends.ita.panels import load_exact_panels, load_transposed, store_panels
 from uma_backends.ita.requantization import Rule, rule_of
 from uma_backends.ita.timing import product_cycles
 
@@ -70,11 +69,8 @@ class MatmulForm:
 
     def bound_cycles(self) -> int:
         *lead, rows, columns = self.layer.outputs[0].spec.shape
-        count = 1
-        for extent in lead:
-            count *= extent
         inner = tiles(self.layer.inputs[0].spec.shape[-1])
-        return count * product_cycles(tiles(rows), tiles(columns), inner, has_bias=False)
+        return prod(lead) * product_cycles(tiles(rows), tiles(columns), inner, has_bias=False)
 
     def operands(self, box: Box) -> tuple[list[Step], tuple[Panel, ...], tuple[Panel, ...]]:
         """What brings both operands of a tile, and where their rows lie then."""
@@ -85,7 +81,7 @@ class MatmulForm:
             place = part(b, lead, column, 0, columns, depth)
             more, right = load_exact_panels("b", flattened(b), place, self.context)
         else:
-            more, right = load_turned("b", flattened(b), part(b, lead, 0, column, depth, columns), self.context)
+            more, right = load_transposed("b", flattened(b), part(b, lead, 0, column, depth, columns), self.context)
         return [*before, *more], left, right
 
     def recipe(self, box: Box) -> Recipe:
@@ -94,19 +90,8 @@ class MatmulForm:
         loads, left, right = self.operands(box)
         result, after = store_panels("y", flattened(out), part(out, lead, row, column, rows, columns), self.context)
         sizes = (tiles(rows), tiles(columns), tiles(depth))
-        constants = Constants((sizes[0], sizes[2], sizes[1], 1), {Slot.Q: self.rule.rule}, self.rule.activation)
         bias_loads, bias = self._bias(sizes[1])
-        command = Command(
-            PRODUCT,
-            constants,
-            *sizes,
-            (*left, *right, *result),
-            self.context.l1_base,
-            bias=bias,
-            bias_kind=NO_BIAS if bias is None else BIAS_BY_COLUMN,
-        )
-        cycles = product_cycles(*sizes, has_bias=bias is not None)
-        job = self.context.job(command, tuple(p.local for p in result), rows * depth * columns, cycles)
+        job = self.context.product(sizes, self.rule, (left, right, result), rows * depth * columns, bias)
         return Recipe(arranged([*loads, *bias_loads, job, *after]))
 
     def _bias(self, count: int) -> tuple[list[Step], Local | None]:

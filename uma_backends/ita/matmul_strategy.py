@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.strategy import Form, Refusal
 from uma_backends.ita.ita_form import Context, refused
@@ -11,18 +9,11 @@ from uma_backends.ita.matmul import MatmulForm, matmul_rule
 from uma_backends.ita.matmul_digits import MatmulDigitsForm, digits_rule, matmul_digits
 
 
-def matmul_check(match: Any) -> bool | Refusal:
+def matmul_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
     """int8 by int8, inner length up to 960; no zero points, one multiplier of up to 8 bits and int8 results.
 
     Others where sums fit the digits that the inner length leaves room for.
     """
-    native = matmul_rule(match.layer)
-    found = matmul_digits(match.layer) if isinstance(native, str) else native
-    return refused(str(native), found) if isinstance(found, str) else True
-
-
-def matmul_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
-    """One form."""
     native = matmul_rule(layer)
     if not isinstance(native, str):
         return [MatmulForm(layer, native, context)]

@@ -17,7 +17,7 @@ def panel_local(name: str, rows: int, room: int = 0) -> Local:
 
 
 def panel_starts(extent: int) -> list[int]:
-    """Where panels of an extent begin; the last one overlaps the one before rather than reach over the end."""
+    """Starts of the panels of an extent; the last one overlaps the one before rather than reach over the end."""
     return [min(start, extent - TILE) for start in range(0, extent, TILE)]
 
 
@@ -84,8 +84,8 @@ def load_exact_panels(
     return steps, tuple(panels)
 
 
-def load_turned(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[list[Step], tuple[Panel, ...]]:
-    """A box of [inner][columns] as one panel of [columns][64] per 64 of the inner length: the cores turn tiles."""
+def load_transposed(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[list[Step], tuple[Panel, ...]]:
+    """A box of [inner][columns] as one panel of [columns][64] per 64 of the inner length: the cores transpose tiles."""
     (row, column), (depth, columns) = box.start, box.size
     whole, rest = divmod(depth, TILE)
     beyond = (padded(columns) - columns) * TILE  # what a last tile of columns has more
@@ -93,18 +93,18 @@ def load_turned(name: str, tensor: Tensor, box: Box, context: Context) -> tuple[
     panels: tuple[Panel, ...] = ()
     if whole:
         source = Local(f"{name}_rows", TensorSpec((whole, TILE, columns), "int8"))
-        turned = Local(f"{name}_turned", TensorSpec((whole, columns, TILE), "int8"), beyond)
+        transposed = Local(f"{name}_transposed", TensorSpec((whole, columns, TILE), "int8"), beyond)
         steps.append(Load(tensor, Box((row, column), (whole * TILE, columns)), source))
-        steps.append(context.on_cores(Kernel("transpose", {"axes": [0, 2, 1]}, (source,), (turned,))))
-        panels = panels_of(turned, whole, columns * TILE)
+        steps.append(context.on_cores(Kernel("transpose", {"axes": [0, 2, 1]}, (source,), (transposed,))))
+        panels = panels_of(transposed, whole, columns * TILE)
     if rest:
         source = Local(f"{name}_last_rows", TensorSpec((rest, columns), "int8"))
         grown = Local(f"{name}_grown", TensorSpec((TILE, columns), "int8"))
-        turned = Local(f"{name}_last_turned", TensorSpec((columns, TILE), "int8"), beyond)
+        transposed = Local(f"{name}_last_transposed", TensorSpec((columns, TILE), "int8"), beyond)
         steps.append(Load(tensor, Box((row + whole * TILE, column), (rest, columns)), source))
         # What stands there meets zeros of the left operand, but it has to be something.
         attributes = {"before": [0, 0], "after": [TILE - rest, 0], "value": 0}
         steps.append(context.on_cores(Kernel("pad", attributes, (source,), (grown,))))
-        steps.append(context.on_cores(Kernel("transpose", {"axes": [1, 0]}, (grown,), (turned,))))
-        panels = (*panels, Panel(turned))
+        steps.append(context.on_cores(Kernel("transpose", {"axes": [1, 0]}, (grown,), (transposed,))))
+        panels = (*panels, Panel(transposed))
     return steps, panels

@@ -20,7 +20,7 @@ from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.requant import Requant
 from uma_backends.ita.matmul_digits import product_digits
 from uma_backends.ita.signed_operands import MOVED
-from uma_backends.ita.turned_values import SWAP
+from uma_backends.ita.transposed_values import SWAP
 
 _POLYNOMIAL = ("a", "b", "c", "log2", "levels")
 

@@ -53,17 +53,8 @@ def refused_pattern(name: str) -> Any:
     return op("matmul")(value, wildcard(), wildcard(), wildcard())
 
 
-def refused_check(match: Any) -> Refusal:
-    """None: its softmax is another than the engine's, or has a mask."""
-    return _refusal(match.layer)
-
-
 def refused_strategy(layer: Layer, _context: Context) -> list[Form] | Refusal:
-    """Nothing is offered."""
-    return _refusal(layer)
-
-
-def _refusal(layer: Layer) -> Refusal:
+    """Nothing is offered: its softmax is another than the engine's, or has a mask."""
     if layer.attributes.get("has_mask"):
         return Refusal(ENGINE, "it has a mask, which the engine's softmax has not")
     if layer.operator in REASONS:

@@ -10,15 +10,10 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
 from tvm_pulp.uma.recipe import Changes
-from uma_backends.neureka.dense_add import (
-    add_dense_pattern,
-    dense_add_check,
-    dense_add_pattern,
-    dense_add_strategy,
-)
+from uma_backends.neureka.dense_add import add_dense_pattern, dense_add_pattern, dense_add_strategy
 from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES
-from uma_backends.neureka.strategy import conv2d_check, conv2d_strategy, dense_check, dense_strategy
+from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
 from uma_backends.neureka.timing import Timing
 
 _FOLDER = Path(__file__).parent
@@ -45,13 +40,14 @@ class NeurekaBackend(UMABackend):
             inexact="native",
         )
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
-        self._register_pattern("conv2d", lambda: _operator("conv2d"), conv2d_check)
-        self._register_operator_strategy("conv2d", conv2d_strategy)
-        self._register_pattern("dense", lambda: _operator("dense"), dense_check)
-        self._register_operator_strategy("dense", dense_strategy)
-        for name, pattern in (("dense_add", dense_add_pattern), ("add_dense", add_dense_pattern)):
-            self._register_pattern(name, pattern, dense_add_check)
-            self._register_operator_strategy(name, dense_add_strategy)
+        for name, pattern, strategy in (
+            ("conv2d", lambda: _operator("conv2d"), conv2d_strategy),
+            ("dense", lambda: _operator("dense"), dense_strategy),
+            ("dense_add", dense_add_pattern, dense_add_strategy),
+            ("add_dense", add_dense_pattern, dense_add_strategy),
+        ):
+            self._register_pattern(name, pattern)
+            self._register_operator_strategy(name, strategy)
         self._register_codegen(
             Codegen(
                 files=tuple(

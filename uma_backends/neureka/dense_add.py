@@ -29,7 +29,7 @@ from uma_backends.neureka.strategy import known_arithmetic
 
 _RANGES = {"int8": (-128, 127), "uint8": (0, 255)}
 _INT32 = 1 << 31
-# What checks found out, for the strategies.
+# Rows are looked for once, though annotation and planning ask both.
 _KNOWN: WeakKeyDictionary[Layer, AddedRow | None] = WeakKeyDictionary()
 
 
@@ -47,22 +47,14 @@ def add_dense_pattern() -> Any:
     return is_op("tvm_pulp.qnn.add")(wildcard(), is_op("tvm_pulp.qnn.dense")(varg_default_wildcard=True))
 
 
-def dense_add_check(match: Any) -> bool | Refusal:
+def dense_add_strategy(region: Layer, context: Context) -> list[Form] | Refusal:
     """A product that the cores requantize, plus a constant for every channel."""
-    context: Context = match.context
-    found = _stages(match.layer, context)
+    found = _stages(region, context)
     if isinstance(found, str):
         return Refusal(ENGINE, found)
     kernel = Kernel("requantize_add", {}, (Local("x", TensorSpec((1, 4), "int32")),), ())
     if isinstance(step_call(kernel, context.costs), Kernel):
         return Refusal(ENGINE, "the cores have no kernel for two roundings at once")
-    return True
-
-
-def dense_add_strategy(region: Layer, context: Context) -> list[Form] | Refusal:
-    found = _stages(region, context)
-    if isinstance(found, str):
-        return Refusal(ENGINE, found)
     arithmetic, row = found
     dense = region.parts[0]
     whole = replace(dense, name=region.name, outputs=region.outputs)
@@ -117,7 +109,7 @@ def _added_row(dense: Layer, add: Layer) -> AddedRow | None:
 
 @dataclass(frozen=True)
 class DenseAddForm(DenseForm):
-    """As DenseForm; what the cores do after a job is longer."""
+    """As DenseForm, with more for the cores to do after a job."""
 
     row: AddedRow | None = None
 

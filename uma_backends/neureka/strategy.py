@@ -1,8 +1,7 @@
-"""Which layers NEUREKA takes, and why not; which forms it offers for them."""
+"""The layers that NEUREKA takes, reasons why not, and the forms it offers for them."""
 
 from __future__ import annotations
 
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from tvm_pulp.qnn.network import Layer
@@ -12,7 +11,7 @@ from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.layer_arithmetic import Arithmetic, arithmetic_of
 from uma_backends.neureka.neureka_form import ENGINE, Context
 
-# What checks found out, for the strategies: weights are looked at once.
+# Weights are looked at once, though annotation and planning ask both.
 _KNOWN: WeakKeyDictionary[Layer, dict[bool, Arithmetic | str]] = WeakKeyDictionary()
 
 
@@ -24,30 +23,8 @@ def known_arithmetic(layer: Layer, context: Context) -> Arithmetic | str:
     return known[context.native_tflite]
 
 
-def dense_check(match: Any) -> bool | Refusal:
-    """Constant weights of up to 8 bits, 8-bit inputs, accumulators of 32 bits."""
-    arithmetic = known_arithmetic(match.layer, match.context)
-    return Refusal(ENGINE, arithmetic) if isinstance(arithmetic, str) else True
-
-
-def conv2d_check(match: Any) -> bool | Refusal:
-    """Constant weights of up to 8 bits, 8-bit inputs; one group with any kernel, or depthwise with a 3x3 kernel."""
-    answer = dense_check(match)
-    layer: Layer = match.layer
-    if isinstance(answer, Refusal) or layer.attributes["groups"] == 1:
-        return answer
-    outputs, kh, kw, per_group = layer.inputs[1].spec.shape
-    if per_group != 1 or outputs != layer.inputs[0].spec.shape[3]:
-        return Refusal(
-            ENGINE, "grouped convolutions other than depthwise do not map onto the array", "split the groups"
-        )
-    if (kh, kw) != (3, 3) or list(layer.attributes["dilation"]) != [1, 1]:
-        return Refusal(ENGINE, f"a depthwise {kh}x{kw} kernel is not 3x3", "use a 3x3 depthwise kernel")
-    return True
-
-
 def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
-    """Fully connected layers and matrix products with constant weights."""
+    """Constant weights of up to 8 bits, 8-bit inputs, accumulators of 32 bits."""
     arithmetic = known_arithmetic(layer, context)
     if isinstance(arithmetic, str):
         return Refusal(ENGINE, arithmetic)
@@ -55,18 +32,25 @@ def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
 
 
 def conv2d_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:
-    """Convolutions: directly where the array has the kernel, by im2col otherwise."""
+    """Constant weights of up to 8 bits, 8-bit inputs; one group with any kernel, or depthwise with a 3x3 kernel.
+
+    Directly where the array has the kernel, by im2col otherwise.
+    """
     arithmetic = known_arithmetic(layer, context)
     if isinstance(arithmetic, str):
         return Refusal(ENGINE, arithmetic)
     a = layer.attributes
-    _, kh, kw, _ = layer.inputs[1].spec.shape
-    unit_stride = list(a["strides"]) == [1, 1]
+    outputs, kh, kw, per_group = layer.inputs[1].spec.shape
+    unit_stride, plain = list(a["strides"]) == [1, 1], list(a["dilation"]) == [1, 1]
     if a["groups"] > 1:
+        if per_group != 1 or outputs != layer.inputs[0].spec.shape[3]:
+            why = "grouped convolutions other than depthwise do not map onto the array"
+            return Refusal(ENGINE, why, "split the groups")
+        if (kh, kw) != (3, 3) or not plain:
+            return Refusal(ENGINE, f"a depthwise {kh}x{kw} kernel is not 3x3", "use a 3x3 depthwise kernel")
         name = "3x3 depthwise" if unit_stride else "3x3 depthwise at stride 1, discarding"
         return [Direct3x3Form(layer, arithmetic, context, Mode.DEPTHWISE_3X3, name)]
     forms: list[Form] = []
-    plain = list(a["dilation"]) == [1, 1]
     if (kh, kw) == (1, 1) and not any(a["pads"]):
         forms.append(PointwiseForm(layer, arithmetic, context, Mode.POINTWISE, "1x1"))
     elif (kh, kw) == (3, 3) and plain:

@@ -57,7 +57,7 @@ def emissions(monkeypatch: pytest.MonkeyPatch) -> list[Emission]:
     to_cluster, to_host = Target.emit, host_emission.emit
 
     def cluster(self: Target, lowered: Any, *rest: Any) -> dict[str, bytes]:
-        made.append(Emission(lowered.plan.constants(), lambda: to_cluster(self, lowered, *rest)))
+        made.append(Emission(list(lowered.plan.constants()), lambda: to_cluster(self, lowered, *rest)))
         return made[-1].again()
 
     def host(network: Any, *rest: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.torch_program.elementwise import Operators
 from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
 
@@ -23,8 +23,7 @@ def attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> str:
-    if dropout:
-        raise UserError("attention is exported with a dropout: call module.eval() before torch.export.export")
+    refuse_if(dropout, "attention is exported with a dropout: call module.eval() before torch.export.export")
     repeats = query.shape[-3] // key.shape[-3] if enable_gqa and query.rank > 3 else 1
     keys, values = (_repeated(g, v, repeats) for v in (key, value))
     order = [*range(key.rank - 2), key.rank - 1, key.rank - 2]
@@ -40,7 +39,7 @@ def attention(
 
 
 def _added(g: GraphBuilder, mask: Value) -> Any:
-    """What a mask adds to the scores: of booleans, minus infinity where one is false."""
+    """The addend of the scores that a mask stands for: of booleans, minus infinity where one is false."""
     if mask.dtype != "bool":
         return mask
     held = g.array(mask)

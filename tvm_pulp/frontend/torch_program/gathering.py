@@ -12,18 +12,6 @@ from tvm_pulp.frontend.torch_program.elementwise import Operators
 from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
 
 
-def embedding(g: GraphBuilder, weight: Value, indices: Value, *_: Any) -> str:
-    return g.emit("Gather", weight, indices, axis=0)
-
-
-def index_select(g: GraphBuilder, x: Value, axis: int, indices: Value) -> str:
-    return g.emit("Gather", x, indices, axis=axis)
-
-
-def gather(g: GraphBuilder, x: Value, axis: int, indices: Value, *_: Any) -> str:
-    return g.emit("GatherElements", x, indices, axis=axis)
-
-
 def index(g: GraphBuilder, x: Value, indices: Sequence[Value | None]) -> str:
     """x[i, j, ...]: one axis by Gather, neighbouring ones by GatherND."""
     places = [axis for axis, i in enumerate(indices) if i is not None]
@@ -34,15 +22,12 @@ def index(g: GraphBuilder, x: Value, indices: Sequence[Value | None]) -> str:
         return g.emit("Gather", x, given[0], axis=places[0])
     if places != list(range(places[0], places[0] + len(places))):
         raise UserError(f"a tensor is indexed along the axes {places}, which are not neighbours: index one by one")
-    moved: Any = x
     first, count = places[0], len(places)
-    if first:
-        moved = g.permuted(x, *places, *range(first), *range(first + count, x.rank))
     shape = np.broadcast_shapes(*(i.shape for i in given))
-    made = g.emit("GatherND", moved, _stacked(g, given, shape))
     if not first:
-        return made
-    rank = len(shape)
+        return g.emit("GatherND", x, _stacked(g, given, shape))
+    moved = g.permuted(x, *places, *range(first), *range(first + count, x.rank))
+    made, rank = g.emit("GatherND", moved, _stacked(g, given, shape)), len(shape)
     order = [*range(rank, rank + first), *range(rank), *range(rank + first, rank + x.rank - count)]
     return g.permuted(made, *order)
 
@@ -57,8 +42,8 @@ def _stacked(g: GraphBuilder, given: Sequence[Value], shape: tuple[int, ...]) ->
 
 
 OPERATORS: Operators = {
-    "aten.embedding": embedding,
-    "aten.index_select": index_select,
-    "aten.gather": gather,
+    "aten.embedding": lambda g, weight, indices, *_: g.emit("Gather", weight, indices, axis=0),
+    "aten.index_select": lambda g, x, axis, indices: g.emit("Gather", x, indices, axis=axis),
+    "aten.gather": lambda g, x, axis, indices, *_: g.emit("GatherElements", x, indices, axis=axis),
     "aten.index.Tensor": index,
 }

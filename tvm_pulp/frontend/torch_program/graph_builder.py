@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Dequantized:
-    """Where a float tensor comes from integers: their name and those of scale and zero point."""
+    """The integers that a float tensor comes from: their name and those of scale and zero point."""
 
     integers: str
     scale: str
@@ -55,15 +56,21 @@ class GraphBuilder:
         self.dequantized: dict[str, Dequantized] = {}
         # Names of tensors quantized with parameters chosen at run time: scale -> (operand, integers, zero point).
         self.dynamic: dict[str, tuple[str, str, str]] = {}
-        self.result: Value | None = None
+        self._result: Value | None = None
         self._label, self._value, self._count, self._first = "", "", 0, 0
         self._shared: dict[tuple[str, tuple[int, ...], bytes], str] = {}
         self._labels: set[str] = set()
 
     def enter(self, label: str, value: str, result: Value | None) -> None:
         """The operator whose nodes follow: its name for people, that of its result, and what that is."""
-        self._label, self._value, self._count, self.result = label, value, 0, result
+        self._label, self._value, self._count, self._result = label, value, 0, result
         self._first = len(self.nodes)
+
+    @property
+    def result(self) -> Value:
+        """The tensor that the operator makes; one of several results has none."""
+        assert self._result is not None
+        return self._result
 
     def constant(self, array: np.ndarray) -> str:
         """Name of a constant; equal small ones are one."""
@@ -90,11 +97,7 @@ class GraphBuilder:
     def emit_many(self, op: str, operands: Sequence[Operand], outputs: int, **attributes: Any) -> list[str]:
         """Append a node; the names of its results."""
         names = [f"{self._value}.{self._count + i}" for i in range(outputs)]
-        label = self._label if self._label not in self._labels else f"{self._label}/{op}"
-        stem, again = label, 1
-        while label in self._labels:
-            again += 1
-            label = f"{stem}_{again}"
+        label = self._label if self._label not in self._labels else unused(f"{self._label}/{op}", self._labels)
         self._labels.add(label)
         self._count += outputs
         given = [self._name(o) for o in operands]
@@ -107,19 +110,39 @@ class GraphBuilder:
         """Append a node with one result."""
         return self.emit_many(op, operands, 1, **attributes)[0]
 
-    def cast(self, operand: Value, dtype: str) -> str:
-        """The operand in another type."""
+    def cast(self, operand: Any, dtype: str) -> str:
+        """A tensor or a number in a type."""
+        if not isinstance(operand, Value):
+            return self.constant(np.asarray(operand, dtype))
         if operand.dtype == dtype:
             return operand.name
         if operand.name in self.constants:
             return self.constant(self.constants[operand.name].astype(dtype))
         return self.emit("Cast", operand, to=onnx_type(dtype))
 
+    def typed(self, *operands: Any) -> list[str]:
+        """Operands in the type of the result."""
+        return [self.cast(o, self.result.dtype) for o in operands]
+
     def reshape(self, operand: Operand, shape: Sequence[int]) -> str:
         return self.emit("Reshape", operand, self.integers(*shape))
 
     def permuted(self, operand: Operand, *order: int) -> str:
         return self.emit("Transpose", operand, perm=list(order))
+
+    def cut(self, operand: Operand, axis: int, begin: int, end: int) -> str:
+        """A slice along one axis."""
+        return self.emit("Slice", operand, *(self.integers(v) for v in (begin, end, axis)))
+
+    def joined(self, parts: Sequence[str], axis: int) -> str:
+        """Parts along an axis; a single one as it is."""
+        return parts[0] if len(parts) == 1 else self.emit("Concat", *parts, axis=axis)
+
+    def dequantize(self, source: Dequantized) -> str:
+        """Integers as floats, known as such to products."""
+        made = self.emit("DequantizeLinear", source.integers, source.scale, source.zero_point, **axis_of(source.axis))
+        self.dequantized[made] = source
+        return made
 
     def array(self, value: Value) -> np.ndarray | None:
         """The values of a constant."""
@@ -140,13 +163,29 @@ class GraphBuilder:
             self.dequantized[wanted] = self.dequantized.pop(name)
 
     def made_now(self, name: str) -> bool:
-        """Whether the latest operator made this tensor."""
+        """Tell if the latest operator made this tensor."""
         return any(name in node.output for node in self.nodes[self._first :])
 
     def initializers(self) -> list[Any]:
         """Constants that a node reads."""
         read = {name for node in self.nodes for name in node.input}
         return [numpy_helper.from_array(a, n) for n, a in self.constants.items() if n in read]
+
+
+def unused(stem: str, taken: Container[str]) -> str:
+    """A name, with a number where it is taken."""
+    numbered = (f"{stem}_{again}" for again in count(2))
+    return next(name for name in chain((stem,), numbered) if name not in taken)
+
+
+def numbers(given: Any) -> list[int]:
+    """Axes and the like, where PyTorch allows a single number or none."""
+    return [given] if isinstance(given, int) else list(given or [])
+
+
+def axis_of(axis: int | None) -> dict[str, int]:
+    """The attribute of a quantization per channel; none of one per tensor."""
+    return {} if axis is None else {"axis": axis}
 
 
 def onnx_type(dtype: str) -> int:

@@ -1,9 +1,11 @@
-"""What people call a node of an exported program: the module it stands for, else its function within a module."""
+"""Names that people give a node of an exported program: its module's, else that of its function within a module."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
+
+from tvm_pulp.frontend.torch_program.graph_builder import unused
 
 
 class NodeNames:
@@ -20,11 +22,8 @@ class NodeNames:
     def label(self, node: Any) -> str:
         if node not in self._names:
             path, layer = _module(node)
-            name = path if layer and path not in self._taken else "/".join(p for p in (path, node.name) if p)
-            stem, again = name, 1
-            while name in self._taken:
-                again += 1
-                name = f"{stem}_{again}"
+            stem = path if layer and path not in self._taken else "/".join(p for p in (path, node.name) if p)
+            name = unused(stem, self._taken)
             self._taken.add(name)
             self._names[node] = name
         return self._names[node]

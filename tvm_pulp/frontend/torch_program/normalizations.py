@@ -8,34 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.torch_program.elementwise import Operators
 from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
 
 
-def batch_norm_inference(
-    g: GraphBuilder,
-    x: Value,
-    weight: Value | None,
-    bias: Value | None,
-    mean: Value,
-    variance: Value,
-    _momentum: float,
-    epsilon: float,
-) -> list[str | None]:
+def _known(g: GraphBuilder, x: Value, parameters: Sequence[Value | None], epsilon: float) -> str:
+    """A norm by constants: weight, bias, mean, variance of every channel."""
     channels = x.shape[1]
-    held = [g.array(v) if v is not None else None for v in (weight, bias, mean, variance)]
-    scale = held[0] if held[0] is not None else np.ones(channels, np.float32)
-    shift = held[1] if held[1] is not None else np.zeros(channels, np.float32)
-    if held[2] is None or held[3] is None:
+    scale, shift, mean, variance = (g.array(v) if v is not None else None for v in parameters)
+    scale = scale if scale is not None else np.ones(channels, np.float32)
+    shift = shift if shift is not None else np.zeros(channels, np.float32)
+    if mean is None or variance is None:
         raise UserError("a batch norm's statistics are not constants: call module.eval() before exporting it")
-    factor = scale.astype(np.float64) / np.sqrt(held[3].astype(np.float64) + epsilon)
-    offset = shift.astype(np.float64) - held[2] * factor
+    factor = scale.astype(np.float64) / np.sqrt(variance.astype(np.float64) + epsilon)
+    offset = shift.astype(np.float64) - mean * factor
     if x.readers == 1 and _into_product(g, x, factor, offset):
-        return [x.name, None, None]
-    shape = [channels, *[1] * (x.rank - 2)]
-    factors, offsets = (a.astype(np.float32).reshape(shape) for a in (factor, offset))
-    return [g.emit("Add", g.emit("Mul", x, factors), offsets), None, None]
+        return x.name
+    factors, offsets = (a.astype(np.float32).reshape(_per_channel(x)) for a in (factor, offset))
+    return g.emit("Add", g.emit("Mul", x, factors), offsets)
+
+
+def _per_channel(x: Value) -> list[int]:
+    return [x.shape[1], *[1] * (x.rank - 2)]
 
 
 def _into_product(g: GraphBuilder, x: Value, factor: np.ndarray, offset: np.ndarray) -> bool:
@@ -61,45 +56,19 @@ def _into_product(g: GraphBuilder, x: Value, factor: np.ndarray, offset: np.ndar
     return True
 
 
-def batch_norm(
-    g: GraphBuilder,
-    x: Value,
-    weight: Value | None,
-    bias: Value | None,
-    mean: Value,
-    variance: Value,
-    training: bool,
-    momentum: float,
-    epsilon: float,
-    *_: Any,
-) -> str:
-    if training:
-        raise UserError("a batch norm is exported as in training: call module.eval() before torch.export.export")
-    made = batch_norm_inference(g, x, weight, bias, mean, variance, momentum, epsilon)[0]
-    assert made is not None
-    return made
+def batch_norm(g: GraphBuilder, x: Value, *operands: Any) -> str:
+    *parameters, training, _momentum, epsilon = operands[:7]
+    refuse_if(training, "a batch norm is exported as in training: call module.eval() before torch.export.export")
+    return _known(g, x, parameters, epsilon)
 
 
-def layer_norm(
-    g: GraphBuilder,
-    x: Value,
-    shape: Sequence[int],
-    weight: Value | None = None,
-    bias: Value | None = None,
-    epsilon: float = 1e-5,
-    *_: Any,
-) -> str:
-    scale: Any = weight if weight is not None else np.ones(tuple(shape), np.float32)
+def layer_norm(g: GraphBuilder, x: Value, shape: Sequence[int], *operands: Any) -> str:
+    weight, bias, epsilon = operands[:3]
+    scale = weight if weight is not None else np.ones(tuple(shape), np.float32)
     return g.emit("LayerNormalization", x, scale, bias, axis=-len(shape), epsilon=float(epsilon))
 
 
-def native_layer_norm(g: GraphBuilder, *operands: Any) -> list[str | None]:
-    return [layer_norm(g, *operands), None, None]
-
-
-def rms_norm(
-    g: GraphBuilder, x: Value, shape: Sequence[int], weight: Value | None = None, epsilon: float | None = None
-) -> str:
+def rms_norm(g: GraphBuilder, x: Value, shape: Sequence[int], weight: Value | None, epsilon: float | None) -> str:
     """x / sqrt(mean(x²) + epsilon) * weight."""
     axes = g.integers(*range(-len(shape), 0))
     mean = g.emit("ReduceMean", g.emit("Mul", x, x), axes, keepdims=1)
@@ -109,25 +78,14 @@ def rms_norm(
     return made if weight is None else g.emit("Mul", made, weight)
 
 
-def group_norm(
-    g: GraphBuilder,
-    x: Value,
-    groups: int,
-    weight: Value | None = None,
-    bias: Value | None = None,
-    epsilon: float = 1e-5,
-    *_: Any,
-) -> str:
+def group_norm(g: GraphBuilder, x: Value, groups: int, *operands: Any) -> str:
     """An instance norm of each group, then factor and offset of each channel, as both ONNX exporters write it."""
+    weight, bias, epsilon = operands[:3]
     ones, zeros = np.ones(groups, np.float32), np.zeros(groups, np.float32)
     batch, channels = x.shape[:2]
     joined = g.reshape(x, [batch, groups, channels // groups * math.prod(x.shape[2:])])
     made = g.reshape(g.emit("InstanceNormalization", joined, ones, zeros, epsilon=float(epsilon)), x.shape)
-    return _scaled(g, made, x, weight, bias)
-
-
-def _scaled(g: GraphBuilder, made: str, x: Value, weight: Value | None, bias: Value | None) -> str:
-    shape = [x.shape[1], *[1] * (x.rank - 2)]
+    shape = _per_channel(x)
     for op, operand in (("Mul", weight), ("Add", bias)):
         if operand is not None:
             held = g.array(operand)
@@ -135,33 +93,20 @@ def _scaled(g: GraphBuilder, made: str, x: Value, weight: Value | None, bias: Va
     return made
 
 
-def instance_norm(
-    g: GraphBuilder,
-    x: Value,
-    weight: Value | None,
-    bias: Value | None,
-    mean: Value | None,
-    variance: Value | None,
-    use_input_statistics: bool,
-    _momentum: float,
-    epsilon: float,
-    *_: Any,
-) -> str:
+def instance_norm(g: GraphBuilder, x: Value, *operands: Any) -> str:
+    weight, bias, mean, variance, use_input_statistics, _momentum, epsilon = operands[:7]
     if not use_input_statistics and mean is not None and variance is not None:
-        made = batch_norm_inference(g, x, weight, bias, mean, variance, 0, epsilon)[0]
-        assert made is not None
-        return made
-    channels = x.shape[1]
-    scale: Any = weight if weight is not None else np.ones(channels, np.float32)
-    shift: Any = bias if bias is not None else np.zeros(channels, np.float32)
+        return _known(g, x, (weight, bias, mean, variance), epsilon)
+    scale = weight if weight is not None else np.ones(x.shape[1], np.float32)
+    shift = bias if bias is not None else np.zeros(x.shape[1], np.float32)
     return g.emit("InstanceNormalization", x, scale, shift, epsilon=float(epsilon))
 
 
 OPERATORS: Operators = {
-    "aten._native_batch_norm_legit_no_training": batch_norm_inference,
+    "aten._native_batch_norm_legit_no_training": lambda g, x, *rest: [_known(g, x, rest[:4], rest[5]), None, None],
     "aten.batch_norm": batch_norm,
     "aten.layer_norm": layer_norm,
-    "aten.native_layer_norm": native_layer_norm,
+    "aten.native_layer_norm": lambda g, *operands: [layer_norm(g, *operands), None, None],
     "aten.rms_norm": rms_norm,
     "aten.group_norm": group_norm,
     "aten.instance_norm": instance_norm,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,91 +26,56 @@ def _windows(rank: int, window: Any, stride: Any, padding: Any, ceil_mode: bool)
     }
 
 
-def _max_pool(rank: int) -> Callable[..., str]:
-    def write(
-        g: GraphBuilder,
-        x: Value,
-        window: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        ceil_mode: bool = False,
-    ) -> str:
-        windows = _windows(rank, window, stride, padding, ceil_mode)
-        return g.emit("MaxPool", x, dilations=each(dilation, rank), **windows)
-
-    return write
+def max_pool(rank: int, g: GraphBuilder, x: Value, *operands: Any) -> str:
+    window, stride, padding, dilation, ceil_mode = operands
+    windows = _windows(rank, window, stride, padding, ceil_mode)
+    return g.emit("MaxPool", x, dilations=each(dilation, rank), **windows)
 
 
-def _avg_pool(rank: int) -> Callable[..., str]:
-    def write(
-        g: GraphBuilder,
-        x: Value,
-        window: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        ceil_mode: bool = False,
-        count_padding: bool = True,
-        divisor: int | None = None,
-    ) -> str:
-        windows = _windows(rank, window, stride, padding, ceil_mode)
-        made = g.emit("AveragePool", x, count_include_pad=int(count_padding), **windows)
-        if divisor is None:
-            return made
-        return g.emit("Mul", made, np.float32(math.prod(windows["kernel_shape"]) / divisor))
-
-    return write
-
-
-def _adaptive(op: str, rank: int) -> Callable[..., Any]:
-    """Pooling to a given size, where all windows are alike; else a mean or maximum per result."""
-
-    reduce = "ReduceMean" if op == "AveragePool" else "ReduceMax"
-
-    def write(g: GraphBuilder, x: Value, size: Any) -> str:
-        wanted = each(size, rank)
-        given = x.shape[-rank:]
-        if all(w == 1 for w in wanted):
-            axes = g.integers(*range(-rank, 0))
-            return g.emit(reduce, x, axes, keepdims=1)
-        if all(d % w == 0 for d, w in zip(given, wanted, strict=True)):
-            kernel = [d // w for d, w in zip(given, wanted, strict=True)]
-            return g.emit(op, x, kernel_shape=kernel, strides=kernel)
-        made: str = x.name
-        for axis, (d, w) in enumerate(zip(given, wanted, strict=True)):
-            place = x.rank - rank + axis
-            parts = []
-            for i in range(w):
-                begin, end = i * d // w, -(-(i + 1) * d // w)
-                cut = g.emit("Slice", made, g.integers(begin), g.integers(end), g.integers(place))
-                parts.append(g.emit(reduce, cut, g.integers(place), keepdims=1))
-            made = g.emit("Concat", *parts, axis=place)
+def avg_pool(rank: int, g: GraphBuilder, x: Value, *operands: Any) -> str:
+    # Sequences have no divisor of their own.
+    window, stride, padding, ceil_mode, count_padding, divisor = (*operands, None)[:6]
+    windows = _windows(rank, window, stride, padding, ceil_mode)
+    made = g.emit("AveragePool", x, count_include_pad=int(count_padding), **windows)
+    if divisor is None:
         return made
+    return g.emit("Mul", made, np.float32(math.prod(windows["kernel_shape"]) / divisor))
 
-    return write
+
+def adaptive(op: str, rank: int, g: GraphBuilder, x: Value, size: Any) -> str:
+    """Pooling to a given size, where all windows are alike; else a mean or maximum per result."""
+    reduce = "ReduceMean" if op == "AveragePool" else "ReduceMax"
+    sizes = list(zip(x.shape[-rank:], each(size, rank), strict=True))
+    if all(wanted == 1 for _, wanted in sizes):
+        return g.emit(reduce, x, g.integers(*range(-rank, 0)), keepdims=1)
+    if all(given % wanted == 0 for given, wanted in sizes):
+        kernel = [given // wanted for given, wanted in sizes]
+        return g.emit(op, x, kernel_shape=kernel, strides=kernel)
+    made = x.name
+    for axis, (given, wanted) in enumerate(sizes, x.rank - rank):
+        parts = [
+            g.emit(
+                reduce,
+                g.cut(made, axis, i * given // wanted, -(-(i + 1) * given // wanted)),
+                g.integers(axis),
+                keepdims=1,
+            )
+            for i in range(wanted)
+        ]
+        made = g.emit("Concat", *parts, axis=axis)
+    return made
 
 
 def _first(write: Callable[..., str]) -> Callable[..., list[str | None]]:
     """The values; a program that uses the places of the largest ones is told so."""
-
-    def written(g: GraphBuilder, *operands: Any) -> list[str | None]:
-        return [write(g, *operands), None]
-
-    return written
+    return lambda g, *operands: [write(g, *operands), None]
 
 
 OPERATORS: Operators = {
-    "aten.max_pool1d": _max_pool(1),
-    "aten.max_pool2d": _max_pool(2),
-    "aten.max_pool3d": _max_pool(3),
-    "aten.max_pool2d_with_indices": _first(_max_pool(2)),
-    "aten.max_pool3d_with_indices": _first(_max_pool(3)),
-    "aten.avg_pool1d": _avg_pool(1),
-    "aten.avg_pool2d": _avg_pool(2),
-    "aten.avg_pool3d": _avg_pool(3),
-    "aten.adaptive_avg_pool1d": _adaptive("AveragePool", 1),
-    "aten.adaptive_avg_pool2d": _adaptive("AveragePool", 2),
-    "aten._adaptive_avg_pool2d": _adaptive("AveragePool", 2),
-    "aten.adaptive_max_pool1d": _first(_adaptive("MaxPool", 1)),
-    "aten.adaptive_max_pool2d": _first(_adaptive("MaxPool", 2)),
+    **{f"aten.max_pool{rank}d": partial(max_pool, rank) for rank in (1, 2, 3)},
+    **{f"aten.max_pool{rank}d_with_indices": _first(partial(max_pool, rank)) for rank in (2, 3)},
+    **{f"aten.avg_pool{rank}d": partial(avg_pool, rank) for rank in (1, 2, 3)},
+    **{f"aten.adaptive_avg_pool{rank}d": partial(adaptive, "AveragePool", rank) for rank in (1, 2)},
+    "aten._adaptive_avg_pool2d": partial(adaptive, "AveragePool", 2),
+    **{f"aten.adaptive_max_pool{rank}d": _first(partial(adaptive, "MaxPool", rank)) for rank in (1, 2)},
 }

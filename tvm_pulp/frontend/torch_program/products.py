@@ -30,10 +30,7 @@ def transposed(g: GraphBuilder, x: Value, order: tuple[int, ...]) -> str:
         return g.permuted(x, *order)
     axis = None if quantized.axis is None else order.index(quantized.axis)
     integers = g.constant(g.constants[quantized.integers].transpose(order))
-    attributes = {} if axis is None else {"axis": axis}
-    made = g.emit("DequantizeLinear", integers, quantized.scale, quantized.zero_point, **attributes)
-    g.dequantized[made] = Dequantized(integers, quantized.scale, quantized.zero_point, axis)
-    return made
+    return g.dequantize(Dequantized(integers, quantized.scale, quantized.zero_point, axis))
 
 
 def _dynamic_product(g: GraphBuilder, x: Value, weight: Value) -> str | None:
@@ -49,11 +46,7 @@ def _dynamic_product(g: GraphBuilder, x: Value, weight: Value) -> str | None:
     return g.emit("Mul", g.emit("Cast", total, to=onnx_type("float32")), scale)
 
 
-def matmul(g: GraphBuilder, x: Value, y: Value) -> str:
-    return g.emit("MatMul", x, y)
-
-
-def addmm(g: GraphBuilder, bias: Value, x: Value, y: Value, beta: float = 1, alpha: float = 1) -> str:
+def addmm(g: GraphBuilder, bias: Value, x: Value, y: Value, beta: float, alpha: float) -> str:
     if bias.rank <= 2 and x.rank == 2:
         return g.emit("Gemm", x, y, bias, alpha=float(alpha), beta=float(beta))
     product = g.emit("MatMul", x, y)
@@ -62,18 +55,10 @@ def addmm(g: GraphBuilder, bias: Value, x: Value, y: Value, beta: float = 1, alp
     return g.emit("Add", product, added)
 
 
-def outer(g: GraphBuilder, x: Value, y: Value) -> str:
-    return g.emit("Mul", g.reshape(x, [-1, 1]), g.reshape(y, [1, -1]))
-
-
 OPERATORS: Operators = {
     "aten.linear": linear,
-    "aten.matmul": matmul,
-    "aten.mm": matmul,
-    "aten.bmm": matmul,
-    "aten.mv": matmul,
-    "aten.dot": matmul,
+    **{f"aten.{name}": lambda g, x, y: g.emit("MatMul", x, y) for name in ("matmul", "mm", "bmm", "mv", "dot")},
     "aten.addmm": addmm,
     "aten.baddbmm": addmm,
-    "aten.outer": outer,
+    "aten.outer": lambda g, x, y: g.emit("Mul", g.reshape(x, [-1, 1]), g.reshape(y, [1, -1])),
 }

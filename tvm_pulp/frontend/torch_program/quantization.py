@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.torch_program.elementwise import Operators
-from tvm_pulp.frontend.torch_program.graph_builder import Dequantized, GraphBuilder, Value
+from tvm_pulp.frontend.torch_program.graph_builder import Dequantized, GraphBuilder, Value, axis_of
 
 _TYPES = ("int8", "uint8", "int16", "uint16", "int32")
 
 
 def _type(dtype: Any) -> str:
     name = str(dtype).removeprefix("torch.")
-    if name not in _TYPES:
-        raise UserError(f"values are quantized to {name}: quantize them to int8, uint8 or int16")
+    refuse_if(name not in _TYPES, f"values are quantized to {name}: quantize them to int8, uint8 or int16")
     return name
 
 
@@ -46,7 +45,7 @@ def quantize(
         if bounds[0].size != 1:
             raise UserError("values quantized per channel must use the whole range of their type: quantize them again")
         source = g.emit("Clip", x, *(np.float32(b) for b in bounds))
-    return g.emit("QuantizeLinear", source, factor, zero, **({} if axis is None else {"axis": axis}))
+    return g.emit("QuantizeLinear", source, factor, zero, **axis_of(axis))
 
 
 def dequantize(
@@ -59,36 +58,7 @@ def dequantize(
         integers, factor, zero = x.name, _number(g, scale, "float32"), _number(g, zero_point, _type(dtype))
     if axis is not None and g.constants[factor].size == 1:
         axis = None
-    made = g.emit("DequantizeLinear", integers, factor, zero, **({} if axis is None else {"axis": axis}))
-    g.dequantized[made] = Dequantized(integers, factor, zero, axis)
-    return made
-
-
-def _per_channel(write: Callable[..., str]) -> Callable[..., str]:
-    def written(
-        g: GraphBuilder,
-        x: Value,
-        scales: Value,
-        zero_points: Value,
-        axis: int,
-        low: int,
-        high: int,
-        dtype: Any,
-        *_: Any,
-    ) -> str:
-        zeros: Any = zero_points if zero_points is not None else np.zeros(scales.shape, np.int64)
-        return write(g, x, scales, zeros, low, high, dtype, axis)
-
-    return written
-
-
-def _per_tensor(write: Callable[..., str]) -> Callable[..., str]:
-    def written(
-        g: GraphBuilder, x: Value, scale: Any, zero_point: Any, low: int, high: int, dtype: Any, *_: Any
-    ) -> str:
-        return write(g, x, scale, zero_point, low, high, dtype)
-
-    return written
+    return g.dequantize(Dequantized(integers, factor, zero, axis))
 
 
 def choose_qparams(g: GraphBuilder, x: Value, low: int, high: int, _epsilon: float, dtype: Any) -> list[str]:
@@ -96,18 +66,28 @@ def choose_qparams(g: GraphBuilder, x: Value, low: int, high: int, _epsilon: flo
 
     The integers are ONNX's, uint8: of int8 both they and the zero point would be 128 less, which means the same.
     """
-    if high - low != 255:
-        raise UserError(f"values are quantized at run time to {low} .. {high}: use the whole range of 8 bits")
+    refuse_if(high - low != 255, f"values are quantized at run time to {low} .. {high}: use the whole range of 8 bits")
     integers, scale, zero = g.emit_many("DynamicQuantizeLinear", [x], 3)
     g.dynamic[scale] = (x.name, integers, zero)
     return [scale, zero]
 
 
+def _operators(name: str, write: Callable[..., str]) -> Operators:
+    """All ways in which a program states the parameters of a quantization; types of results follow the last operand."""
+
+    def per_channel(g: GraphBuilder, x: Value, scales: Value, zeros: Value | None, axis: int, *rest: Any) -> str:
+        return write(g, x, scales, np.zeros(scales.shape, np.int64) if zeros is None else zeros, *rest[:3], axis)
+
+    per_tensor = [f"{_Q}.{name}_per_tensor{kind}" for kind in ("", ".tensor", ".tensor2")]
+    return {
+        **dict.fromkeys(per_tensor, lambda g, *operands: write(g, *operands[:6])),
+        f"{_Q}.{name}_per_channel": per_channel,
+    }
+
+
 _Q = "quantized_decomposed"
 OPERATORS: Operators = {
-    **{f"{_Q}.quantize_per_tensor{kind}": _per_tensor(quantize) for kind in ("", ".tensor", ".tensor2")},
-    **{f"{_Q}.dequantize_per_tensor{kind}": _per_tensor(dequantize) for kind in ("", ".tensor", ".tensor2")},
-    f"{_Q}.quantize_per_channel": _per_channel(quantize),
-    f"{_Q}.dequantize_per_channel": _per_channel(dequantize),
+    **_operators("quantize", quantize),
+    **_operators("dequantize", dequantize),
     f"{_Q}.choose_qparams.tensor": choose_qparams,
 }

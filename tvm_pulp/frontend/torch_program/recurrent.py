@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.torch_program.elementwise import Operators
 from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
 
@@ -34,8 +34,7 @@ def _layers(
     directions, per = 2 if both else 1, 4 if has_bias else 2
     if len(parameters) != count * directions * per or any(g.array(p) is None for p in parameters):
         raise UserError("a recurrent layer has projections or weights that are not constant: write it without")
-    if x.rank != 3:
-        raise UserError("a recurrent layer without a batch is not supported: give it a batch of one")
+    refuse_if(x.rank != 3, "a recurrent layer without a batch is not supported: give it a batch of one")
     value = g.permuted(x, 1, 0, 2) if batch_first else x.name
     ends: list[list[str]] = [[] for _ in initial]
     for layer in range(count):
@@ -60,7 +59,7 @@ def _layers(
         for place, name in enumerate(names[1:]):
             ends[place].append(name)
     result = g.permuted(value, 1, 0, 2) if batch_first else value
-    return [result, *(e[0] if len(e) == 1 else g.emit("Concat", *e, axis=0) for e in ends)]
+    return [result, *(g.joined(e, 0) for e in ends)]
 
 
 def _states(g: GraphBuilder, state: Value, layer: int, count: int, directions: int) -> Any:
@@ -70,32 +69,22 @@ def _states(g: GraphBuilder, state: Value, layer: int, count: int, directions: i
         return held[first:last] if held.any() else None
     if count == 1:
         return state
-    return g.emit("Slice", state, g.integers(first), g.integers(last), g.integers(0))
+    return g.cut(state, 0, first, last)
 
 
-def _written(kind: str, attributes: Callable[[bool], dict[str, Any]]) -> Callable[..., list[str]]:
-    def write(
-        g: GraphBuilder,
-        x: Value,
-        states: Value | Sequence[Value],
-        parameters: Sequence[Value],
-        has_bias: bool,
-        count: int,
-        _dropout: float,
-        _train: bool,
-        both: bool,
-        batch_first: bool,
-    ) -> list[str]:
+def _written(kind: str, function: str = "", **attributes: Any) -> Callable[..., list[str]]:
+    def write(g: GraphBuilder, x: Value, states: Any, parameters: Sequence[Value], *settings: Any) -> list[str]:
         initial = [states] if isinstance(states, Value) else states
-        settings = (has_bias, count, both, batch_first)
-        return _layers(g, kind, x, initial, parameters, settings, attributes(both))
+        has_bias, count, _dropout, _train, both, batch_first = settings
+        named = {"activations": [function] * (2 if both else 1)} if function else attributes
+        return _layers(g, kind, x, initial, parameters, (has_bias, count, both, batch_first), named)
 
     return write
 
 
 OPERATORS: Operators = {
-    "aten.lstm.input": _written("LSTM", lambda _both: {}),
-    "aten.gru.input": _written("GRU", lambda _both: {"linear_before_reset": 1}),
-    "aten.rnn_tanh.input": _written("RNN", lambda both: {"activations": ["Tanh"] * (2 if both else 1)}),
-    "aten.rnn_relu.input": _written("RNN", lambda both: {"activations": ["Relu"] * (2 if both else 1)}),
+    "aten.lstm.input": _written("LSTM"),
+    "aten.gru.input": _written("GRU", linear_before_reset=1),
+    "aten.rnn_tanh.input": _written("RNN", "Tanh"),
+    "aten.rnn_relu.input": _written("RNN", "Relu"),
 }

@@ -3,54 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tvm_pulp.frontend.torch_program.elementwise import Operators
-from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
+from tvm_pulp.frontend.torch_program.elementwise import Operators, overloads
+from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value, numbers
 
 
-def _axes(g: GraphBuilder, x: Value, axes: Any) -> str:
-    given = [axes] if isinstance(axes, int) else list(axes or [])
-    return g.integers(*(given or range(x.rank)))
-
-
-def _typed(g: GraphBuilder, x: Value) -> str:
-    return g.cast(x, g.result.dtype) if g.result is not None else x.name
+def _reduce(g: GraphBuilder, op: str, made: str, x: Value, axes: Any, keep: Any) -> str:
+    """What was made of an operand, along the axes of that; none given means all."""
+    return g.emit(op, made, g.integers(*(numbers(axes) or range(x.rank))), keepdims=int(bool(keep)))
 
 
 def _reduction(op: str) -> Callable[..., str]:
     def write(g: GraphBuilder, x: Value, axes: Any = None, keep: bool = False, *_: Any) -> str:
-        if x.rank == 0:
-            return _typed(g, x)
-        return g.emit(op, _typed(g, x), _axes(g, x, axes), keepdims=int(bool(keep)))
+        (made,) = g.typed(x)
+        return _reduce(g, op, made, x, axes, keep) if x.rank else made
 
     return write
 
 
 def _whole(op: str) -> Callable[..., str]:
     """Over all axes; what follows the operand is only a type."""
-
-    def write(g: GraphBuilder, x: Value, *_: Any) -> str:
-        return _reduction(op)(g, x)
-
-    return write
+    return lambda g, x, *_: _reduction(op)(g, x)
 
 
 def _extreme(op: str, place: str) -> Callable[..., list[str]]:
     """Largest or smallest values along an axis, and where they are."""
-
-    def write(g: GraphBuilder, x: Value, axis: int, keep: bool = False) -> list[str]:
-        found = g.emit(op, x, g.integers(axis), keepdims=int(keep))
-        return [found, g.emit(place, x, axis=axis, keepdims=int(keep))]
-
-    return write
+    return lambda g, x, axis, keep: [
+        _reduce(g, op, x.name, x, axis, keep),
+        g.emit(place, x, axis=axis, keepdims=int(keep)),
+    ]
 
 
 def _place(op: str) -> Callable[..., str]:
-    def write(g: GraphBuilder, x: Value, axis: int | None = None, keep: bool = False) -> str:
+    def write(g: GraphBuilder, x: Value, axis: int | None, keep: bool) -> str:
         if axis is None:
             return g.emit(op, g.reshape(x, [-1]), axis=0, keepdims=0)
         return g.emit(op, x, axis=axis, keepdims=int(keep))
@@ -59,11 +48,9 @@ def _place(op: str) -> Callable[..., str]:
 
 
 def variance(g: GraphBuilder, x: Value, axes: Any = None, correction: Any = None, keep: bool = False) -> str:
-    given = [axes] if isinstance(axes, int) else list(axes or range(x.rank))
-    count = math.prod(x.shape[a] for a in given)
-    mean = g.emit("ReduceMean", x, g.integers(*given), keepdims=1)
-    apart = g.emit("Sub", x, mean)
-    made = g.emit("ReduceMean", g.emit("Mul", apart, apart), g.integers(*given), keepdims=int(bool(keep)))
+    count = math.prod(x.shape[a] for a in numbers(axes) or range(x.rank))
+    apart = g.emit("Sub", x, _reduce(g, "ReduceMean", x.name, x, axes, True))
+    made = _reduce(g, "ReduceMean", g.emit("Mul", apart, apart), x, axes, keep)
     less = 1 if correction is None else correction
     return made if not less else g.emit("Mul", made, np.float32(count / max(count - less, 0)))
 
@@ -76,40 +63,29 @@ def _with_flag(write: Callable[..., str]) -> Callable[..., str]:
     """The older overloads say whether to correct by one."""
 
     def written(g: GraphBuilder, x: Value, *rest: Any) -> str:
-        if len(rest) == 1:
-            return write(g, x, None, int(rest[0]))
-        axes, corrected, keep = rest
+        axes, corrected, keep = rest if len(rest) > 1 else (None, *rest, False)
         return write(g, x, axes, int(corrected), keep)
 
     return written
 
 
-def vector_norm(g: GraphBuilder, x: Value, order: float = 2, axes: Any = None, keep: bool = False, *_: Any) -> str:
+def vector_norm(g: GraphBuilder, x: Value, order: float, axes: Any, keep: bool, *_: Any) -> str:
     names = {1: "ReduceL1", 2: "ReduceL2"}
     if order in names:
-        return g.emit(names[int(order)], x, _axes(g, x, axes), keepdims=int(keep))
+        return _reduce(g, names[int(order)], x.name, x, axes, keep)
+    sizes = g.emit("Abs", x)
     if order == math.inf:
-        return g.emit("ReduceMax", g.emit("Abs", x), _axes(g, x, axes), keepdims=int(keep))
-    powers = g.emit("Pow", g.emit("Abs", x), np.float32(order))
-    total = g.emit("ReduceSum", powers, _axes(g, x, axes), keepdims=int(keep))
+        return _reduce(g, "ReduceMax", sizes, x, axes, keep)
+    total = _reduce(g, "ReduceSum", g.emit("Pow", sizes, np.float32(order)), x, axes, keep)
     return g.emit("Pow", total, np.float32(1 / order))
 
 
-def logsumexp(g: GraphBuilder, x: Value, axes: Sequence[int], keep: bool = False) -> str:
-    return g.emit("ReduceLogSumExp", x, _axes(g, x, axes), keepdims=int(keep))
-
-
-def cumsum(g: GraphBuilder, x: Value, axis: int, *_: Any) -> str:
-    return g.emit("CumSum", _typed(g, x), np.asarray(axis, np.int64))
-
-
 def _booleans(op: str) -> Callable[..., str]:
-    """Whether any or all are true."""
+    """The truth of any or of all, as the largest or smallest number."""
 
     def write(g: GraphBuilder, x: Value, axes: Any = None, keep: bool = False) -> str:
-        numbers = g.emit("Cast", g.cast(x, "bool"), to=6)  # int32
-        found = g.emit(op, numbers, _axes(g, x, axes), keepdims=int(keep))
-        return g.emit("Cast", found, to=9)  # bool
+        numbered = g.emit("Cast", g.cast(x, "bool"), to=6)  # int32
+        return g.emit("Cast", _reduce(g, op, numbered, x, axes, keep), to=9)  # bool
 
     return write
 
@@ -131,16 +107,12 @@ OPERATORS: Operators = {
     "aten.argmin": _place("ArgMin"),
     "aten.var.correction": variance,
     "aten.std.correction": deviation,
-    "aten.var": _with_flag(variance),
-    "aten.var.dim": _with_flag(variance),
-    "aten.std": _with_flag(deviation),
-    "aten.std.dim": _with_flag(deviation),
+    **overloads(_with_flag(variance), "var", "", "dim"),
+    **overloads(_with_flag(deviation), "std", "", "dim"),
     "aten.linalg_vector_norm": vector_norm,
     "aten.norm.ScalarOpt_dim": vector_norm,
-    "aten.logsumexp": logsumexp,
-    "aten.cumsum": cumsum,
-    "aten.any": _booleans("ReduceMax"),
-    "aten.any.dim": _booleans("ReduceMax"),
-    "aten.all": _booleans("ReduceMin"),
-    "aten.all.dim": _booleans("ReduceMin"),
+    "aten.logsumexp": lambda g, x, axes, keep: _reduce(g, "ReduceLogSumExp", x.name, x, axes, keep),
+    "aten.cumsum": lambda g, x, axis, *_: g.emit("CumSum", *g.typed(x), np.asarray(axis, np.int64)),
+    **overloads(_booleans("ReduceMax"), "any", "", "dim"),
+    **overloads(_booleans("ReduceMin"), "all", "", "dim"),
 }

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from tvm_pulp.frontend.torch_program.elementwise import Operators
-from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value
+from tvm_pulp.frontend.torch_program.elementwise import Operators, overloads
+from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value, numbers
 from tvm_pulp.frontend.torch_program.products import transposed
 
 
 def reshaped(g: GraphBuilder, x: Value, *_: Any) -> str:
     """To the shape that tracing found, however the program says it."""
-    assert g.result is not None
     return x.name if g.result.shape == x.shape else g.reshape(x, g.result.shape)
-
-
-def permute(g: GraphBuilder, x: Value, order: Sequence[int]) -> str:
-    return transposed(g, x, tuple(a % x.rank for a in order))
 
 
 def transpose(g: GraphBuilder, x: Value, first: int = 0, second: int = 1) -> str:
@@ -28,12 +24,8 @@ def transpose(g: GraphBuilder, x: Value, first: int = 0, second: int = 1) -> str
     return transposed(g, x, tuple(order))
 
 
-def reverse_axes(g: GraphBuilder, x: Value) -> str:
-    return transposed(g, x, tuple(reversed(range(x.rank))))
-
-
 def movedim(g: GraphBuilder, x: Value, source: Any, destination: Any) -> str:
-    sources, places = ([v % x.rank for v in ([a] if isinstance(a, int) else a)] for a in (source, destination))
+    sources, places = ([v % x.rank for v in numbers(a)] for a in (source, destination))
     order = [a for a in range(x.rank) if a not in sources]
     for place, axis in sorted(zip(places, sources, strict=True)):
         order.insert(place, axis)
@@ -41,44 +33,28 @@ def movedim(g: GraphBuilder, x: Value, source: Any, destination: Any) -> str:
 
 
 def expand(g: GraphBuilder, x: Value, *_: Any) -> str:
-    assert g.result is not None
     return x.name if g.result.shape == x.shape else g.emit("Expand", x, g.integers(*g.result.shape))
 
 
 def repeat(g: GraphBuilder, x: Value, times: Sequence[int]) -> str:
     fuller = max(x.rank, len(times))
-    source: Any = x if fuller == x.rank else g.reshape(x, [*[1] * (fuller - x.rank), *x.shape])
-    counts = [*[1] * (fuller - len(times)), *times]
-    return g.emit("Tile", source, g.integers(*counts))
+    source = x.name if fuller == x.rank else g.reshape(x, [*[1] * (fuller - x.rank), *x.shape])
+    return g.emit("Tile", source, g.integers(*[1] * (fuller - len(times)), *times))
 
 
 def repeat_interleave(g: GraphBuilder, x: Value, times: int, axis: int | None = None, *_: Any) -> str:
     """Every entry several times in a row."""
-    assert g.result is not None
-    shape, place = ([*x.shape], axis % x.rank) if axis is not None else ([_size(x)], 0)
+    shape, place = ([*x.shape], axis % x.rank) if axis is not None else ([math.prod(x.shape)], 0)
     lone = g.reshape(x, [*shape[: place + 1], 1, *shape[place + 1 :]])
     wide = g.emit("Expand", lone, g.integers(*shape[: place + 1], times, *shape[place + 1 :]))
     return g.reshape(wide, g.result.shape)
-
-
-def _size(x: Value) -> int:
-    size = 1
-    for d in x.shape:
-        size *= d
-    return size
-
-
-def pixel_shuffle(g: GraphBuilder, x: Value, factor: int) -> str:
-    return g.emit("DepthToSpace", x, blocksize=factor, mode="CRD")
 
 
 def pixel_unshuffle(g: GraphBuilder, x: Value, factor: int) -> str:
     *outer, channels, height, width = x.shape
     cut = g.reshape(x, [*outer, channels, height // factor, factor, width // factor, factor])
     n = len(outer)
-    turned = g.permuted(cut, *range(n), n, n + 2, n + 4, n + 1, n + 3)
-    assert g.result is not None
-    return g.reshape(turned, g.result.shape)
+    return g.reshape(g.permuted(cut, *range(n), n, n + 2, n + 4, n + 1, n + 3), g.result.shape)
 
 
 def channel_shuffle(g: GraphBuilder, x: Value, groups: int) -> str:
@@ -95,21 +71,18 @@ OPERATORS: Operators = {
             *("squeeze.dim", "squeeze.dims", "unsqueeze", "view_as", "reshape_as", "squeeze_copy.dim"),
         )
     },
-    "aten.permute": permute,
+    "aten.permute": lambda g, x, order: transposed(g, x, tuple(a % x.rank for a in order)),
     "aten.transpose.int": transpose,
     "aten.t": transpose,
-    "aten.numpy_T": reverse_axes,
+    "aten.numpy_T": lambda g, x: transposed(g, x, tuple(reversed(range(x.rank)))),
     "aten.mT": lambda g, x: transpose(g, x, -2, -1),
     "aten.adjoint": lambda g, x: transpose(g, x, -2, -1),
-    "aten.movedim.int": movedim,
-    "aten.movedim.intlist": movedim,
-    "aten.expand": expand,
-    "aten.expand_as": expand,
-    "aten.broadcast_to": expand,
+    **overloads(movedim, "movedim", "int", "intlist"),
+    **{f"aten.{name}": expand for name in ("expand", "expand_as", "broadcast_to")},
     "aten.repeat": repeat,
     "aten.tile": repeat,
     "aten.repeat_interleave.self_int": repeat_interleave,
-    "aten.pixel_shuffle": pixel_shuffle,
+    "aten.pixel_shuffle": lambda g, x, factor: g.emit("DepthToSpace", x, blocksize=factor, mode="CRD"),
     "aten.pixel_unshuffle": pixel_unshuffle,
     "aten.channel_shuffle": channel_shuffle,
     "aten.native_channel_shuffle": channel_shuffle,

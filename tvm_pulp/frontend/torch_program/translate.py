@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from onnx import helper
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import SourceNode, UnsupportedOperators
 from tvm_pulp.frontend.torch_program import program as programs
 from tvm_pulp.frontend.torch_program.graph_builder import OPSET, GraphBuilder, Value, onnx_type
@@ -201,8 +201,7 @@ class _Translation:
                 self.builder.rename(self.builder.emit("Identity", value), name)
             taken.add(name)
             made.append(helper.make_tensor_value_info(name, onnx_type(value.dtype), list(value.shape)))
-        if not made:
-            raise UserError("the program returns no tensor: nothing would be computed")
+        refuse_if(not made, "the program returns no tensor: nothing would be computed")
         return made
 
 

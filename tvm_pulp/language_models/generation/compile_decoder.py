@@ -23,6 +23,7 @@ from tvm_pulp.language_models.generation.spread_bundles import spread_bundles
 from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
 from tvm_pulp.planning.tir import LoweredPlan
+from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.qnn.rotary import rotation_table
 from tvm_pulp.soc import DEFAULT
@@ -54,7 +55,7 @@ def compile_decoder(
     progress("emitting C")
     level = plans[DECODE].plan.network.states[0].level
     made = _facts(request, target, level)
-    same = share_constants(plans[DECODE], plans[PREFILL])
+    same, plans[PREFILL] = share_constants(plans[DECODE], plans[PREFILL])
     files: dict[str, bytes] = {}
     records = {}
     engines = used_engines(target, plans.values())
@@ -155,15 +156,14 @@ def _key(tensor: Tensor) -> tuple[str, bytes]:
     return str(tensor.data.dtype), tensor.data.tobytes()
 
 
-def share_constants(first: LoweredPlan, second: LoweredPlan) -> dict[Tensor, Tensor]:
-    """Constants of the second plan that the first has too; they lie where the first has put them."""
-    known = {_key(t): t for t in named_constants(first.tables, first.plan.constants())}
-    same = {}
-    for tensor in named_constants(second.tables, second.plan.constants()):
-        if _key(tensor) in known:
-            same[tensor] = known[_key(tensor)]
-            tensor.level = same[tensor].level
-    return same
+def share_constants(first: LoweredPlan, second: LoweredPlan) -> tuple[dict[Tensor, Tensor], LoweredPlan]:
+    """Constants of the second plan that the first has too; and the second, with these where the first has put them."""
+    placed = named_constants(first.tables, first.plan.constants())
+    known = {_key(t): t for t in placed}
+    named = named_constants(second.tables, second.plan.constants())
+    same = {tensor: known[_key(tensor)] for tensor in named if _key(tensor) in known}
+    plan = second.plan.with_levels({mine: placed[theirs] for mine, theirs in same.items()})
+    return same, replace(second, tables=Tables(plan))
 
 
 def used_engines(target: Target, plans: Iterable[LoweredPlan]) -> dict[str, Codegen]:
@@ -176,7 +176,8 @@ def used_engines(target: Target, plans: Iterable[LoweredPlan]) -> dict[str, Code
 def shared_weights(first: LoweredPlan, second: LoweredPlan, same: dict[Tensor, Tensor]) -> dict[str, bytes]:
     """The second program's constants: those of the first by another name, and its own."""
     name, other = second.plan.network.name, first.plan.network.name
-    own = [t for t in named_constants(second.tables, second.plan.constants()) if t not in same]
+    named = named_constants(second.tables, second.plan.constants())
+    own = {tensor: level for tensor, level in named.items() if tensor not in same}
     header = constant_files.header_file(name, own)
     pairs = [(mine.name, theirs.name) for mine, theirs in same.items()]
     return {

@@ -79,7 +79,8 @@ def compile_exported(
     entries = plan_exported(request, target, progress)
     progress("emitting C")
     decode, prefill = (entries[e].lowered for e in (DECODE, PREFILL))
-    same = share_constants(decode, prefill)
+    same, prefill = share_constants(decode, prefill)
+    entries[PREFILL] = replace(entries[PREFILL], lowered=prefill)
     files: dict[str, bytes] = {}
     records = {}
     for name, entry in entries.items():

@@ -151,8 +151,7 @@ def _find(network: Network, request: PlanRequest) -> Plan:
     while True:
         covers = Covers(operators, several, pins, request.l1_bytes, priority)
         cover = _fastest_cover(network, covers, request)
-        best = _find_in(_evaluator(network, cover, request), request)
-        spread_weights(best, request.soc)
+        best = spread_weights(_find_in(_evaluator(network, cover, request), request), request.soc)
         layers = {planned.layer.name: planned.layer for planned in best.layers}
         moved = [
             layers[name]

@@ -22,7 +22,7 @@ from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tiling.place.fit_schedule import FittedSchedule
 from tvm_pulp.planning.tiling.plan import Plan, Planner
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, policy_of, tiled_layer
+from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, InL3, policy_of, tiled_layer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.region import Region
 
@@ -73,18 +73,18 @@ def _read(record: Record, evaluator: PlanEvaluator) -> Plan:
     ]
     known = {t.storage.name: t.storage for layer in network.layers for t in layer.operands}
     from_l3 = {c["name"] for c in record["constants"] if c["level"] == "l3"}
+    tiled_layers = [tiled_layer(c) for c in choices]
     decisions = Decisions(
         choices,
         {index: int(entry["lead"]) for index, entry in enumerate(record["layers"])},
         bool(record["double_buffer"]),
-        in_l3=lambda tensor: tensor.name in from_l3,
+        in_l3=InL3(0, frozenset(t for tiled in tiled_layers for t in tiled.loaded if t.name in from_l3)),
         resident={known[name]: frozenset(readers) for name, readers in record["resident"].items()},
         l3_batch=int(record["l3_batch"]),
         bundle_bytes=int(record["bundle_bytes"]),
         commands=evaluator.commands,
         interleave=bool(record["interleave"]),
     )
-    tiled_layers = [tiled_layer(c, decisions.in_l3) for c in choices]
     policy = policy_of(network, decisions, tiled_layers)
     schedule = build_schedule(network, tiled_layers, policy, evaluator.l1_bytes)
     if len(schedule.blocks) != len(record["blocks"]):

@@ -49,7 +49,7 @@ def describe(lowered: LoweredPlan) -> Record:
             {"name": b.name, "offset": b.offset, "bytes": b.bytes, "alive": [b.first, b.last]}
             for b in plan.schedule.blocks
         ],
-        "constants": [{"name": t.name, "level": t.level, "bytes": t.spec.bytes} for t in plan.constants()],
+        "constants": [{"name": t.name, "level": level, "bytes": t.spec.bytes} for t, level in plan.constants().items()],
         # Caches that stay between calls, by the input that holds their earlier rows.
         "state": [
             {"name": plan.network.inputs[s.past].name, "level": s.level, "bytes": s.bytes} for s in plan.network.states

@@ -101,8 +101,8 @@ class Machine:
         self._elf: Elf | None = None
         self._started = False
         self._trace = trace
-        observed = {"observe": int(observe or check_reads), "check_reads": int(check_reads)}
-        names, values = _named_values(simulator_settings(soc, trace or timeline) | observed)
+        settings = simulator_settings(soc, trace or timeline, observe=observe, check_reads=check_reads)
+        names, values = _named_values(settings)
         error = ctypes.create_string_buffer(300)
         self.handle = library().iss_create(names, values, len(values), error, len(error))
         if not self.handle:

@@ -1,106 +1,105 @@
-"""Translate a SoC description into the named numbers of the C simulator (c_runtime/iss/config.h)."""
+"""The numbers of the C simulator: those of the SoC's description, under its names.
+
+`memory.l2.latency` of the description is `memory_l2_latency` in C. c_runtime/iss/config_fields.h, which `fields_header`
+writes, holds names and ranges; no value stands in C.
+"""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterator
 from fractions import Fraction
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from tvm_pulp.soc.description import Soc
 
+SECTIONS = ("cluster", "controller", "memory", "timing", "scoreboard", "icache", "events", "dma")
+# The schema allows one value of these, and all cores decode what those of the cluster do.
+NOT_SIMULATED = frozenset(
+    {
+        "controller_isa_xpulp",
+        "memory_l1_latency",
+        "memory_l1_private_bytes",
+        "memory_weight_banks",
+        "memory_weight_conflicts",
+        "memory_weight_private_bytes",
+    }
+)
+_LARGEST = (1 << 32) - 1
+_WIDTH = 116
 
-def simulator_settings(soc: Soc, trace: bool) -> dict[str, int]:
-    """Every number the simulator needs, by its name in the C configuration."""
-    l1, l2, weight, l3 = soc.memory.l1, soc.memory.l2, soc.memory.weight, soc.memory.l3
-    timing, cache, dma, board = soc.timing, soc.icache, soc.dma, soc.scoreboard
+
+def simulator_settings(soc: Soc, trace: bool, *, observe: bool = False, check_reads: bool = False) -> dict[str, int]:
+    """Every number that the simulator needs, by its name in the C configuration."""
+    return {name: value for name, value, _ in _described(soc)} | {
+        name: value for name, value, _ in _derived(soc, trace, observe, check_reads)
+    }
+
+
+def _described(soc: Soc) -> Iterator[tuple[str, int, tuple[int, int]]]:
+    """Name, value and range of each number that the simulator takes as it stands in the description."""
+    for section in SECTIONS:
+        for name, value, limits in _numbers(getattr(soc, section), section):
+            if name not in NOT_SIMULATED:
+                yield name, value, limits
+
+
+def _derived(soc: Soc, trace: bool, observe: bool, check_reads: bool) -> Iterator[tuple[str, int, tuple[int, int]]]:
+    """The same for numbers that are computed from the description, and for what a run wants to see."""
     ratio = Fraction(soc.clock.cluster_mhz / soc.clock.soc_mhz).limit_denominator(1000)
     reference = round(soc.clock.cluster_mhz * 1000 / soc.clock.reference_khz)
-    return {
-        "cores": soc.cluster.cores,
-        "controller_hart_id": soc.controller.hart_id,
-        "isa_xpulp": int(soc.cluster.isa.xpulp),
-        "isa_float_cluster": int(soc.cluster.isa.single_float),
-        "isa_float_controller": int(soc.controller.isa.single_float),
-        "float_units": soc.cluster.float_units,
-        "float_dividers": soc.cluster.float_dividers,
-        "l1_base": l1.base,
-        "l1_size": l1.size,
-        "l1_banks": l1.banks,
-        "l1_conflicts": int(l1.conflicts),
-        "l2_base": l2.base,
-        "l2_size": l2.size,
-        "l2_private_bytes": l2.private_bytes,
-        "l2_banks": l2.banks,
-        "l2_conflicts": int(l2.conflicts),
-        "weight_base": weight.base,
-        "weight_size": weight.size,
-        "l3_size": l3.size,
-        "soc_clock_numerator": ratio.numerator,
-        "soc_clock_denominator": ratio.denominator,
-        "reference_clock_divider": max(1, reference),
-        "mul_cycles": timing.mul,
-        "mul_use_stall": timing.mul_use_stall,
-        "mulh_cycles": timing.mulh,
-        "divide_base_cycles": timing.divide_base,
-        "load_use_stall": timing.load_use_stall,
-        "branch_taken_penalty": timing.branch_taken_penalty,
-        "jump_penalty": timing.jump_penalty,
-        "jump_register_stall": timing.jump_register_stall,
-        "event_load_cycles": timing.event_load,
-        "float_cycles": timing.single_float,
-        "float_divide_cycles": timing.float_divide,
-        "float_square_root_cycles": timing.float_square_root,
-        "core_peripheral_cycles": timing.peripheral,
-        "core_weight_cycles": weight.latency,
-        "core_l2_cycles": l2.latency,
-        "core_apb_cycles": timing.apb,
-        "controller_l2_cycles": l2.controller_latency,
-        "controller_cluster_cycles": l1.controller_latency,
-        "controller_weight_cycles": weight.controller_latency,
-        "controller_apb_cycles": timing.controller_apb,
-        "icache_ideal": int(cache.ideal),
-        "l0_sets": cache.private_sets,
-        "l0_ways": cache.private_ways,
-        "shared_sets": cache.shared_sets,
-        "shared_ways": cache.shared_ways,
-        "shared_banks": cache.shared_banks,
-        "icache_hit_shared_cycles": cache.shared_hit,
-        "icache_refill_cycles": cache.refill,
-        "icache_disabled_cycles": cache.disabled,
-        "controller_icache_sets": cache.controller_sets,
-        "controller_icache_ways": cache.controller_ways,
-        "controller_icache_refill_cycles": cache.controller_refill,
-        "controller_icache_enabled": int(cache.controller_enabled),
-        "rotating_priority": int(timing.rotating_priority),
-        "event_wake_cycles": soc.events.wake,
-        "event_answer_cycles": soc.events.answer,
-        "software_event_delay": soc.events.software_delay,
-        "dma_bytes_per_cycle": dma.bytes_per_cycle,
-        "dma_startup_cycles": dma.startup,
-        "dma_burst_bytes": dma.burst_bytes,
-        "dma_l2_read_latency": dma.l2_read_latency,
-        "dma_core_queue": dma.core_queue,
-        "dma_global_queue": dma.global_queue,
-        "dma_counters": dma.counters,
-        "l3_read_millicycles_per_byte": round(l3.read_cycles_per_byte * 1000),
-        "l3_write_millicycles_per_byte": round(l3.write_cycles_per_byte * 1000),
-        "l3_read_setup": l3.read_setup,
-        "l3_write_setup": l3.write_setup,
-        "ordering_slack_cycles": timing.ordering_slack,
-        "trace": int(trace),
-        "alone": int(soc.cluster.kind.bare),
-        "divide_steps": int(timing.divide_steps),
-        "core_is_snitch": int(soc.cluster.kind.scoreboard),
-        "load_distance": board.load,
-        "multiply_distance": board.multiply,
-        "offload_distance": board.offload,
-        "engine_load_distance": board.engine_load,
-        "engine_store_interval": board.engine_store_interval,
-        "engine_store_delay": board.engine_store_delay,
-        "memory_operations": board.memory_operations,
-        "barrier_exit_cycles": board.barrier_exit,
-        "atomic_cycles": board.atomic_extra,
-        "fetch_next_cycles": board.next_line,
-        "fetch_jump_cycles": board.jump_line,
-        "dma_next_cycles": board.dma_next,
-        "dma_row_cycles": board.dma_row,
-        "boot_cycles": board.boot,
-    }
+    yield "soc_clock_numerator", ratio.numerator, (1, 10000)
+    yield "soc_clock_denominator", ratio.denominator, (1, 10000)
+    yield "reference_clock_divider", max(1, reference), (1, _LARGEST)
+    for way in ("read", "write"):
+        cycles = getattr(soc.memory.l3, f"{way}_cycles_per_byte")
+        yield f"memory_l3_{way}_millicycles_per_byte", round(cycles * 1000), (0, _LARGEST)
+    kind = soc.cluster.kind
+    switches = {"bare": kind.bare, "core_is_snitch": kind.scoreboard, "trace": trace}
+    switches |= {"observe": observe or check_reads, "check_reads": check_reads}
+    for name, value in switches.items():
+        yield name, int(value), (0, 1)
+
+
+def _numbers(section: BaseModel, prefix: str) -> Iterator[tuple[str, int, tuple[int, int]]]:
+    """Integers and switches of a section and of those inside it."""
+    for name, field in type(section).model_fields.items():
+        path, value = f"{prefix}_{name}", getattr(section, name)
+        if isinstance(value, BaseModel):
+            yield from _numbers(value, path)
+        elif isinstance(value, int):
+            yield path, int(value), _range(field, isinstance(value, bool))
+
+
+def _range(field: FieldInfo, is_switch: bool) -> tuple[int, int]:
+    """The least and the largest value that the schema allows."""
+    least, most = 0, 1 if is_switch else _LARGEST
+    for limit in field.metadata:
+        least, most = getattr(limit, "ge", least), getattr(limit, "le", most)
+    return least, most
+
+
+def fields_header() -> str:
+    """The text of c_runtime/iss/config_fields.h."""
+    soc = Soc(name="any", simulated=False)
+    fields = [*_described(soc), *_derived(soc, False, False, False)]
+    items = " ".join(f"X({name},{least},{_limit(most)})" for name, _, (least, most) in fields)
+    lines = ["#define CONFIG_FIELDS(X)", *textwrap.wrap(items, _WIDTH, initial_indent="  ", subsequent_indent="  ")]
+    table = " \\\n".join([*(f"{line:{_WIDTH}}" for line in lines[:-1]), lines[-1]])
+    return f"""/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the simulator is told, with the least and the largest value of each number. Made by tvm_pulp/sim/iss/settings.py
+ * from the form of SoC descriptions, whose names these are. */
+#ifndef ISS_CONFIG_FIELDS_H
+#define ISS_CONFIG_FIELDS_H
+
+{table}
+
+#endif /* ISS_CONFIG_FIELDS_H */
+"""
+
+
+def _limit(value: int) -> str:
+    return "UINT32_MAX" if value == _LARGEST else str(value)

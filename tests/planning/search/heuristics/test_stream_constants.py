@@ -35,7 +35,7 @@ def schedule_with(batch: int) -> Schedule:
 def first_uses(schedule: Schedule) -> dict[Tensor, int]:
     found: dict[Tensor, int] = {}
     for move in schedule.moves:
-        if isinstance(move.source, Tensor) and move.source.storage.level == "l3":
+        if isinstance(move.source, Tensor) and streaming_plan().policy.level(move.source) == "l3":
             found.setdefault(move.source.storage, max(move.position, 0))
     return found
 

@@ -11,7 +11,7 @@ from tvm_pulp.planning.search.attempts.watch_plans import tell
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.planning.tiling.make_plan import make_plan
 from tvm_pulp.planning.tiling.plan import Plan, with_estimate
-from tvm_pulp.planning.tiling.schedule.decisions import Decisions, nothing_in_l3
+from tvm_pulp.planning.tiling.schedule.decisions import Decisions
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.lower import lower
@@ -55,9 +55,8 @@ class PlanEvaluator:
     def plan_once(self, wanted: Decisions) -> Plan:
         """As `plan`, for cuts and leads alone: what was made before is not made again."""
         assert not wanted.banned and wanted.resident is None
-        if wanted.in_l3 is not nothing_in_l3:
-            return self.plan(wanted)  # tensors keep their levels from one plan to the next
-        key = (tuple((id(c.tiling), c.overlap) for c in wanted.choices), tuple(wanted.leads.items()), wanted.overlap)
+        cuts = tuple((id(c.tiling), c.overlap) for c in wanted.choices)
+        key = (cuts, tuple(wanted.leads.items()), wanted.overlap, wanted.in_l3)
         if key not in self._known:
             self._known[key] = self.plan(wanted)
         return self._known[key]

@@ -12,18 +12,17 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Recipe
 from tvm_pulp.uma.strategy import Form, Refusal, TileAxis
-from uma_backends.ita.command import PRODUCT, Command, panels_of
+from uma_backends.ita.command import panels_of
 from uma_backends.ita.geometry import LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, padded, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
-from uma_backends.ita.jobs import BIAS_BY_ROW, NO_BIAS
+from uma_backends.ita.jobs import BIAS_BY_ROW
 from uma_backends.ita.linear_arithmetic import LinearArithmetic, arithmetic_of
 from uma_backends.ita.panels import load_panels, store_panels
-from uma_backends.ita.registers import Constants, Slot
 from uma_backends.ita.timing import product_cycles
-from uma_backends.ita.turned_values import TURN
+from uma_backends.ita.transposed_values import TRANSPOSE
 
 
-def dense_turned_pattern() -> Any:
+def dense_transposed_pattern() -> Any:
     """Heads of a product, positions last."""
     from tvm.relax.dpl import is_op, wildcard
 
@@ -31,21 +30,15 @@ def dense_turned_pattern() -> Any:
     return is_op("tvm_pulp.qnn.transpose")(is_op("relax.reshape")(made, wildcard()))
 
 
-def dense_turned_check(match: Any) -> bool | Refusal:
-    """As dense layers alone; heads first, positions last, one sequence."""
-    found = _arithmetic(match.layer)
-    return Refusal(ENGINE, found) if isinstance(found, str) else True
-
-
-def dense_turned_strategy(region: Layer, context: Context) -> list[Form] | Refusal:
-    """One form."""
+def dense_transposed_strategy(region: Layer, context: Context) -> list[Form] | Refusal:
+    """One form, for what dense layers may be; heads first, positions last, one sequence."""
     found = _arithmetic(region)
-    return Refusal(ENGINE, found) if isinstance(found, str) else [DenseTurnedForm(region, found, context)]
+    return Refusal(ENGINE, found) if isinstance(found, str) else [DenseTransposedForm(region, found, context)]
 
 
 def _arithmetic(region: Layer) -> LinearArithmetic | str:
     dense, transpose = region.parts[0], region.parts[-1]
-    if list(transpose.attributes["axes"]) != TURN:
+    if list(transpose.attributes["axes"]) != TRANSPOSE:
         return "its result is moved, but not transposed head by head"
     _, heads, size, positions = transpose.outputs[0].spec.shape
     if transpose.outputs[0].spec.shape[0] != 1 or dense.outputs[0].spec.shape[-1] != heads * size:
@@ -56,7 +49,7 @@ def _arithmetic(region: Layer) -> LinearArithmetic | str:
 
 
 @dataclass(frozen=True)
-class DenseTurnedForm:
+class DenseTransposedForm:
     """Heads by parts of the positions."""
 
     layer: Layer
@@ -101,18 +94,13 @@ class DenseTurnedForm:
         rows = Tensor(f"{y.name}_rows", TensorSpec((heads * size, y.spec.shape[3]), "int8"), y.kind, view_of=y)
         part = Box((head * size, first), (count * size, positions))
         result, after = store_panels("y", rows, part, self.context, padded(count * size))
-        sizes = (count * p, tiles(positions), self.packed.inner)
-        command = Command(
-            PRODUCT,
-            Constants((sizes[0], sizes[2], sizes[1], 1), {Slot.Q: self.arithmetic.rule}, self.arithmetic.activation),
-            *sizes,
-            (*panels_of(weights, self.packed.inner, TILE_BYTES), *right, *result),
-            self.context.l1_base,
+        job = self.context.product(
+            (count * p, tiles(positions), self.packed.inner),
+            self.arithmetic,
+            (panels_of(weights, self.packed.inner, TILE_BYTES), right, result),
+            count * size * depth * positions,
+            bias,
+            BIAS_BY_ROW,
             left_stride=self.packed.inner * TILE_BYTES,
-            bias=bias,
-            bias_kind=NO_BIAS if bias is None else BIAS_BY_ROW,
         )
-        cycles = product_cycles(*sizes, has_bias=bias is not None)
-        writes = tuple(panel.local for panel in result)
-        job = self.context.job(command, writes, count * size * depth * positions, cycles)
         return Recipe(arranged([*loads, *more, job, *after]))

@@ -1,0 +1,56 @@
+"""Windows of convolutions and pooling as all importers normalise them: strides, dilations, pads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tvm import relax
+
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.frontend.onnx_file import Node
+
+
+def split_pads(totals: Sequence[int], *, larger_first: bool = False) -> list[int]:
+    """Pads before all axes, then after all: halves of the totals, of which one may be larger by one."""
+    small, large = [t // 2 for t in totals], [t - t // 2 for t in totals]
+    return [*large, *small] if larger_first else [*small, *large]
+
+
+def same_pads(
+    size: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    *,
+    larger_first: bool = False,
+) -> list[int]:
+    """Pads with which a result has the input's size, divided by the strides and rounded up."""
+    axes = zip(size, kernel, strides, dilations, strict=True)
+    totals = [max(0, (-(-n // stride) - 1) * stride + dilation * (k - 1) + 1 - n) for n, k, stride, dilation in axes]
+    return split_pads(totals, larger_first=larger_first)
+
+
+def window_attributes(node: Node, size: Sequence[int], kernel: Sequence[int]) -> dict[str, Any]:
+    """Attributes of a dialect operator that moves a window; a sequence is an image of one row."""
+    rank, rows = len(size), [1] * (2 - len(size))
+    strides, dilations, pads = (
+        [int(v) for v in node.attributes.get(name, [])] or default
+        for name, default in (("strides", [1] * rank), ("dilations", [1] * rank), ("pads", [0] * 2 * rank))
+    )
+    auto = node.attributes.get("auto_pad", "NOTSET") or "NOTSET"
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        pads = same_pads(size, kernel, strides, dilations, larger_first=auto == "SAME_LOWER")
+    else:
+        refuse_if(auto not in ("NOTSET", "VALID"), f"{node.label}: auto_pad '{auto}' is unknown")
+    return {
+        "layout": "NCHW",
+        "strides": [*rows, *strides],
+        "dilation": [*rows, *dilations],
+        "pads": [0, *pads[:rank], 0, *pads[rank:]] if rows else pads,
+    }
+
+
+def as_image(builder: Any, x: Any, shape: Sequence[int]) -> Any:
+    """A sequence as an image of one row; an image as it is."""
+    return builder.emit(relax.op.reshape(x, (*shape[:2], 1, shape[2]))) if len(shape) == 3 else x
