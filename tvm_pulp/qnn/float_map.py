@@ -17,12 +17,10 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.float_functions import FUNCTIONS
-from tvm_pulp.qnn.loops import i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.loops import SHARED_ITERATIONS, i32
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, emit, register
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, broadcast_box
 
-# Shared by the cores: an axis of at least so many entries, else the longest.
-_SHARED = 8
 # Elements that one iteration handles where the expression has no more functions than this.
 _TOGETHER, _SMALL = 4, 6
 # Functions of many instructions and constants: the only one of an expression is part of its loop, which then handles
@@ -77,7 +75,8 @@ class FloatMap(Operator):
                 with loops.parallel("i", sizes[0] % together) as i:
                     elements([i + groups * together], 1, expression, {})
             return
-        shared = next((a for a, size in enumerate(sizes) if size >= _SHARED), None)
+        # The cores share the first axis of enough entries, else the longest.
+        shared = next((a for a, size in enumerate(sizes) if size >= SHARED_ITERATIONS), None)
         shared = max(range(len(sizes)), key=lambda a: sizes[a]) if shared is None else shared
         *middle, inner = (a for a in range(len(sizes)) if a != shared)
         still = {n for n in range(len(inputs)) if not follows[inner][n]}
@@ -100,6 +99,11 @@ class FloatMap(Operator):
                     elements([place if a == inner else found[a] for a in range(len(sizes))], together, moving, values)
             for last in range(groups * together, sizes[inner]):
                 elements([i32(last) if a == inner else found[a] for a in range(len(sizes))], 1, moving, values)
+
+
+def emit_map(expression: list[Any], operands: Sequence[Any], shape: Sequence[int]) -> Any:
+    """A call of the operator."""
+    return emit("float_map", operands, {"expression": json.dumps(expression), "shape": list(shape)})
 
 
 def tree(attributes: Attributes) -> list[Any]:

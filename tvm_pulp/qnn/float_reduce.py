@@ -6,6 +6,7 @@ as axes of size one.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -14,11 +15,17 @@ import numpy as np
 
 from tvm_pulp.qnn.float_map import expression_value, numpy_value, operand_values, tree
 from tvm_pulp.qnn.float_rows import extreme, mean_of, total
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.loops import SHARED_ITERATIONS
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, emit, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole
 
 _NUMPY: dict[str, Callable[..., Any]] = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
-_SHARED = 8
+
+
+def emit_reduce(kind: str, axes: list[int], expression: list[Any], operands: list[Any], keepdims: bool = False) -> Any:
+    """A call of the operator."""
+    attributes = {"kind": kind, "axes": axes, "keepdims": int(keepdims), "expression": json.dumps(expression)}
+    return emit("float_reduce", operands, attributes)
 
 
 def _kept(whole: Whole) -> list[tuple[int, int]]:
@@ -78,7 +85,7 @@ class FloatReduce(Operator):
             loops.store(y, [i * inner + j if inner > 1 else i], result)
 
         # The longer of the two axes that are left is shared, the outer one where it is long enough.
-        if outer >= _SHARED or outer >= inner:
+        if outer >= SHARED_ITERATIONS or outer >= inner:
             with loops.parallel("i", outer) as i, loops.loop("j", inner) as j:
                 reduce(i, j)
         else:

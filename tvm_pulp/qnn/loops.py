@@ -20,6 +20,10 @@ from tvm import tirx
 
 from tvm_pulp.qnn.tensor_spec import Attributes, TensorSpec
 
+# A loop of so many iterations is worth sharing among cores. Kernels are generated before anybody knows how many cores
+# will run them: it is enough for the clusters there are, and a single core loses nothing.
+SHARED_ITERATIONS = 8
+
 Expr = Any  # TVM's expression classes share no useful static type.
 
 
