@@ -98,7 +98,7 @@ class AddKernel(ElementwiseKernel):
         return list(moved), total
 
     def table(self, side: int) -> np.ndarray | None:
-        """What an operand becomes before the sum, for every byte."""
+        """The values of an operand before the sum, for every byte."""
         a, spec = self.layer.attributes, self.layer.inputs[side].spec
         values = byte_values(spec.dtype)
         if a["form"] == "tflite":

@@ -23,7 +23,7 @@ _INT32 = 1 << 31
 
 @dataclass(frozen=True)
 class PairSum:
-    """What the kernel multiplies and adds: `clip(((f(a) + g(b)) * mul + add) >> shift)` from 0 to `span`."""
+    """Numbers that the kernel multiplies and adds: `clip(((f(a) + g(b)) * mul + add) >> shift)` from 0 to `span`."""
 
     scales: tuple[PairScale, ...]
     order: tuple[int, ...]  # the operand of each scale
@@ -71,7 +71,7 @@ def pair_sum(layer: Layer) -> PairSum | None:
 
 
 def _scale_of(layer: Layer, side: int) -> tuple[PairScale, int] | None:
-    """What an operand becomes before the sum, and by how much that is raised."""
+    """The scale of an operand before the sum, and by how much that is raised."""
     dtype = layer.inputs[side].spec.dtype
     values = np.sort(byte_values(dtype))
     rule = Requant.of(layer.attributes, ("requant_a", "requant_b")[side]) if layer.operator == "add" else Requant()

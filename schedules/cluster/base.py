@@ -104,7 +104,7 @@ class KernelForm:
 
     @cached_property
     def rounds_short(self) -> bool:
-        """Whether the layer's requantization is one that has a shorter code."""
+        """Tell whether the layer's requantization is one that has a shorter code."""
         rule = Requant.of(self.layer.attributes)
         constants = [t.data for t in self.layer.inputs[len(self.layer.inputs) - rule.operands :] if t.data is not None]
         bytes_only = self.layer.inputs[0].spec.dtype in BYTES
@@ -213,7 +213,7 @@ def requant_fields(
 
 
 def uniform_requant(layer: Layer, reach: int | None = None) -> bool:
-    """Whether the kernels can requantize a layer whose accumulator stays below `reach`.
+    """Tell whether the kernels can requantize a layer whose accumulator stays below `reach`.
 
     Both constant tensors have one element, or both have one per channel. TFLite's form needs multipliers that are not
     negative and an accumulator up to 2^29.
@@ -229,12 +229,12 @@ def uniform_requant(layer: Layer, reach: int | None = None) -> bool:
 
 
 def are_bytes(weight: Tensor) -> bool:
-    """Whether constant weights fit int8, at least after the same number was taken from all of them."""
+    """Tell whether constant weights fit int8, at least after the same number was taken from all of them."""
     return weight.data is not None and offset_weights(weight.data) is not None
 
 
 def can_round_short(rule: Requant, constants: Sequence[np.ndarray], reach: int | None) -> bool:
-    """Whether a rule, and accumulators up to `reach`, are as kernels.h asks at `shift` of `struct tvm_pulp_requant`."""
+    """Tell if a rule, and accumulators up to `reach`, are as kernels.h asks at `shift` of `struct tvm_pulp_requant`."""
     if rule.kind not in ("tflite", "half_up") or rule.out_dtype not in BYTES or reach is None or reach > 1 << 29:
         return False
     (mul, second), shifts = constants, {"tflite": (-20, -1), "half_up": (32, 51)}[rule.kind]

@@ -56,7 +56,7 @@ def applies_depthwise(layer: Layer) -> bool:
 
 
 def applies_unfolded(layer: Layer) -> bool:
-    """Where the convolution kernel does, with large windows."""
+    """Layers of the convolution kernel with large windows."""
     _, kernel_height, kernel_width, channels = layer.inputs[1].spec.shape
     large = kernel_height * kernel_width * channels >= _LARGE_WINDOW and kernel_height * kernel_width > 1
     return large and channels >= 4 and applies(layer)
@@ -77,7 +77,7 @@ def spans(layer: Layer, box: Box) -> tuple[InputSpan, InputSpan]:
 
 
 class WindowKernel(KernelForm):
-    """What all kinds of convolution share."""
+    """The common part of all kinds of convolution."""
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))

@@ -43,7 +43,7 @@ def applies(layer: Layer) -> bool:
 
 
 def are_rows(layer: Layer) -> bool:
-    """Whether the input's pixels are the rows of the product."""
+    """Tell whether the input's pixels are the rows of the product."""
     if layer.operator != "conv2d":
         return True
     a = layer.attributes
@@ -57,7 +57,7 @@ def applies_int16(layer: Layer) -> bool:
 
 
 def multiplies_int16(layer: Layer) -> bool:
-    """Whether the kernel's product of 16-bit values can compute a layer."""
+    """Tell whether the kernel's product of 16-bit values can compute a layer."""
     weight, reach = layer.inputs[1], accumulator_reach(layer)
     plain = (
         layer.inputs[0].spec.dtype in TYPES_16 and weight.data is not None and weight.spec.dtype in ("int8", "int16")
@@ -66,7 +66,7 @@ def multiplies_int16(layer: Layer) -> bool:
 
 
 def _may_omit_bias(layer: Layer, rows: int, columns: int) -> bool:
-    """Whether the kernel takes no bias for zeros: one row in whole tiles, narrow requantization to bytes."""
+    """Tell whether the kernel takes no bias for zeros: one row in whole tiles, narrow requantization to bytes."""
     rule = Requant.of(layer.attributes)
     return rows == 1 and columns % 4 == 0 and rule.kind == "pulp" and not rule.wide and rule.out_dtype != "int32"
 

@@ -23,7 +23,7 @@ from tvm_pulp.uma.strategy import TileAxis
 
 
 def same_or_row(spec: TensorSpec, shape: tuple[int, ...]) -> bool:
-    """Whether an operand has the result's shape, is one row of it, or is a single element per row of one column."""
+    """Tell if an operand has the result's shape, is one row of it, or is a single element per row of one column."""
     return spec.shape == shape or (spec.elements == shape[-1] and spec.shape[-1:] == shape[-1:])
 
 

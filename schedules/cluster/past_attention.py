@@ -21,7 +21,7 @@ def _size(layer: Layer) -> int:
 
 
 def _divides(keys: int) -> bool:
-    """Whether the kernels' short reciprocal divides sums over so many keys exactly."""
+    """Tell whether the kernels' short reciprocal divides sums over so many keys exactly."""
     return 511 * 255 * keys < 1 << 27
 
 
@@ -48,7 +48,7 @@ def applies_mean(layer: Layer) -> bool:
 
 
 class PastKernel(KernelForm):
-    """What all of them share; results have a row per head."""
+    """The common part of all of them; results have a row per head."""
 
     @property
     def size(self) -> int:

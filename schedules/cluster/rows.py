@@ -130,7 +130,7 @@ def whole_rows(f: Fields, cores: int) -> Work:
 
 @work("i_softmax")
 def shared_rows(f: Fields, cores: int) -> Work:
-    """Where there are fewer rows than cores, every core makes a row's statistics, then a part of its results."""
+    """Every core makes, where there are fewer rows than cores, a row's statistics, then a part of its results."""
     rows, columns = f["rows"], f["columns"]
     if rows >= cores:
         return whole_rows(f, cores)

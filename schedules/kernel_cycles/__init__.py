@@ -37,7 +37,7 @@ def state_costs(kernel: str, core_type: str, cycles: dict[str, float], cold_cycl
 
 
 def work_of(kernel: str, fields: Fields, cores: int, family: str) -> Work:
-    """What the slowest core does in a call of a family's kernel."""
+    """The work of the slowest core in a call of a family's kernel."""
     return (family_of(family).works.get(kernel) or WORKS[kernel])(fields, cores)
 
 

@@ -28,7 +28,7 @@ def words(size: int) -> int:
 
 
 def given(pointer: Any) -> bool:
-    """Whether a pointer is not null."""
+    """Tell whether a pointer is not null."""
     return pointer is not None and not (isinstance(pointer, int) and pointer == 0)
 
 
@@ -48,5 +48,5 @@ def kind_of(fields: Fields, member: str = "requant") -> str:
 
 
 def is_four(fields: Fields) -> bool:
-    """Whether the element-wise kernels requantize four elements at a time."""
+    """Tell whether the element-wise kernels requantize four elements at a time."""
     return kind_of(fields) == "pulp" and not fields["requant.per_channel"]

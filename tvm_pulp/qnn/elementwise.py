@@ -1,4 +1,4 @@
-"""What element-wise operators share: their loop nest, and all but the formula of those that are requantized."""
+"""Element-wise operators: their loop nest, and all but the formula of those that are requantized."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class FloatMatmul(Operator):
         blocks = Blocks.best(rows, columns, depth, math.prod(batch_shape))
 
         def base(spec: TensorSpec, batch: Sequence[Any]) -> Any:
-            """Where the matrix of a batch begins."""
+            """The place where the matrix of a batch begins."""
             place: Any = i32(0)
             lead = batch[len(batch) - (len(spec.shape) - 2) :]
             for axis, (index, size) in enumerate(zip(lead, spec.shape[:-2], strict=True)):

@@ -66,12 +66,12 @@ class Layer:
 
     @property
     def is_float(self) -> bool:
-        """Whether it computes with floats, or is a kernel that TVM generated for an operator outside the dialect."""
+        """Tell if it computes with floats, or is a kernel that TVM generated for an operator outside the dialect."""
         return self.operator.startswith("tir.") or self.has_floats
 
     @property
     def has_floats(self) -> bool:
-        """Whether it reads or writes floats, or is a float operator that ends in integers and begins with some."""
+        """Tell whether it reads or writes floats, or is a float operator that ends in integers and begins with some."""
         tensors = (*self.inputs, *self.outputs)
         return self.operator.startswith("float_") or any(t.spec.dtype.startswith("float") for t in tensors)
 
@@ -113,7 +113,7 @@ def placed_states(states: Sequence[State], level: str, symbol: str = "") -> tupl
 
 @dataclass(frozen=True)
 class Origin:
-    """What a network was built from: a Relax module with nothing but regions, dialect operators, generated kernels
+    """The source of a network: a Relax module with nothing but regions, dialect operators, generated kernels
     and views in `main`, and names of the model's inputs and outputs. `kernels` remembers what was lowered for it."""
 
     module: Any
@@ -180,7 +180,7 @@ class Network:
         return alive
 
     def uses_float(self) -> bool:
-        """Whether any tensor is floating point, or an operator computes so inside."""
+        """Tell whether any tensor is floating point, or an operator computes so inside."""
         every = [part for layer in self.layers for part in (layer, *layer.parts)]
         tensors: Iterable[Tensor] = (t for layer in every for t in layer.operands)
         return any(t.spec.dtype.startswith("float") for t in tensors) or any(_single_precision(p) for p in every)

@@ -1,4 +1,4 @@
-"""What an operator of the dialect is, and its registration with TVM."""
+"""The statement of an operator of the dialect, and its registration, also with TVM."""
 
 from __future__ import annotations
 

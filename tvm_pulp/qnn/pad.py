@@ -89,7 +89,7 @@ class Pad(Operator):
 def _source(
     indices: Sequence[Any], shape: Sequence[int], before: Sequence[int], after: Sequence[int]
 ) -> tuple[list[Any], list[Any]]:
-    """Where an element comes from, and what must hold for it not to be padding."""
+    """The place that an element comes from, and what must hold for it not to be padding."""
     source, inside = [], []
     for index, size, lead, tail in zip(indices, shape, before, after, strict=True):
         source.append(index - lead if lead else index)

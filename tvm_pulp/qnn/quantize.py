@@ -44,7 +44,7 @@ class Quantize(Operator):
 
 
 def quantizing(loops: Loops, parameters: Sequence[Any], output: TensorSpec) -> Callable[[Any], Any]:
-    """What makes an integer of a float, by scale, reciprocal and zero point."""
+    """A function that makes an integer of a float, by scale, reciprocal and zero point."""
     (low, high), (scale, reciprocal, zero) = output.range, parameters
     sure = loops.bind("sure", scale * tirx.const(sure_share(output.dtype), "float32"))
     zero_point = loops.bind("zero_point", i32(zero))

@@ -132,7 +132,7 @@ def along(values: np.ndarray, axis: int, rank: int) -> np.ndarray:
 
 
 def narrow_enough(accumulator: int, mul: np.ndarray, add: np.ndarray) -> bool:
-    """Whether `acc * mul + add` stays inside 32 bits for every |acc| up to `accumulator`."""
+    """Tell whether `acc * mul + add` stays inside 32 bits for every |acc| up to `accumulator`."""
     reach = accumulator * np.abs(mul.astype(np.int64)).max(initial=0) + np.abs(add.astype(np.int64)).max(initial=0)
     return bool(reach < 1 << 31)
 

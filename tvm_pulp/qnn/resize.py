@@ -29,7 +29,7 @@ from tvm_pulp.qnn.requant import Requant
 
 
 def is_copy(attributes: Attributes) -> bool:
-    """Whether nothing is weighed."""
+    """Tell whether nothing is weighed."""
     return list(attributes["taps"]) == [1, 1]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 Attributes = dict[str, Any]
-"""What an operator is told beside its operands: plain Python values by name."""
+"""Information for an operator beside its operands: plain Python values by name."""
 
 # Value range of the integer element types the dialect knows.
 RANGES = {

@@ -50,7 +50,7 @@ class Names:
         return name
 
     def _is_reserved(self, name: str) -> bool:
-        """Whether emitted code may use a name already: drivers begin theirs with the engine's."""
+        """Tell whether emitted code may use a name already: drivers begin theirs with the engine's."""
         return bool(_RESERVED.fullmatch(name)) or name.startswith(self._engines)
 
 

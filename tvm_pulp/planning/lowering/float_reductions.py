@@ -64,7 +64,7 @@ def _parts(length: int) -> int:
 
 
 def _function_of(rewriter: Rewriter, x: Any) -> tuple[list[Any], list[Any]]:
-    """What is reduced: a map that nobody else reads is computed on the way."""
+    """The function that is reduced: a map that nobody else reads is computed on the way."""
     made = rewriter.definition(x)
     if not qnn.is_qnn(made, "float_map") or not made.args or rewriter.uses(x) > 1:
         return ["x", 0], [x]
