@@ -5,9 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-from schedules.cluster.base import Arguments, Fields, KernelForm
+from schedules.cluster.base import Arguments, Fields, KernelForm, Schedule, register
 from schedules.cluster.catalog import described, forms
-from schedules.cluster.registry import Schedule, register
 from schedules.cluster.steps import step_call
 
 # Importing the file of a schedule registers it.

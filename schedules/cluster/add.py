@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import Arguments, Fields, requant_fields
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register, requant_fields
 from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, same_or_row
-from schedules.cluster.registry import Schedule, register
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
 from schedules.linear_sum import LinearSum, find_linear_sum
 from schedules.sum_table import SumTable, find_sum_table
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import Add, left_shift
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma.box import Box
 
 
 def linear_sum(layer: Layer) -> LinearSum | None:

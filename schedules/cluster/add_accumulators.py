@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedules.cluster.base import Arguments, Fields, KernelForm, typed
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register, typed
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.add_accumulators import SIDES
-from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.strategy import TileAxis
 
 
 def applies(layer: Layer) -> bool:
@@ -37,9 +33,8 @@ class AddAccumulatorsKernel(KernelForm):
         order = (0, 1) if layer.inputs[0].spec.dtype == "int32" else (1, 0)
         for side, position in zip(SIDES, order, strict=True):
             x, mul, theirs = layer.inputs[position], layer.inputs[2 + position], SIDES[position]
-            assert mul.data is not None
             if x.spec.dtype == "int32" and mul.spec.elements < columns:
-                spread = np.broadcast_to(mul.data.reshape(-1), (columns,))
+                spread = np.broadcast_to(mul.values.reshape(-1), (columns,))
                 mul = self.constant(f"mul_{side}", np.ascontiguousarray(spread))
             fields |= {
                 side: call.load(side, x, box), f"mul_{side}": call.load_whole(f"mul_{side}", mul),

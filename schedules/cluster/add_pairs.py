@@ -8,13 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import Arguments, Fields
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register
 from schedules.cluster.elementwise import ElementwiseKernel
-from schedules.cluster.registry import Schedule, register
 from schedules.pair_scale import PairScale, find_pair_scale
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma.box import Box
 
 _FLIPS = {"int8": 0x80808080, "uint8": 0}
 _LOWEST = {"int8": -128, "uint8": 0}

@@ -5,15 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from schedules.byte_tables import exponentials, least_to_skip, logit_range, logit_table, small_exponential_table
-from schedules.cluster.base import Arguments, Fields, KernelForm, padded, requant_fields
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    padded,
+    register,
+    requant_fields,
+)
 from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.attention import dimensions, operands
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Pointer
-from tvm_pulp.uma.strategy import TileAxis
 
 _QUERIES_TOGETHER = 16
 # The longest table over all products, in bytes.

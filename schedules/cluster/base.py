@@ -1,8 +1,11 @@
-"""Common parts of the forms that call hand-written kernels."""
+"""What a schedule is written with: forms that call hand-written kernels, the calls, and how schedules are registered.
+
+Every schedule registers itself; all lists of schedules come from here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,6 +24,36 @@ from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Step, Store
 from tvm_pulp.uma.strategy import TileAxis
+
+__all__ = [
+    "ENGINE",
+    "KINDS",
+    "PULP_WIDE",
+    "SCHEDULES",
+    "SLACK",
+    "STORED",
+    "TYPES",
+    "TYPES_16",
+    "Arguments",
+    "Box",
+    "Fields",
+    "KernelForm",
+    "Layer",
+    "Schedule",
+    "Tensor",
+    "TileAxis",
+    "accumulator_reach",
+    "are_bytes",
+    "can_round_short",
+    "folded_bias",
+    "itemsize_of",
+    "kernel_call",
+    "padded",
+    "register",
+    "requant_fields",
+    "typed",
+    "uniform_requant",
+]
 
 Fields = dict[str, Any]
 
@@ -112,6 +145,31 @@ class KernelForm:
 
     def bound_cycles(self) -> int:
         return bound(self.layer, self.cores)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A form of layers, where `applies` says so; the first line of its docstring tells users which layers these are."""
+
+    applies: Callable[[Layer], bool]
+    form: type[KernelForm]
+    # The file of the kernel that a family of cores must have, if that is not the form's own.
+    needs: str = ""
+    # It needs less L1 than what is offered else: offered beside the first that applies.
+    is_smaller: bool = False
+
+    @property
+    def kernel(self) -> str:
+        return self.needs or self.form.kernel
+
+
+SCHEDULES: dict[str, list[Schedule]] = {}
+
+
+def register(operator: str, *schedules: Schedule, first: bool = False) -> None:
+    """Make schedules of an operator known, behind those known already, or before them."""
+    known = SCHEDULES.setdefault(operator, [])
+    known[:] = [*schedules, *known] if first else [*known, *schedules]
 
 
 class Arguments:
@@ -256,8 +314,7 @@ def accumulator_reach(layer: Layer) -> int | None:
     largest = max(abs(low - zero_point), abs(high - zero_point))
     total = np.abs(weights.astype(np.int64)).reshape(weights.shape[0], -1).sum(axis=1) * largest
     if layer.attributes["has_bias"]:
-        assert layer.inputs[2].data is not None
-        total = total + np.abs(layer.inputs[2].data.astype(np.int64))
+        total = total + np.abs(layer.inputs[2].values.astype(np.int64))
     return int(total.max(initial=0))
 
 
@@ -265,6 +322,5 @@ def folded_bias(layer: Layer, weights: np.ndarray, zero_point: int) -> np.ndarra
     """Bias with the input's zero point taken out."""
     total = -zero_point * weights.astype(np.int64).reshape(weights.shape[0], -1).sum(axis=1)
     if layer.attributes["has_bias"]:
-        assert layer.inputs[2].data is not None
-        total = total + layer.inputs[2].data.astype(np.int64)
+        total = total + layer.inputs[2].values.astype(np.int64)
     return total.astype(np.int32)

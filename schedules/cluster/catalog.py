@@ -5,9 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from schedules.cluster.available import available
-from schedules.cluster.base import KernelForm
-from schedules.cluster.registry import SCHEDULES
-from tvm_pulp.qnn.network import Layer
+from schedules.cluster.base import SCHEDULES, KernelForm, Layer
 from tvm_pulp.soc.cost_model import CostModel
 
 

@@ -7,16 +7,23 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import SLACK, KernelForm, itemsize_of, kernel_call
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import (
+    SLACK,
+    Box,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    itemsize_of,
+    kernel_call,
+    register,
+)
 from schedules.kernel_cycles import Fields, Work, given, share, work
 from tvm_pulp.qnn.concat import divide
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Load, Local, Pointer, Recipe, Store
-from tvm_pulp.uma.strategy import TileAxis
 
 # Bytes of a part from which on every core gets a table, and the bytes from one to the next: one bank on.
 _MANY_BYTES, _TABLE_STRIDE = 8192, 260
@@ -54,8 +61,7 @@ class ConcatKernel(KernelForm):
         """The table of a part as the kernel wants it: for much to look up, one for every core, in banks of its own."""
         if table is None:
             return None
-        assert table.data is not None
-        values = by_stored_byte(table.data, part.spec.dtype)
+        values = by_stored_byte(table.values, part.spec.dtype)
         if part.spec.bytes < _MANY_BYTES:
             return self.constant(f"table{index}", values)
         each = np.tile(np.pad(values, (0, _TABLE_STRIDE - values.size)), self.cores)

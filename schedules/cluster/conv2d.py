@@ -10,27 +10,28 @@ from schedules.cluster import dense
 from schedules.cluster.base import (
     SLACK,
     Arguments,
+    Box,
     Fields,
     KernelForm,
+    Layer,
+    Schedule,
+    TileAxis,
     accumulator_reach,
     are_bytes,
     folded_bias,
     itemsize_of,
     padded,
+    register,
     typed,
     uniform_requant,
 )
 from schedules.cluster.dense import DenseKernel, summed, tile_work
-from schedules.cluster.registry import Schedule, register
 from schedules.cluster.steps import step_call
 from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from schedules.packed_weights import offset_weights, pack_weights
-from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
-from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
-from tvm_pulp.uma.strategy import TileAxis
 from tvm_pulp.uma.windows import InputSpan, input_span, unfolding
 
 _MOST_WINDOWS = 16
@@ -90,8 +91,7 @@ class WindowKernel(KernelForm):
 
     def common(self, call: Arguments, box: Box) -> Fields:
         """Fields of bias, requantization, sizes, steps and padding."""
-        layer, a, weights = self.layer, self.layer.attributes, self.layer.inputs[1].data
-        assert weights is not None
+        layer, a, weights = self.layer, self.layer.attributes, self.layer.inputs[1].values
         (rows, columns), (_, kh, kw, _) = spans(layer, box), weights.shape
         bias = self.constant("folded_bias", folded_bias(layer, weights, a["zero_point"]))
         return {
@@ -115,8 +115,7 @@ class Conv2dKernel(WindowKernel):
         return max(4, min(_MOST_WINDOWS, room, padded(pixels)) // 4 * 4)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        weights = self.layer.inputs[1].data
-        assert weights is not None
+        weights = self.layer.inputs[1].values
         matrix, channels, count = weights.reshape(weights.shape[0], -1), weights.shape[3], box.size[3]
         source, depth = self.source(box, slice(0, channels)), matrix.shape[1]
         x, stored = call.load("x", self.layer.inputs[0], source), offset_weights(matrix)
@@ -134,8 +133,7 @@ class DepthwiseKernel(WindowKernel):
     kernel, label = "depthwise_conv2d", "depthwise kernel"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        a, weights = self.layer.attributes, self.layer.inputs[1].data
-        assert weights is not None
+        a, weights = self.layer.attributes, self.layer.inputs[1].values
         (rows, columns), (_, kh, kw, _), count = spans(self.layer, box), weights.shape, box.size[3]
         x = call.load("x", self.layer.inputs[0], self.source(box, box.span(3)))
         filters = self.constant("padded_weight", pack_depthwise_weights(weights[..., 0]))

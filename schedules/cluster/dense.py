@@ -7,26 +7,27 @@ import numpy as np
 from schedules.cluster.base import (
     TYPES_16,
     Arguments,
+    Box,
     Fields,
     KernelForm,
+    Layer,
+    Schedule,
+    TileAxis,
     accumulator_reach,
     are_bytes,
     folded_bias,
     itemsize_of,
     padded,
+    register,
     typed,
     uniform_requant,
 )
-from schedules.cluster.registry import Schedule, register
 from schedules.kernel_cycles import Work, kind_of, words, work
 from schedules.kernel_cycles.families import family_of
 from schedules.packed_weights import offset_weights, pack_weights
-from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Pointer
-from tvm_pulp.uma.strategy import TileAxis
 
 # enum tvm_pulp_type: types of 16 bits come behind; and `wide_result` for results of 16 bits.
 _INT32, _HALVES = 2, 2
@@ -95,8 +96,7 @@ class DenseKernel(KernelForm):
 
     def product(self, call: Arguments, x: Pointer, depth: int, box: Box) -> Fields:
         """Rows of `depth` values at x times the weights of the box's channels."""
-        layer, weights = self.layer, self.layer.inputs[1].data
-        assert weights is not None
+        layer, weights = self.layer, self.layer.inputs[1].values
         made, columns = box.span(-1), box.size[-1]
         rows, matrix = box.elements // columns, weights.reshape(weights.shape[0], -1)
         stored, offset = packed_parts(layer, matrix)

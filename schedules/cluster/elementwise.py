@@ -8,18 +8,28 @@ from typing import ClassVar
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import TYPES, Arguments, Fields, KernelForm, itemsize_of, typed, uniform_requant
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import (
+    TYPES,
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    itemsize_of,
+    register,
+    typed,
+    uniform_requant,
+)
 from schedules.kernel_cycles import Work, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.qnn.tiles import broadcast_box
-from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Pointer
-from tvm_pulp.uma.strategy import TileAxis
 
 
 def same_or_row(spec: TensorSpec, shape: tuple[int, ...]) -> bool:

@@ -6,22 +6,23 @@ import math
 
 from schedules.cluster.base import (
     Arguments,
+    Box,
     Fields,
     KernelForm,
+    Layer,
+    Schedule,
+    TileAxis,
     accumulator_reach,
     itemsize_of,
     padded,
+    register,
     typed,
     uniform_requant,
 )
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS
-from schedules.cluster.registry import Schedule, register
 from schedules.kernel_cycles import Work, is_four, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
-from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.strategy import TileAxis
 
 
 def applies(layer: Layer) -> bool:

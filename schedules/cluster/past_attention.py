@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from schedules.cluster.base import Arguments, Fields, KernelForm
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, share, words, work
-from tvm_pulp.qnn.network import Layer, Tensor
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.strategy import TileAxis
 
 _LARGEST_HEAD = 64
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedules.cluster.base import SLACK, Arguments, Fields, typed
+from schedules.cluster.base import SLACK, Arguments, Box, Fields, Layer, Schedule, Tensor, register, typed
 from schedules.cluster.qdq_attention import QdqAttentionKernel, qdq_attention_work
-from schedules.cluster.registry import Schedule, register
 from schedules.kernel_cycles import Work, words, work
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.past_qdq_attention import operands
-from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Load, Local, Pointer
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from schedules.cluster.base import Arguments, Fields, KernelForm, typed, uniform_requant
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    TileAxis,
+    register,
+    typed,
+    uniform_requant,
+)
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
-from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.strategy import TileAxis
 
 _AXES = (("height", "y"), ("width", "x"))
 

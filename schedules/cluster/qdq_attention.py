@@ -7,15 +7,23 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import Arguments, Fields, KernelForm, padded, typed
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    padded,
+    register,
+    typed,
+)
 from schedules.kernel_cycles import Work, given, share, words, work
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.qdq_attention import operands
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Load, Pointer
-from tvm_pulp.uma.strategy import TileAxis
 
 
 def applies(layer: Layer) -> bool:
@@ -83,9 +91,7 @@ class QdqAttentionKernel(KernelForm):
         return {name: Pointer(local, offset), **strides, **types}
 
     def byte_table(self, call: Arguments, name: str, table: Tensor, source: Tensor) -> Pointer:
-        assert table.data is not None
-        stored = by_stored_byte(table.data, source.spec.dtype)
-        return call.load_constant(name, stored)
+        return call.load_constant(name, by_stored_byte(table.values, source.spec.dtype))
 
     def mask(self, call: Arguments, tensor: Tensor | None, queries: tuple[int, int]) -> Fields:
         if tensor is None:

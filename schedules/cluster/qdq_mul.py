@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedules.cluster.base import Arguments, Fields, typed
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register, typed
 from schedules.cluster.elementwise import ElementwiseKernel, elements_work, same_or_row
-from schedules.cluster.registry import Schedule, register
 from schedules.kernel_cycles import Work, work
-from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma.box import Box
 
 
 def applies(layer: Layer) -> bool:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedules.cluster.base import Arguments, Fields, typed
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register, typed
 from schedules.cluster.rows import RowKernel
 from schedules.kernel_cycles import Work, given, share, work
-from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
-from tvm_pulp.uma.box import Box
 
 # Stages that the kernel's arguments have room for.
 _STAGES = 2

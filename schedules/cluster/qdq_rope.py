@@ -5,12 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import Arguments, Fields, KernelForm, typed
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register, typed
 from schedules.kernel_cycles import Work, share, work
-from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.strategy import TileAxis
 
 _REALS = ("kept_scale", "turned_scale", "kept_weight", "turned_weight")
 # Attributes that the kernel takes as they are.
@@ -47,8 +43,7 @@ class QdqRopeKernel(KernelForm):
             fields[name] = call.load(name, tensor, Box(tuple(begin), tuple(size)))
             fields |= {f"{name}_type": typed(tensor), f"zero_point_{name}": a[f"zero_point_{name}"]}
         for name, tensor in (("first", first), ("second", second)):
-            assert tensor.data is not None
-            fields[name] = call.load_constant(name, by_stored_byte(tensor.data, x.spec.dtype))
+            fields[name] = call.load_constant(name, by_stored_byte(tensor.values, x.spec.dtype))
         return fields | {
             "reals": call.load_constant("reals", np.array([a[n] for n in _REALS], np.float32)),
             "rows": box.size[1] * box.size[2], "size": box.size[3],

@@ -7,14 +7,23 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import SLACK, Arguments, Fields, KernelForm, kernel_call, typed
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import (
+    SLACK,
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    kernel_call,
+    register,
+    typed,
+)
 from schedules.kernel_cycles import Work, share, work
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
-from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Load, Local, Pointer, Recipe, Store
-from tvm_pulp.uma.strategy import TileAxis
 
 # Scales that the kernel takes, so that their reciprocals are ordinary numbers too.
 _LEAST_SCALE, _LARGEST_SCALE = 2.0**-80, 2.0**80
@@ -44,11 +53,14 @@ class QuantizeKernel(KernelForm):
 
     def quantized(self, call: Arguments, box: Box) -> Fields:
         """Arguments of the kernel that quantizes a part of the first operand, but for what concerns y."""
-        known = known_numbers(self.layer.inputs[1:4])
-        assert known is not None
-        scale, zero = np.float32(known[0][0]), int(known[2][0])
+        scale, _, zero = (t.values.reshape(-1)[0] for t in self.layer.inputs[1:4])
         x, reals = call.load("x", self.layer.inputs[0], box), np.array([scale, np.float32(1) / scale], np.float32)
-        return {"x": x, "reals": call.load_constant("reals", reals), "y_type": typed(call.output), "zero_point": zero}
+        return {
+            "x": x,
+            "reals": call.load_constant("reals", reals),
+            "y_type": typed(call.output),
+            "zero_point": int(zero),
+        }
 
 
 def applies_channels_last(layer: Layer) -> bool:
@@ -80,11 +92,11 @@ class DequantizeKernel(KernelForm):
     kernel = "dequantize"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        x, known = self.layer.inputs[0], known_numbers(self.layer.inputs[1:])
-        assert known is not None
+        x, scale, zero = self.layer.inputs
         return {
-            "x": call.load("x", x, box), "scale": call.load_constant("scale", known[0].astype(np.float32)),
-            "count": box.elements, "x_type": typed(x), "zero_point": int(known[1][0]),
+            "x": call.load("x", x, box),
+            "scale": call.load_constant("scale", scale.values.reshape(-1).astype(np.float32)),
+            "count": box.elements, "x_type": typed(x), "zero_point": int(zero.values.reshape(-1)[0]),
         }  # fmt: skip
 
 
@@ -118,8 +130,7 @@ class AppendQuantizedKernel(QuantizeKernel):
         loads = [*first.steps, Load(more, Box.whole(more.spec.shape), source)]
         copied: list[Local | Tensor] = [source]
         if a["has_table"]:
-            assert layer.inputs[5].data is not None
-            table = self.constant("table", by_stored_byte(layer.inputs[5].data, more.spec.dtype))
+            table = self.constant("table", by_stored_byte(layer.inputs[5].values, more.spec.dtype))
             held = Local("table", table.spec)
             copied.append(held)
             loads.append(Load(table, Box.whole(table.spec.shape), held))

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from schedules.cluster.base import Arguments, Fields, KernelForm, requant_fields, typed
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    TileAxis,
+    register,
+    requant_fields,
+    typed,
+)
 from schedules.kernel_cycles import Work, given, share, words, work
-from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.resize import fraction_bits, is_copy
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.strategy import TileAxis
 
 _NAMES = ("rows", "row_weights", "columns", "column_weights")
 _TIES = ("real_rows", "real_columns", "values", "thresholds")
@@ -33,9 +40,7 @@ class ResizeKernel(KernelForm):
         layer, a, x = self.layer, self.layer.attributes, self.layer.inputs[0]
         copies = is_copy(a)
         of = dict(zip(("rows", "columns") if copies else _NAMES, layer.inputs[1:], strict=False))
-        rows = of["rows"].data
-        assert rows is not None
-        used = rows[box.span(1)]
+        used = of["rows"].values[box.span(1)]
         first, last = int(used.min()), int(used.max())
         _, _, width, channels = x.spec.shape
         part = Box((box.start[0], first, 0, 0), (1, last + 1 - first, width, channels))

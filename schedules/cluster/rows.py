@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from schedules.byte_tables import exponentials, tflite_exponential_table
-from schedules.cluster.base import TYPES, Arguments, Fields, KernelForm, typed
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import TYPES, Arguments, Box, Fields, KernelForm, Layer, Schedule, register, typed
 from schedules.kernel_cycles import Work, share, work
-from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import BYTES
-from tvm_pulp.uma.box import Box
 
 
 class RowKernel(KernelForm):
@@ -87,13 +84,10 @@ class NormKernel(RowKernel):
 
     def largest(self, operand: int) -> int:
         """The largest absolute value of a constant."""
-        data = self.layer.inputs[operand].data
-        assert data is not None
-        return int(np.abs(data.astype(np.int64)).max(initial=0))
+        return int(np.abs(self.layer.inputs[operand].values.astype(np.int64)).max(initial=0))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        layer, weight, rows = self.layer, self.layer.inputs[1].data, self.rows(call, box)
-        assert weight is not None
+        layer, weight, rows = self.layer, self.layer.inputs[1].values, self.rows(call, box)
         # Twice the weights, as the kernels take them.
         doubled = self.constant("double_weight", (2 * weight.astype(np.int64)).astype(np.int32))
         fields = {**rows, "double_weight": call.load_whole("weight", doubled), "wide": int(self.reach() >= 1 << 30)}

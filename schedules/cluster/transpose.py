@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from schedules.cluster.base import TYPES, Arguments, Fields, KernelForm, itemsize_of
-from schedules.cluster.registry import Schedule, register
+from schedules.cluster.base import TYPES, Arguments, Box, Fields, KernelForm, Layer, Schedule, itemsize_of, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
-from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma.box import Box
 
 Axes = list[tuple[int, int]]  # size, and stride in elements
 

@@ -13,11 +13,8 @@ from tvm_pulp.qnn.operator import Attributes, register
 from tvm_pulp.qnn.tiles import elementwise
 
 
-@register("leaky8", attributes="slope", operands="x", tile=elementwise(1))
+@register("leaky8", attributes="slope", operands="x", tile=elementwise(1), result="int8")
 class Leaky8(Elementwise):
-    def dtype(self, attributes: Attributes) -> str:
-        return "int8"
-
     def value(self, attributes: Attributes, *operands: Any) -> Any:
         (x,) = operands
         return np.where(x >= 0, x, (x * attributes["slope"] + 64) >> 7)

@@ -15,7 +15,7 @@ import pytest
 from tvm import relax
 
 import tvm_pulp
-from schedules.cluster.registry import SCHEDULES
+from schedules.cluster.base import SCHEDULES
 from schedules.kernel_cycles import WORKS
 from schedules.kernel_cycles.coefficients import COEFFICIENTS
 from tvm_pulp import qnn

@@ -18,8 +18,7 @@ import numpy as np
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.broadcast import broadcast_index, broadcast_shape
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tiles import elementwise
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import call, i32, i64
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
 from tvm_pulp.qnn.requant import Requant, along
 from tvm_pulp.qnn.tiles import elementwise
 
@@ -28,9 +27,6 @@ SIDES = ("a", "b")
 class AddAccumulators(Operator):
     def rounds_by_tensors(self, attributes: Attributes) -> bool:
         return False
-
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, Requant.of(attributes).out_dtype)
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         rule, total = Requant.of(attributes), np.int64(0)

@@ -19,8 +19,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn import softmax_i
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.requant import Requant
 
 
@@ -83,9 +82,7 @@ class Attention(Operator):
             return i32(of[name][0, first, second, i])
 
         def logit(head: Any, query: Any, key: Any) -> Any:
-            acc = loops.scalar("dot", 0)
-            with loops.loop("i", size) as i:
-                acc.set(acc.value + at("q", head, query, i) * at("k", head, key, i))
+            acc = loops.sum("dot", "i", size, lambda i: at("q", head, query, i) * at("k", head, key, i))
             rule = Requant.of(attributes, "logit")
             value = i32(rule.expression(acc.value, [of["logit_mul"], of["logit_add"]], i32(0)))
             if "logit_table" in of:
@@ -103,9 +100,9 @@ class Attention(Operator):
             best = loops.scalar("best", -128)
             with loops.loop("key", keys) as key:
                 best.set(tirx.max(best.value, logit(head, query, key)))
-            total = loops.scalar("total", 0)
-            with loops.loop("key", keys) as key:
-                total.set(total.value + call("i_exp", logit(head, query, key) - best.value, a, b, c, log2))
+            total = loops.sum(
+                "total", "key", keys, lambda key: call("i_exp", logit(head, query, key) - best.value, a, b, c, log2)
+            )
             with loops.loop("j", size) as j:
                 acc = loops.scalar("acc", 0)
                 with loops.loop("key", keys) as key:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.pool import pool_shape, window_axes, windows
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tiles import POOL

@@ -12,8 +12,7 @@ import numpy as np
 
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.lookup import Lookup
-from tvm_pulp.qnn.loops import i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 
 @register("concat", attributes="axis tables")

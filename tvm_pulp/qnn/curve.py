@@ -13,8 +13,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tiles import BY_ELEMENT
 
 # Bits of the input between two points of the table.

@@ -10,19 +10,15 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn.axis_loops import over_axis
-from tvm_pulp.qnn.loops import i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.quantize import along_axis
 from tvm_pulp.qnn.tiles import elementwise
 
 TYPES = ("int8", "uint8", "int16", "uint16", "int32")
 
 
-@register("dequantize", attributes="axis", operands="x scale zero_point", tile=elementwise(1))
+@register("dequantize", attributes="axis", operands="x scale zero_point", tile=elementwise(1), result="float32")
 class Dequantize(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, "float32")
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, scale, zero_point = along_axis(inputs, attributes["axis"])
         difference = (x.astype(np.int64) - zero_point.astype(np.int64)).astype(np.int32)

@@ -6,8 +6,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 
 @register("dilate", attributes="strides value")

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn.broadcast import broadcast_index, broadcast_shape, unravel
-from tvm_pulp.qnn.loops import i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32
 from tvm_pulp.qnn.requant import Requant
 
 
@@ -54,18 +53,15 @@ class Elementwise(Operator):
         """The same in TIR, of 32-bit integers."""
         return self.value(attributes, *operands)
 
-    def dtype(self, attributes: Attributes) -> str:
-        return Requant.of(attributes).out_dtype
-
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         data = inputs[: len(self.data_names(attributes))]
-        return TensorSpec(broadcast_shape(*(spec.shape for spec in data)), self.dtype(attributes))
+        return TensorSpec(broadcast_shape(*(spec.shape for spec in data)), self.result_type(attributes))
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         count, rule = len(self.data_names(attributes)), Requant.of(attributes)
         value = np.asarray(self.value(attributes, *(x.astype(np.int64) for x in inputs[:count])))
         value = rule.apply(value, inputs[count:], attributes.get("axis", -1)) if rule.operands else value
-        return value.astype(self.dtype(attributes))
+        return value.astype(self.result_type(attributes))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         names, axis = self.data_names(attributes), attributes.get("axis", -1)

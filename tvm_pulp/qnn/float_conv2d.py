@@ -13,8 +13,7 @@ import numpy as np
 from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.conv2d import out_extent
 from tvm_pulp.qnn.float_blocks import Blocks, block_start
-from tvm_pulp.qnn.loops import call
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, axes, constants, float_window
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.float_functions import FUNCTIONS
-from tvm_pulp.qnn.loops import SHARED_ITERATIONS, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, emit, register
+from tvm_pulp.qnn.loops import SHARED_ITERATIONS
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, emit, i32, register
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, broadcast_box
 
 # Elements that one iteration handles where the expression has no more functions than this.

@@ -14,8 +14,7 @@ from tvm import tirx
 
 from tvm_pulp.qnn.broadcast import broadcast_shape, unravel
 from tvm_pulp.qnn.float_blocks import Blocks, block_start
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tiles import MATMUL
 
 

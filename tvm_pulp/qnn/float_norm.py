@@ -11,16 +11,12 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.float_rows import each, mean_of, total
-from tvm_pulp.qnn.loops import call
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
 from tvm_pulp.qnn.tiles import BY_ROW
 
 
-@register("float_norm", attributes="epsilon kind", operands="x weight bias", tile=BY_ROW)
+@register("float_norm", attributes="epsilon kind", operands="x weight bias", tile=BY_ROW, result="float32")
 class FloatNorm(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, "float32")
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, weight, *bias = (i.astype(np.float64) for i in inputs)
         rows = x.reshape(-1, weight.size)

@@ -9,8 +9,7 @@ from tvm import tirx
 
 from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.float_conv2d import output_size
-from tvm_pulp.qnn.loops import call
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, axes, float_window
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.float_rows import each, extreme
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tiles import BY_ROW
 
 # Bits of a float's fraction; and those of them that say where between two points.
@@ -27,11 +26,8 @@ def exponential_points() -> np.ndarray:
     return np.stack([bits[:-1], np.diff(bits)], axis=1).astype(np.int32)
 
 
-@register("float_softmax", operands="x points", tile=BY_ROW)
+@register("float_softmax", operands="x points", tile=BY_ROW, result="float32")
 class FloatSoftmax(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, "float32")
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x = inputs[0].astype(np.float64)
         with np.errstate(invalid="ignore"):

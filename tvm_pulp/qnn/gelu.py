@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import Elementwise
-from tvm_pulp.qnn.loops import call
-from tvm_pulp.qnn.operator import Attributes, register
+from tvm_pulp.qnn.operator import Attributes, call, register
 from tvm_pulp.qnn.tiles import elementwise
 
 

@@ -13,17 +13,13 @@ import math
 
 import numpy as np
 
-from tvm_pulp.qnn.loops import call, i32, i64
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
 from tvm_pulp.qnn.qdq_norm import real
 from tvm_pulp.qnn.real import inverse_root, real_of, round_within
 
 
 @register("group_norm", attributes="dtype epsilon gain groups high low statistic zero_point", operands="x weight bias")
 class GroupNorm(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, attributes["dtype"])
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, weight, bias = inputs
         batch, channels = x.shape[:2]

@@ -9,8 +9,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.conv2d import output_size
-from tvm_pulp.qnn.loops import i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.pool import windows
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import Elementwise
-from tvm_pulp.qnn.loops import call, i64
-from tvm_pulp.qnn.operator import Attributes, register
+from tvm_pulp.qnn.operator import Attributes, call, i64, register
 from tvm_pulp.qnn.tiles import elementwise
 
 

@@ -12,7 +12,7 @@ emitted C readable, and needs no lowering passes afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -138,6 +138,13 @@ class Loops:
         scalar = Scalar(self, buffer)
         scalar.set(tirx.const(value, dtype) if isinstance(value, int) else value)
         return scalar
+
+    def sum(self, name: str, index: str, extent: Any, term: Callable[[Any], Any]) -> Scalar:
+        """A local variable with the sum of a term over a loop."""
+        total = self.scalar(name, 0)
+        with self.loop(index, extent) as i:
+            total.set(total.value + term(i))
+        return total
 
     def accumulator(self, name: str, value: Any, attributes: Attributes) -> Accumulator:
         """A sum that begins with `value`; attribute `sum_bits` says how wide it is."""

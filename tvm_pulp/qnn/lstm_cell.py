@@ -17,8 +17,7 @@ from tvm import tirx
 
 from tvm_pulp.qnn import fixed_point16
 from tvm_pulp.qnn.fixed_point import multiply, rounding_shift
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.requant import Requant
 
 _SCALES = ("input_scales", "state_scales")

@@ -12,8 +12,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.broadcast import broadcast_shape, unravel
-from tvm_pulp.qnn.loops import i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tiles import MATMUL
 

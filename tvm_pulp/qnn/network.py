@@ -33,6 +33,12 @@ class Tensor:
     quantization: Quantization | None = None
 
     @property
+    def values(self) -> np.ndarray:
+        """Data of a constant."""
+        assert self.data is not None, f"{self.name} is no constant"
+        return self.data
+
+    @property
     def storage(self) -> Tensor:
         """The tensor whose bytes these are."""
         return self.view_of.storage if self.view_of else self

@@ -11,7 +11,8 @@ import tvm
 import tvm_ffi
 from tvm import relax
 
-from tvm_pulp.qnn.loops import Loops
+from tvm_pulp.qnn.loops import Loops, call, i32, i64
+from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import Arrays, Attributes, Specs, TensorSpec
 from tvm_pulp.qnn.tiles import TileRule
 
@@ -25,7 +26,10 @@ __all__ = [
     "Specs",
     "TensorSpec",
     "attributes",
+    "call",
     "emit",
+    "i32",
+    "i64",
     "is_qnn",
     "name_of",
     "register",
@@ -50,12 +54,18 @@ class Operator:
     operand_names: ClassVar[str] = ""
     # How a part of the result is computed from parts of the operands; None: the cores run it whole.
     tile: ClassVar[TileRule | None] = None
+    # Element type of its results, where that is always the same.
+    result: ClassVar[str] = ""
     # It computes in single precision although its operands are integers.
     single_precision: ClassVar[bool] = False
 
+    def result_type(self, attributes: Attributes) -> str:
+        """Element type of the result: the stated one, else the attribute `dtype`, else that of the requantization."""
+        return str(self.result or attributes.get("dtype") or Requant.of(attributes).out_dtype)
+
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        """Type of the result."""
-        raise NotImplementedError
+        """Type of the result; that of its elements and the shape of the first operand, unless an operator differs."""
+        return TensorSpec(inputs[0].shape, self.result_type(attributes))
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         """The exact result, in numpy."""
@@ -93,6 +103,7 @@ def register(
     attributes: str = "",
     operands: str = "",
     tile: TileRule | None = None,
+    result: str = "",
     single_precision: bool = False,
 ) -> Callable[[type[AnOperator]], type[AnOperator]]:
     """Class decorator: make an operator known here and to Relax, and with it to every stage of the compiler.
@@ -102,7 +113,7 @@ def register(
 
     def known(kind: type[AnOperator]) -> type[AnOperator]:
         kind.name, kind.attribute_names, kind.operand_names = name, attributes, operands
-        kind.tile, kind.single_precision = tile, single_precision
+        kind.tile, kind.result, kind.single_precision = tile, result, single_precision
         OPERATORS[name] = kind()
         _tell_relax(OPERATORS[name])
         return kind

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 LARGEST_DISTANCE = 255
 LOWEST = -(1 << 30)
@@ -32,11 +31,13 @@ def head_size(attributes: Attributes, q: TensorSpec) -> int:
     return q.shape[1] // int(attributes["heads"])
 
 
-@register("past_attention", attributes="heads kv_heads mul shift", operands="q k v past_k past_v length exponential")
+@register(
+    "past_attention",
+    attributes="heads kv_heads mul shift",
+    operands="q k v past_k past_v length exponential",
+    result="int8",
+)
 class PastAttention(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, "int8")
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         q, k, v, past_k, past_v, length, table = (i.astype(np.int64) for i in inputs)
         rows, heads, kv_heads = len(q), attributes["heads"], attributes["kv_heads"]
@@ -73,9 +74,9 @@ class PastAttention(Operator):
             known = loops.bind("known", of["length"][0])
 
             def logit(source: str, key: Any) -> Any:
-                acc = loops.scalar("dot", 0)
-                with loops.loop("i", size) as i:
-                    acc.set(acc.value + i32(of["q"][row, head * size + i]) * i32(of[source][key, first + i]))
+                acc = loops.sum(
+                    "dot", "i", size, lambda i: i32(of["q"][row, head * size + i]) * i32(of[source][key, first + i])
+                )
                 value = tirx.shift_right(acc.value * attributes["mul"] + (1 << shift >> 1), i32(shift))
                 return loops.bind("logit", value)
 

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.past_attention import LARGEST_DISTANCE, head_size
 
 
@@ -45,9 +44,7 @@ class PastMix(Operator):
         size, shift = head_size(attributes, inputs[0]), attributes["shift"]
         with loops.parallel("head", heads) as head:
             first = loops.bind("first", tirx.truncdiv(head, i32(heads // kv_heads)) * size)
-            acc = loops.scalar("dot", 0)
-            with loops.loop("i", size) as i:
-                acc.set(acc.value + i32(of["q"][0, head * size + i]) * i32(of["k"][0, first + i]))
+            acc = loops.sum("dot", "i", size, lambda i: i32(of["q"][0, head * size + i]) * i32(of["k"][0, first + i]))
             scaled = tirx.shift_right(acc.value * attributes["mul"] + (1 << shift >> 1), i32(shift))
             fresh = loops.bind("fresh", scaled)
             largest = loops.bind("largest", tirx.max(of["scores"][head, capacity], fresh))

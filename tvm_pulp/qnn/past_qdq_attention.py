@@ -15,8 +15,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn import qdq_attention
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.qdq_attention import QdqAttention
 
 # Operands beside those of `qdq_attention`, which come first but for q, k and v.
@@ -93,9 +92,7 @@ class PastQdqAttention(Operator):
             return through(name, i32(of[name][place]))
 
         def score(old: bool, head: Any, query: Any, row: Any) -> Any:
-            acc = loops.scalar("dot", 0)
-            with loops.loop("i", size) as i:
-                acc.set(acc.value + query_at(head, query, i) * at("k", old, head, row, i))
+            acc = loops.sum("dot", "i", size, lambda i: query_at(head, query, i) * at("k", old, head, row, i))
             product = acc.value.astype("float32") * tirx.const(a["logit_scale"], "float32")
             index = call("round_within", product, a["logit_low"], a["logit_high"]) - a["logit_low"]
             kind: Any = i32(0)

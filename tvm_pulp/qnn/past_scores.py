@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.past_attention import LOWEST, head_size
 
 
@@ -43,9 +42,7 @@ class PastScores(Operator):
             with loops.loop("key", capacity) as key:
                 loops.store(y, [head, key], i32(0))
                 with loops.when(key < length[0]):
-                    acc = loops.scalar("dot", 0)
-                    with loops.loop("i", size) as i:
-                        acc.set(acc.value + i32(q[0, head * size + i]) * i32(past[key, first + i]))
+                    acc = loops.sum("dot", "i", size, lambda i: i32(q[0, head * size + i]) * i32(past[key, first + i]))
                     logit = tirx.shift_right(acc.value * attributes["mul"] + (1 << shift >> 1), i32(shift))
                     loops.store(y, [head, key], logit)
                     best.set(tirx.max(best.value, y[head, key]))

@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.real import round_within
 
 
@@ -98,9 +97,7 @@ class QdqAttention(Operator):
             return value - a[f"zero_point_{name}"]
 
         def score(head: Any, query: Any, key: Any) -> Any:
-            acc = loops.scalar("dot", 0)
-            with loops.loop("i", size) as i:
-                acc.set(acc.value + at("q", head, query, i) * at("k", head, key, i))
+            acc = loops.sum("dot", "i", size, lambda i: at("q", head, query, i) * at("k", head, key, i))
             product = acc.value.astype("float32") * tirx.const(a["logit_scale"], "float32")
             index = call("round_within", product, a["logit_low"], a["logit_high"]) - a["logit_low"]
             row: Any = i32(0)
@@ -116,9 +113,7 @@ class QdqAttention(Operator):
             best = loops.scalar("best", 0)
             with loops.loop("key", keys) as key:
                 best.set(tirx.max(best.value, score(head, query, key)))
-            total = loops.scalar("total", 0)
-            with loops.loop("key", keys) as key:
-                total.set(total.value + of["exponential"][best.value - score(head, query, key)])
+            total = loops.sum("total", "key", keys, lambda key: of["exponential"][best.value - score(head, query, key)])
             factor = loops.bind("factor", tirx.const(a["gain"], "float32") / total.value.astype("float32"))
             with loops.loop("j", size) as j:
                 acc = loops.scalar("acc", 0)

@@ -11,8 +11,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.elementwise import Elementwise
-from tvm_pulp.qnn.loops import call
-from tvm_pulp.qnn.operator import Attributes, register
+from tvm_pulp.qnn.operator import Attributes, call, register
 from tvm_pulp.qnn.real import round_within
 from tvm_pulp.qnn.tiles import elementwise
 
@@ -25,9 +24,6 @@ from tvm_pulp.qnn.tiles import elementwise
     single_precision=True,
 )
 class QdqMul(Elementwise):
-    def dtype(self, attributes: Attributes) -> str:
-        return str(attributes["dtype"])
-
     def value(self, attributes: Attributes, *operands: Any) -> Any:
         exact = (operands[0] - attributes["zero_point_a"]) * (operands[1] - attributes["zero_point_b"])
         scaled = exact.astype(np.float32) * np.float32(attributes["scale"])

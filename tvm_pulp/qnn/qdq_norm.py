@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import call, i32, i64
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
 from tvm_pulp.qnn.real import inverse_root, real_of, round_within
 from tvm_pulp.qnn.rows import as_rows
 from tvm_pulp.qnn.tiles import BY_ROW
@@ -57,9 +56,6 @@ def limits_of(attributes: Attributes) -> list[tuple[int, int] | None]:
     single_precision=True,
 )
 class QdqNorm(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, attributes["dtype"])
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, n = inputs[0].astype(np.int64), inputs[0].shape[-1]
         table, stages = stage_operands(attributes, inputs)

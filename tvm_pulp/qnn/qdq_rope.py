@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.real import round_within
 
 
@@ -36,9 +35,6 @@ def _real(attributes: Attributes, name: str) -> Any:
     single_precision=True,
 )
 class QdqRope(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, attributes["dtype"])
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         a, (x, cosine, sine, first, second) = attributes, inputs
         half, low = x.shape[-1] // 2, TensorSpec((), str(x.dtype)).range[0]

@@ -13,8 +13,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.axis_loops import over_axis
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tensor_spec import RANGES
 from tvm_pulp.qnn.tiles import elementwise
 
@@ -25,9 +24,6 @@ TYPES = ("int8", "uint8", "int16", "uint16")
 
 @register("quantize", attributes="axis dtype", operands="x scale inverse_scale zero_point", tile=elementwise(1))
 class Quantize(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, attributes["dtype"])
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, scale, _, zero_point = along_axis(inputs, attributes["axis"])
         return quantized(x, scale, zero_point, attributes["dtype"])

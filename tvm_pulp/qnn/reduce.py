@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from tvm_pulp.qnn.broadcast import unravel
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 
 
 @register("reduce", attributes="axes keepdims kind")

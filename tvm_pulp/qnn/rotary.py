@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import call, i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 
 SHIFT = 14
 
@@ -25,11 +24,8 @@ def rotation_table(positions: int, size: int, base: float = 10000.0) -> np.ndarr
     return np.rint(table * (1 << SHIFT)).astype(np.int16)
 
 
-@register("rotary", operands="x rotation")
+@register("rotary", operands="x rotation", result="int8")
 class Rotary(Operator):
-    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, "int8")
-
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, rotation = (i.astype(np.int64) for i in inputs)
         rows, size = rotation.shape

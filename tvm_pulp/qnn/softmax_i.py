@@ -35,9 +35,7 @@ def row_loops(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, le
     def exponential(i: Any) -> Any:
         return call("i_exp", i32(x[row, i]) - largest, a, b, c, log2)
 
-    total = loops.scalar("total", 0)
-    with loops.loop("i", length) as i:
-        total.set(total.value + exponential(i))
+    total = loops.sum("total", "i", length, lambda i: exponential(i))
     with loops.loop("i", length) as i:
         # The exponential is computed twice instead of being stored: the row stays 8-bit.
         quotient = tirx.truncdiv(exponential(i) * (levels - 1), total.value)

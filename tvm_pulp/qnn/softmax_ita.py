@@ -50,9 +50,7 @@ def write_row(loops: Loops, x: Any, y: Any, row: Any, length: int, inverse: Any,
 
 def row_loops_max(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int) -> None:
     largest = row_maximum(loops, x, row, length)
-    total = loops.scalar("total", 0)
-    with loops.loop("i", length) as i:
-        total.set(total.value + (i32(256) >> distance(largest, i32(x[row, i]))))
+    total = loops.sum("total", "i", length, lambda i: i32(256) >> distance(largest, i32(x[row, i])))
     inverse = loops.bind("inverse", tirx.truncdiv(i32((attributes["levels"] - 1) * 256), total.value))
     write_row(loops, x, y, row, length, inverse, largest)
 

@@ -49,9 +49,7 @@ def reference(attributes: Attributes, x: np.ndarray, table: np.ndarray) -> np.nd
 
 def row_loops(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int, table: Any) -> None:
     largest = row_maximum(loops, x, row, length)
-    total = loops.scalar("total", 0)
-    with loops.loop("i", length) as i:
-        total.set(total.value + table[largest - i32(x[row, i])])
+    total = loops.sum("total", "i", length, lambda i: table[largest - i32(x[row, i])])
     factor = loops.bind("factor", tirx.const(attributes["gain"], "float32") / total.value.astype("float32"))
     zero_point = attributes["zero_point"]
     limits = (attributes["low"] - zero_point, attributes["high"] - zero_point)

@@ -86,9 +86,7 @@ def row_loops(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, le
     def exponential_of(i: Any) -> Any:
         return call("softmax_exponential", i32(x[row, i]) - largest, smallest, multiplier, left_shift)
 
-    total = loops.scalar("total", 0)
-    with loops.loop("i", length) as i:
-        total.set(total.value + call("rounding_shift", exponential_of(i), SUM_BITS))
+    total = loops.sum("total", "i", length, lambda i: call("rounding_shift", exponential_of(i), SUM_BITS))
     inverse = loops.bind("inverse", call("softmax_reciprocal", total.value))
     bits = loops.bind("bits", call("softmax_output_bits", total.value))
     with loops.loop("i", length) as i:

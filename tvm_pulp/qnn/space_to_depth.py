@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import i32
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 
 def image_size(attributes: Attributes, x: TensorSpec) -> tuple[int, int, int]:
