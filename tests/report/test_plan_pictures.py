@@ -21,7 +21,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def plan() -> dict[str, Any]:
-    return describe(api.plan_model("zoo:resnet8", api.CompileOptions(target="uma-neureka", planner="greedy")))
+    return describe(api.Compilation("zoo:resnet8", api.CompileOptions(target="uma-neureka", planner="greedy")).lowered)
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,8 @@ import pytest
 import tvm_pulp
 from tests.simulated.simulated_run import SimulatedRun, simulate
 from tests.simulated.two_engines import BOTH, ENGINE, dotter, target_with_both
-from tvm_pulp.api import CompileOptions, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.planning.lowering import build_network
+from tvm_pulp.compilation import Compilation
+from tvm_pulp.entry_point import plan_for
 from tvm_pulp.planning.tir import insert_barriers
 from tvm_pulp.planning.tir import statements as tir
 from tvm_pulp.planning.tir.statements import integer, statement_name
@@ -62,14 +61,12 @@ def test_more_jobs_in_a_row_than_tickets() -> None:
 
 
 def autoencoder() -> Network:
-    options = CompileOptions()
-    imported = import_model(MODEL, options)
-    return build_network(canonicalize(imported), imported, "net")
+    return Compilation(MODEL).network
 
 
 def tickets(target: Target, network: Network) -> dict[str, set[int]]:
     """Tickets that each engine's jobs have in the plan."""
-    lowered = target.plan(network)
+    lowered = plan_for(target, network)
     found: dict[str, set[int]] = {}
     for made in lowered.function.body.seq:
         if statement_name(made) == tir.SUBMIT:

@@ -37,7 +37,7 @@ class Local:
 
 @dataclass(frozen=True)
 class CoreCost:
-    """What a step takes on the cores: cycles with its code at hand, and how much later all of that code arrives."""
+    """Cost of a step on the cores: cycles with its code at hand, and how much later all of that code arrives."""
 
     cycles: int
     # Cycles of fetching all of its code, and the name by which steps that run the same code know it.
@@ -120,7 +120,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Changes:
-    """What a job is told whose registers still hold an earlier job: those that differ, by number and value."""
+    """Registers of a job that differ from those of the earlier job that they still hold, by number and value."""
 
     registers: tuple[tuple[int, int], ...]
     words: int  # that the driver reads and writes, as `Job.words`

@@ -6,11 +6,8 @@ from functools import cache
 from typing import Any
 
 from tests.simulated.two_engines import BOTH, dotter
-from tvm_pulp.api import CompileOptions, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.planning.lowering.build_network import build_network
+from tvm_pulp.api import Compilation, CompileOptions
 from tvm_pulp.planning.tir.describe import describe
-from tvm_pulp.target import resolve_target
 
 Plan = dict[str, Any]
 
@@ -31,5 +28,4 @@ PLANS: dict[str, tuple[str, CompileOptions]] = {
 def plan_of(name: str) -> Plan:
     dotter()
     model, options = PLANS[name]
-    target, imported = resolve_target(options), import_model(model, options)
-    return describe(target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net")))
+    return describe(Compilation(model, options).lowered)

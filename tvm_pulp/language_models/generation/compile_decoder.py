@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from tvm_pulp.codegen import weights as constant_files
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES
 from tvm_pulp.codegen.emit_cluster import named_constants
+from tvm_pulp.entry_point import emit_for, plan_for, prepare_module
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.frontend.zoo.weights import DecoderWeights
@@ -47,20 +48,20 @@ class DecoderRequest:
     tokenizer: bytes | None = None
 
 
-def compile_decoder(
-    request: DecoderRequest, target: Target, facts: dict[str, Any], progress: Callable[[str], None]
+def decoder_files(
+    request: DecoderRequest, target: Target, plans: Mapping[str, LoweredPlan], progress: Callable[[str], None]
 ) -> dict[str, bytes]:
     """All files of the archive."""
-    plans = plan_decoder(request, target, progress)
     progress("emitting C")
     level = plans[DECODE].plan.network.states[0].level
     made = _facts(request, target, level)
-    same, plans[PREFILL] = share_constants(plans[DECODE], plans[PREFILL])
+    same, shared = share_constants(plans[DECODE], plans[PREFILL])
+    plans = {**plans, PREFILL: shared}
     files: dict[str, bytes] = {}
     records = {}
     engines = used_engines(target, plans.values())
     for entry, lowered in plans.items():
-        emitted = target.emit(lowered, facts)
+        emitted = emit_for(target, lowered)
         name = lowered.plan.network.name
         del emitted[f"{SOURCES}/{name}_program.c"]
         records[entry] = json.loads(emitted.pop("metadata.json"))
@@ -109,14 +110,14 @@ def plan_entry(request: DecoderRequest, entry: str, rows: int, target: Target, l
     names = input_names(layers)
     imported = Imported(module, names, output_names(layers), "pulp")
     states = _facts(request, target, level).states(names.index(LENGTH) + 1, names.index(LENGTH), rows)
-    network = build_network(target.prepare(module), imported, f"{request.name}_{entry}", states)
+    network = build_network(prepare_module(module, target), imported, f"{request.name}_{entry}", states)
     lowered = None
     if entry == DECODE:
         # Of one token an accelerator computes one pixel of many: beside large products the cores take columns.
-        lowered = _pinned(target, network, _LARGE).plan(network)
+        lowered = plan_for(_pinned(target, network, _LARGE), network)
         if lowered.plan.l3_offsets() or not spread_bundles(lowered.plan, target.soc):
             lowered = None
-    lowered = lowered or _pinned(target, network, None).plan(network)
+    lowered = lowered or plan_for(_pinned(target, network, None), network)
     check_on_chip(lowered, request.capacity, entry)
     return lowered
 

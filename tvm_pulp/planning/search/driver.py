@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tvm_pulp.compile_options import PLANNERS
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.lowering import same_network
@@ -29,7 +30,7 @@ from tvm_pulp.planning.search.state_memory import check_in_place
 from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms, check_pins, offered_forms
 from tvm_pulp.planning.tiling.forms.split_form import pin_of
-from tvm_pulp.planning.tiling.plan import PLANNERS, Plan
+from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.lower import LoweredPlan, lower
 from tvm_pulp.qnn.network import Network

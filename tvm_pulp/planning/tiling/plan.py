@@ -23,7 +23,6 @@ from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Refusal
 
 # Ways to find a plan; the first unless the user says otherwise.
-PLANNERS = ("solver", "greedy")
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from tests.planning.search.real_plans import PLANS
-from tvm_pulp.api import import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.planning.lowering.build_network import build_network
+from tvm_pulp.compilation import Compilation
 from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
 from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, offered_forms
@@ -18,7 +16,6 @@ from tvm_pulp.planning.tiling.schedule.decisions import InL3
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.target import resolve_target
 from tvm_pulp.uma.annotate import Annotated
 
 # Bytes from which on constants come from L3; None: none does. With and without overlap.
@@ -27,8 +24,8 @@ TRIES = [(JUST_IN_TIME, None), (JUST_IN_TIME, 4096), (0, 65536), (1, None)]
 
 def evaluator() -> PlanEvaluator:
     model, options = PLANS["autoencoder"]
-    target, imported = resolve_target(options), import_model(model, options)
-    network = build_network(target.prepare(canonicalize(imported)), imported, "net")
+    compilation = Compilation(model, options)
+    target, network = compilation.target, compilation.network
     forms = offered_forms(network.layers, Annotated(network, ()), target.soc, [], target.cores)
     return PlanEvaluator(network, target.soc, EngineChoice(forms, {}), target.cores, target.l1_bytes(0))
 
