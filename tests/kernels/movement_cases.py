@@ -30,7 +30,7 @@ def pool_case(
     limits = np.iinfo(dtype)
     low, high = int(limits.min) + int(rng.integers(30)), int(limits.max) - int(rng.integers(30))
     attributes = {"layout": "NHWC", "kernel": window.kernel, "low": low, "high": high, **window.attributes}
-    expected = (AvgPool if average else MaxPool).reference(attributes, [x])
+    expected = (AvgPool() if average else MaxPool()).reference(attributes, [x])
     fields = {
         **window.fields(*size[:2]),
         "x": x,
