@@ -192,7 +192,7 @@ class ClusterEntryPoint(EntryPoint):
         self.progress(f"{'planning' if given is None else 'placing'} {len(self.network.layers)} layers")
         if not self.states:
             return plan_for(target, self.network)
-        wanted = given["state"][0]["level"] if given is not None else target.state_memory
+        wanted = given.state[0].level if given is not None else target.state_memory
         room = StateRoom(sum(s.bytes for s in self.states), target.l1_bytes(0), target.soc.memory.l3.size)
         return place_state(
             [self.plan_at], lambda made: cycles_with_state(made, target.soc, target.cores), room, wanted
