@@ -23,7 +23,7 @@ from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Step, Store
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.strategy import EXACT, TileAxis
 
 __all__ = [
     "ENGINE",
@@ -107,6 +107,7 @@ class KernelForm:
     costs: CostModel
     engine: str = ENGINE
     derived: Derived = field(default_factory=Derived)
+    rounding = EXACT
 
     @property
     def name(self) -> str:

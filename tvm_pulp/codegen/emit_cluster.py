@@ -167,6 +167,6 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
         entry["bound_cycles"] = layer.tiling.form.bound_cycles()
         entry["tiles"] = len(layer.recipes)
         # Forms without an arithmetic of their own run the network's exactly.
-        entry["deviation_lsb"] = getattr(getattr(layer.tiling.form, "arithmetic", None), "deviation", 0)
+        entry["deviation_lsb"] = layer.tiling.form.rounding.deviation
         entry["dma_bytes"] = moved[index]
         entry["constants"] = [tensor.name for tensor in layer_constants(layer)]

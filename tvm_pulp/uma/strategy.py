@@ -16,6 +16,20 @@ from tvm_pulp.uma.recipe import Recipe
 __all__ = ["Form", "Refusal", "Strategy", "TileAxis"]
 
 
+@dataclass(frozen=True)
+class Rounding:
+    """How the results of a form differ from the model's: by so many steps of the output at most.
+
+    `on_cores`: the reason why the cores requantize what the engine computes; nothing where they do not.
+    """
+
+    deviation: int = 0
+    on_cores: str = ""
+
+
+EXACT = Rounding()
+
+
 class Form(Protocol):
     """One way to run a layer on an engine."""
 
@@ -26,6 +40,10 @@ class Form(Protocol):
     @property
     def engine(self) -> str:
         """The engine it runs on."""
+
+    @property
+    def rounding(self) -> Rounding:
+        """How far its results may be from the model's; `EXACT` for nearly all."""
 
     def axes(self) -> tuple[TileAxis, ...]:
         """Axes of the first output that may be cut; none means the layer runs whole."""

@@ -12,12 +12,9 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Kernel, Load, Local, Recipe, Store
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.strategy import EXACT, TileAxis
 
 ENGINE = "cluster"
-
-# MAC per cycle and core no kernel exceeds: 4 per dot-product instruction, loads in between.
-_PEAK_MACS_PER_CYCLE = 2.67
 
 
 @dataclass(frozen=True)
@@ -28,6 +25,7 @@ class TiledForm:
     costs: CostModel
     name: str = "tiled"
     engine: str = ENGINE
+    rounding = EXACT
 
     @cached_property
     def operations(self) -> OperationCount:
@@ -58,7 +56,7 @@ class TiledForm:
         return Recipe((*loads, kernel, *stores))
 
     def bound_cycles(self) -> int:
-        return bound(self.layer, self.costs.cores)
+        return bound(self.layer, self.costs)
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,7 @@ class DirectForm:
     costs: CostModel
     name: str = "from L2"
     engine: str = ENGINE
+    rounding = EXACT
 
     def axes(self) -> tuple[TileAxis, ...]:
         return ()
@@ -93,10 +92,11 @@ class DirectForm:
         return Recipe((kernel,))
 
     def bound_cycles(self) -> int:
-        return bound(self.layer, self.costs.cores)
+        return bound(self.layer, self.costs)
 
 
-def bound(layer: Layer, cores: int) -> int:
-    """Cycles the cores need at least: dot products at their peak rate, or one cycle an element."""
+def bound(layer: Layer, costs: CostModel) -> int:
+    """Cycles the cores need at least: products at their peak rate, or one cycle for four elements."""
+    peak = costs.soc.cluster.kind.peak_macs_per_cycle
     elements = sum(t.spec.elements for t in layer.outputs)
-    return max(1, int(max(layer.macs / _PEAK_MACS_PER_CYCLE, elements / 4) / cores))
+    return max(1, int(max(layer.macs / peak, elements / 4) / costs.cores))
