@@ -145,7 +145,7 @@ class KernelForm:
         return bytes_only and len(constants) == 2 and can_round_short(rule, constants, accumulator_reach(self.layer))
 
     def bound_cycles(self) -> int:
-        return bound(self.layer, self.cores)
+        return bound(self.layer, self.costs)
 
 
 @dataclass(frozen=True)
