@@ -13,7 +13,7 @@ import onnx
 import pytest
 
 from tests.codegen import small_networks
-from tests.language_models.generation.exported_decoders import exported
+from tests.language_models.exported_decoders import exported
 from tvm_pulp import soc
 from tvm_pulp.api import Compilation, compile_with
 from tvm_pulp.compile_options import DEFAULTS, OPTIONS, CompileOptions, shown

@@ -39,7 +39,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = sil
     started = time.perf_counter()
     compilation = Compilation(model, options, progress)
     progress(f"importing {model if isinstance(model, str | Path) else compilation.kind.describe('')}")
-    if compilation.decoder is None:
+    if compilation.language_model is None:
         entry = compilation.entry
         sentence = float_sentence(entry.partitioned, entry.imported.nodes, entry.expected_cycles)
         if sentence is not None:

@@ -1,11 +1,11 @@
-"""What generation took: tokens a second, cycles and energy of the prompt and of every token after it."""
+"""Figures of a generation: tokens a second, cycles and energy of the prompt and of every token after it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from tvm_pulp.language_models.generation.session import Generated
+from tvm_pulp.language_models.session import Generated
 from tvm_pulp.report.energy import counted_energy
 from tvm_pulp.soc.description import Soc
 

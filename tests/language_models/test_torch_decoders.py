@@ -13,8 +13,8 @@ import onnx
 import pytest
 
 import tvm_pulp
-from tests.language_models.generation.exported_decoders import Reference, quantized
-from tvm_pulp.language_models.generation.session import Wish
+from tests.language_models.exported_decoders import Reference, quantized
+from tvm_pulp.language_models.session import GenerationRequest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch import nn  # noqa: E402
@@ -152,6 +152,6 @@ def test_256_greedy_steps_with_teacher_forcing(
     expected = Reference(content).greedy(prompt, steps)
     app = tvm_pulp.compile(path, target="uma-neureka", capacity=len(prompt) + steps, planner="greedy")
     assert set(app.metadata["tvm_pulp"]["decoder"]["entries"]) == {"prefill", "decode"}
-    made = app.generator().generate(Wish(prompt, steps, forced=expected))
+    made = app.generator().generate(GenerationRequest(prompt, steps, forced=expected))
     agreement = np.mean(np.array(made.tokens) == np.array(expected))
     assert agreement >= 0.95

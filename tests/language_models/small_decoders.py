@@ -9,7 +9,10 @@ from tvm_pulp.api import App, CompileOptions
 from tvm_pulp.entry_point import silent
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.frontend.zoo.weights import DecoderShape, DecoderWeights
-from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, decoder_files, plan_decoder
+from tvm_pulp.language_models.compile import language_model_files
+from tvm_pulp.language_models.llama import Llama
+from tvm_pulp.language_models.plan_entries import plan_language_model
+from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.target import resolve_target
 
 SHAPES = {
@@ -26,11 +29,15 @@ def weights(name: str) -> DecoderWeights:
 
 
 @functools.cache
-def compiled(name: str, engines: str, state_memory: str | None = None, module: str = "small") -> App:
-    request = DecoderRequest(module, weights(name), CAPACITY, CHUNK)
-    options = CompileOptions(target=engines, soc="siracusa", state_memory=state_memory)
-    target = resolve_target(options)
-    return App(decoder_files(request, target, plan_decoder(request, target, silent), silent))
+def compiled(name: str, target: str, state_memory: str | None = None, module: str = "small") -> App:
+    options = CompileOptions(target=target, soc="siracusa", state_memory=state_memory)
+    return compiled_llama(module, weights(name), (CAPACITY, CHUNK), options)
+
+
+def compiled_llama(module: str, model: DecoderWeights, sizes: tuple[int, int], options: CompileOptions) -> App:
+    """A Llama of any weights; `sizes` are the tokens that its cache and a chunk hold."""
+    request, target = LanguageModelRequest(module, Llama(model, *sizes)), resolve_target(options)
+    return App(language_model_files(request, target, plan_language_model(request, target, silent), silent))
 
 
 def facts_of(app: App) -> dict[str, object]:

@@ -16,7 +16,7 @@ from tvm_pulp.errors import UserError
 
 
 class Tokenizer(Protocol):
-    """What generation needs of a tokenizer."""
+    """A tokenizer as generation needs it."""
 
     def encode(self, text: str) -> list[int]:
         """Tokens, with those that begin every text; a user error where there is none for a character."""

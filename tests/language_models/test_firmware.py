@@ -9,17 +9,14 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.language_models.generation.exported_decoders import STYLES, Reference, exported
-from tests.language_models.generation.firmware import DECODE, PREFILL, RESET, REWIND, Do, Done, Firmware
-from tests.language_models.generation.llama_in_numpy import Llama
-from tests.language_models.generation.small_decoders import CAPACITY, CHUNK, compiled, weights
+from tests.language_models.exported_decoders import STYLES, Reference, exported
+from tests.language_models.firmware import DECODE, PREFILL, RESET, REWIND, Do, Done, Firmware
+from tests.language_models.llama_in_numpy import Llama
+from tests.language_models.small_decoders import CAPACITY, CHUNK, compiled, compiled_llama, weights
 from tvm_pulp.api import App, CompileOptions
-from tvm_pulp.entry_point import silent
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.frontend.zoo.weights import DecoderWeights
-from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, decoder_files, plan_decoder
-from tvm_pulp.language_models.generation.session import Wish
-from tvm_pulp.target import resolve_target
+from tvm_pulp.language_models.session import GenerationRequest
 
 OK, FULL, UNKNOWN, WRONG_RUNTIME = 0, 1, 2, 3
 
@@ -90,7 +87,7 @@ def test_calls_in_any_order_equal_the_independent_implementation(target: str, le
 def test_a_step_writes_its_logits_and_new_rows_and_nothing_else(target: str, level: str) -> None:
     shape = weights("shared_heads").shape
     generator = compiled("shared_heads", target, level).generator()
-    runs = [generator.generate(Wish([1, 2, 3], tokens)) for tokens in (4, 5, 15)]
+    runs = [generator.generate(GenerationRequest([1, 2, 3], tokens)) for tokens in (4, 5, 15)]
     rows, logits = 2 * shape.layers * shape.kv_width, 4 * shape.vocabulary
 
     def per_step(counter: str, of: str) -> list[float]:
@@ -108,8 +105,7 @@ def test_a_step_writes_its_logits_and_new_rows_and_nothing_else(target: str, lev
 
 def named(name: str, module: str, model: DecoderWeights, capacity: int, chunk: int, level: str | None = None) -> App:
     options = CompileOptions(target="uma-neureka", soc="siracusa", state_memory=level)
-    request, target = DecoderRequest(module, model, capacity, chunk), resolve_target(options)
-    return App(decoder_files(request, target, plan_decoder(request, target, silent), silent))
+    return compiled_llama(module, model, (capacity, chunk), options)
 
 
 @functools.cache
@@ -150,8 +146,7 @@ def test_caches_of_which_l1_holds_a_part(level: str) -> None:
     calls = [Do(RESET), Do(PREFILL, words[:6]), Do(DECODE, words[6:7]), Do(PREFILL, words[7:10])]
     calls += [Do(REWIND, length=3), Do(DECODE, words[10:])]
     options = CompileOptions(target="c", soc="siracusa", state_memory=level, l1="40k", planner="greedy")
-    request, target = DecoderRequest("small", model, capacity, chunk), resolve_target(options)
-    app = App(decoder_files(request, target, plan_decoder(request, target, silent), silent))
+    app = compiled_llama("small", model, (capacity, chunk), options)
     check(Firmware(app).run(calls), calls, Expected(Llama(model), capacity, model.shape.vocabulary))
 
 

@@ -1,4 +1,4 @@
-"""C of a language model's state at its level of memory: where it is, and how new rows get there."""
+"""C of a language model's state at its level of memory: its place, and how new rows get there."""
 
 from __future__ import annotations
 

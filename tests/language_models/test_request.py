@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.language_models.generation.exported_decoders import exported
+from tests.language_models.exported_decoders import exported
 from tvm_pulp.api import CompileOptions
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.zoo import decoders
-from tvm_pulp.language_models.generation.exported_request import exported_request
+from tvm_pulp.language_models.request import exported_request
 
 
 @pytest.fixture
@@ -23,13 +23,13 @@ def file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("capacity", "chunk"), [(2, 1), (9, 4), (40, 16), (500, 16)])
 def test_a_chunk_leaves_room_for_a_past(file: Path, capacity: int, chunk: int) -> None:
     made = exported_request(file, CompileOptions(capacity=capacity), "net")
-    assert made is not None and (made.capacity, made.chunk) == (capacity, chunk)
+    assert made is not None and (made.decoder.capacity, made.decoder.chunk) == (capacity, chunk)
 
 
 def test_ranges_that_come_from_values_take_one_token_at_a_time(file: Path) -> None:
     file.write_bytes(exported("llama", "dynamic"))
     made = exported_request(file, CompileOptions(capacity=64), "net")
-    assert made is not None and made.chunk == 1
+    assert made is not None and made.decoder.chunk == 1
 
 
 def test_the_tokenizer_travels(file: Path, tmp_path: Path) -> None:

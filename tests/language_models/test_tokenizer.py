@@ -8,7 +8,7 @@ import pytest
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.zoo import decoders
-from tvm_pulp.language_models.generation.tokenizer import read_tokenizer
+from tvm_pulp.language_models.tokenizer import read_tokenizer
 
 FILE = decoders.tokenizer_file(decoders.STORIES)
 TEXTS = ["Once there was a shy fox.", '"Why?" asked Lily. It is Tom\'s hat!', "Xyz q", "a  b"]

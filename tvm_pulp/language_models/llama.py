@@ -1,4 +1,4 @@
-"""The Relax module of a decoder for a number of rows: new tokens in, logits and new rows of the cache out.
+"""The zoo's Llama: new tokens in, logits and new rows of the cache out, as a dialect module for a number of tokens.
 
     main(x[n, width], rotation[n, head], length[1], past_k_0[capacity, kv_width], past_v_0, past_k_1, ...)
         -> logits[n, vocabulary], k_0[n, kv_width], v_0, k_1, ...
@@ -9,30 +9,57 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
+from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderWeights, Linear, Scale
+from tvm_pulp.language_models.entry_module import LENGTH, PAST, POSITIONS, TOKENS, CacheRows, EntryModule, Source
 from tvm_pulp.qnn.past_attention import exponential_table
 from tvm_pulp.qnn.requant import Requant, narrow_enough
-
-LOGITS, LENGTH = "logits", "length"
-
-
-def input_names(layers: int) -> tuple[str, ...]:
-    return ("x", "rotation", LENGTH, *(f"past_{kind}_{layer}" for layer in range(layers) for kind in "kv"))
+from tvm_pulp.qnn.rotary import rotation_table
 
 
-def output_names(layers: int) -> tuple[str, ...]:
-    return (LOGITS, *(f"{kind}_{layer}" for layer in range(layers) for kind in "kv"))
+@dataclass(frozen=True)
+class Llama:
+    """A Llama of integers, the tokens that its cache holds, and those that prefill takes at a time."""
 
+    weights: DecoderWeights
+    capacity: int
+    chunk: int
 
-def decoder_module(weights: DecoderWeights, rows: int, capacity: int) -> Any:
-    """The module for `rows` new tokens over a cache of `capacity`."""
-    return _Module(weights, rows, capacity).build()
+    @property
+    def logit_step(self) -> float:
+        """A logit of one in real numbers."""
+        return self.weights.logit_step
+
+    @property
+    def parameters(self) -> int:
+        """Elements of all matrices; the embedding is also the last one."""
+        return self.weights.embedding.size + sum(m.weight.size for b in self.weights.blocks for m in b.linears)
+
+    def entry_module(self, rows: int, in_parts: bool = False) -> EntryModule | None:
+        """The module for a number of tokens. Attention is never in parts: its operators look at any cache."""
+        if in_parts:
+            return None
+        weights, shape = self.weights, self.weights.shape
+        kinds = [f"{kind}_{layer}" for layer in range(shape.layers) for kind in "kv"]
+        # A chunk that begins with the last token looks at positions behind it.
+        rotation = rotation_table(self.capacity + self.chunk - 1, shape.head, weights.rotary_base)
+        sources = (
+            Source("x", TOKENS, weights.embedding),
+            Source("rotation", POSITIONS, rotation),
+            Source(LENGTH, LENGTH),
+            *(Source(f"past_{kind}", PAST) for kind in kinds),
+        )
+        names = tuple(source.name for source in sources)
+        imported = Imported(_Module(weights, rows, self.capacity).build(names), names, ("logits", *kinds), "pulp")
+        caches = tuple(CacheRows(f"past_{kind}", kind, shape.kv_width, "int8") for kind in kinds)
+        return EntryModule(imported, sources, caches, self.capacity - 1, rows)
 
 
 class _Module:
@@ -41,11 +68,10 @@ class _Module:
         self._builder = relax.BlockBuilder()
         self._table = exponential_table(weights.score_steps)
 
-    def build(self) -> Any:
+    def build(self, names: Sequence[str]) -> Any:
         shape, builder = self._weights.shape, self._builder
         specs = [((self._rows, shape.width), "int8"), ((self._rows, shape.head), "int16"), ((1,), "int32")]
         specs += [((self._capacity, shape.kv_width), "int8")] * (2 * shape.layers)
-        names = input_names(shape.layers)
         variables = [relax.Var(n, relax.TensorType(s, d)) for n, (s, d) in zip(names, specs, strict=True)]
         with builder.function("main", variables):
             with builder.dataflow():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.language_models.generation.llama_in_numpy import Llama
+from tests.language_models.llama_in_numpy import Llama
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.frontend.zoo.weights_file import load_weights, save_weights
-from tvm_pulp.language_models.generation.session import Wish
+from tvm_pulp.language_models.session import GenerationRequest
 
 
 @pytest.mark.slow
@@ -22,7 +22,7 @@ def test_prefill_and_decode_equal_numpy(name: str) -> None:
     # One chunk and a bit, then one token at a time; and everything at once.
     for prompt in (37, 70):
         rest = text[prompt:]
-        made = app.generator().generate(Wish(text[:prompt], len(rest) + 1, forced=rest, keep_logits=True))
+        made = app.generator().generate(GenerationRequest(text[:prompt], len(rest) + 1, forced=rest, keep_logits=True))
         np.testing.assert_array_equal(made.logits, expected)
 
 
@@ -30,15 +30,15 @@ def test_prefill_and_decode_equal_numpy(name: str) -> None:
 def test_a_thousand_tokens_a_second() -> None:
     """At 360 MHz, behind 128 tokens; and a prompt of 64."""
     generator = tvm_pulp.compile(f"zoo:{decoders.STORIES}", target="uma-neureka").generator()
-    assert generator.generate(Wish([1] * 128, 2)).step_cycles[0] <= 360_000
-    assert generator.generate(Wish([1] * 64, 1)).prefill_cycles <= 4_000_000
+    assert generator.generate(GenerationRequest([1] * 128, 2)).step_cycles[0] <= 360_000
+    assert generator.generate(GenerationRequest([1] * 64, 1)).prefill_cycles <= 4_000_000
 
 
 def test_the_story_model_continues_a_story() -> None:
     # Greedy, in numpy: the first words after the prompt make sense.
     tokens = decoders.tokenizer_file(decoders.STORIES)
     assert tokens is not None
-    from tvm_pulp.language_models.generation.tokenizer import read_tokenizer
+    from tvm_pulp.language_models.tokenizer import read_tokenizer
 
     tokenizer, model = read_tokenizer(tokens), Llama(decoders.build_decoder(decoders.STORIES))
     prompt = tokenizer.encode("Once there was a shy")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import tvm_pulp
-from tests.language_models.generation.exported_decoders import STYLES, Reference, exported
+from tests.language_models.exported_decoders import STYLES, Reference, exported
 from tvm_pulp.api import App
-from tvm_pulp.language_models.generation.session import Wish
+from tvm_pulp.language_models.session import GenerationRequest
 
 CAPACITY = 12
 
@@ -52,7 +52,7 @@ def test_every_split_of_a_text_gives_the_logits_of_the_file(name: str, how: str,
     # One token, both sides of a chunk's border, and a chunk that would end behind the last row.
     for prompt in (1, chunk - 1, chunk + 1, CAPACITY):
         rest = text[prompt:]
-        made = app.generator().generate(Wish(text[:prompt], len(rest) + 1, forced=rest, keep_logits=True))
+        made = app.generator().generate(GenerationRequest(text[:prompt], len(rest) + 1, forced=rest, keep_logits=True))
         np.testing.assert_array_equal(made.logits, expected, err_msg=f"prompt of {prompt}")
         assert made.tokens == expected[prompt - 1 :].argmax(1).tolist()
 
@@ -61,7 +61,7 @@ def test_an_accelerator_without_work_leaves_no_trace(folder: Path) -> None:
     app = compiled("llama", "float", "uma-neureka", CAPACITY, folder)
     assert "neureka" not in app.files["codegen/host/src/default_program.c"].decode()
     assert not [path for path in app.files if path.startswith("runtime/engine/")]
-    assert app.generator().generate(Wish([1, 2], 1)).tokens
+    assert app.generator().generate(GenerationRequest([1, 2], 1)).tokens
 
 
 @pytest.mark.slow
@@ -71,7 +71,7 @@ def test_real_numbers_are_close(name: str, how: str, folder: Path) -> None:
     reference = Reference(exported(name, how))
     expected = np.concatenate([reference.see([token]) for token in text])
     app = compiled(name, how, "c", CAPACITY, folder)
-    made = app.generator().generate(Wish(text[:7], CAPACITY - 6, forced=text[7:], keep_logits=True))
+    made = app.generator().generate(GenerationRequest(text[:7], CAPACITY - 6, forced=text[7:], keep_logits=True))
     assert made.logits is not None
     np.testing.assert_allclose(made.logits, expected, atol=1e-4 if how == "float" else 0.05)
 
@@ -83,7 +83,7 @@ def test_256_greedy_steps_with_teacher_forcing(name: str, folder: Path) -> None:
     prompt, steps = [3, 1, 2], 256
     expected = Reference(exported(name, "static")).greedy(prompt, steps)
     app = compiled(name, "static", "uma-neureka", len(prompt) + steps, folder)
-    made = app.generator().generate(Wish(prompt, steps, forced=expected))
+    made = app.generator().generate(GenerationRequest(prompt, steps, forced=expected))
     assert np.mean(np.array(made.tokens) == np.array(expected)) >= 0.95
 
 
@@ -97,7 +97,7 @@ def test_a_cache_that_exceeds_l1_is_looked_at_in_parts(folder: Path) -> None:
     text = np.random.default_rng(8).integers(0, STYLES["llama"].vocabulary, 30).tolist()
     reference = Reference(exported("llama", "static"))
     expected = np.concatenate([reference.see([token]) for token in text])
-    made = app.generator().generate(Wish(text[:21], 10, forced=text[21:], keep_logits=True))
+    made = app.generator().generate(GenerationRequest(text[:21], 10, forced=text[21:], keep_logits=True))
     np.testing.assert_array_equal(made.logits, expected)
 
 
@@ -105,7 +105,7 @@ def test_a_token_writes_its_rows_and_nothing_of_the_past(folder: Path) -> None:
     # The solver keeps everything else in L1.
     style, app = STYLES["llama"], compiled("llama", "static", "c", CAPACITY, folder, "solver")
     generator = app.generator()
-    one, two = (generator.generate(Wish([1, 2, 3], n)).counters.dma["bytes_out"] for n in (2, 3))
+    one, two = (generator.generate(GenerationRequest([1, 2, 3], n)).counters.dma["bytes_out"] for n in (2, 3))
     assert two - one == 2 * style.layers * style.kv_heads * style.size + 4 * style.vocabulary
 
 
