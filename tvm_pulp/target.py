@@ -10,6 +10,7 @@ from typing import Any
 from tvm_pulp import soc as socs
 from tvm_pulp.compile_options import PLANNERS, CompileOptions
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.planning.program import PlanJson
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.memory_size import parse_size
 from tvm_pulp.soc.platform import Platform
@@ -34,7 +35,7 @@ class Target:
     double_buffer: bool = True
     l2_limit: int | None = None
     planner: str = PLANNERS[0]
-    given_plan: dict[str, Any] | None = None
+    given_plan: PlanJson | None = None
     # A debug build: what layers make of the sample input, and the bytes between buffers, are checked at run time.
     debug: bool = False
     # Level of memory that caches are put to; None: as planned.
@@ -53,7 +54,7 @@ class Target:
         available = self.soc.memory.l1.size - stacks - 4 * self.marks(layers)
         if self.l1_limit is None:
             return int(available)
-        if self.given_plan is not None and self.given_plan["l1_peak"] <= available:
+        if self.given_plan is not None and self.given_plan.l1_peak <= available:
             return self.l1_limit  # what it was planned with does not matter, what it takes does
         refuse_if(
             self.l1_limit > available,
@@ -122,7 +123,7 @@ def resolve_target(options: CompileOptions) -> Target:
     options.check_soc(soc)
     if options.plan is not None:
         record = read_plan_file(Path(options.plan))
-        return Target(soc, engines, record["cores"], record["l1_bytes"], {}, given_plan=record, stated=options.target)
+        return Target(soc, engines, record.cores, record.l1_bytes, {}, given_plan=record, stated=options.target)
     cores = options.cores if options.cores is not None else soc.cluster.cores
     refuse_if(
         soc.simulated and not 1 <= cores <= soc.cluster.cores,
@@ -159,10 +160,10 @@ def _default_soc(backends: Sequence[UMABackend]) -> socs.Soc:
     raise UserError(f"no default SoC ({names}) carries {engines} together: describe one that does and name it by --soc")
 
 
-def read_plan_file(path: Path) -> dict[str, Any]:
+def read_plan_file(path: Path) -> PlanJson:
     """The plan in an archive, or in a file of its own."""
     from tvm_pulp.codegen import mlf
-    from tvm_pulp.codegen.formats import FormatError, PlanJson, from_json
+    from tvm_pulp.codegen.formats import FormatError, from_json
 
     try:
         if path.suffix == ".tar":
@@ -170,8 +171,11 @@ def read_plan_file(path: Path) -> dict[str, Any]:
             refuse_if(
                 "plan.json" not in files, f"--plan: '{path}' holds no plan; it was compiled for a SoC without a cluster"
             )
-            return dict(from_json(PlanJson, files["plan.json"]))
-        return dict(from_json(PlanJson, path.read_text(encoding="utf-8")))
+            text: str | bytes = files["plan.json"]
+        else:
+            text = path.read_text(encoding="utf-8")
+        plan: PlanJson = from_json(PlanJson, text)
+        return plan
     except OSError as error:
         raise UserError(f"--plan: cannot read '{path}': {error.strerror}") from None
     except FormatError as error:

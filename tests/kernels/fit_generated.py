@@ -15,7 +15,6 @@ drawn a little towards the instructions that an operation needs at least.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +30,8 @@ from tests.kernels import float_graphs
 from tests.kernels.call import REPOSITORY
 from tests.simulated.golden_cases import DATA, deeploy_cases
 from tvm_pulp.api import App, Compilation, CompileOptions
-from tvm_pulp.planning.estimate.estimate_plan import estimate_plan
+from tvm_pulp.planning.estimate import estimate_program
+from tvm_pulp.planning.program.actions import Kernel, actions_of
 from tvm_pulp.planning.tiling.cost.loop_cost import count_layer_operations
 from tvm_pulp.planning.tiling.cost.operation_cycles import FILE, OperationCycles, all_operation_cycles
 from tvm_pulp.planning.tiling.forms import engine_choice
@@ -103,12 +103,11 @@ def samples(soc: str, model: str, options: dict[str, Any], inputs: Any) -> Itera
     compilation = Compilation(model, chosen)
     target, plan = compilation.target, compilation.plan
     app = App(compilation.entry.emitted)
-    report, described = app.run(inputs).report, json.loads(app.files["plan.json"])
-    expected, kernels = estimate_plan(described, CostModel(target.soc, target.cores)), [0] * len(plan.layers)
-    for step in described["program"]:
-        for action in step["actions"]:
-            if action["do"] == "kernel":
-                kernels[action["layer"]] += action["cycles"]
+    report, program = app.run(inputs).report, compilation.lowered.program
+    costs, kernels = CostModel(target.soc, target.cores), [0] * len(plan.layers)
+    expected = estimate_program(program, len(plan.layers), costs)
+    for kernel in actions_of(program, Kernel):
+        kernels[kernel.layer] += kernel.cycles
     for index, (layer, measured) in enumerate(zip(plan.layers, report["layers"], strict=True)):
         if layer.tiling.form.name != "tiled" or len(layer.recipes) > 1:
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.simulated.random_chain import PULP, SUM, RandomChain, random_chain, random_inputs
 from tvm_pulp import soc
+from tvm_pulp.codegen.formats import PlanJson, from_json, to_json
 from tvm_pulp.entry_point import plan_for
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check.verify_plan import verify_plan
@@ -50,7 +50,7 @@ def check(seed: int, target: Target) -> None:
         assert target.l1_limit is not None and int(match[1]) - int(match[2]) == target.l1_limit
         target = replace(target, l1_limit=int(match[1]))
         plan = plan_for(target, chain.network())
-    assert verify_plan(json.loads(json.dumps(describe(plan))), SIRACUSA) == []
+    assert verify_plan(from_json(PlanJson, to_json(PlanJson, describe(plan))), SIRACUSA) == []
     (result,) = simulate(target, plan, inputs).outputs
     np.testing.assert_array_equal(result, chain.reference(inputs), err_msg=str(chain))
 

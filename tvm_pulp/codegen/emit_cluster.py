@@ -35,19 +35,23 @@ def emit_cluster(
     defines: list[str],
     debug_inputs: Sequence[np.ndarray] | None = None,
     keep_layers: bool = False,
+    shared: weights.SharedConstants | None = None,
 ) -> dict[str, bytes]:
-    """All files of the archive; with inputs to compare with, of a debug build; or of one that shows its layers."""
+    """All files of the archive; with inputs to compare with, of a debug build; or of one that shows its layers.
+
+    `shared`: constants that another program of the archive defines.
+    """
     plan, network, name = lowered.plan, lowered.plan.network, lowered.plan.network.name
     engines = {}
     for engine in dict.fromkeys(p.engine for p in plan.layers):
         codegen = backends[engine].codegen if engine in backends else None
         if codegen is not None:
             engines[engine] = codegen
-    tables, function = lowered.tables, lowered.function
     kernels = Kernels(name, shared_loops=True)
-    source = ClusterSource(tables, function, kernels, engines)
+    source = ClusterSource(lowered, kernels, engines)
     constants = plan.constants()
-    named = named_constants(tables, constants)
+    others = shared.names if shared is not None else {}
+    named = {t: level for t, level in named_constants(lowered.tables, constants).items() if t not in others}
     cluster = Cluster(
         platform.soc.name,
         facts["cores"],
@@ -63,12 +67,12 @@ def emit_cluster(
         f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(kernels),
         f"{SOURCES}/{name}_weights.c": weights.source_file(name, named),
         f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
-        f"{HEADERS}/{name}_weights.h": weights.header_file(name, named),
+        f"{HEADERS}/{name}_weights.h": weights.header_file(name, named, shared),
         f"{HEADERS}/{name}_bundle_weights.h": source.bundle_weights_file(),
         f"{HEADERS}/tvmgen_{name}.h": interface_header(
             network, plan.arena, cluster, state_interface(network, platform.soc.memory.l3.size)
         ),
-        "src/main.tir.txt": function.script(),
+        "src/main.tir.txt": lowered.function.script(),
         **runtime_files(bool(kernels.math_used), ("steps.h",)),
         **{f"{RUNTIME}/{path}": text for path, text in platform.hal_files().items()},
     }
@@ -76,13 +80,13 @@ def emit_cluster(
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
     captures: list[layer_captures.Capture] | None = None
     if keep_layers:
-        positions = layer_captures.step_positions(function)
+        positions = layer_captures.step_positions(lowered.program)
         captures = layer_captures.cluster_captures(plan, positions)
         texts |= {f"{SOURCES}/{name}_layers.c": layer_captures.source_file(name, captures, len(positions))}
         shown = layer_captures.runtime_files(platform.soc.software.hal)
         texts |= {f"{RUNTIME}/{path}": text for path, text in shown.items()}
     if debug_inputs is not None or keep_layers:
-        checks = [] if debug_inputs is None else debug_checks(plan, function, source.bases, debug_inputs)
+        checks = [] if debug_inputs is None else debug_checks(lowered, source.bases, debug_inputs)
         executor = f"{RUNTIME}/{platform.executor}"
         texts |= {
             f"{SOURCES}/{name}_debug.c": debug_source.source_file(name, checks, list(engines.values()), keep_layers)
@@ -90,7 +94,7 @@ def emit_cluster(
         texts |= {f"{RUNTIME}/{path}": text for path, text in debug_source.runtime_files().items()}
         texts[executor] = debug_source.watched_executor(texts[executor])
         facts = {**facts, "debug": {"checks": len(checks)}} if debug_inputs is not None else facts
-    called = [slot.step.function for slot in tables.slots if isinstance(slot.step, Call)]
+    called = [slot.step.function for slot in plan.schedule.slots if isinstance(slot.step, Call)]
     kernel_texts = platform.kernel_files(called)
     texts |= {f"{RUNTIME}/{path}": text for path, text in kernel_texts.items()}
     first = [f"{RUNTIME}/{platform.executor}", f"{SOURCES}/{name}_kernels.c"]
@@ -100,7 +104,6 @@ def emit_cluster(
     if captures is not None:
         files[layer_captures.FILE] = layer_captures.to_file(captures)
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
-    described = describe(lowered)
     l3 = plan.l3_offsets()
     if l3:
         blob = bytearray(max(offset + t.spec.bytes for t, offset in l3.items()))
@@ -108,7 +111,7 @@ def emit_cluster(
             assert tensor.data is not None
             blob[offset : offset + tensor.spec.bytes] = tensor.data.tobytes()
         files["parameters/l3.bin"] = bytes(blob)
-    files["plan.json"] = to_json(PlanJson, described).encode()
+    files["plan.json"] = to_json(PlanJson, describe(lowered)).encode()
     record = metadata(network, plan.arena, {**facts, "defines": defines, "code_order": code_order})
     _complete(record, plan, platform)
     files["metadata.json"] = (json.dumps(record, indent=2) + "\n").encode()
@@ -169,6 +172,6 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
         entry["bound_cycles"] = layer.tiling.form.bound_cycles()
         entry["tiles"] = len(layer.recipes)
         # Forms without an arithmetic of their own run the network's exactly.
-        entry["deviation_lsb"] = getattr(getattr(layer.tiling.form, "arithmetic", None), "deviation", 0)
+        entry["deviation_lsb"] = layer.tiling.form.rounding.deviation
         entry["dma_bytes"] = moved[index]
         entry["constants"] = [tensor.name for tensor in layer_constants(layer)]

@@ -184,6 +184,17 @@ class Recipe:
                     found.setdefault(operand)
         return tuple(found)
 
+    @cached_property
+    def moved(self) -> dict[Local, Load | Store]:
+        """The step that brings a buffer's bytes, or takes them away."""
+        return {step.local: step for step in self.steps if isinstance(step, Load | Store)}
+
+    @cached_property
+    def contents(self) -> dict[Local, str]:
+        """Names of what loaded and stored buffers hold: a tensor and the box of it."""
+        pitches = {m.local: f" every {m.pitch} bytes" for m in self.moved.values() if isinstance(m, Load) and m.pitch}
+        return {o: f"{m.tensor.storage.name}{m.box}{pitches.get(o, '')}" for o, m in self.moved.items()}
+
 
 def operands_of(step: Step) -> Sequence[Local | Tensor]:
     """Everything a step touches."""

@@ -13,7 +13,7 @@ from tests.planning.tir.small_plans import plan_of, statements, two_tiles
 from tvm_pulp import soc
 from tvm_pulp.entry_point import plan_for
 from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma
-from tvm_pulp.planning.tir.layer_main import layer_main
+from tvm_pulp.planning.tir.lower import layer_main
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec

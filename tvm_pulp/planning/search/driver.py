@@ -17,6 +17,7 @@ from tvm_pulp.compile_options import PLANNERS
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.lowering import same_network
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
 from tvm_pulp.planning.search.cover import Cover, Covers, recorded_cover
 from tvm_pulp.planning.search.find_plan import find_plan
@@ -54,7 +55,7 @@ class PlanRequest:
     overlap: bool = True  # of transfers with anything
     planner: str = PLANNERS[0]
     # A plan.json, whose decisions are taken instead of searching.
-    given_plan: dict[str, Any] | None = None
+    given_plan: PlanJson | None = None
 
     @property
     def backends(self) -> list[UMABackend]:
@@ -92,7 +93,7 @@ def _planned(network: Network, request: PlanRequest) -> Plan:
     return replace(plan, network=replace(plan.network, origin=compiled.origin))
 
 
-def _given(network: Network, request: PlanRequest, record: dict[str, Any]) -> Plan:
+def _given(network: Network, request: PlanRequest, record: PlanJson) -> Plan:
     """The plan that a record describes."""
     cover = recorded_cover(*_offered(network, request), recorded_operators(record))
     evaluator = _evaluator(network, cover, request)

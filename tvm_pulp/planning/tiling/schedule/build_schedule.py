@@ -240,7 +240,8 @@ class _Builder:
             itemsize = np.dtype(step.tensor.spec.dtype).itemsize
             moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
             needed = compute_position(start)
-            self.moves.append(Move(index, tile, False, position, step.tensor, moved, Place(block), needed, ahead))
+            what = (step.tensor, moved, Place(block), needed, ahead, step.local)
+            self.moves.append(Move(index, tile, False, position, *what))
             if storage.kind != "constant" or self._policy.level(storage) == "l3":
                 self._in_l2(storage, max(position, 0))
         live[key] = (tile, block)
@@ -261,7 +262,7 @@ class _Builder:
         moved = self._split(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
         place.block.extend(max(position, 0))
         needed = compute_position(start)
-        self.moves.append(Move(index, tile, False, position, step.tensor, moved, place, needed, ahead))
+        self.moves.append(Move(index, tile, False, position, step.tensor, moved, place, needed, ahead, step.local))
         self._in_l2(storage, max(position, 0))
         places[step.local] = place
 
@@ -321,7 +322,7 @@ class _Builder:
         moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize))
         place = places[step.local]
         place.block.extend(position)
-        self.moves.append(Move(index, tile, True, position, step.tensor, moved, place))
+        self.moves.append(Move(index, tile, True, position, step.tensor, moved, place, local=step.local))
         self._stored_at[storage] = max(position, self._stored_at.get(storage, position))
         self._in_l2(storage, position)
 

@@ -48,7 +48,7 @@ def record_bytes(moves: Sequence[Move], limits: CommandLimits, *, job: bool, fet
     for move in moves:
         words += _GROUP_WORDS
         if isinstance(move.source, Bundle):
-            pieces = sum(_piece_bytes(p) + PIECE_ALIGNMENT for p in move.source.pieces)
+            pieces = sum(piece_bytes(p) + PIECE_ALIGNMENT for p in move.source.pieces)
             most = pieces + _MOST_RECORDS
             words += _COMMAND_WORDS * (1 + most // (limits.largest or most + 1))
         else:
@@ -117,7 +117,7 @@ class BundleBuilder:
             position = aligned(position, PIECE_ALIGNMENT)
             offsets.append(position)
             pieces.append(Piece(piece.tensor, piece.box, position))
-            position += _piece_bytes(piece)
+            position += piece_bytes(piece)
         bundle.pieces[:] = pieces
         bundle.bytes = reach = aligned(position, 4)
         for local, place, places in self._locals[bundle]:
@@ -127,6 +127,7 @@ class BundleBuilder:
         bundle.slack = reach - bundle.bytes
 
 
-def _piece_bytes(piece: Piece) -> int:
+def piece_bytes(piece: Piece) -> int:
+    """Bytes of the part of a constant."""
     spec = piece.tensor.spec
     return piece.box.elements * spec.bytes // max(1, spec.elements)

@@ -1,0 +1,91 @@
+"""The estimate on programs small enough to follow by hand."""
+
+from __future__ import annotations
+
+from tvm_pulp import soc
+from tvm_pulp.planning.estimate import Estimate, estimate_program
+from tvm_pulp.planning.program.actions import Access, Action, Begin, Job, Step, Transfer
+
+SOC = soc.load("siracusa")
+COSTS = soc.CostModel(SOC)
+START = COSTS.start_cycles(outward=False)
+
+
+def access(size: int) -> Access:
+    return Access("L1", 0, size, "x", 0)
+
+
+def load(size: int) -> Transfer:
+    moved = (access(size),)
+    return Transfer(do="load", layer=0, tile=0, agent=0, ahead=False, reads=moved, writes=moved)
+
+
+def estimated(*actions: Action) -> Estimate:
+    step = Step(position=2, waits=(), barrier=False, actions=(Begin(agent=0, group=0), *actions))
+    return estimate_program([step], 1, COSTS)
+
+
+def issued(made: Estimate, commands: int) -> int:
+    """When core 0 has given the DMA its n-th command; all code is fetched before the first."""
+    before = COSTS.entry_cycles + COSTS.executor.step + COSTS.executor.issue + COSTS.executor.begin
+    return before + made.fetch_cycles + commands * COSTS.executor.command
+
+
+def spans(made: Estimate) -> list[tuple[int, int]]:
+    return [(s.start, s.end) for s in made.spans if s.resource == "load"]
+
+
+def test_a_transfer_begins_its_start_up_after_the_command() -> None:
+    made = estimated(load(800))
+    start = issued(made, 1) + START
+    assert spans(made) == [(start, start + 800 // SOC.dma.bytes_per_cycle)]
+    assert made.cycles == start + 100
+
+
+def test_every_transfer_has_a_start_up_of_its_own() -> None:
+    """Short ones: each begins when its own command has been given, not when the one before ends."""
+    made = estimated(load(8), load(8))
+    assert [start for start, _ in spans(made)] == [
+        issued(made, 1) + START,
+        issued(made, 2) + START,
+    ]
+
+
+def test_long_transfers_follow_each_other() -> None:
+    (_, first_end), (second_start, _) = spans(estimated(load(8000), load(8)))
+    assert second_start == first_end
+
+
+def test_a_command_by_itself() -> None:
+    """From the command to the end of the wait for it: 14 cycles and the beats; towards L2 one more per burst of 256."""
+    assert COSTS.transfer_cycles(64, 64, outward=False) == 14 + 8
+    assert COSTS.transfer_cycles(65, 65, outward=False) == 14 + 9
+    assert COSTS.transfer_cycles(512, 512, outward=True) == 14 + 64 + 2
+    assert COSTS.move_cycles(3 * 20, 20, outward=False) == 3 * 3
+    assert COSTS.move_cycles(3 * 20, 20, outward=True) == 3 * (3 + 1)
+    assert COSTS.move_cycles(0, 1, outward=False) == 0
+
+
+def job(cycles: int, size: int) -> Job:
+    return Job(
+        layer=0,
+        tile=0,
+        engine="e",
+        ticket=0,
+        queue=2,
+        words=25,
+        cycles=cycles,
+        descriptor=access(4),
+        reads=(access(size),),
+        writes=(access(0),),
+    )
+
+
+def test_a_job_beside_a_transfer_takes_longer() -> None:
+    """The transfer outlasts the job: all of it is slowed down, by what the cost model says of its accesses."""
+    alone = estimated(job(1000, 16_000))
+    beside = estimated(job(1000, 16_000), load(80_000))
+    lengths = [next(s.end - s.start for s in made.spans if s.resource == "e") for made in (alone, beside)]
+    start = [next(s.start for s in beside.spans if s.resource == name) for name in ("e", "load")]
+    late = round(COSTS.job_contention(16_000, 1000) * (1000 - (start[1] - start[0])))
+    assert lengths == [1000, 1000 + late] and late > 100
