@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class UserError(Exception):
     """One sentence for the user: which node or option, why, and the way out. Exit status 2."""
@@ -11,6 +14,15 @@ def refuse_if(condition: object, sentence: str) -> None:
     """Raise a user error with this sentence where the condition holds."""
     if condition:
         raise UserError(sentence)
+
+
+@contextmanager
+def refuse_file_errors(sentence: str, way_out: str = "") -> Iterator[None]:
+    """Turn what the operating system says about a file of the user into a user error: sentence, reason, way out."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{sentence}: {error.strerror}{way_out}") from None
 
 
 class WrongAnswer(Exception):

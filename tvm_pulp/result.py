@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_file_errors
 
 if TYPE_CHECKING:
     from tvm_pulp.compilation import Compilation
@@ -56,10 +56,8 @@ class Result:
             raise UserError("this result holds no details of its run: call to_html() on what App.run() returned")
         text = run_page(self.report, self.details, title or self.details.metadata["model_name"])
         if path is not None:
-            try:
+            with refuse_file_errors(f"cannot write {path}"):
                 Path(path).write_text(text, encoding="utf-8")
-            except OSError as error:
-                raise UserError(f"cannot write {path}: {error.strerror}") from None
         return text
 
     def compare(self, reference: str | Path | Mapping[str, np.ndarray] | None = None) -> LayerTable:

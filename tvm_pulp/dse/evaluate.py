@@ -14,6 +14,7 @@ from tvm_pulp.dse.configuration import Configuration
 from tvm_pulp.dse.model import ModelContent
 from tvm_pulp.dse.row_store import RowStore
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.option_values import read_arrays
 from tvm_pulp.toolchain.cache import digest_of
 
 Record = dict[str, Any]
@@ -182,7 +183,4 @@ def load_app(configuration: Configuration, content: ModelContent, store: RowStor
 
 def _inputs(content: ModelContent) -> dict[str, np.ndarray]:
     path = content.inputs_path()
-    if path is None:
-        return {}
-    with np.load(path) as arrays:
-        return dict(arrays)
+    return {} if path is None else dict(read_arrays(str(path), "inputs"))

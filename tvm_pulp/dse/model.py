@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_file_errors
 from tvm_pulp.toolchain.cache import cached_file, digest_of
 
 ZOO = "zoo:"
@@ -70,10 +70,8 @@ def _part(data: bytes | None) -> bytes:
 def _read(path: str) -> bytes | None:
     if path.startswith(ZOO):
         return None
-    try:
+    with refuse_file_errors(f"study: cannot read '{path}'"):
         return Path(path).read_bytes()
-    except OSError as error:
-        raise UserError(f"study: cannot read '{path}': {error.strerror}") from None
 
 
 def _stored(data: bytes, suffix: str) -> Path:

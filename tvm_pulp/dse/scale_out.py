@@ -59,15 +59,9 @@ def evaluate_many(
         for position, configuration in enumerate(configurations):
             # A fresh record of the model: the one here may hold its bytes.
             light = replace(configuration, model=replace(configuration.model))
-            future = client.submit(
-                _evaluate,
-                light,
-                held[configuration.model.content.digest],
-                store,
-                simulate,
-                compiler_digest(),
-                pure=False,
-            )
+            content = held[configuration.model.content.digest]
+            how = {"simulate": simulate, "compiler": compiler_digest(), "pure": False}
+            future = client.submit(evaluate, light, content, store, **how)
             positions[future.key] = (position, future)
         for future in distributed.as_completed([future for _, future in positions.values()]):
             position = positions[future.key][0]
@@ -94,9 +88,3 @@ def _row(future: Any, store: RowStore) -> Record:
 
 def _same(content: ModelContent) -> ModelContent:
     return content
-
-
-def _evaluate(
-    configuration: Configuration, content: ModelContent, store: RowStore, simulate: bool, compiler: str
-) -> Evaluated:
-    return evaluate(configuration, content, store, simulate=simulate, compiler=compiler)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from onnx import helper, numpy_helper
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_file_errors
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 
@@ -68,10 +68,8 @@ def network_model(network: Network, facts: Mapping[Layer, Mapping[str, Any]]) ->
 
 def write_model(model: Any, path: Path) -> None:
     """Write an ONNX file; a user error where that is impossible."""
-    try:
+    with refuse_file_errors(f"--onnx: cannot write '{path}'"):
         path.write_bytes(model.SerializeToString())
-    except OSError as error:
-        raise UserError(f"--onnx: cannot write '{path}': {error.strerror}") from None
 
 
 def _info(tensor: Tensor) -> Any:

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_file_errors
 from tvm_pulp.tvmc.argument import argument
 
 ARGUMENTS = (
@@ -28,13 +28,11 @@ def run(args: argparse.Namespace) -> int:
     files = mlf.read(Path(args.archive))
     elf = build_archive(files, mlf.metadata(files), profile=args.profile, toolchain=args.toolchain)
     output = Path(args.output)
-    try:
+    with refuse_file_errors(f"cannot write '{output}'", "; choose another -o"):
         handle, temporary = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}.")
         os.close(handle)
         shutil.copyfile(elf, temporary)
         Path(temporary).chmod(0o755)
         Path(temporary).replace(output)
-    except OSError as error:
-        raise UserError(f"cannot write '{output}': {error.strerror}; choose another -o") from None
     print(f"tvmc build: wrote {output}: {output.stat().st_size:,} bytes", file=sys.stderr)
     return 0

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_file_errors, refuse_if
 from tvm_pulp.tvmc.argument import QUIET, argument
 from tvm_pulp.tvmc.model_options import check_writable, options_of
 from tvm_pulp.tvmc.progress import Progress
@@ -82,9 +82,7 @@ def _dump(app: App, dumps: list[str], folder: Path) -> None:
         if "relax" in dumps and entry:
             assert lowered.plan.network.origin is not None
             written[f"{before}partitioned.relax.txt"] = lowered.plan.network.origin.module.script().encode()
-    try:
+    with refuse_file_errors(f"--dump-dir: cannot write into '{folder}'"):
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in written.items():
             (folder / name).write_bytes(data)
-    except OSError as error:
-        raise UserError(f"--dump-dir: cannot write into '{folder}': {error.strerror}") from None

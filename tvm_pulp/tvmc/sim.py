@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.errors import refuse_file_errors, refuse_if
 from tvm_pulp.tvmc import instrument_options
 from tvm_pulp.tvmc.argument import argument
 
@@ -104,14 +104,10 @@ def _number(text: str) -> object:
 
 
 def _read(path: str) -> bytes:
-    try:
+    with refuse_file_errors(f"cannot read {path}"):
         return Path(path).read_bytes()
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _write(path: str, content: Any) -> None:
-    try:
+    with refuse_file_errors(f"cannot write {path}"):
         Path(path).write_text(json.dumps(content, indent=1) + "\n")
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from None

@@ -18,11 +18,9 @@ _WEIGHTED = ("conv2d", "dense")
 _LOW, _HIGH = -8, 7
 
 
-def four_bit_weights(base: Compilation) -> Change | None:
+def four_bit_weights(base: Compilation) -> Change:
     """Layers on accelerators: the cores multiply bytes whatever they hold."""
     cycles = cycles_of(base, lambda layer: layer.engine != "cluster" and _has_bytes(layer.layer))
-    if not cycles:
-        return None
     return Change(
         "four-bit-weights",
         "weights of 4 bits: `tvmc quantize --weight-bits 4` says what that costs in accuracy",

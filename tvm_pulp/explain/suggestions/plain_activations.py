@@ -14,10 +14,8 @@ from tvm_pulp.qnn.operator import spec_of
 _FUNCTIONS = ("lookup", "gelu", "hardswish")
 
 
-def plain_activations(base: Compilation) -> Change | None:
+def plain_activations(base: Compilation) -> Change:
     cycles = cycles_of(base, lambda layer: any(p.operator in _FUNCTIONS for p in _parts(layer.layer)))
-    if not cycles:
-        return None
     return Change(
         "plain-activations",
         "ReLU in place of other activation functions: it is part of the layer before",

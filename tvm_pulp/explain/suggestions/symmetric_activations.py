@@ -14,10 +14,8 @@ from tvm_pulp.qnn.network import Layer
 _FREE = (0, -128, 128)
 
 
-def symmetric_activations(base: Compilation) -> Change | None:
+def symmetric_activations(base: Compilation) -> Change:
     cycles = cycles_of(base, lambda layer: any(_is_padded(p) for p in layer.layer.parts or (layer.layer,)))
-    if not cycles:
-        return None
     return Change(
         "symmetric-activations",
         "zero point 0 for activations that convolutions pad, as `tvmc quantize` chooses it",

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_file_errors
 
 FILE = "environment.yml"
 _FOLDERS = ("deps", "logs", "models", "plugins", "results", "temp")
@@ -22,13 +22,11 @@ def ensure_environment(folder: Path) -> bool:
     text = environment_text(folder)
     if path.is_file() and (not is_ours(path) or path.read_text(encoding="utf-8") == text):
         return False
-    try:
+    with refuse_file_errors(f"cannot write the environment '{folder}'", "; choose another -H"):
         for name in _FOLDERS:
             (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / "plugins" / "extensions.py").write_text(_EXTENSIONS, encoding="utf-8")
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write the environment '{folder}': {error.strerror}; choose another -H") from None
     return True
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.option_values import read_arrays
 
 Arrays = dict[str, np.ndarray]
 
@@ -51,8 +52,4 @@ def _from_cases(path: Path, case: int) -> Golden:
 
 
 def _read(path: Path) -> Arrays:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError) as error:
-        raise UserError(f"golden data '{path}' is not a readable .npz file ({error})") from None
+    return dict(read_arrays(str(path), "golden data"))

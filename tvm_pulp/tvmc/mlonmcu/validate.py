@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from mlonmcu.artifact import Artifact, lookup_artifacts
 from mlonmcu.session.postprocess.postprocess import RunPostprocess
 
+from tvm_pulp.option_values import read_arrays
 from tvm_pulp.tvmc.mlonmcu import names, options
 from tvm_pulp.tvmc.mlonmcu.backend import GOLDEN, OUTPUTS, REFERENCE
 from tvm_pulp.tvmc.mlonmcu.tool import StageFailed
@@ -53,8 +53,7 @@ def _arrays(artifacts: Sequence[Artifact], name: str) -> dict[str, np.ndarray] |
     found = lookup_artifacts(artifacts, name=name, first_only=True)
     if not found or found[0].path is None:
         return None
-    with np.load(Path(found[0].path), allow_pickle=False) as archive:
-        return {key: archive[key] for key in archive.files}
+    return dict(read_arrays(str(found[0].path), name))
 
 
 def difference(outputs: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolerance: float) -> str | None:
