@@ -13,8 +13,7 @@ import pytest
 import tvm_pulp
 from tests.report.verify.small_models import quantized_classifier
 from tests.tvmc.command_line import tvmc
-from tvm_pulp import api
-from tvm_pulp.codegen import emit as host_emission
+from tvm_pulp import api, entry_point
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.target import Target
 
@@ -54,18 +53,18 @@ class Emission:
 def emissions(monkeypatch: pytest.MonkeyPatch) -> list[Emission]:
     """Every emission of the test."""
     made: list[Emission] = []
-    to_cluster, to_host = Target.emit, host_emission.emit
+    to_cluster, to_host = entry_point.emit_for, entry_point.emit
 
-    def cluster(self: Target, lowered: Any, *rest: Any) -> dict[str, bytes]:
-        made.append(Emission(list(lowered.plan.constants()), lambda: to_cluster(self, lowered, *rest)))
+    def cluster(target: Target, lowered: Any, *rest: Any) -> dict[str, bytes]:
+        made.append(Emission(list(lowered.plan.constants()), lambda: to_cluster(target, lowered, *rest)))
         return made[-1].again()
 
     def host(network: Any, *rest: Any) -> Any:
         made.append(Emission(network.constants(), lambda: to_host(network, *rest).files))
         return to_host(network, *rest)
 
-    monkeypatch.setattr(Target, "emit", cluster)
-    monkeypatch.setattr(host_emission, "emit", host)
+    monkeypatch.setattr(entry_point, "emit_for", cluster)
+    monkeypatch.setattr(entry_point, "emit", host)
     return made
 
 
