@@ -66,6 +66,33 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
     }                                                                                                \
   } while (0)
 
+/* LOOP(load, clip) for the type of the input and the range of the result, where there are four elements. */
+#define FOUR_BY_TYPE(LOOP, type)              \
+  do {                                        \
+    uint32_t to_unsigned_ = r->low == 0;      \
+    if (n == 0u) {                            \
+      /* only the rest */                     \
+    } else if ((type) == TVM_PULP_INT8) {     \
+      if (to_unsigned_) {                     \
+        LOOP(XP_LB, XP_CLIPUR);               \
+      } else {                                \
+        LOOP(XP_LB, XP_CLIPR);                \
+      }                                       \
+    } else if (to_unsigned_) {                \
+      LOOP(XP_LBU, XP_CLIPUR);                \
+    } else {                                  \
+      LOOP(XP_LBU, XP_CLIPR);                 \
+    }                                         \
+  } while (0)
+
+/* All pieces of a kernel from x to y; the last statement of a kernel. */
+#define FOUR_EACH_PIECE(piece)                                                                                     \
+  uint32_t columns = args->columns;                                                                                \
+  TVM_PULP_EACH_PIECE(args->rows, columns, args->x_stride == columns && args->y_stride == columns, core, cores, { \
+    const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column;                                   \
+    piece(args, x, (uint8_t *)args->y + row * args->y_stride + column, count);                                     \
+  })
+
 /* One result where fewer than four are left. */
 TVM_PULP_INLINE uint8_t tvm_pulp_one(const struct tvm_pulp_requant *r, int32_t value, int32_t mul, int32_t add) {
   int32_t scaled = tvm_pulp_xp_add_shift((int32_t)((uint32_t)value * (uint32_t)mul), add, r->shift);

@@ -25,20 +25,8 @@ static __attribute__((noinline)) void gelu_piece(const struct tvm_pulp_gelu_args
   const struct tvm_pulp_requant *r = &p->requant;
   int32_t mul = r->mul[0], add = r->add[0], t, w0, w1, w2, w3;
   FOUR_LOCALS;
-  uint32_t n = count >> 2, to_unsigned = r->low == 0;
-  if (n == 0u) {
-    /* only the rest below */
-  } else if (p->x_type == TVM_PULP_INT8) {
-    if (to_unsigned) {
-      LOOP(XP_LB, XP_CLIPUR);
-    } else {
-      LOOP(XP_LB, XP_CLIPR);
-    }
-  } else if (to_unsigned) {
-    LOOP(XP_LBU, XP_CLIPUR);
-  } else {
-    LOOP(XP_LBU, XP_CLIPR);
-  }
+  uint32_t n = count >> 2;
+  FOUR_BY_TYPE(LOOP, p->x_type);
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     y[i] = tvm_pulp_one(r, tvm_pulp_gelu(tvm_pulp_load(x, i, p->x_type), p->b, p->one), mul, add);
   }
@@ -49,9 +37,5 @@ TVM_PULP_KERNEL(gelu) {
     tvm_pulp_plain_gelu(args, core, cores);
     return;
   }
-  uint32_t columns = args->columns;
-  TVM_PULP_EACH_PIECE(args->rows, columns, args->x_stride == columns && args->y_stride == columns, core, cores, {
-    const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column;
-    gelu_piece(args, x, (uint8_t *)args->y + row * args->y_stride + column, count);
-  });
+  FOUR_EACH_PIECE(gelu_piece);
 }

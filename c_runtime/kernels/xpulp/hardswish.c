@@ -19,20 +19,8 @@ static __attribute__((noinline)) void hardswish_piece(const struct tvm_pulp_hard
   /* One factor for the sixth and the multiplier; the result fits 32 bits, so intermediate ones may wrap. */
   int32_t mul = (int32_t)((uint32_t)r->mul[0] * (uint32_t)p->one_over_six), add = r->add[0], w0, w1, w2, w3;
   FOUR_LOCALS;
-  uint32_t n = count >> 2, to_unsigned = r->low == 0;
-  if (n == 0u) {
-    /* only the rest below */
-  } else if (p->x_type == TVM_PULP_INT8) {
-    if (to_unsigned) {
-      LOOP(XP_LB, XP_CLIPUR);
-    } else {
-      LOOP(XP_LB, XP_CLIPR);
-    }
-  } else if (to_unsigned) {
-    LOOP(XP_LBU, XP_CLIPUR);
-  } else {
-    LOOP(XP_LBU, XP_CLIPR);
-  }
+  uint32_t n = count >> 2;
+  FOUR_BY_TYPE(LOOP, p->x_type);
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     int32_t value = tvm_pulp_load(x, i, p->x_type);
     y[i] = tvm_pulp_one(r, value * tvm_pulp_xp_clipur(value + p->three, p->six), mul, add);
@@ -44,9 +32,5 @@ TVM_PULP_KERNEL(hardswish) {
     tvm_pulp_plain_hardswish(args, core, cores);
     return;
   }
-  uint32_t columns = args->columns;
-  TVM_PULP_EACH_PIECE(args->rows, columns, args->x_stride == columns && args->y_stride == columns, core, cores, {
-    const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column;
-    hardswish_piece(args, x, (uint8_t *)args->y + row * args->y_stride + column, count);
-  });
+  FOUR_EACH_PIECE(hardswish_piece);
 }
