@@ -47,7 +47,7 @@ def test_misspelt_options_name_the_right_one(option: str, hint: str) -> None:
 
 def test_sizes_are_numbers_or_texts() -> None:
     wanted = {"target": "c", "soc": "siracusa", "planner": "greedy"}
-    plans = [api.plan_model("zoo:autoencoder", api.CompileOptions(l1=size, **wanted)).plan for size in (65536, "64k")]
+    plans = [api.Compilation("zoo:autoencoder", api.CompileOptions(l1=size, **wanted)).plan for size in (65536, "64k")]
     assert plans[0].l1_bytes == plans[1].l1_bytes == 65536
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tvm_pulp.codegen.formats import PlanJson, ReportJson
+from tvm_pulp.codegen.formats import PlanJson, ReportJson, json_schema
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SINGLE_TFLITE = REPOSITORY / "tests" / "frontend" / "single_tflite.py"
@@ -53,9 +53,9 @@ def fields(schema: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize(
     ("pages", "schema"),
     [
-        (["plan_json.md"], PlanJson.model_json_schema()),
+        (["plan_json.md"], json_schema(PlanJson)),
         # The planner is the same in both.
-        (["report_json.md", "plan_json.md"], ReportJson.model_json_schema()),
+        (["report_json.md", "plan_json.md"], json_schema(ReportJson)),
     ],
 )
 def test_every_field_is_documented(pages: list[str], schema: dict[str, Any]) -> None:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from tvm_pulp import public_paths
 
 __version__ = "0.1.0"
-__all__ = ["App", "Result", "compile", "quantize"]
+__all__ = ["App", "Compilation", "CompileOptions", "Result", "compile", "quantize"]
 
 if TYPE_CHECKING:
-    from tvm_pulp.api import App, compile
+    from tvm_pulp.api import App, Compilation, CompileOptions, compile
     from tvm_pulp.frontend.quantize.quantize import quantize
     from tvm_pulp.result import Result
 

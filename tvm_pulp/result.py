@@ -1,4 +1,4 @@
-"""What a run gives: outputs, the report, and on request every layer, to be compared with the model's framework."""
+"""The result of a run: outputs, the report, and on request every layer, to be compared with the model's framework."""
 
 from __future__ import annotations
 
@@ -12,18 +12,10 @@ import numpy as np
 from tvm_pulp.errors import UserError
 
 if TYPE_CHECKING:
-    from tvm_pulp.qnn.network import Network, Tensor
+    from tvm_pulp.compilation import Compilation
+    from tvm_pulp.qnn.network import Tensor
     from tvm_pulp.report.html import RunDetails
     from tvm_pulp.report.verify import LayerTable
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """What an archive was made from."""
-
-    model: Any
-    imported: Any
-    network: Network
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,8 +28,8 @@ class Result:
     debug: str | None = None
     # What every layer made, by its name, where that was asked for.
     layers: dict[str, np.ndarray] | None = None
-    # What it was compiled from, where it was compiled in this process, and what it was given.
-    compiled: Compiled | None = None
+    # The stages that made the program, where it was compiled in this process, and what it was given.
+    compilation: Compilation | None = None
     inputs: Sequence[np.ndarray] = ()
     # What a page shows beyond the report.
     details: RunDetails | None = field(default=None, compare=False)
@@ -51,7 +43,7 @@ class Result:
         return f"Result({where}: {summary(self.report)}; outputs: {outputs})"
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """The result as notebooks show it."""
         from tvm_pulp.report.rich_display import result_html
 
         return result_html(self.report, self.outputs)
@@ -78,16 +70,16 @@ class Result:
         """
         from tvm_pulp.report.verify import compare_layers, given_values, model_values
 
-        if self.layers is None or self.compiled is None:
+        if self.layers is None or self.compilation is None:
             raise UserError(
                 "compare() needs what layers made: compile(..., keep_layers=True) and run(..., layers=True)"
             )
-        network = self.compiled.network
+        network = self.compilation.entry.partitioned
         if isinstance(reference, Mapping):
             values = given_values(reference)
         else:
             given = {t.source: _as_stated(t, a) for t, a in zip(network.inputs, self.inputs, strict=True)}
-            values = model_values(_model(reference or self.compiled.model), self.compiled.imported, given)
+            values = model_values(_model(reference or self.compilation.model), self.compilation.imported, given)
         engines = {layer["name"]: layer["engine"] for layer in self.report["layers"]}
         bounds = {layer["name"]: layer["deviation_lsb"] or 0 for layer in self.report["layers"]}
         computed = {**self.layers}

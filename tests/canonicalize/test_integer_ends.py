@@ -16,7 +16,7 @@ import tvm_pulp
 from tests.frontend.quantized_onnx import Builder
 from tvm_pulp.api import CompileOptions
 from tvm_pulp.errors import UserError
-from tvm_pulp.explain.explain_model import explain
+from tvm_pulp.explain.explain import explain
 from tvm_pulp.tvmc.main import main
 
 SCALE, ZERO = np.float32(0.05), 3

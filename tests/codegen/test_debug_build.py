@@ -14,10 +14,9 @@ import pytest
 import tvm_pulp
 from tests.tvmc.command_line import check_refused, tvmc
 from tvm_pulp import api
-from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.codegen.debug_source import GUARD_BYTES, checksum, watched_executor
+from tvm_pulp.entry_point import emit_for
 from tvm_pulp.errors import UserError, WrongLayer
-from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
@@ -25,9 +24,8 @@ from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.sim.iss.device import IssDevice
-from tvm_pulp.target import Target, resolve_target
+from tvm_pulp.target import Target
 
-FACTS = {"target": "debug", "soc": "siracusa", "inferred_inputs": []}
 # Kernels in tiles with constants in bundles; jobs in tiles with weights in their own memory.
 BUILDS = {
     "cores": ("zoo:dscnn", api.CompileOptions(target="c", soc="siracusa", l1="8k", planner="greedy", debug=True)),
@@ -44,7 +42,7 @@ class Build:
     inputs: list[np.ndarray]
 
     def files(self, plan: Plan) -> dict[str, bytes]:
-        return self.target.emit(lower(plan, [b for b, _ in self.target.engines]), FACTS, self.inputs)
+        return emit_for(self.target, lower(plan, [b for b, _ in self.target.engines]), debug_inputs=self.inputs)
 
     def run(self, files: dict[str, bytes], inputs: list[np.ndarray] | None = None) -> str:
         app = api.App(files)
@@ -64,10 +62,10 @@ class Build:
 def build(request: pytest.FixtureRequest) -> Build:
     """Made anew for every test, since faults are planted into it."""
     model, options = BUILDS[request.param]
-    target, imported = resolve_target(options), api.import_model(model, options)
-    network = build_network(target.prepare(canonicalize(imported)), imported, "net")
-    described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in network.inputs]
-    return Build(target, target.plan(network).plan, prepare_inputs(described, None))
+    compilation = api.Compilation(model, options)
+    inputs = compilation.network.inputs
+    described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in inputs]
+    return Build(compilation.target, compilation.plan, prepare_inputs(described, None))
 
 
 def test_right_programs_pass(build: Build) -> None:

@@ -28,7 +28,7 @@ def test_the_site_builds_without_a_warning(repository: Path, tmp_path: Path) -> 
     pages = {page.stem for page in (repository / "docs").glob("*.md")} - {"index"}
     assert [name for name in sorted(pages) if not (site / name / "index.html").is_file()] == []
     reference = (site / "api" / "index.html").read_text(encoding="utf-8")
-    for name in ("tvm_pulp.api.compile", "tvm_pulp.api.App.run", "tvm_pulp.result.Result.to_html"):
+    for name in ("tvm_pulp.api.compile", "tvm_pulp.app.App.run", "tvm_pulp.result.Result.to_html"):
         assert f'id="{name}"' in reference
 
 

@@ -34,7 +34,7 @@ def drawn(model: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], *optio
 
 def test_a_plan_is_drawn_with_engines_and_cycles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = drawn("zoo:tinyllama", tmp_path, capsys, "--target=uma-neureka")
-    plan = api.plan_model("zoo:tinyllama", CompileOptions(target="uma-neureka")).plan
+    plan = api.Compilation("zoo:tinyllama", CompileOptions(target="uma-neureka")).plan
     assert [n.name for n in model.graph.node] == [p.layer.name for p in plan.layers]
     for node, planned in zip(model.graph.node, plan.layers, strict=True):
         facts = {a.name: helper.get_attribute_value(a) for a in node.attribute}

@@ -15,7 +15,6 @@ drawn a little towards the instructions that an operation needs at least.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,16 +29,14 @@ from tests.golden.deeploy_cases import BIT_EXACT
 from tests.kernels import float_graphs
 from tests.kernels.call import REPOSITORY
 from tests.simulated.golden_cases import DATA, deeploy_cases
-from tvm_pulp.api import App, CompileOptions, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.planning.estimate.estimate_plan import estimate_plan
-from tvm_pulp.planning.lowering.build_network import build_network
+from tvm_pulp.api import App, Compilation, CompileOptions
+from tvm_pulp.planning.estimate import estimate_program
+from tvm_pulp.planning.program.actions import Kernel, actions_of
 from tvm_pulp.planning.tiling.cost.loop_cost import count_layer_operations
 from tvm_pulp.planning.tiling.cost.operation_cycles import FILE, OperationCycles, all_operation_cycles
 from tvm_pulp.planning.tiling.forms import engine_choice
 from tvm_pulp.soc import CostModel, load
 from tvm_pulp.soc.catalog import DEFAULT
-from tvm_pulp.target import resolve_target
 
 TARGET = REPOSITORY / "tvm_pulp/planning/tiling/cost" / FILE
 # What an operation needs at least; how much a deviation from it counts beside the measurements.
@@ -103,18 +100,14 @@ def float_networks(folder: Path) -> Iterator[tuple[str, dict[str, Any], Any]]:
 def samples(soc: str, model: str, options: dict[str, Any], inputs: Any) -> Iterator[Sample]:
     """Layers of one tile."""
     chosen = CompileOptions(target="c", soc=soc, planner="greedy", **options)
-    target, imported = resolve_target(chosen), import_model(model, chosen)
-    network = build_network(target.prepare(canonicalize(imported)), imported, "default")
-    lowered = target.plan(network)
-    plan = lowered.plan
-    facts = {"target": "c", "soc": soc, "inferred_inputs": list(imported.inferred_inputs)}
-    app = App(target.emit(lowered, facts))
-    report, described = app.run(inputs).report, json.loads(app.files["plan.json"])
-    expected, kernels = estimate_plan(described, CostModel(target.soc, target.cores)), [0] * len(plan.layers)
-    for step in described["program"]:
-        for action in step["actions"]:
-            if action["do"] == "kernel":
-                kernels[action["layer"]] += action["cycles"]
+    compilation = Compilation(model, chosen)
+    target, plan = compilation.target, compilation.plan
+    app = App(compilation.entry.emitted)
+    report, program = app.run(inputs).report, compilation.lowered.program
+    costs, kernels = CostModel(target.soc, target.cores), [0] * len(plan.layers)
+    expected = estimate_program(program, len(plan.layers), costs)
+    for kernel in actions_of(program, Kernel):
+        kernels[kernel.layer] += kernel.cycles
     for index, (layer, measured) in enumerate(zip(plan.layers, report["layers"], strict=True)):
         if layer.tiling.form.name != "tiled" or len(layer.recipes) > 1:
             continue

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from tvm_pulp import api, soc
-from tvm_pulp.planning.estimate import estimate_plan
+from tvm_pulp.planning.estimate import estimate_program
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.report.cycle_axis import LEFT, WIDTH, CycleAxis, layer_colour
 from tvm_pulp.report.plan_pictures import write_pictures
@@ -20,12 +20,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
-def plan() -> dict[str, Any]:
-    return describe(api.plan_model("zoo:resnet8", api.CompileOptions(target="uma-neureka", planner="greedy")))
+def plan() -> PlanJson:
+    return describe(api.Compilation("zoo:resnet8", api.CompileOptions(target="uma-neureka", planner="greedy")).lowered)
 
 
 @pytest.fixture(scope="module")
-def folder(plan: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(plan: PlanJson, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("pictures")
     write_pictures(made, plan, CostModel(soc.load("siracusa"), 8))
     return made
@@ -42,8 +42,8 @@ def bars(path: Path) -> list[tuple[float, float, str, str]]:
     return found
 
 
-def test_all_pictures_have_the_same_axis(folder: Path, plan: dict[str, Any]) -> None:
-    total = estimate_plan(plan, CostModel(soc.load("siracusa"), 8)).cycles
+def test_all_pictures_have_the_same_axis(folder: Path, plan: PlanJson) -> None:
+    total = estimate_program(plan.program, len(plan.layers), CostModel(soc.load("siracusa"), 8)).cycles
     for name in ("l1", "l2", "timeline"):
         text = (folder / f"{name}.svg").read_text()
         assert f">{total:,} cycles</text>" in text and "steps</text>" not in text
@@ -66,13 +66,12 @@ def test_a_buffer_lives_while_its_kernel_runs(folder: Path) -> None:
     assert output[2] == kernel[2]
 
 
-def test_every_layer_is_in_the_legend(folder: Path, plan: dict[str, Any]) -> None:
+def test_every_layer_is_in_the_legend(folder: Path, plan: PlanJson) -> None:
     for name in ("l1", "l2", "timeline"):
         text = (folder / f"{name}.svg").read_text()
-        for number, layer in enumerate(plan["layers"]):
+        for number, layer in enumerate(plan.layers):
             assert (
-                f'fill="{layer_colour(number)}" stroke="white" stroke-width="0.3"><title>{layer["name"]}</title>'
-                in text
+                f'fill="{layer_colour(number)}" stroke="white" stroke-width="0.3"><title>{layer.name}</title>' in text
             )
 
 

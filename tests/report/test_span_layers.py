@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.planning.program.actions import Access, Action, Job, Step, Transfer
 from tvm_pulp.report.span_layers import awake_spans, busy_cycles, job_spans, transfer_spans
 from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
 
@@ -29,28 +30,35 @@ def activity(**parts: Any) -> Activity:
     return Activity(boundaries=[100, 150, 200], **{**known, "from_l3": NOTHING, "to_l3": NOTHING, **parts})
 
 
-def plan(*actions: dict[str, Any]) -> dict[str, Any]:
-    return {"program": [{"actions": list(actions)}]}
+def program(*actions: Action) -> list[Step]:
+    return [Step(position=2, waits=(), barrier=False, actions=actions)]
+
+
+def job(layer: int) -> Job:
+    nothing: dict[str, Any] = {"ticket": 0, "queue": 1, "words": 1, "cycles": 1, "reads": (), "writes": ()}
+    return Job(layer=layer, tile=0, engine="engine", descriptor=Access("L1", 0, 4, "bundle", 0), **nothing)
+
+
+def load(layer: int, size: int) -> Transfer:
+    written = (Access("L1", 0, size, "x", 0),)
+    return Transfer(do="load", layer=layer, tile=0, agent=0, ahead=False, reads=(), writes=written)
 
 
 def test_jobs_are_the_plans_in_order() -> None:
     # The first job belongs to an earlier inference; layer 1 has a job that begins before the layer does.
     done = activity(accelerators={"engine": spans((20, 90, 7), (105, 120, 7), (120, 160, 7))})
-    jobs = [{"do": "job", "engine": "engine", "layer": layer} for layer in (0, 1)]
-    (found,) = job_spans(done, plan(*jobs)).values()
+    jobs = [job(0), job(1)]
+    (found,) = job_spans(done, program(*jobs)).values()
     assert [(s.start, s.end, s.layer) for s in found] == [(5, 20, 0), (20, 60, 1)]
-    assert busy_cycles(done, plan(*jobs)) == [15, 40]
+    assert busy_cycles(done, program(*jobs)) == [15, 40]
     # Where the plan says something else, time decides.
-    (found,) = job_spans(done, plan(jobs[0])).values()
+    (found,) = job_spans(done, program(jobs[0])).values()
     assert [s.layer for s in found] == [0, 0]
 
 
 def test_transfers_are_found_by_their_size() -> None:
     done = activity(loads=spans((101, 110, 64), (110, 120, 32), (160, 170, 5)))
-    loads = [
-        {"do": "load", "layer": layer, "reads": [], "writes": [{"bytes": size}]} for layer, size in ((1, 32), (0, 64))
-    ]
-    found = transfer_spans(done, plan(*loads))["load"]
+    found = transfer_spans(done, program(load(1, 32), load(0, 64)))["load"]
     assert [s.layer for s in found] == [0, 1, 1]  # nobody planned 5 bytes: they move while layer 1 runs
 
 
@@ -58,4 +66,4 @@ def test_what_cores_do_is_cut_where_layers_begin() -> None:
     done = activity(cores=[core("core 0", (90, 110), (140, 170)), core("DMA core", (100, 200), computes=False)])
     found = awake_spans(done)["core 0"]
     assert [(s.start, s.end, s.layer) for s in found] == [(0, 10, 0), (40, 50, 0), (50, 70, 1)]
-    assert busy_cycles(done, None) == [20, 20]
+    assert busy_cycles(done, ()) == [20, 20]

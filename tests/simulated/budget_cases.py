@@ -11,12 +11,10 @@ import pytest
 
 from tests.simulated.golden_cases import CONFIGURATIONS, DATA, agrees, deeploy_cases, read_arrays
 from tvm_pulp import soc
-from tvm_pulp.api import CompileOptions, compile_with, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.api import Compilation, CompileOptions, compile_with
+from tvm_pulp.codegen.formats import PlanJson, from_json, to_json
 from tvm_pulp.planning.check.verify_plan import verify_plan
-from tvm_pulp.planning.lowering.build_network import build_network
 from tvm_pulp.planning.tir.describe import describe
-from tvm_pulp.target import resolve_target
 
 BUDGETS = tuple(1024 * size for size in (8, 16, 32, 64, 128, 220))
 SIMULATED_BUDGETS = (BUDGETS[1], BUDGETS[3])
@@ -68,10 +66,9 @@ def options_of(case: str, engine: str, l1: int) -> tuple[Path, CompileOptions]:
 def plan_and_verify(case: str, engine: str, l1: int) -> dict[str, Any]:
     """The plan as it would stand in the archive, found clean by the verifier. No C is emitted."""
     path, options = options_of(case, engine, l1)
-    target, imported = resolve_target(options), import_model(path, options)
-    plan = target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net"))
-    described: dict[str, Any] = json.loads(json.dumps(describe(plan)))
-    assert verify_plan(described, soc.load("siracusa")) == []
+    text = to_json(PlanJson, describe(Compilation(path, options).lowered))
+    assert verify_plan(from_json(PlanJson, text), soc.load("siracusa")) == []
+    described: dict[str, Any] = json.loads(text)
     assert described["l1_peak"] <= l1
     return described
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import tvm_pulp
+from tvm_pulp.codegen.formats import PlanJson, from_json
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.estimate.estimate_plan import estimate_plan
+from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.soc import CostModel, load
 
 
@@ -50,7 +51,9 @@ def test_small_memories(l1: int) -> None:
 def test_the_estimate_is_close() -> None:
     for target in ("c", "uma-neureka"):
         report = check("zoo:resnet8", target=target, soc="siracusa")
-        assert 0.8 < estimate_plan(report["plan"], CostModel(load("siracusa"))).cycles / report["cycles"] < 1.25
+        plan = from_json(PlanJson, json.dumps(report["plan"]))
+        expected = estimate_program(plan.program, len(plan.layers), CostModel(load("siracusa")))
+        assert 0.8 < expected.cycles / report["cycles"] < 1.25
 
 
 def test_constants_beyond_l2_come_from_l3() -> None:

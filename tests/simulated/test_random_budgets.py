@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,8 @@ from hypothesis import strategies as st
 
 from tests.simulated.random_chain import PULP, SUM, RandomChain, random_chain, random_inputs
 from tvm_pulp import soc
+from tvm_pulp.codegen.formats import PlanJson, from_json, to_json
+from tvm_pulp.entry_point import plan_for
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check.verify_plan import verify_plan
 from tvm_pulp.planning.tir.describe import describe
@@ -42,14 +43,14 @@ def check(seed: int, target: Target) -> None:
     chain = random_chain(source)
     inputs = random_inputs(source, chain)
     try:
-        plan = target.plan(chain.network())
+        plan = plan_for(target, chain.network())
     except UserError as error:
         match = re.search(r"layer '\w+' \(\w+\) needs (\d+) bytes of L1 .* \((\d+) missing\): raise", str(error))
         assert match is not None, str(error)
         assert target.l1_limit is not None and int(match[1]) - int(match[2]) == target.l1_limit
         target = replace(target, l1_limit=int(match[1]))
-        plan = target.plan(chain.network())
-    assert verify_plan(json.loads(json.dumps(describe(plan))), SIRACUSA) == []
+        plan = plan_for(target, chain.network())
+    assert verify_plan(from_json(PlanJson, to_json(PlanJson, describe(plan))), SIRACUSA) == []
     (result,) = simulate(target, plan, inputs).outputs
     np.testing.assert_array_equal(result, chain.reference(inputs), err_msg=str(chain))
 
@@ -62,7 +63,7 @@ def test_sums_of_one_and_of_two_tensors() -> None:
     chain.add("add", {**SUM, **PULP}, first, first, *scale)
     inputs = random_inputs(np.random.default_rng(5), chain)
     target = Target(SIRACUSA, (), 8, 8192, {})
-    (result,) = simulate(target, target.plan(chain.network()), inputs).outputs
+    (result,) = simulate(target, plan_for(target, chain.network()), inputs).outputs
     np.testing.assert_array_equal(result, chain.reference(inputs))
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.simulated.random_graph import RandomGraph, random_graph
 from tests.simulated.two_engines import BOTH, target_with_both
+from tvm_pulp.entry_point import plan_for
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.qnn.network import Network
@@ -37,7 +38,7 @@ def planned(target: Target, graph: RandomGraph) -> tuple[Target, Network, Plan]:
     while True:
         network = graph.network()
         try:
-            return target, network, target.plan(network)
+            return target, network, plan_for(target, network)
         except UserError as error:
             pin = re.match(r"--pin (\S+)=\w+: \w+ cannot run this", str(error))
             room = re.search(r"needs (\d+) bytes of L1 .* \(\d+ missing\): raise", str(error))

@@ -12,16 +12,13 @@ import pytest
 import tvm_pulp
 from tests.simulated.simulated_run import SimulatedRun, simulate
 from tests.simulated.two_engines import BOTH, ENGINE, dotter, target_with_both
-from tvm_pulp.api import CompileOptions, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.planning.lowering import build_network
+from tvm_pulp.compilation import Compilation
+from tvm_pulp.entry_point import plan_for
+from tvm_pulp.planning.program.actions import Job, actions_of
 from tvm_pulp.planning.tir import insert_barriers
-from tvm_pulp.planning.tir import statements as tir
-from tvm_pulp.planning.tir.statements import integer, statement_name
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc import CostModel
 from tvm_pulp.target import Target
-from tvm_pulp.uma.recipe import Job
 
 MODEL = "zoo:autoencoder"
 TARGET = f"uma-{ENGINE},uma-neureka"
@@ -62,20 +59,14 @@ def test_more_jobs_in_a_row_than_tickets() -> None:
 
 
 def autoencoder() -> Network:
-    options = CompileOptions()
-    imported = import_model(MODEL, options)
-    return build_network(canonicalize(imported), imported, "net")
+    return Compilation(MODEL).network
 
 
 def tickets(target: Target, network: Network) -> dict[str, set[int]]:
     """Tickets that each engine's jobs have in the plan."""
-    lowered = target.plan(network)
     found: dict[str, set[int]] = {}
-    for made in lowered.function.body.seq:
-        if statement_name(made) == tir.SUBMIT:
-            step = lowered.plan.schedule.slots[integer(made, 1)].step
-            assert isinstance(step, Job)
-            found.setdefault(step.engine, set()).add(integer(made, 3))
+    for job in actions_of(plan_for(target, network).program, Job):
+        found.setdefault(job.engine, set()).add(job.ticket)
     return found
 
 

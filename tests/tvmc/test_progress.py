@@ -19,7 +19,7 @@ class Terminal(io.StringIO):
 
 
 def plan_something() -> None:
-    api.plan_model("zoo:autoencoder", api.CompileOptions(target="c", soc="siracusa", planner="greedy"))
+    assert api.Compilation("zoo:autoencoder", api.CompileOptions(target="c", soc="siracusa", planner="greedy")).plan
 
 
 def test_every_plan_is_shown_to_who_watches() -> None:

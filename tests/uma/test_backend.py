@@ -11,11 +11,10 @@ import pytest
 
 import tvm_pulp
 from tvm_pulp import soc as socs
-from tvm_pulp.api import CompileOptions, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.api import Compilation, CompileOptions
+from tvm_pulp.entry_point import ClusterEntryPoint
 from tvm_pulp.errors import UserError
 from tvm_pulp.explain.explain_plan import explain_plan
-from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.target import Target, resolve_target
 from tvm_pulp.uma import registry
 from tvm_pulp.uma.backend import UMABackend
@@ -96,15 +95,14 @@ def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None
     exec(code, names)
     backend = names["MyBackend"]()
     assert backend.options({"lanes": "8"}) == {"lanes": 8}
-    module = canonicalize(import_model("zoo:autoencoder", CompileOptions()))
-    partitioned = backend.partition(module)
+    compilation = Compilation("zoo:autoencoder")
+    partitioned = backend.partition(compilation.canonical)
     composites = [f.attrs["Composite"] for gv, f in partitioned.functions.items() if gv.name_hint != "main"]
     assert composites == ["my.dense"] * 8
-    imported = import_model("zoo:autoencoder", CompileOptions())
     soc = socs.load("siracusa")
     target = Target(soc, ((backend, backend.options({})),), soc.cluster.cores, None, {})
-    lowered = target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net"))
-    explain_plan(lowered.plan, sys.stdout)
+    entry = ClusterEntryPoint(target, "net", compilation.imported, compilation.canonical)
+    explain_plan(entry.lowered.plan, sys.stdout)
     text = capsys.readouterr().out
     assert text.count("not my: the forms are still to be written") == 8
     assert text.count("not my: it has less than 5,000 MAC") == 2

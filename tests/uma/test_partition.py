@@ -10,9 +10,8 @@ from tvm import relax
 from tests.golden.deeploy_cases import read_case
 from tests.uma import small_graphs as graphs
 from tests.uma.test_annotate import chain
-from tvm_pulp.api import CompileOptions, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.planning.lowering import build_network, rebuild_network, same_network
+from tvm_pulp.compilation import Compilation
+from tvm_pulp.planning.lowering import rebuild_network, same_network
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.uma.annotate import annotate
 from tvm_pulp.uma.partition import partition
@@ -35,8 +34,7 @@ def module_of(network: Network) -> Any:
 
 
 def network_of(model: Any) -> Network:
-    imported = import_model(model, CompileOptions())
-    return build_network(canonicalize(imported), imported, "net")
+    return Compilation(model).network
 
 
 def check(network: Network) -> None:
@@ -103,7 +101,7 @@ def test_changed_networks_are_told_apart() -> None:
 
 
 def test_a_backend_alone_takes_all_it_could() -> None:
-    module = canonicalize(import_model("zoo:autoencoder", CompileOptions()))
+    module = Compilation("zoo:autoencoder").canonical
     partitioned = NeurekaBackend().partition(module)
     relax.analysis.well_formed(partitioned)
     composites = [f.attrs["Composite"] for gv, f in partitioned.functions.items() if gv.name_hint != "main"]

@@ -34,8 +34,6 @@ class _End:
 
 def integer_ends(imported: Imported, dtype: str) -> Imported:
     """The network without the quantization of its float inputs and the dequantization of its float outputs."""
-    if dtype not in TYPES:
-        raise UserError(f"--io '{dtype}' is unknown: choose {' or '.join(TYPES)}")
     main = MainFunction(imported.module)
     ends = _ends(imported, main)
     if not ends:

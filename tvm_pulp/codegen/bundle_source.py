@@ -14,11 +14,10 @@ from tvm_pulp.codegen.table_addresses import TableAddresses, piece_member
 from tvm_pulp.codegen.weights import section
 from tvm_pulp.planning.tiling.schedule.constant_bundles import RECORD_WORDS
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle, Slot
-from tvm_pulp.planning.tir.statements import integer
-from tvm_pulp.planning.tir.tables import Tables
+from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.backend import Codegen
-from tvm_pulp.uma.recipe import Call, Changes, Job, Kernel, Pointer
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Pointer
 
 _WIDTH = 118
 
@@ -43,18 +42,17 @@ class BundleSource:
 
     def __init__(
         self,
-        tables: Tables,
+        lowered: LoweredPlan,
         addresses: TableAddresses,
         engines: Mapping[str, Codegen],
-        changed: Mapping[int, Changes],
     ) -> None:
-        self._tables, self._plan, self._addresses, self._engines = tables, tables.plan, addresses, engines
-        self._changed = changed
+        self._plan, self._slots, self._changed = lowered.plan, lowered.plan.schedule.slots, lowered.changed
+        self._addresses, self._engines = addresses, engines
         self._constants: list[str] = []
 
     def member(self, slot: int) -> str:
         """Name of the member that holds what a step's kernel or job is told."""
-        step = self._tables.slots[slot].step
+        step = self._slots[slot].step
         role = "operands" if isinstance(step, Kernel) else "arguments" if isinstance(step, Call) else "job"
         return f"{role}_{slot}"
 
@@ -106,7 +104,7 @@ class BundleSource:
             members += [self._commands(*entry) for entry in record.lists()]
         fill(bundle.record_bytes)
         for slot in bundle.descriptors:
-            members.append(self._descriptor(self._tables.slots[slot]))
+            members.append(self._descriptor(self._slots[slot]))
         for number, piece in enumerate(bundle.pieces):
             fill(piece.offset)
             members.append(self._piece(bundle, number, piece.tensor, piece.box))
@@ -115,8 +113,8 @@ class BundleSource:
     def _record(self, record: Record, after: Record | None, function: str) -> Member:
         page = self._addresses.page(record.page)
         lines = [f"  /* Step {record.number}: {safe(self._about(record), 300)} */", f"  .{record.name} = {{"]
-        if function:
-            lines.append(f"    KERNEL({function}, {page}, {self.member(integer(record.call, 1))}),")
+        if record.call is not None:
+            lines.append(f"    KERNEL({function}, {page}, {self.member(record.call.slot)}),")
         if record.commands:
             lists = " | ".join(f"COMMANDS({page}, {record.number}, {agent})" for _, agent, _ in record.lists())
             lines.append(f"    .commands = {lists},")
@@ -141,11 +139,11 @@ class BundleSource:
     def _about(self, record: Record) -> str:
         """Which part of which layer a step computes."""
         slot, part = divmod(record.position, 3)
-        if slot >= len(self._tables.slots):
+        if slot >= len(self._slots):
             return "the end"
         if part != 2:
             return "transfers that nothing overlaps"
-        found = self._tables.slots[slot]
+        found = self._slots[slot]
         layer = self._plan.layers[found.layer]
         text = f"{layer.layer.operator} {layer.layer.name}, {layer.engine}, {layer.tiling.form.name}"
         return text + (f", tile {found.tile + 1} of {len(layer.recipes)}" if len(layer.recipes) > 1 else "")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from tvm_pulp.codegen.bundle_source import BundleSource
 from tvm_pulp.codegen.comment import nodes_of, safe
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.run_function import members, signature
 from tvm_pulp.codegen.state_source import StateRows, fetched_inputs, state_declarations
-from tvm_pulp.codegen.step_table import Record, TableBuilder
+from tvm_pulp.codegen.step_table import Record, TableBuilder, bundle_part
 from tvm_pulp.codegen.table_addresses import TableAddresses
+from tvm_pulp.planning.program.actions import Begin, WaitForL3, WaitForTransfers
 from tvm_pulp.planning.tiling.schedule.schedule import Slot
-from tvm_pulp.planning.tir import statements as tir
-from tvm_pulp.planning.tir.changed_registers import changed_registers
-from tvm_pulp.planning.tir.statements import integer, statement_name
-from tvm_pulp.planning.tir.tables import Tables
+from tvm_pulp.planning.tir.lower import LoweredPlan
+from tvm_pulp.planning.tir.statements import FetchBytes, MoveBytes, SubmitJob
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.recipe import Call, Job, Kernel
@@ -25,8 +23,9 @@ from tvm_pulp.uma.recipe import Call, Job, Kernel
 class ClusterSource:
     """Prints `<name>_run.c`."""
 
-    def __init__(self, tables: Tables, function: Any, kernels: Kernels, engines: Mapping[str, Codegen]) -> None:
-        self._tables, self._plan, self._engines, self._main = tables, tables.plan, engines, function
+    def __init__(self, lowered: LoweredPlan, kernels: Kernels, engines: Mapping[str, Codegen]) -> None:
+        tables = lowered.tables
+        self._lowered, self._tables, self._plan, self._engines = lowered, tables, lowered.plan, engines
         self._name = self._plan.network.name
         self._thunks: dict[str, list[str]] = {}
         self._kernels = {
@@ -52,30 +51,29 @@ class ClusterSource:
         known = (t for t in used if t not in self._plan.arena.offsets)
         self._bases = {t: i for i, t in enumerate((*known, *fetched_inputs(self._plan)))}
         self._addresses = TableAddresses(tables, self._bases)
-        self._changed = changed_registers(function, tables)
-        self._bundles = BundleSource(tables, self._addresses, engines, self._changed)
+        self._bundles = BundleSource(lowered, self._addresses, engines)
         taken = {ticket for tickets in self._tickets().values() for ticket in tickets}
-        self._rows = StateRows(self._addresses, function, taken)
-        builder = TableBuilder(tables, self._addresses, self._rows, self._submit, self._bundles.member)
-        self._table = builder.build(function)
+        self._rows = StateRows(self._addresses, lowered.statements, taken)
+        builder = TableBuilder(lowered, self._addresses, self._rows, self._submit, self._bundles.member)
+        self._table = builder.build()
 
     @property
     def bases(self) -> Mapping[Tensor, int]:
         """Numbers of the pointers that only the caller knows, by what they point to."""
         return self._bases
 
-    def _submit(self, made: Any) -> str:
-        slot = integer(made, 1)
+    def _submit(self, slot: int) -> str:
+        """The driver's function that starts the job of a slot."""
         step = self._tables.slots[slot].step
         assert isinstance(step, Job)
         codegen = self._engines[step.engine]
-        return codegen.submit_changed if slot in self._changed else codegen.submit
+        return codegen.submit_changed if slot in self._lowered.changed else codegen.submit
 
     def _function(self, record: Record) -> str:
         """Function of a record's call; empty where it has none."""
         if record.call is None:
             return ""
-        slot = self._tables.slots[integer(record.call, 1)]
+        slot = self._tables.slots[record.call.slot]
         return slot.step.function if isinstance(slot.step, Call) else self._thunk(slot)
 
     def _thunk(self, slot: Slot) -> str:
@@ -170,11 +168,9 @@ class ClusterSource:
     def _tickets(self) -> dict[str, list[int]]:
         """Tickets that jobs of each engine have."""
         found: dict[str, set[int]] = {}
-        for made in self._main.body.seq:
-            if statement_name(made) == tir.SUBMIT:
-                step = self._tables.slots[integer(made, 1)].step
-                assert isinstance(step, Job)
-                found.setdefault(step.engine, set()).add(integer(made, 3))
+        for made in self._lowered.statements:
+            if isinstance(made, SubmitJob):
+                found.setdefault(made.engine, set()).add(made.ticket)
         return {engine: sorted(tickets) for engine, tickets in found.items()}
 
     def _entry(self) -> list[str]:
@@ -206,31 +202,31 @@ class ClusterSource:
         """What the first step needs: its records, constants and inputs."""
         lines = []
         for made in self._table.boot:
-            name = statement_name(made)
-            if name == tir.FETCH:
-                place = f"POINTER({self._addresses.fetched(made)})"
-                lines.append(f"tvm_pulp_l3_load({place}, {integer(made, 2)}u, {integer(made, 3)}u);")
-            elif name == tir.FETCH_ROWS:
+            if isinstance(made, FetchBytes) and made.state:
                 lines.append(f"(void)load_rows(&{self._rows.symbol(made)});")
-            elif name == tir.WAIT_L3:
+            elif isinstance(made, FetchBytes):
+                place = f"POINTER({self._addresses.fetched(made)})"
+                lines.append(f"tvm_pulp_l3_load({place}, {made.offset}u, {made.writes[0].bytes}u);")
+            elif isinstance(made, WaitForL3):
                 lines.append("tvm_pulp_l3_wait();")
-            elif name == tir.BEGIN:
+            elif isinstance(made, Begin):
                 lines.append("const uint32_t group = tvm_pulp_dma_begin();")
-            elif name == tir.WAIT_DMA:
+            elif isinstance(made, WaitForTransfers):
                 lines.append("tvm_pulp_dma_wait(group);")
-            elif name.startswith("dma_"):
-                lines.append(self._first_transfer(name, made))
+            elif isinstance(made, MoveBytes):
+                lines.append(self._first_transfer(made))
         return lines
 
-    def _first_transfer(self, name: str, made: Any) -> str:
-        move, arguments = self._tables.moves[integer(made, 2)], made.value.args[4:]
-        local = f"POINTER({self._addresses.local(move, arguments[0])})"
+    def _first_transfer(self, made: MoveBytes) -> str:
+        move, sizes = self._tables.moves[made.move], [made.inside.bytes]
+        local = f"POINTER({self._addresses.local(move, made.local)})"
         about = f" /* {safe(self._addresses.about(move))} */"
-        if name == tir.BUNDLE:
-            number, offset, size = (int(a.value) for a in arguments[1:])
-            source = f"(const uint8_t *)&bundle_{number} + {offset}" if offset else f"&bundle_{number}"
-            return f"tvm_pulp_dma_load({local}, {source}, {size});{about}"
-        place, *sizes = arguments[1:]
-        base, outside = self._addresses.base(place), self._addresses.outside(move, place)
+        if made.external is None:
+            return f"tvm_pulp_dma_load({local}, {bundle_part(made)}, {sizes[0]});{about}"
+        base, outside = self._addresses.base(made.external), self._addresses.outside(move, made.external)
         source = f"POINTER(bases[{base}] + {outside})" if base else f"POINTER({outside})"
-        return f"tvm_pulp_{name}({local}, {source}, {', '.join(str(int(s.value)) for s in sizes)});{about}"
+        lines = made.outside
+        if lines is not None and lines.line is not None and lines.stride is not None:
+            sizes += [lines.line, lines.stride]
+        function = f"tvm_pulp_dma_{made.do}{'_2d' if len(sizes) > 1 else ''}"
+        return f"{function}({local}, {source}, {', '.join(map(str, sizes))});{about}"

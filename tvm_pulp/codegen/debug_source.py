@@ -12,7 +12,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.schedule import Slot
+from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.box import Box
@@ -64,9 +64,9 @@ def checksum(data: bytes) -> int:
     return int((values * weights).sum(dtype=np.uint32))
 
 
-def debug_checks(plan: Plan, function: Any, bases: Mapping[Tensor, int], inputs: Sequence[np.ndarray]) -> list[Check]:
-    """All checks in order; `function` is the synchronised main."""
-    positions = step_positions(function)
+def debug_checks(lowered: LoweredPlan, bases: Mapping[Tensor, int], inputs: Sequence[np.ndarray]) -> list[Check]:
+    """All checks in order."""
+    plan, positions = lowered.plan, step_positions(lowered.program)
     inexact = [
         layer.layer.name
         for layer in plan.layers

@@ -48,23 +48,22 @@ def emit(network: Network, facts: dict[str, Any], keep_layers: bool = False) -> 
     kernels = Kernels(network.name, shared_loops=False)
     names = {layer: kernels.add(whole_kernel(layer), layer.name).name for layer in network.layers}
     main = build_main(network, arena, names)
-    name = network.name
+    name, constants = network.name, {t: t.level for t in network.constants()}
     texts = {
         f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(kernels),
-        f"{SOURCES}/{name}_weights.c": weights.source_file(name, network.constants()),
+        f"{SOURCES}/{name}_weights.c": weights.source_file(name, constants),
         f"{SOURCES}/{name}_run.c": run_function.source_file(network, arena, main),
         f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
-        f"{HEADERS}/{name}_weights.h": weights.header_file(name, network.constants()),
+        f"{HEADERS}/{name}_weights.h": weights.header_file(name, constants),
         f"{HEADERS}/tvmgen_{name}.h": interface_header(network, arena),
         "src/main.tir.txt": main.function.script(),
         **runtime_files(bool(kernels.math_used)),
     }
     files = {path: text.encode() for path, text in texts.items()}
-    constants = {t.name: t.data for t in network.constants() if t.data is not None}
     if keep_layers:
         files[f"{SOURCES}/{name}_run.c"] += run_function.kept_layers(name, arena).encode()
         files[layer_captures.FILE] = layer_captures.to_file(layer_captures.host_captures(network, arena))
-    files[f"parameters/{name}.npz"] = mlf.parameters_file(constants)
+    files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
     files["metadata.json"] = (json.dumps(metadata(network, arena, facts), indent=2) + "\n").encode()
     return Emitted(files, kernels, arena, main)
 

@@ -43,11 +43,10 @@ def emit_cluster(
         codegen = backends[engine].codegen if engine in backends else None
         if codegen is not None:
             engines[engine] = codegen
-    tables, function = lowered.tables, lowered.function
     kernels = Kernels(name, shared_loops=True)
-    source = ClusterSource(tables, function, kernels, engines)
+    source = ClusterSource(lowered, kernels, engines)
     constants = plan.constants()
-    named = named_constants(tables, constants)
+    named = named_constants(lowered.tables, constants)
     cluster = Cluster(
         platform.soc.name,
         facts["cores"],
@@ -68,7 +67,7 @@ def emit_cluster(
         f"{HEADERS}/tvmgen_{name}.h": interface_header(
             network, plan.arena, cluster, state_interface(network, platform.soc.memory.l3.size)
         ),
-        "src/main.tir.txt": function.script(),
+        "src/main.tir.txt": lowered.function.script(),
         **runtime_files(bool(kernels.math_used), ("steps.h",)),
         **{f"{RUNTIME}/{path}": text for path, text in platform.hal_files().items()},
     }
@@ -76,13 +75,13 @@ def emit_cluster(
         texts |= {f"{RUNTIME}/engine/{path.name}": path.read_text() for path in codegen.files}
     captures: list[layer_captures.Capture] | None = None
     if keep_layers:
-        positions = layer_captures.step_positions(function)
+        positions = layer_captures.step_positions(lowered.program)
         captures = layer_captures.cluster_captures(plan, positions)
         texts |= {f"{SOURCES}/{name}_layers.c": layer_captures.source_file(name, captures, len(positions))}
         shown = layer_captures.runtime_files(platform.soc.software.hal)
         texts |= {f"{RUNTIME}/{path}": text for path, text in shown.items()}
     if debug_inputs is not None or keep_layers:
-        checks = [] if debug_inputs is None else debug_checks(plan, function, source.bases, debug_inputs)
+        checks = [] if debug_inputs is None else debug_checks(lowered, source.bases, debug_inputs)
         executor = f"{RUNTIME}/{platform.executor}"
         texts |= {
             f"{SOURCES}/{name}_debug.c": debug_source.source_file(name, checks, list(engines.values()), keep_layers)
@@ -90,7 +89,7 @@ def emit_cluster(
         texts |= {f"{RUNTIME}/{path}": text for path, text in debug_source.runtime_files().items()}
         texts[executor] = debug_source.watched_executor(texts[executor])
         facts = {**facts, "debug": {"checks": len(checks)}} if debug_inputs is not None else facts
-    called = [slot.step.function for slot in tables.slots if isinstance(slot.step, Call)]
+    called = [slot.step.function for slot in plan.schedule.slots if isinstance(slot.step, Call)]
     kernel_texts = platform.kernel_files(called)
     texts |= {f"{RUNTIME}/{path}": text for path, text in kernel_texts.items()}
     first = [f"{RUNTIME}/{platform.executor}", f"{SOURCES}/{name}_kernels.c"]
@@ -100,7 +99,6 @@ def emit_cluster(
     if captures is not None:
         files[layer_captures.FILE] = layer_captures.to_file(captures)
     files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
-    described = describe(lowered)
     l3 = plan.l3_offsets()
     if l3:
         blob = bytearray(max(offset + t.spec.bytes for t, offset in l3.items()))
@@ -108,26 +106,26 @@ def emit_cluster(
             assert tensor.data is not None
             blob[offset : offset + tensor.spec.bytes] = tensor.data.tobytes()
         files["parameters/l3.bin"] = bytes(blob)
-    files["plan.json"] = to_json(PlanJson, described).encode()
+    files["plan.json"] = to_json(PlanJson, describe(lowered)).encode()
     record = metadata(network, plan.arena, {**facts, "defines": defines, "code_order": code_order})
     _complete(record, plan, platform)
     files["metadata.json"] = (json.dumps(record, indent=2) + "\n").encode()
     return files
 
 
-def named_constants(tables: Tables, constants: list[Tensor]) -> list[Tensor]:
-    """Constants that code refers to by name; the others exist only inside bundles."""
+def named_constants(tables: Tables, constants: Mapping[Tensor, str]) -> dict[Tensor, str]:
+    """Constants that code refers to by name, with their levels; the others exist only inside bundles."""
     used = {t for t in tables.pointers.values() if t.kind == "constant"}
     for slot in tables.slots:
         used |= {o.storage for o in operands_of(slot.step) if isinstance(o, Tensor)}
-    return [t for t in constants if t in used]
+    return {tensor: level for tensor, level in constants.items() if tensor in used}
 
 
 def _memory_bytes(plan: Plan, platform: Platform) -> dict[str, int]:
     """What the network takes of every level."""
     sizes = dict.fromkeys(("l2", *platform.constant_levels()), 0)
-    for tensor in plan.constants():
-        sizes[tensor.level] += tensor.spec.bytes
+    for tensor, level in plan.constants().items():
+        sizes[level] += tensor.spec.bytes
     for bundle in plan.schedule.bundles:
         moved = bundle.bytes if bundle.level != "l2" else 0
         sizes["l2"], sizes[bundle.level] = sizes["l2"] - moved, sizes[bundle.level] + moved

@@ -18,10 +18,10 @@ import numpy as np
 
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Slot
-from tvm_pulp.planning.tir.statements import STEP, integer, statement_name
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.uma.recipe import Store
 
@@ -48,10 +48,9 @@ class Capture:
         return int(np.prod(self.size, dtype=np.int64)) * np.dtype(self.dtype).itemsize
 
 
-def step_positions(function: Any) -> list[int]:
-    """Positions of the program's steps; `function` is the synchronised main."""
-    steps = [integer(made, 0) for made in function.body.seq if statement_name(made) == STEP]
-    return [position for position in steps if position != BOOT]
+def step_positions(program: Sequence[Step]) -> list[int]:
+    """Positions of the program's steps that have a record."""
+    return [step.position for step in program if step.position is not None and step.position != BOOT]
 
 
 def cluster_captures(plan: Plan, positions: Sequence[int]) -> list[Capture]:

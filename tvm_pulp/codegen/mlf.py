@@ -76,12 +76,12 @@ def metadata(files: dict[str, bytes]) -> dict[str, Any]:
     return decoded
 
 
-def read_plan(files: dict[str, bytes]) -> dict[str, Any] | None:
+def read_plan(files: dict[str, bytes]) -> PlanJson | None:
     """The plan that an archive carries, checked; None where there is none."""
     if "plan.json" not in files:
         return None
     try:
-        plan: dict[str, Any] = from_json(PlanJson, files["plan.json"])
+        plan: PlanJson = from_json(PlanJson, files["plan.json"])
     except ValueError as error:
         raise UserError(f"the archive's plan.json is damaged ({error}): recompile") from None
     return plan

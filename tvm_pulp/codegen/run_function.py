@@ -9,7 +9,7 @@ from tvm_pulp.codegen.c_expression import C_TYPES, c_type
 from tvm_pulp.codegen.c_statement import Statements
 from tvm_pulp.codegen.comment import nodes_of, safe
 from tvm_pulp.planning.tiling.place.arena import Arena
-from tvm_pulp.planning.tir.aot_main import LAYER, AotMain
+from tvm_pulp.planning.tir.aot_main import AotMain, begun_layer
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 
 # What the run function itself calls by name.
@@ -107,8 +107,9 @@ class _MainStatements(Statements):
     def _evaluate(self, s: Any) -> None:
         if type(s.value).__name__ == "IntImm":
             return
-        if str(s.value.args[0].value) == LAYER:
-            self._layer(self._network.layers[int(s.value.args[1].value)])
+        index = begun_layer(s)
+        if index is not None:
+            self._layer(self._network.layers[index])
             return
         self.line(f"{self.expressions.text(s.value)};")
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Sequence
 
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.c_identifier import c_identifier
 from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tir import statements as tir
 from tvm_pulp.planning.tir.insert_barriers import TICKETS
-from tvm_pulp.planning.tir.statements import integer, statement_name
+from tvm_pulp.planning.tir.statements import FetchBytes, Statement
 from tvm_pulp.qnn.network import Network, State, Tensor
 
 
@@ -84,17 +82,17 @@ class StateRows:
     It is called as an engine's driver is, with a ticket that no job has.
     """
 
-    def __init__(self, addresses: TableAddresses, function: Any, taken: Collection[int]) -> None:
+    def __init__(self, addresses: TableAddresses, statements: Sequence[Statement], taken: Collection[int]) -> None:
         self._addresses = addresses
-        self._made = [s for s in function.body.seq if statement_name(s) == tir.FETCH_ROWS]
+        self._made = [s for s in statements if isinstance(s, FetchBytes) and s.state]
         free = [ticket for ticket in range(TICKETS) if ticket not in taken]
         if self._made and not free:
             raise RuntimeError("jobs have all tickets, and rows of a cache come from L3")
         self.ticket = free[-1] if free else 0
 
-    def symbol(self, made: Any) -> str:
-        """What `load_rows` is told."""
-        return f"rows_of_{c_identifier(str(made.value.args[3].value))}"
+    def symbol(self, made: FetchBytes) -> str:
+        """The structure that `load_rows` is told."""
+        return f"rows_of_{c_identifier(made.state)}"
 
     def definitions(self) -> list[str]:
         if not self._made:
@@ -103,13 +101,13 @@ class StateRows:
         lines += ["struct rows_in_l3 {", "  uint32_t to, base, bytes;", "  int32_t counter;", "};"]
         known: set[str] = set()
         for made in self._made:
-            symbol, name, counter = self.symbol(made), str(made.value.args[3].value), str(made.value.args[5].value)
+            symbol = self.symbol(made)
             if symbol in known:
                 continue
             known.add(symbol)
-            size = integer(made, 5) if counter else integer(made, 3)
-            base = f"BASE_{c_identifier(name)}"
-            told = f"BASE_{c_identifier(counter)}" if counter else "-1"
+            size = made.row if made.counter else made.writes[0].bytes
+            base = f"BASE_{c_identifier(made.state)}"
+            told = f"BASE_{c_identifier(made.counter)}" if made.counter else "-1"
             to = self._addresses.fetched(made)
             lines.append(f"static const struct rows_in_l3 {symbol} = {{{to}, {base}, {size}u, {told}}};")
         return [

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.state_source import StateRows
 from tvm_pulp.codegen.table_addresses import TableAddresses
+from tvm_pulp.planning.program.actions import Begin, WaitForJob, WaitForL3, WaitForTransfers
 from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS, RECORD_WORDS
 from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle
 from tvm_pulp.planning.tiling.schedule.step_records import page_at
-from tvm_pulp.planning.tir import statements as tir
-from tvm_pulp.planning.tir.statements import integer, statement_name
-from tvm_pulp.planning.tir.tables import Tables
+from tvm_pulp.planning.tir.lower import LoweredPlan
+from tvm_pulp.planning.tir.statements import (
+    Barrier,
+    BeginLayer,
+    BeginStep,
+    CallKernel,
+    FetchBytes,
+    MoveBytes,
+    Statement,
+    SubmitJob,
+)
 
 # Words from a record to commands that its byte can tell.
 _FURTHEST_COMMANDS = 255
@@ -41,7 +49,7 @@ class Record:
     position: int
     page: Bundle
     commands: dict[int, list[Command]] = field(default_factory=dict)
-    call: Any = None  # statement `call`
+    call: CallKernel | None = None
     waits: dict[int, int] = field(default_factory=dict)
     wait_l3: bool = False
     tickets: list[int] = field(default_factory=list)
@@ -74,89 +82,91 @@ class Record:
 class StepTable:
     """All records in order, and the statements of the entry function."""
 
-    boot: list[Any]
+    boot: list[Statement]
     records: list[Record]
 
 
 class TableBuilder:
-    """Turns statements into records. `submit(statement)` names the driver's function, `member(slot)` its structure."""
+    """Turns statements into records. `submit(slot)` names the driver's function, `member(slot)` its structure."""
 
     def __init__(
         self,
-        tables: Tables,
+        lowered: LoweredPlan,
         addresses: TableAddresses,
         rows: StateRows,
-        submit: Callable[[Any], str],
+        submit: Callable[[int], str],
         member: Callable[[int], str],
     ) -> None:
-        self._tables, self._addresses, self._rows, self._submit, self._member = tables, addresses, rows, submit, member
+        self._lowered, self._addresses, self._rows, self._submit, self._member = (
+            lowered,
+            addresses,
+            rows,
+            submit,
+            member,
+        )
 
-    def build(self, function: Any) -> StepTable:
+    def build(self) -> StepTable:
         table = StepTable([], [])
-        pages = dict(enumerate(self._tables.plan.schedule.pages))
+        pages = self._lowered.plan.schedule.pages
         if not pages:
             return table
-        for made in function.body.seq:
-            name = statement_name(made)
-            if name == tir.STEP:
-                position = integer(made, 0)
-                if position != BOOT:
-                    table.records.append(Record(len(table.records), position, page_at(position, pages)))
+        for made in self._lowered.statements:
+            if isinstance(made, BeginStep):
+                if made.position != BOOT:
+                    table.records.append(Record(len(table.records), made.position, page_at(made.position, pages)))
             elif not table.records:
                 table.boot.append(made)
             else:
-                self._add(table.records[-1], name, made)
+                self._add(table.records[-1], made)
         return table
 
-    def _add(self, record: Record, name: str, made: Any) -> None:
-        if name == tir.BARRIER:
-            record.barrier = True
-        elif name == tir.WAIT_DMA:
-            agent, group = integer(made, 0), integer(made, 1)
-            record.waits[agent] = record.waits.get(agent, 0) | 1 << group
-        elif name == tir.WAIT_JOB:
-            record.tickets.append(integer(made, 0))
-        elif name == tir.WAIT_L3:
-            record.wait_l3 = True
-        elif name == tir.LAYER:
-            record.mark = integer(made, 1)
-        elif name == tir.CALL:
-            record.call = made
-        elif name == tir.FETCH:
-            place, offset, size = self._addresses.fetched(made), integer(made, 2), integer(made, 3)
-            self._issue(record, 0, Command(f"L3_LOAD({size}u, {place}, {offset}u)", 4))
-        elif name == tir.FETCH_ROWS:
-            rows = self._rows.symbol(made)
-            self._issue(record, 0, Command(f"L3_LOAD_ROWS({self._rows.ticket}, load_rows, {rows})", 3))
-        elif name == tir.BEGIN:
-            self._issue(record, integer(made, 0), Command(f"TRANSFERS({integer(made, 1)})", 1))
-        elif name == tir.SUBMIT:
-            slot = integer(made, 1)
-            page = self._tables.plan.schedule.pages[slot]
-            arguments = f"{integer(made, 3)}, {self._submit(made)}, {page.name}, {self._member(slot)}"
-            self._issue(record, 0, Command(f"SUBMIT({arguments})", 3))
-        elif name.startswith("dma_"):
-            self._issue(record, integer(made, 0), self._transfer(name, made))
+    def _add(self, record: Record, made: Statement) -> None:
+        match made:
+            case Barrier():
+                record.barrier = True
+            case WaitForTransfers():
+                record.waits[made.agent] = record.waits.get(made.agent, 0) | 1 << made.group
+            case WaitForJob():
+                record.tickets.append(made.ticket)
+            case WaitForL3():
+                record.wait_l3 = True
+            case BeginLayer():
+                record.mark = made.index
+            case CallKernel():
+                record.call = made
+            case FetchBytes() if made.state:
+                rows = self._rows.symbol(made)
+                self._issue(record, 0, Command(f"L3_LOAD_ROWS({self._rows.ticket}, load_rows, {rows})", 3))
+            case FetchBytes():
+                place, size = self._addresses.fetched(made), made.writes[0].bytes
+                self._issue(record, 0, Command(f"L3_LOAD({size}u, {place}, {made.offset}u)", 4))
+            case Begin():
+                self._issue(record, made.agent, Command(f"TRANSFERS({made.group})", 1))
+            case SubmitJob():
+                page = self._lowered.plan.schedule.pages[made.slot]
+                told = f"{made.ticket}, {self._submit(made.slot)}, {page.name}, {self._member(made.slot)}"
+                self._issue(record, 0, Command(f"SUBMIT({told})", 3))
+            case MoveBytes():
+                self._issue(record, made.agent, self._transfer(made))
 
     def _issue(self, record: Record, agent: int, command: Command) -> None:
         record.commands.setdefault(agent, []).append(command)
 
-    def _transfer(self, name: str, made: Any) -> Command:
-        """A command of the DMA: `local` is its side in L1."""
-        move, arguments = self._tables.moves[integer(made, 2)], made.value.args[4:]
-        about = self._addresses.about(move)
-        if name == tir.BUNDLE:
-            local, number, offset, size = arguments
-            source = f"&bundle_{int(number.value)}"
-            if int(offset.value):
-                source = f"(const uint8_t *){source} + {int(offset.value)}"
-            return Command(f"DMA_LOAD({int(size.value)}u, {self._addresses.local(move, local)}, {source})", 3, about)
-        target, source, size, *lines = arguments
-        outward = name.startswith(tir.STORE)
-        local, place = (source, target) if outward else (target, source)
-        base = self._addresses.base(place)
-        macro = f"DMA_{'STORE' if outward else 'LOAD'}{'_LINES' if lines else ''}{'_OF' if base else ''}"
-        outside = self._addresses.outside(move, place)
-        values = [f"{int(size.value)}u", self._addresses.local(move, local), outside]
-        values = [*([base] if base else []), *values, *(f"{int(n.value)}u" for n in lines)]
-        return Command(f"{macro}({', '.join(values)})", 3 + len(lines), about)
+    def _transfer(self, made: MoveBytes) -> Command:
+        """A command of the DMA."""
+        move = self._lowered.plan.schedule.moves[made.move]
+        about, local, size = self._addresses.about(move), self._addresses.local(move, made.local), made.inside.bytes
+        if made.external is None:
+            return Command(f"DMA_LOAD({size}u, {local}, {bundle_part(made)})", 3, about)
+        base, outside = self._addresses.base(made.external), made.outside
+        lines = [] if outside is None or outside.line is None else [outside.line, outside.stride]
+        macro = f"DMA_{made.do.upper()}{'_LINES' if lines else ''}{'_OF' if base else ''}"
+        values = [f"{size}u", local, self._addresses.outside(move, made.external), *(f"{n}u" for n in lines)]
+        return Command(f"{macro}({', '.join([base, *values] if base else values)})", 3 + len(lines), about)
+
+
+def bundle_part(made: MoveBytes) -> str:
+    """The address of the part of a bundle that a transfer brings."""
+    assert made.bundle is not None
+    number, offset = made.bundle
+    return f"(const uint8_t *)&bundle_{number} + {offset}" if offset else f"&bundle_{number}"

@@ -9,8 +9,7 @@ from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_identifier import c_identifier
 from tvm_pulp.codegen.comment import safe
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Move, Place, Slot
-from tvm_pulp.planning.tir import statements as tir
-from tvm_pulp.planning.tir.statements import integer, place_values, statement_name
+from tvm_pulp.planning.tir.statements import AT, Address, FetchBytes
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.recipe import Local
@@ -77,40 +76,35 @@ class TableAddresses:
             return self._arena[storage]
         return "0u" if storage in self._bases else f"(uint32_t){weights.symbol(self._plan.network.name, storage)}"
 
-    def local(self, move: Move, place: Any) -> str:
+    def local(self, move: Move, place: Address) -> str:
         """The side of a transfer that lies in L1."""
-        address = int(place_values(place)[1][0])
-        return _plus(self._blocks[move.place.block], address - move.place.block.offset)
+        return _plus(self._blocks[move.place.block], place.offset - move.place.block.offset)
 
-    def outside(self, move: Move, place: Any) -> str:
+    def outside(self, move: Move, place: Address) -> str:
         """The side of a transfer that lies outside L1, or its offset from the pointer that `base` names."""
-        kind, values = place_values(place)
-        if kind != tir.AT:
+        if place.kind != AT:
             assert isinstance(move.source, Tensor)
             storage = move.source.storage
-            return _plus(self._arena[storage], int(values[0]) - self._plan.arena.offsets[storage])
-        tensor, offset = self._tables.pointers[str(values[0])], int(values[1])
+            return _plus(self._arena[storage], place.offset - self._plan.arena.offsets[storage])
+        tensor = self._tables.pointers[place.name]
         if tensor in self._bases:
-            return f"{offset}u"
-        return _plus(f"(uint32_t){weights.symbol(self._plan.network.name, tensor)}", offset)
+            return f"{place.offset}u"
+        return _plus(f"(uint32_t){weights.symbol(self._plan.network.name, tensor)}", place.offset)
 
-    def base(self, place: Any) -> str:
+    def base(self, place: Address) -> str:
         """The caller's pointer that a place counts from; empty for a fixed address."""
-        kind, values = place_values(place)
-        if kind != tir.AT:
-            return ""
-        tensor = self._tables.pointers[str(values[0])]
-        return self.base_name(tensor) if tensor in self._bases else ""
+        tensor = self._tables.pointers[place.name] if place.kind == AT else None
+        return self.base_name(tensor) if tensor is not None and tensor in self._bases else ""
 
     def base_name(self, tensor: Tensor) -> str:
         """The number of a pointer that only the caller knows."""
         return f"BASE_{c_identifier(tensor.name)}"
 
-    def fetched(self, made: Any) -> str:
-        """Where a constant, or rows of a cache, from L3 go."""
-        if statement_name(made) == tir.FETCH_ROWS:
-            return self._arena[self._tables.tensors[str(made.value.args[3].value)]]
-        tensor = self._fetched[integer(made, 2)]
+    def fetched(self, made: FetchBytes) -> str:
+        """The place in L2 of a constant, or of rows of a cache, from L3."""
+        if made.state:
+            return self._arena[self._tables.tensors[made.state]]
+        tensor = self._fetched[made.offset]
         return self._arena.get(tensor) or f"(uint32_t){weights.symbol(self._plan.network.name, tensor)}"
 
     def about(self, move: Move) -> str:

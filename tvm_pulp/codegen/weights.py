@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def section(level: str) -> str:
     return "" if level in ("l2", "l3") else f"TVM_PULP_IN_{level.upper()} "
 
 
-def header_file(module: str, constants: Sequence[Tensor]) -> str:
+def header_file(module: str, constants: Mapping[Tensor, str]) -> str:
     guard = f"TVMGEN_{module.upper()}_WEIGHTS_H"
     lines = [
         "/* Constant tensors of the network. */",
@@ -34,18 +34,18 @@ def header_file(module: str, constants: Sequence[Tensor]) -> str:
         "#include <stdint.h>",
         "",
     ]
-    for tensor in constants:
-        lines.append(f"extern {_declaration(module, tensor)}; /* {tensor.spec}, {tensor.level} */")
+    for tensor, level in constants.items():
+        lines.append(f"extern {_declaration(module, tensor)}; /* {tensor.spec}, {level} */")
     return "\n".join([*lines, "", f"#endif /* {guard} */", ""])
 
 
-def source_file(module: str, constants: Sequence[Tensor]) -> str:
+def source_file(module: str, constants: Mapping[Tensor, str]) -> str:
     parts = [f'#include "{module}_weights.h"', ""]
-    if any(section(t.level) for t in constants):
+    if any(map(section, constants.values())):
         parts += ['#include "tvm_pulp/placement.h"', ""]
-    for tensor in constants:
+    for tensor, level in constants.items():
         assert tensor.data is not None
-        place = section(tensor.level)
+        place = section(level)
         alignment = 32 if place else _ALIGNMENT
         parts.append(f"/* {safe(tensor.name)}: {tensor.spec} */")
         parts.append(f"{place}__attribute__((aligned({alignment}))) {_declaration(module, tensor)} = {{")

@@ -1,4 +1,4 @@
-"""What the compiler is made of, as one digest: rows of another compiler are not taken for this one's."""
+"""One digest of everything that the compiler is made of: rows of another compiler are not taken for this one's."""
 
 from __future__ import annotations
 

@@ -11,13 +11,10 @@ from typing import Any
 from tvm_pulp.dse.model import Model, ModelContent
 from tvm_pulp.dse.soc_grid import Variant
 
-# Of these, a study says itself what they are.
-OWN = ("target", "soc", "sample_inputs", "debug", "debug_inputs", "keep_layers", "plan")
-
 
 @dataclass(frozen=True)
 class Configuration:
-    """What is compiled and simulated, and how the row is labelled.
+    """A model, a machine, a target and options that are compiled and simulated, and the labels of their row.
 
     `options` are those of `tvm_pulp.compile`; those of engines by `ENGINE.OPTION`. `varied` are the options that differ
     inside the study.
@@ -31,7 +28,7 @@ class Configuration:
 
     @property
     def labels(self) -> dict[str, Any]:
-        """What tells this row from others."""
+        """The values that tell this row from others."""
         options = {name: self.options.get(name) for name in self.varied}
         return {
             "model": self.model.shown,

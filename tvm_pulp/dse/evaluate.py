@@ -24,7 +24,7 @@ SIMULATED = ("cycles", "cold_cycles", "prefill_cycles", "energy_uj", "code_bytes
 
 
 def compiled_key(configuration: Configuration, content: ModelContent) -> str:
-    """What a compilation depends on; a user error where the SoC does not exist."""
+    """The digest of everything that a compilation depends on; a user error where the SoC does not exist."""
     soc = configuration.variant.soc().model_dump_json()
     return digest_of(["compiled", compiler_digest(), content.digest, soc, configuration.described(content)])
 
@@ -172,7 +172,7 @@ def _simulate(configuration: Configuration, content: ModelContent, store: RowSto
 
 def load_app(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Any:
     """The compiled network of a configuration: from the cache, or compiled again where another machine did it."""
-    from tvm_pulp.api import App
+    from tvm_pulp.app import App
 
     archive = store.archive(key)
     return _compiled(configuration, content, store, key) if archive is None else App.load(archive)

@@ -46,7 +46,7 @@ class Model:
 
 @dataclass(frozen=True)
 class ModelContent:
-    """What a worker elsewhere needs of a model: its file, none for one of the zoo, and its inputs."""
+    """The bytes of a model that a worker elsewhere needs: its file, none for one of the zoo, and its inputs."""
 
     model: bytes | None
     inputs: bytes | None

@@ -1,4 +1,4 @@
-"""What notebooks show of studies and searches: their tables, and cycles over area."""
+"""Studies and searches as notebooks show them: tables, and cycles over area."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _ASKS = 3
 
 
 class Searched(Protocol):
-    """What a search needs of a study."""
+    """The part of a study that a search needs."""
 
     configurations: list[Configuration]
     rows: list[Record | None]
@@ -43,7 +43,7 @@ class Searched(Protocol):
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found: the front and all simulated rows as tables, and how many points it looked at."""
+    """The result of a search: the front and all simulated rows as tables, and how many points it looked at."""
 
     front: Any
     simulated: Any
@@ -241,7 +241,7 @@ def _front(points: Mapping[int, tuple[float, ...]]) -> list[int]:
 
 
 def _beats(one: Sequence[float], other: Sequence[float], factors: Sequence[float]) -> bool:
-    """Whether a point is no worse than another one whose figures are less than they seem, and better in one."""
+    """Tell if a point is no worse than another one whose figures are less than they seem, and better in one."""
     possible = [b * factor for b, factor in zip(other, factors, strict=True)]
     return all(a <= b for a, b in zip(one, possible, strict=True)) and tuple(one) != tuple(possible)
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp import soc as socs
+from tvm_pulp.compile_options import OPTIONS, check_option_names
 from tvm_pulp.dse.compiler_digest import compiler_digest
-from tvm_pulp.dse.configuration import OWN, Configuration, Progress, option_sets
+from tvm_pulp.dse.configuration import Configuration, Progress, option_sets
 from tvm_pulp.dse.evaluate import Record, compiled_key, evaluate, known_row, load_app
 from tvm_pulp.dse.frame import make_frame
 from tvm_pulp.dse.model import Model
@@ -42,8 +43,6 @@ class Study:
         compile_options: Mapping[str, Any] | None = None,
         cache: str | Path | None = None,
     ) -> None:
-        from tvm_pulp.api import check_option_names
-
         self._store = RowStore(None if cache is None else Path(cache).absolute())
         self.models = [Model.of(model) for model in models]
         self.variants = _variants(socs)
@@ -52,7 +51,7 @@ class Study:
         for options in (self.compile_options, *(model.options for model in self.models)):
             check_option_names({name: value for name, value in options.items() if "." not in name})
             for name in options:
-                if name in OWN:
+                if name in OPTIONS and not OPTIONS[name].in_studies:
                     raise UserError(f"study: option '{name}' is the study's own: use models, socs and targets")
         for what, given in (("models", self.models), ("socs", self.variants), ("targets", self.targets)):
             if not given:

@@ -29,7 +29,7 @@ class _ModelEntry(_Strict):
 
 
 class StudyFile(_Strict):
-    """What the file says; paths are relative to it.
+    """The content of the file; paths are relative to it.
 
     `models`: paths, zoo:NAME, or mappings with path, name, inputs and options. `socs`: names, descriptions, or grids,
     which are mappings of `base` and of settings to lists of values.

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-__all__ = ["explain_model", "explain_plan", "suggestions"]
+__all__ = ["explain", "explain_plan", "suggestions"]

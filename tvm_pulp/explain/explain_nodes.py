@@ -86,7 +86,7 @@ def explain_unsupported(nodes: Sequence[SourceNode], stream: TextIO) -> None:
 
 
 def _identifier(name: str) -> str:
-    """What the compiler makes of a node's name."""
+    """The identifier that the compiler makes of a node's name."""
     base = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
     return f"v{base}" if base[0].isdigit() else base
 

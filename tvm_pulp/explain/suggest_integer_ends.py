@@ -24,7 +24,7 @@ def suggest_integer_ends(plan: Plan, dtype: str | None, stream: TextIO) -> None:
 
 
 def converts(layer: Layer, ends: set[Tensor]) -> bool:
-    """Whether a layer does nothing but convert between floats of the caller and integers."""
+    """Tell if a layer does nothing but convert between floats of the caller and integers."""
     data = [t for t in layer.inputs if t.kind != "constant"]
     if len(data) != 1 or len(layer.outputs) != 1 or layer.macs or layer.parts:
         return False

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tvm_pulp.compile_options import MODEL_FORMATS
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 
-FORMATS = ("onnx", "tflite", "pytorch")
 _SUFFIXES = {".onnx": "onnx", ".tflite": "tflite", ".pt2": "pytorch"}
 
 
@@ -43,28 +43,32 @@ def as_model(model: Any, example_inputs: Any = None) -> Any:
 
 
 @printable_messages()
-def load_model(path: Path, options: ImportOptions) -> Imported:
-    """Import a model file."""
+def file_format(path: Path, stated: str | None) -> str:
+    """The format of a model file: as stated, else by its name."""
     if not path.is_file():
         raise UserError(f"model file '{path}' does not exist: check the path, or use zoo:NAME for a built-in model")
-    model_format = options.model_format or _SUFFIXES.get(path.suffix.lower())
-    if model_format is None:
-        raise UserError(f"the format of '{path}' is not clear from its name: state --model-format {'|'.join(FORMATS)}")
+    found = stated or _SUFFIXES.get(path.suffix.lower())
+    if found is None:
+        formats = "|".join(MODEL_FORMATS)
+        raise UserError(f"the format of '{path}' is not clear from its name: state --model-format {formats}")
+    return found
+
+
+@printable_messages()
+def load_model(path: Path, options: ImportOptions) -> Imported:
+    """Import a model file."""
+    model_format = file_format(path, options.model_format)
     if model_format == "onnx":
         from tvm_pulp.frontend import onnx_file
 
         return import_onnx_graph(onnx_file.read(path), options)
-    if options.sample_inputs and model_format == "tflite":
-        raise UserError("--sample-inputs has no effect on a TFLite file, which states the types of its inputs: drop it")
     if model_format == "tflite":
         from tvm_pulp.frontend.tflite_file import import_tflite
 
         return import_tflite(path, options)
-    if model_format == "pytorch":
-        from tvm_pulp.frontend.torch_program import load_program
+    from tvm_pulp.frontend.torch_program import load_program
 
-        return import_program(load_program(path), options)
-    raise UserError(f"--model-format '{model_format}' is unknown: choose one of {', '.join(FORMATS)}")
+    return import_program(load_program(path), options)
 
 
 @printable_messages()
@@ -73,8 +77,6 @@ def import_program(program: Any, options: ImportOptions) -> Imported:
     from tvm_pulp.frontend.onnx_file import from_model
     from tvm_pulp.frontend.torch_program import onnx_model
 
-    if options.sample_inputs:
-        raise UserError("--sample-inputs has no effect on a PyTorch program, which states its input types: drop it")
     return import_onnx_graph(from_model(onnx_model(program, options.input_shapes)), options)
 
 

@@ -1,4 +1,4 @@
-"""Which operators are understood and who runs them: collected from the registries, for `tvmc targets` and the docs."""
+"""Operators that are understood, and who runs them: collected from the registries, for `tvmc targets` and the docs."""
 
 from __future__ import annotations
 

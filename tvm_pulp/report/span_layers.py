@@ -1,18 +1,16 @@
-"""Which layer a measured transfer or job belongs to: the plan's actions beside what happened, in the same order."""
+"""The layer of every measured transfer and job: the plan's actions beside what happened, in the same order."""
 
 from __future__ import annotations
 
 import itertools
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
-
-Record = Mapping[str, Any]
+from tvm_pulp.planning.program.actions import Fetch, Job, Step, Transfer, actions_of
+from tvm_pulp.sim.activity import Activity, Cover, Spans
 
 
 @dataclass(frozen=True)
@@ -25,11 +23,11 @@ class LayerSpan:
     amount: int
 
 
-def job_spans(activity: Activity, plan: Record | None) -> dict[str, list[LayerSpan]]:
+def job_spans(activity: Activity, program: Sequence[Step]) -> dict[str, list[LayerSpan]]:
     """Jobs of every accelerator: they end in the order in which they were given."""
     planned: dict[str, list[int]] = defaultdict(list)
-    for action in _actions(plan, "job"):
-        planned[action["engine"]].append(action["layer"])
+    for action in actions_of(program, Job):
+        planned[action.engine].append(action.layer)
     found = {}
     for name, spans in activity.accelerators.items():
         shown, layers = _inside(activity, spans), planned[name]
@@ -38,15 +36,16 @@ def job_spans(activity: Activity, plan: Record | None) -> dict[str, list[LayerSp
     return found
 
 
-def transfer_spans(activity: Activity, plan: Record | None) -> dict[str, list[LayerSpan]]:
+def transfer_spans(activity: Activity, program: Sequence[Step]) -> dict[str, list[LayerSpan]]:
     """Loads, stores and what comes from L3: of several cores' commands, that of the same size which comes first."""
     kinds = {"load": activity.loads, "store": activity.stores, "l3": activity.from_l3}
+    transfers: list[Transfer | Fetch] = [*actions_of(program, Transfer), *actions_of(program, Fetch)]
     found = {}
     for kind, spans in kinds.items():
         waiting: dict[int, deque[int]] = defaultdict(deque)
-        for action in _actions(plan, "fetch" if kind == "l3" else kind):
-            access = (action["writes"] or action["reads"])[0]
-            waiting[access["bytes"]].append(action["layer"])
+        for action in transfers:
+            if action.do == ("fetch" if kind == "l3" else kind):
+                waiting[action.writes[0].bytes].append(action.layer)
         shown = _inside(activity, spans)
         layers = [
             waiting[int(amount)].popleft() if waiting[int(amount)] else _layer_at(activity, int(start))
@@ -57,7 +56,7 @@ def transfer_spans(activity: Activity, plan: Record | None) -> dict[str, list[La
 
 
 def awake_spans(activity: Activity) -> dict[str, list[LayerSpan]]:
-    """When every core is awake, cut where layers begin."""
+    """Stretches in which every core is awake, cut where layers begin."""
     edges = np.asarray(activity.boundaries, np.int64)
     found = {}
     for core in activity.cores:
@@ -73,33 +72,18 @@ def awake_spans(activity: Activity) -> dict[str, list[LayerSpan]]:
     return found
 
 
-def busy_cycles(activity: Activity, plan: Record | None) -> list[int]:
+def busy_cycles(activity: Activity, program: Sequence[Step]) -> list[int]:
     """Of each layer, the cycles in which its engine works on it: jobs, else the most that one core is awake."""
     layers = len(activity.boundaries) - 1
     jobs, cores = [0] * layers, [0] * layers
-    for spans in job_spans(activity, plan).values():
+    for spans in job_spans(activity, program).values():
         for span in spans:
             jobs[span.layer] += span.end - span.start
     for actor in (core for core in activity.cores if core.computes):
-        cores = [max(a, int(b)) for a, b in zip(cores, _awake_by_layer(actor, activity), strict=True)]
+        awake = Cover.of(actor.starts[actor.awake], actor.ends[actor.awake])
+        by_layer = np.diff(awake.until(np.asarray(activity.boundaries, np.int64)))
+        cores = [max(a, int(b)) for a, b in zip(cores, by_layer, strict=True)]
     return [job or core for job, core in zip(jobs, cores, strict=True)]
-
-
-def _awake_by_layer(core: CoreSpans, activity: Activity) -> np.ndarray:
-    """Cycles of each layer in which a core is awake; its stretches follow each other."""
-    edges = np.asarray(activity.boundaries, np.int64)
-    starts, ends = core.starts[core.awake], core.ends[core.awake]
-    if not len(starts):
-        return np.zeros(len(edges) - 1, np.int64)
-    before = np.concatenate([[0], np.cumsum(ends - starts)])
-    last = np.searchsorted(starts, edges, side="right") - 1
-    inside = np.clip(np.minimum(edges, ends[last]) - starts[last], 0, None)
-    return np.diff(np.where(last < 0, 0, before[last] + inside))
-
-
-def _actions(plan: Record | None, kind: str) -> list[Record]:
-    steps: Sequence[Record] = plan["program"] if plan is not None else ()
-    return [action for step in steps for action in step["actions"] if action["do"] == kind]
 
 
 def _inside(activity: Activity, spans: Spans) -> np.ndarray:

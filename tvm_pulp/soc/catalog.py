@@ -53,7 +53,7 @@ def recorded(facts: Mapping[str, Any]) -> Soc:
 
 
 def description_to_record(soc: Soc) -> dict[str, Any] | None:
-    """What an archive must carry so that `recorded` finds the SoC again; None for a preset as it ships."""
+    """The record in an archive by which `recorded` finds the SoC again; None for a preset as it ships."""
     return None if soc.name in names() and load(soc.name) == soc else soc.model_dump(mode="json")
 
 

@@ -25,7 +25,7 @@ class Clock(_Section):
 
 
 class Isa(_Section):
-    """What a core executes beyond RV32IMC, or beyond RV32IMA where its kind has no compressed code."""
+    """Instructions that a core executes beyond RV32IMC, or beyond RV32IMA where its kind has no compressed code."""
 
     single_float: bool = False
     xpulp: bool = False
@@ -188,7 +188,7 @@ class Engine(_Section):
 
 
 class Software(_Section):
-    """What programs for the SoC are made of, and what they have to respect.
+    """Parts of programs for the SoC, and limits that they respect.
 
     `hal`: folder of c_runtime/hal. `kernels`: folder of c_runtime/kernels; none: generated C only. `core_type`: whose
     coefficients the costs of kernels are made of. `dma_agents`: cores that issue transfers, core 0 or the first four.

@@ -1,4 +1,4 @@
-"""What every C compiler of the toolchain stage has in common: how to call it, and what it is."""
+"""The common side of all C compilers of the toolchain: how to call them, and what they are."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _names(a: str, b: str) -> tuple[str, str]:
-    """What the reports are called: the shortest that tells them apart."""
+    """Names of the reports: the shortest that tell them apart."""
     for made in (Path(a).stem, Path(b).stem), (a, b):
         if made[0] != made[1]:
             return made

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of, read_arrays
+from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of
 from tvm_pulp.tvmc.progress import Progress
 
 if TYPE_CHECKING:
@@ -18,23 +17,18 @@ _DUMPS = ("relax", "tir", "c")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model_arguments(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="FILE.tar", help="archive to write")
-    parser.add_argument("-f", "--output-format", choices=["mlf"], default="mlf")
-    parser.add_argument("--executor", choices=["aot"], default="aot")
-    parser.add_argument("--runtime", choices=["crt"], default="crt")
-    parser.add_argument("--dump-code", default="", metavar="LIST", help="write intermediate forms: relax,tir,c")
-    parser.add_argument("--dump-dir", metavar="DIR", help="folder for --dump-code")
-    parser.add_argument(
-        "--debug",
-        action="store_true",
-        help="check at run time what each layer makes of a sample input, and the bytes between buffers: the first "
-        "wrong layer is named",
+    output = parser.add_argument_group("output")
+    output.add_argument("-o", "--output", required=True, metavar="FILE.tar", help="archive to write")
+    output.add_argument("--dump-code", default="", metavar="LIST", help="write intermediate forms: relax,tir,c")
+    output.add_argument("--dump-dir", metavar="DIR", help="folder for --dump-code")
+    output.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+    add_model_arguments(parser, "compile")
+    upstream = parser.add_argument_group(
+        "upstream tvmc", "scripts written for Apache TVM's `tvmc` state these; there is one value of each, the default"
     )
-    parser.add_argument(
-        "--debug-inputs", metavar="F.npz", help="the sample input; default: the seeded values that `tvmc run` takes"
-    )
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+    upstream.add_argument("-f", "--output-format", choices=["mlf"], default="mlf", help="Model Library Format archive")
+    upstream.add_argument("--executor", choices=["aot"], default="aot", help="one C function calls all layers")
+    upstream.add_argument("--runtime", choices=["crt"], default="crt", help="plain C without an operating system")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,10 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if bool(dumps) != bool(args.dump_dir):
         raise UserError("--dump-code and --dump-dir belong together: give both or none")
     path = check_writable(args.output, "-o")
-    if args.debug_inputs and not args.debug:
-        raise UserError("--debug-inputs has no effect without --debug: give both or none")
-    arrays = read_arrays(args.debug_inputs, "--debug-inputs") if args.debug_inputs else ()
-    options = replace(options_of(args), debug=args.debug, debug_inputs=arrays)
+    options = options_of(args)
     progress = Progress("compile", quiet=args.quiet)
     progress(f"loading the compiler for {args.MODEL}")
     from tvm_pulp.api import compile_with
@@ -68,17 +59,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _dump(app: App, dumps: list[str], folder: Path) -> None:
-    """Copy the wanted forms out of the archive; the TIR after every pass as well."""
+    """Write the wanted forms of every entry point: files of the archive, and the TIR after every pass."""
     suffixes = {"relax": (".relax.txt",), "tir": ("main.tir.txt",), "c": (".c", ".h")}
     wanted = tuple(s for d in dumps for s in suffixes[d])
-    written = {
-        Path(name).name: data
-        for name, data in app.files.items()
-        if name.endswith(wanted) and not name.startswith("runtime/")
-    }
-    if "tir" in dumps:
-        for number, stage in enumerate(app.tir_stages):
-            written[f"{number}_{stage.name}.tir.txt"] = stage.function.script().encode()
+    assert app.compilation is not None
+    compilation = app.compilation
+    plans = compilation.plans if compilation.target.soc.simulated else {}
+    written: dict[str, bytes] = {}
+    for name, data in app.files.items():
+        top, place = name.split("/")[0], Path(name).name
+        if name.endswith(wanted) and top != "runtime":
+            written[f"{top}_{place}" if top in plans else place] = data
+    for entry, lowered in plans.items():
+        before = f"{entry}_" if entry else ""
+        if "tir" in dumps:
+            for number, stage in enumerate(lowered.stages):
+                written[f"{before}{number}_{stage.name}.tir.txt"] = stage.function.script().encode()
+        if "relax" in dumps and entry:
+            assert lowered.plan.network.origin is not None
+            written[f"{before}partitioned.relax.txt"] = lowered.plan.network.origin.module.script().encode()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in written.items():

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tvm_pulp.compile_options import shown
 from tvm_pulp.errors import UserError, WrongAnswer
+from tvm_pulp.option_values import read_arrays
 from tvm_pulp.tvmc import device_options
-from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of, read_arrays
+from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of
 from tvm_pulp.tvmc.progress import Progress
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _MOST_INFERENCES = 16
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model_arguments(parser)
+    add_model_arguments(parser, "crosscheck")
     parser.add_argument(
         "--devices",
         default="iss,gvsoc",
@@ -99,17 +100,14 @@ def _settings(devices: Sequence[str], given: Mapping[str, str]) -> dict[str, dic
 
 def _app(args: argparse.Namespace) -> App:
     """An archive as it is, a model compiled."""
-    from tvm_pulp.api import App, CompileOptions, compile_with
+    from tvm_pulp.api import App, compile_with
 
     options = options_of(args)
     if not str(args.MODEL).endswith(".tar"):
         with Progress("crosscheck", stages=False) as progress:
             return compile_with(args.MODEL, options, progress)
-    plain = CompileOptions()
-    for field in fields(plain):
-        if getattr(options, field.name) != getattr(plain, field.name):
-            option = "--" + field.name.replace("_", "-")
-            raise UserError(f"{option} has no effect on '{args.MODEL}', which is compiled already: drop it")
+    for name, _ in options.stated():
+        raise UserError(f"{shown(name)} has no effect on '{args.MODEL}', which is compiled already: drop it")
     return App.load(args.MODEL)
 
 

@@ -12,7 +12,7 @@ from tvm_pulp.tvmc.progress import Progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model_arguments(parser)
+    add_model_arguments(parser, "explain")
     parser.add_argument(
         "--onnx", metavar="FILE.onnx", help="also write the partitioned network, one node per region, for Netron"
     )
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     if args.suggestions < 0:
         raise UserError(f"--suggestions {args.suggestions}: must not be negative")
     onnx = check_writable(args.onnx, "--onnx") if args.onnx else None
-    from tvm_pulp.explain.explain_model import explain
+    from tvm_pulp.explain.explain import explain
 
     # Printed when planning is over, so that the two do not mix on a terminal.
     text = StringIO()

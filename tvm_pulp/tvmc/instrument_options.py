@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def instruments(args: argparse.Namespace) -> Instruments:
-    """What was asked for; files must be writable."""
+    """The instruments that were asked for; files must be writable."""
     if args.gdb is not None and not 0 <= args.gdb < 1 << 16:
         raise UserError(f"--gdb {args.gdb}: give a port from 0 (any free one) to 65535")
     files: dict[str, Path | None] = {"trace": None, "profile": None}

@@ -12,7 +12,7 @@ from tvm_pulp.tvmc.progress import Progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model_arguments(parser)
+    add_model_arguments(parser, "plan")
     parser.add_argument(
         "-o",
         "--output",
@@ -25,22 +25,21 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output) if args.output else None
     if folder is not None and folder.exists() and not folder.is_dir():
         raise UserError(f"-o: '{folder}' is not a folder; name another one")
-    from tvm_pulp.api import plan_entries
+    from tvm_pulp.compilation import Compilation
     from tvm_pulp.planning.tir.describe import describe
     from tvm_pulp.report.plan_pictures import write_pictures
     from tvm_pulp.report.plan_table import print_plan
     from tvm_pulp.soc.cost_model import CostModel
-    from tvm_pulp.target import resolve_target
 
-    options = options_of(args)
+    compilation = Compilation(args.MODEL, options_of(args))
     with Progress("plan", stages=False):
-        entries = plan_entries(args.MODEL, options)
-    for entry, lowered in entries.items():
+        plans = compilation.plans
+    for entry, lowered in plans.items():
         described = describe(lowered)
         if entry:
             print(f"{entry}:")
         print_plan(lowered.plan, sys.stdout, described)
         if folder is not None:
-            machine = CostModel(resolve_target(options).soc, lowered.plan.cores)
+            machine = CostModel(compilation.target.soc, lowered.plan.cores)
             write_pictures(folder / entry if entry else folder, described, machine)
     return 0

@@ -75,7 +75,7 @@ class Progress:
                     self._shown = True
 
     def line(self) -> str:
-        """What is known now, short enough for any terminal."""
+        """Everything known now, short enough for any terminal."""
         seconds = time.monotonic() - self._started
         best = f"fastest about {self._cycles:,} cycles"
         return f"  {seconds:.0f} s, {self._plans} plans tried, {best}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tvm_pulp.tvmc.model_options import check_writable, read_arrays
+from tvm_pulp.option_values import read_arrays
+from tvm_pulp.tvmc.model_options import check_writable
 from tvm_pulp.tvmc.progress import Progress
 
 

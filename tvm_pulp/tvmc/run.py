@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.option_values import read_arrays
 from tvm_pulp.tvmc import device_options, instrument_options
-from tvm_pulp.tvmc.model_options import check_writable, read_arrays
+from tvm_pulp.tvmc.model_options import check_writable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _say(text: str) -> None:
-    """What the guest prints owns stdout."""
+    """Write to stderr: the guest's prints own stdout."""
     print(f"tvmc sim: {text}", file=sys.stderr)
 
 

@@ -22,7 +22,7 @@ from tvm_pulp.uma.strategy import Refusal
 
 
 class Patterned(Protocol):
-    """What annotation asks of a backend."""
+    """A backend as annotation sees it."""
 
     @property
     def target_name(self) -> str: ...
@@ -33,7 +33,7 @@ class Patterned(Protocol):
 
 @dataclass(frozen=True)
 class Match:
-    """What a check is told: the fields of upstream's `PatternCheckContext`, the region as a layer, the compilation."""
+    """A match as a check sees it: upstream's `PatternCheckContext`, the region as a layer, the compilation."""
 
     matched_expr: Any
     annotated_expr: Mapping[str, Any]

@@ -136,7 +136,7 @@ class UMABackend:
         raise NotImplementedError
 
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Any:
-        """What strategies are told about the compilation."""
+        """The compilation as strategies see it."""
         return options
 
     def _register_target_attr(
@@ -208,7 +208,7 @@ class UMABackend:
         return tuple(self._patterns.values())
 
     def has_relax_passes(self, phase: str) -> bool:
-        """Whether anything is registered for a phase."""
+        """Tell if anything is registered for a phase."""
         return any(registered == phase for registered, _, _ in self._relax_passes)
 
     def run_relax_passes(self, phase: str, module: Any, soc: Any = None) -> Any:

@@ -53,7 +53,7 @@ def partition(module: Any, regions: Sequence[Region]) -> Any:
 
 
 def _function(region: Region, values: Mapping[Any, Any]) -> tuple[list[Any], Any]:
-    """What `main` hands to a region's function, and the function."""
+    """Operands that `main` hands to a region's function, and the function."""
     variables = region.layer.variables
     known: dict[Any, Any] = {}
     arguments: list[Any] = []

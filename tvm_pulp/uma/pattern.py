@@ -16,7 +16,7 @@ Check = Callable[[Any], bool | str | Refusal]
 
 @dataclass(frozen=True)
 class Pattern:
-    """What an engine could run as one: a pattern of `tvm.relax.dpl`, or a function that makes it when it is needed."""
+    """Operators that an engine could run as one: a pattern of `tvm.relax.dpl`, or a function that makes it."""
 
     name: str
     given: Any

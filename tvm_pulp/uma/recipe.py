@@ -37,7 +37,7 @@ class Local:
 
 @dataclass(frozen=True)
 class CoreCost:
-    """What a step takes on the cores: cycles with its code at hand, and how much later all of that code arrives."""
+    """Cost of a step on the cores: cycles with its code at hand, and how much later all of that code arrives."""
 
     cycles: int
     # Cycles of fetching all of its code, and the name by which steps that run the same code know it.
@@ -120,7 +120,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Changes:
-    """What a job is told whose registers still hold an earlier job: those that differ, by number and value."""
+    """Registers of a job that differ from those of the earlier job that they still hold, by number and value."""
 
     registers: tuple[tuple[int, int], ...]
     words: int  # that the driver reads and writes, as `Job.words`
@@ -183,6 +183,17 @@ class Recipe:
                 if isinstance(operand, Local) and operand.inside is None:
                     found.setdefault(operand)
         return tuple(found)
+
+    @cached_property
+    def moved(self) -> dict[Local, Load | Store]:
+        """The step that brings a buffer's bytes, or takes them away."""
+        return {step.local: step for step in self.steps if isinstance(step, Load | Store)}
+
+    @cached_property
+    def contents(self) -> dict[Local, str]:
+        """Names of what loaded and stored buffers hold: a tensor and the box of it."""
+        pitches = {m.local: f" every {m.pitch} bytes" for m in self.moved.values() if isinstance(m, Load) and m.pitch}
+        return {o: f"{m.tensor.storage.name}{m.box}{pitches.get(o, '')}" for o, m in self.moved.items()}
 
 
 def operands_of(step: Step) -> Sequence[Local | Tensor]:

@@ -23,7 +23,7 @@ class Region:
 
 
 def region_of(layer: Layer) -> Region:
-    """What the function of a layer in a partitioned module says about it; of a split layer, the accelerator's part."""
+    """The layer's description in its function of a partitioned module; of a split layer, the accelerator's part."""
     return Region(layer, layer.codegen.split("+")[0], layer.composite.removeprefix(f"{layer.codegen}."))
 
 

@@ -1,4 +1,4 @@
-"""What an engine states about a layer, once: iteration space, footprints, limits, cost and how a tile is run.
+"""The statement of an engine about a layer, once: iteration space, footprints, limits, cost and how a tile is run.
 
 The same statement feeds the tiler, code generation, `tvmc explain` and the conformance kit.
 """
@@ -31,7 +31,7 @@ class Form(Protocol):
 
     @property
     def name(self) -> str:
-        """What a person calls it: "3x3 direct", "im2col + 1x1"."""
+        """Its name for people: "3x3 direct", "im2col + 1x1"."""
 
     @property
     def engine(self) -> str:

@@ -68,7 +68,7 @@ class AttentionForm:
 
     @property
     def _axes(self) -> tuple[int, int]:
-        """Where the result has heads and queries."""
+        """Axes of the result that are heads and queries."""
         return (2, 1) if self.parts.out.beside else (1, 2)
 
     def axes(self) -> tuple[TileAxis, ...]:

@@ -23,7 +23,7 @@ UNIT = 128
 
 @dataclass(frozen=True)
 class Digits:
-    """What a step of each digit is worth, the highest first, and what is added to sums before."""
+    """Values of a step of each digit, the highest first, and the summand of sums before."""
 
     steps: tuple[int, ...]
     offset: int = 0

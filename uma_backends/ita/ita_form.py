@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.cost.loop_cost import generated_cost
+from tvm_pulp.planning.tiling.cost.core_step import core_step
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Job, Kernel, Load, Local, Step, Store
-from tvm_pulp.uma.registry import step_call
 from tvm_pulp.uma.strategy import Refusal
 from uma_backends.ita.command import PRODUCT, Command, Panel, reads_of
 from uma_backends.ita.geometry import BIAS_BYTES, BIAS_OVERREAD, MOST_TILES, TILE, TILE_BYTES, tiles
@@ -38,10 +37,7 @@ class Context:
 
     def on_cores(self, kernel: Kernel) -> Kernel | Call:
         """A step that the cores take over, with its cost."""
-        found = step_call(kernel, self.costs)
-        if isinstance(found, Kernel):
-            return replace(found, cost=generated_cost(found, self.costs))
-        return found
+        return core_step(kernel, self.costs)
 
     def job(self, command: Command, writes: tuple[Local, ...], macs: int, cycles: int) -> Job:
         """A command as a step; its weights are among what it reads."""

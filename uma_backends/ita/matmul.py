@@ -73,7 +73,7 @@ class MatmulForm:
         return prod(lead) * product_cycles(tiles(rows), tiles(columns), inner, has_bias=False)
 
     def operands(self, box: Box) -> tuple[list[Step], tuple[Panel, ...], tuple[Panel, ...]]:
-        """What brings both operands of a tile, and where their rows lie then."""
+        """Steps that bring both operands of a tile, and the panels of their rows."""
         (a, b), lead, depth = self.layer.inputs[:2], box.start[:-2], self.layer.inputs[0].spec.shape[-1]
         (row, column), (rows, columns) = box.start[-2:], box.size[-2:]
         before, left = load_exact_panels("a", flattened(a), part(a, lead, row, 0, rows, depth), self.context)

@@ -64,7 +64,7 @@ def variables_of(expression: Any) -> list[Any]:
 
 
 def _can_negate(reader: Any, variable: Any) -> bool:
-    """Whether a reader multiplies the variable by weights that have an opposite."""
+    """Tell if a reader multiplies the variable by weights that have an opposite."""
     if reader is None or not qnn.is_qnn(reader, "dense") or not reader.args[0].same_as(variable):
         return False
     weight = constant(reader.args[1])

@@ -77,14 +77,14 @@ class _Product:
 
     @property
     def first_rule(self) -> Requant:
-        """What the product itself is requantized by: to the fraction, where there are two roundings."""
+        """The requantization of the product itself: to the fraction, where there are two roundings."""
         if not self.fraction:
             return self.rule
         low, high = (limit - self.rule.zero_point << self.fraction for limit in (self.rule.low, self.rule.high))
         return Requant("half_even", 0, 0, low, high, dtype="int32")
 
     def fits(self, depth: int) -> bool:
-        """Whether its sums leave the engine exactly."""
+        """Tell if its sums leave the engine exactly."""
         return not isinstance(product_digits(self.first_rule, self.constants, depth, self.zero_points), str)
 
     def call(self, pass_: Rewriter, left: Any, right: Any, *, transpose_b: int) -> Any:
@@ -134,7 +134,7 @@ def _zero_point(a: dict[str, Any], name: str, of: dict[str, Any]) -> int:
 
 
 def _is_regular(a: dict[str, Any], name: str, of: dict[str, Any]) -> bool:
-    """Whether heads lie one behind the other, or side by side in rows that have nothing or neighbours around them."""
+    """Tell if heads lie one behind the other, or side by side in rows that have nothing or neighbours around them."""
     heads, size, positions, elements = a["heads"], a["size"], _positions(a, name), spec_of(of[name]).elements
     offset, head_stride, stride = (a[f"{name}_{n}"] for n in ("offset", "head_stride", "stride"))
     if stride == size and heads > 1:

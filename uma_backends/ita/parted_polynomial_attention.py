@@ -54,7 +54,7 @@ class PartedPolynomialAttention(Rewriter):
 
 
 def _signed(of: dict[str, Any], zero_point: int) -> np.ndarray:
-    """What becomes of the softmax's bytes: int8, by the table that follows it or by moving them."""
+    """The softmax's bytes as int8, by the table that follows it or by moving them."""
     if "probability" in of:
         table = constant(of["probability"])
         return np.pad(table, (0, 256 - len(table)), mode="edge")
@@ -62,7 +62,7 @@ def _signed(of: dict[str, Any], zero_point: int) -> np.ndarray:
 
 
 def _fits(a: dict[str, Any], of: dict[str, Any], zero_point: int) -> bool:
-    """Whether sums of both products leave the engine exactly."""
+    """Tell if sums of both products leave the engine exactly."""
     _, _, keys, size = dimensions(a, spec_of(of["q"]), spec_of(of["k"]))
     for rule, names, depth, zero in (
         (Requant.of(a, "logit"), ("logit_mul", "logit_add"), size, 0),

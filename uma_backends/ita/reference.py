@@ -1,4 +1,4 @@
-"""What ITA computes, in numpy."""
+"""The arithmetic of ITA in numpy."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class SignedOperands(Rewriter):
 
 
 def _fits(value: Any, attributes: dict[str, Any]) -> bool:
-    """Whether the sums of a product with int8 inputs leave the engine exactly."""
+    """Tell if the sums of a product with int8 inputs leave the engine exactly."""
     weights, rule = constant(value.args[1]), Requant.of(attributes)
     constants = [constant(a) for a in value.args[len(value.args) - rule.operands :]]
     if weights is None or weights.dtype != np.int8 or weights.shape[1] > LONGEST_INNER:

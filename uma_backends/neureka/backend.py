@@ -94,7 +94,7 @@ def _operator(name: str) -> Any:
 
 
 def _prepare(module: Any, soc: Any) -> Any:
-    """What the array wants of a network; the passes need TVM, so they are loaded on demand."""
+    """The network as the array wants it; the passes need TVM, so they are loaded on demand."""
     from uma_backends.neureka.neighbouring_pixels import NeighbouringPixels
     from uma_backends.neureka.space_to_depth import SpaceToDepth
     from uma_backends.neureka.unsigned_activations import UnsignedActivations

@@ -1,15 +1,15 @@
-"""What all forms of NEUREKA have in common: packed constants, the job and its cycles, what the cores do after it."""
+"""Parts that all forms of NEUREKA share: packed constants, the job and its cycles, work of the cores after it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.cost.loop_cost import generated_cost
+from tvm_pulp.planning.tiling.cost.core_step import core_step
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -38,7 +38,7 @@ WEIGHT_LEVELS = {"none": "l2", "sram": "weight_sram", "mram": "weight_mram"}
 
 @dataclass(frozen=True)
 class Description:
-    """What the driver needs to know of a job besides addresses."""
+    """A job as the driver knows it, besides addresses."""
 
     job: ArrayJob
     input: Local
@@ -65,7 +65,7 @@ class Description:
 
 @dataclass(frozen=True)
 class Context:
-    """What a form knows of the compilation."""
+    """The compilation as forms see it."""
 
     weight_memory: str
     native_tflite: bool
@@ -256,7 +256,4 @@ class NeurekaForm:
 
     def on_cores(self, kernel: Kernel) -> Kernel | Call:
         """A step that the cores take over, with its cost."""
-        found = step_call(kernel, self.context.costs)
-        if isinstance(found, Kernel):
-            return replace(found, cost=generated_cost(found, self.context.costs))
-        return found
+        return core_step(kernel, self.context.costs)

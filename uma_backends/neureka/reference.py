@@ -1,4 +1,4 @@
-"""What a job computes, in numpy, written from the arithmetic rules and independent of packing and subtiles."""
+"""The arithmetic of a job in numpy, written from the arithmetic rules and independent of packing and subtiles."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ OUTPUT_BEAT_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the operands of a job lie, as the CPU sees them."""
+    """Addresses of the operands of a job, as the CPU sees them."""
 
     input: int
     output: int

@@ -74,7 +74,7 @@ class SpaceToDepth(Rewriter):
         return qnn.emit("conv2d", [laid_out, filters, *value.args[2:]], attributes)
 
     def _without_pad(self, source: Any, attributes: dict[str, Any]) -> tuple[Any, list[int]]:
-        """What an explicit padding with the zero point pads, and the padding of both."""
+        """The value that an explicit padding with the zero point pads, and the padding of both."""
         inner, pads = self.definition(source), list(attributes["pads"])
         if not qnn.is_qnn(inner, "pad") or self.uses(source) != 1:
             return source, pads

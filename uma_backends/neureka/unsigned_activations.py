@@ -40,7 +40,7 @@ def _operator(value: Any) -> str:
 
 
 def _is_movable(value: Any) -> bool:
-    """Whether a call's operands and result may be moved by 128, each on its own."""
+    """Tell if a call's operands and result may be moved by 128, each on its own."""
     name = _operator(value)
     if name not in _ZERO_POINTS:
         return False
@@ -85,7 +85,7 @@ class UnsignedActivations(Rewriter):
         self._moved = self._useful(moved, readers)
 
     def _stays(self, variable: Any, moved: set[Any], readers: list[tuple[Any, Any, int]]) -> bool:
-        """Whether all readers, and a pool that writes it, go along."""
+        """Tell if all readers, and a pool that writes it, go along."""
         value = self._values_of[variable]
         if _operator(value) == "max_pool" and value.args[0] not in moved:
             return False

@@ -21,7 +21,7 @@ JOB_WORDS, LARGEST_KERNEL = 14, 31  # words of struct qvanilla_job; rows of a wi
 
 @dataclass(frozen=True)
 class Context:
-    """What strategies know of the compilation. `offset`: of the variant's registers."""
+    """The compilation as strategies see it. `offset`: of the variant's registers."""
 
     backend: UMABackend
     offset: int

@@ -15,7 +15,7 @@ from tests.explain.suggestions import changed_models
 from tests.report.verify.small_models import float_classifier
 from tests.tvmc.command_line import check_refused, tvmc
 from tvm_pulp import api
-from tvm_pulp.explain.suggestions import Base
+from tvm_pulp.compilation import Compilation
 from tvm_pulp.explain.suggestions.base import Change
 from tvm_pulp.explain.suggestions.four_bit_weights import four_bit_weights
 from tvm_pulp.explain.suggestions.inexact_rounding import inexact_rounding
@@ -35,7 +35,7 @@ NATIVE = {"engine_options": {"neureka": {"requant": "native"}}}
 class Case:
     """A change, the model that it is suggested for, and the model or the options that are it."""
 
-    offer: Callable[[Base], Change | None]
+    offer: Callable[[Compilation], Change | None]
     before: Callable[[], Any]
     after: Callable[[], Any]
     options: dict[str, Any]
@@ -71,11 +71,11 @@ def test_a_change_saves_what_was_planned(name: str, tmp_path: Path) -> None:
     onnx.save(case.before(), before)
     onnx.save(case.after(), after)
     options = api.CompileOptions(**case.options)
-    imported = api.import_model(before, options)
-    plan = api.plan_model(before, options).plan
-    change = case.offer(Base(before, options, imported, plan))
+    compilation = Compilation(before, options)
+    plan = compilation.plan
+    change = case.offer(compilation)
     assert change is not None and change.name == name
-    expected = plan.estimated_cycles - change.planned_cycles(options)
+    expected = plan.estimated_cycles - change.apply(compilation).plan.estimated_cycles
     found = measured_cycles(before, case.options) - measured_cycles(after, {**case.options, **case.changed})
     assert expected > 0.01 * plan.estimated_cycles
     assert found == pytest.approx(expected, rel=0.3), (expected, found, plan.estimated_cycles)

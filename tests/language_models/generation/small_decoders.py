@@ -6,9 +6,10 @@ import functools
 import json
 
 from tvm_pulp.api import App, CompileOptions
+from tvm_pulp.entry_point import silent
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.frontend.zoo.weights import DecoderShape, DecoderWeights
-from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, compile_decoder
+from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, decoder_files, plan_decoder
 from tvm_pulp.target import resolve_target
 
 SHAPES = {
@@ -25,11 +26,11 @@ def weights(name: str) -> DecoderWeights:
 
 
 @functools.cache
-def compiled(name: str, target: str, state_memory: str | None = None, module: str = "small") -> App:
+def compiled(name: str, engines: str, state_memory: str | None = None, module: str = "small") -> App:
     request = DecoderRequest(module, weights(name), CAPACITY, CHUNK)
-    options = CompileOptions(target=target, soc="siracusa", state_memory=state_memory)
-    facts = {"target": target, "soc": "siracusa", "inferred_inputs": []}
-    return App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
+    options = CompileOptions(target=engines, soc="siracusa", state_memory=state_memory)
+    target = resolve_target(options)
+    return App(decoder_files(request, target, plan_decoder(request, target, silent), silent))
 
 
 def facts_of(app: App) -> dict[str, object]:

@@ -14,9 +14,10 @@ from tests.language_models.generation.firmware import DECODE, PREFILL, RESET, RE
 from tests.language_models.generation.llama_in_numpy import Llama
 from tests.language_models.generation.small_decoders import CAPACITY, CHUNK, compiled, weights
 from tvm_pulp.api import App, CompileOptions
+from tvm_pulp.entry_point import silent
 from tvm_pulp.frontend.zoo import decoders
 from tvm_pulp.frontend.zoo.weights import DecoderWeights
-from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, compile_decoder
+from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, decoder_files, plan_decoder
 from tvm_pulp.language_models.generation.session import Wish
 from tvm_pulp.target import resolve_target
 
@@ -107,9 +108,8 @@ def test_a_step_writes_its_logits_and_new_rows_and_nothing_else(target: str, lev
 
 def named(name: str, module: str, model: DecoderWeights, capacity: int, chunk: int, level: str | None = None) -> App:
     options = CompileOptions(target="uma-neureka", soc="siracusa", state_memory=level)
-    facts = {"target": "uma-neureka", "soc": "siracusa", "inferred_inputs": []}
-    request = DecoderRequest(module, model, capacity, chunk)
-    return App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
+    request, target = DecoderRequest(module, model, capacity, chunk), resolve_target(options)
+    return App(decoder_files(request, target, plan_decoder(request, target, silent), silent))
 
 
 @functools.cache
@@ -150,9 +150,8 @@ def test_caches_of_which_l1_holds_a_part(level: str) -> None:
     calls = [Do(RESET), Do(PREFILL, words[:6]), Do(DECODE, words[6:7]), Do(PREFILL, words[7:10])]
     calls += [Do(REWIND, length=3), Do(DECODE, words[10:])]
     options = CompileOptions(target="c", soc="siracusa", state_memory=level, l1="40k", planner="greedy")
-    facts = {"target": "c", "soc": "siracusa", "inferred_inputs": []}
-    request = DecoderRequest("small", model, capacity, chunk)
-    app = App(compile_decoder(request, resolve_target(options), facts, lambda _: None))
+    request, target = DecoderRequest("small", model, capacity, chunk), resolve_target(options)
+    app = App(decoder_files(request, target, plan_decoder(request, target, silent), silent))
     check(Firmware(app).run(calls), calls, Expected(Llama(model), capacity, model.shape.vocabulary))
 
 

@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tvm_pulp.planning.check.races import Races
+from tvm_pulp.planning.program.actions import Access, Action, Job, Kernel, Step, WaitForJob
+
+# Descriptors lie where nobody writes.
+DESCRIPTOR = Access("L1", 4096, 16, "bundle", 0)
 
 
-def access(start: int) -> dict[str, Any]:
-    return {"space": "L1", "start": start, "bytes": 16, "content": "c", "from": 0}
+def access(start: int) -> tuple[Access]:
+    return (Access("L1", start, 16, "c", 0),)
 
 
-def job(engine: str, ticket: int, reads: int, writes: int, queue: int = 1) -> dict[str, Any]:
-    places: dict[str, Any] = {"reads": [access(reads)], "writes": [access(writes)]}
-    return {"do": "job", "engine": engine, "ticket": ticket, "queue": queue, **places}
+def job(engine: str, ticket: int, reads: int, writes: int, queue: int = 1) -> Job:
+    return Job(
+        layer=0,
+        tile=0,
+        engine=engine,
+        ticket=ticket,
+        queue=queue,
+        words=4,
+        cycles=1,
+        descriptor=DESCRIPTOR,
+        reads=access(reads),
+        writes=access(writes),
+    )
 
 
-def step(*actions: dict[str, Any], waits: tuple[int, ...] = (), barrier: bool = False) -> dict[str, Any]:
-    return {"waits": [{"agent": 0, "ticket": t} for t in waits], "barrier": barrier, "actions": list(actions)}
+def step(*actions: Action, waits: tuple[int, ...] = (), barrier: bool = False) -> Step:
+    return Step(position=0, waits=tuple(WaitForJob(0, t) for t in waits), barrier=barrier, actions=actions)
 
 
-def faults(*steps: dict[str, Any]) -> list[str]:
-    races = Races({"cores": 8})
+def faults(*steps: Step) -> list[str]:
+    races = Races()
     found = []
     for number, made in enumerate(steps):
         found += races.synchronise(str(number), made) + races.step(str(number), made)
     return found
 
 
-KERNEL = {"do": "kernel", "reads": [access(64)], "writes": [access(128)]}
+KERNEL = Kernel(layer=0, tile=0, op="add", cycles=1, descriptor=DESCRIPTOR, reads=access(64), writes=access(128))
 
 
 def test_a_job_reads_what_the_same_engine_made() -> None:

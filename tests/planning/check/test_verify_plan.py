@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.planning.search.real_plans import Plan, plan_of
+from tests.planning.search.real_plans import Plan, faults_of, plan_of
 from tvm_pulp import soc
-from tvm_pulp.planning.check.verify_plan import verify_plan
 
 SIRACUSA = soc.load("siracusa")
 
@@ -32,7 +31,7 @@ def actions(plan: Plan, kind: str) -> list[tuple[dict[str, Any], dict[str, Any]]
 
 
 def test_a_real_plan_is_clean(plan: Plan) -> None:
-    assert verify_plan(plan, SIRACUSA) == []
+    assert faults_of(plan) == []
     assert {layer["engine"] for layer in plan["layers"]} == {"neureka", "cluster"}
     assert all(actions(plan, kind) for kind in ("load", "store", "kernel", "job"))
 
@@ -153,5 +152,5 @@ FAULTS: list[tuple[Callable[[Plan], None], str]] = [
 def test_planted_fault_is_found(plan: Plan, plant: Callable[[Plan], None], message: str) -> None:
     damaged = copy.deepcopy(plan)
     plant(damaged)
-    faults = verify_plan(damaged, SIRACUSA)
+    faults = faults_of(damaged)
     assert any(re.search(message, fault) for fault in faults), faults[:3]

@@ -1,16 +1,17 @@
-"""Described plans of several networks, made once per run of the tests."""
+"""Plans of several networks as plan.json has them, made once per run of the tests."""
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
 from tests.simulated.two_engines import BOTH, dotter
-from tvm_pulp.api import CompileOptions, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.planning.lowering.build_network import build_network
+from tvm_pulp import soc
+from tvm_pulp.api import Compilation, CompileOptions
+from tvm_pulp.codegen.formats import PlanJson, from_json, to_json
+from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.tir.describe import describe
-from tvm_pulp.target import resolve_target
 
 Plan = dict[str, Any]
 
@@ -31,5 +32,10 @@ PLANS: dict[str, tuple[str, CompileOptions]] = {
 def plan_of(name: str) -> Plan:
     dotter()
     model, options = PLANS[name]
-    target, imported = resolve_target(options), import_model(model, options)
-    return describe(target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net")))
+    plan: Plan = json.loads(to_json(PlanJson, describe(Compilation(model, options).lowered)))
+    return plan
+
+
+def faults_of(plan: Plan) -> list[str]:
+    """What the verifier says of a plan."""
+    return verify_plan(from_json(PlanJson, json.dumps(plan)), soc.load("siracusa"))

@@ -7,25 +7,20 @@ from typing import Any
 import pytest
 
 from tvm_pulp import soc
-from tvm_pulp.api import CompileOptions, import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.api import Compilation, CompileOptions
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check import verify_plan
-from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.planning.search import driver
 from tvm_pulp.planning.search.driver import PlanRequest, plan_network
 from tvm_pulp.planning.tir import describe
 from tvm_pulp.qnn.network import Network
-from tvm_pulp.target import resolve_target
 
 SIRACUSA = soc.load("siracusa")
 REQUEST = PlanRequest(SIRACUSA, (), 8, 32768, 1 << 20, 1 << 20, planner="greedy")
 
 
 def network() -> Network:
-    options = CompileOptions(target="c", soc="siracusa")
-    imported = import_model("zoo:dscnn", options)
-    return build_network(resolve_target(options).prepare(canonicalize(imported)), imported, "net")
+    return Compilation("zoo:dscnn", CompileOptions(target="c", soc="siracusa")).network
 
 
 def test_a_plan_is_lowered_estimated_and_clean() -> None:

@@ -45,7 +45,7 @@ def test_pins_of_two_engines_are_named_in_the_function() -> None:
 
 @pytest.mark.parametrize(("model", "options"), CASES[:3], ids=lambda value: str(value)[:40])
 def test_the_planned_network_is_that_of_a_well_formed_module(model: str, options: dict[str, Any]) -> None:
-    network = api.plan_model(model, CompileOptions(**options)).plan.network
+    network = api.Compilation(model, CompileOptions(**options)).plan.network
     assert network.origin is not None
     relax.analysis.well_formed(network.origin.module)
     assert same_network(rebuild_network(network, network.origin.module), network)

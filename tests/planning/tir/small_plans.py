@@ -13,7 +13,7 @@ from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, plan_l2
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
 from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
-from tvm_pulp.planning.tir.statements import integer, statement_name
+from tvm_pulp.planning.tir.statements import Main
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -36,7 +36,7 @@ def plan_of(layers: Sequence[Layer], size: tuple[int, ...], *, overlap: bool, co
     schedule = build_schedule(network, tiled_layers, policy, L1_BYTES)
     peak = place_blocks(schedule.blocks, L1_BYTES)
     name = soc.load("siracusa").name
-    return Plan(network, name, cores, L1_BYTES, tuple(plans), schedule, plan_l2(schedule), peak, overlap)
+    return Plan(network, name, cores, L1_BYTES, tuple(plans), schedule, plan_l2(schedule, policy), peak, overlap)
 
 
 def two_tiles(*, overlap: bool, layers: int = 1, cores: int = 8) -> Tables:
@@ -50,7 +50,7 @@ def two_tiles(*, overlap: bool, layers: int = 1, cores: int = 8) -> Tables:
     return Tables(plan_of(made, (1, 64), overlap=overlap, cores=cores))
 
 
-def statements(function: Any) -> list[str]:
+def statements(main: Main) -> list[str]:
     """Statements as text with all arguments: `dma_load(2, 5, L1(1024), AT(x, 64), 32)`."""
 
     def text(value: Any) -> str:
@@ -59,14 +59,14 @@ def statements(function: Any) -> list[str]:
             return f"{name.value}({', '.join(text(r) for r in rest)})"
         return str(value.value)
 
-    return [text(made.value) for made in function.body.seq]
+    return [text(made.value) for made in main.function.body.seq]
 
 
-def numbers(function: Any) -> list[str]:
+def numbers(main: Main) -> list[str]:
     """Statements as `name(integers)`; places are left out."""
     lines = []
-    for made in function.body.seq:
+    for made in main.function.body.seq:
         arguments = made.value.args
-        found = [integer(made, i) for i in range(len(arguments) - 1) if type(arguments[1 + i]).__name__ == "IntImm"]
-        lines.append(f"{statement_name(made)}({', '.join(map(str, found))})")
+        found = [str(a.value) for a in arguments[1:] if type(a).__name__ == "IntImm"]
+        lines.append(f"{arguments[0].value}({', '.join(found)})")
     return lines

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from tvm_pulp.planning.program.actions import Access
 from tvm_pulp.planning.tir.changed_registers import changed_registers
-from tvm_pulp.planning.tir.statements import CALL, SUBMIT, statement
+from tvm_pulp.planning.tir.statements import Address, BeginLayer, Statement, SubmitJob
 from tvm_pulp.uma.recipe import Changes, Job
 
 
@@ -29,9 +30,16 @@ def _job(*values: int, engine: str = "a", contexts: int = 2) -> Job:
 
 def _changed(*jobs: Job, order: list[int] | None = None) -> dict[int, Changes]:
     tables: Any = SimpleNamespace(slots=[SimpleNamespace(step=job) for job in jobs])
-    seq = [statement(SUBMIT, 0, slot, 0, 0) for slot in (order or range(len(jobs)))]
-    seq.insert(1, statement(CALL, 0, 0, 0))
-    return changed_registers(SimpleNamespace(body=SimpleNamespace(seq=seq)), tables)
+    submitted: list[Statement] = [_submit(slot, jobs[slot]) for slot in (order or range(len(jobs)))]
+    submitted.insert(1, BeginLayer(0, 0))
+    return changed_registers(submitted, tables)
+
+
+def _submit(slot: int, job: Job) -> SubmitJob:
+    place, structure = Address("L1", 0), Access("L1", 0, 12, "bundle_0", 0)
+    told: dict[str, Any] = {"engine": job.engine, "ticket": 0, "queue": 2, "words": 3, "cycles": 1}
+    moved: dict[str, Any] = {"descriptor": structure, "reads": (), "writes": ()}
+    return SubmitJob(layer=0, tile=0, position=0, slot=slot, arguments=place, **told, **moved)
 
 
 def test_every_second_job_has_the_same_registers() -> None:

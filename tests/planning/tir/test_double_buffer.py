@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.planning.tir.small_plans import numbers, two_tiles
 from tvm_pulp.planning.tir.double_buffer import double_buffer
 from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma
-from tvm_pulp.planning.tir.layer_main import layer_main
+from tvm_pulp.planning.tir.lower import layer_main
+from tvm_pulp.planning.tir.statements import Main
 from tvm_pulp.planning.tir.tables import Tables
 
 
-def before_and_after(tables: Tables) -> tuple[Any, Any]:
+def before_and_after(tables: Tables) -> tuple[Main, Main]:
     before = insert_tiled_dma(layer_main(tables), tables)
     return before, double_buffer(before, tables)
 

@@ -10,19 +10,19 @@ from tests.planning.tir.small_plans import numbers, two_tiles
 from tvm_pulp import soc
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check.verify_plan import verify_plan
+from tvm_pulp.planning.program.actions import Transfer
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.insert_barriers import share_tickets
 from tvm_pulp.planning.tir.lower import lower
-from tvm_pulp.planning.tir.regions import Region
 
 
 def synchronised(*, overlap: bool, cores: int = 8) -> list[str]:
-    return numbers(lower(two_tiles(overlap=overlap, cores=cores).plan).function)
+    return numbers(lower(two_tiles(overlap=overlap, cores=cores).plan).stages[-1].main)
 
 
 def test_pipelined_tiles() -> None:
     """Loads are core 0's, stores core 1's; one barrier per tile, behind the wait for its data."""
-    stages = {stage.name: stage.function for stage in lower(two_tiles(overlap=True).plan).stages}
+    stages = {stage.name: stage.main for stage in lower(two_tiles(overlap=True).plan).stages}
     assert numbers(stages["place_buffers"]) == [
         "dma_load_bundle(-1, 0, 0, 0, 172)",
         "dma_load(-1, 1, 64)",
@@ -86,15 +86,6 @@ def test_the_verifier_agrees_for_chains_of_layers() -> None:
             assert verify_plan(describe(lower(plan)), soc.load("siracusa")) == []
 
 
-def test_lines_of_equal_stride_overlap_only_in_common_columns() -> None:
-    left = Region("L2", 0, 40, 10, 100)
-    assert not left.overlaps(Region("L2", 10, 40, 10, 100))
-    assert left.overlaps(Region("L2", 9, 40, 10, 100))
-    assert left.overlaps(Region("L2", 105, 10))
-    assert not left.overlaps(Region("L2", 400, 10, 10, 100))
-    assert not left.overlaps(Region("L1", 0, 40))
-
-
 def test_every_engine_has_tickets_for_its_queue() -> None:
     assert share_tickets({"a": 2, "b": 1}) == {"a": range(2), "b": range(2, 3)}
     assert share_tickets({}) == {}
@@ -121,8 +112,8 @@ def test_what_is_needed_first_is_loaded_first() -> None:
     schedule = replace(tables.plan.schedule, moves=tuple(changed))
     for room, agents in ((10, 1), (1, 2)):
         plan = replace(tables.plan, schedule=schedule, commands_in_flight=room)
-        step = next(s for s in describe(lower(plan))["program"] if s["position"] == 2)
-        loads = [(a["agent"], a["layer"]) for a in step["actions"] if a["do"] == "load" and a["ahead"]]
+        step = next(s for s in lower(plan).program if s.position == 2)
+        loads = [(a.agent, a.layer) for a in step.actions if isinstance(a, Transfer) and a.do == "load" and a.ahead]
         assert sorted(layer for _, layer in loads) == [1, 2]
         assert len({agent for agent, _ in loads}) == agents
         if agents == 1:

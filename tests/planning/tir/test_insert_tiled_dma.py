@@ -11,8 +11,9 @@ import numpy as np
 from tests.planning.tiling.single_layers import make_layer
 from tests.planning.tir.small_plans import plan_of, statements, two_tiles
 from tvm_pulp import soc
+from tvm_pulp.entry_point import plan_for
 from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma
-from tvm_pulp.planning.tir.layer_main import layer_main
+from tvm_pulp.planning.tir.lower import layer_main
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -97,7 +98,7 @@ def lines_of(engine: str | None, l1: int, layer: RandomLayer = POINTWISE) -> lis
     network = layer_network([layer])
     target = target_for(soc.load("siracusa"), backend(engine) if engine else None, l1=l1)
     target = pinned(target, network) if engine else target
-    return tiled(Tables(target.plan(network).plan))
+    return tiled(Tables(plan_for(target, network).plan))
 
 
 def test_a_job_has_its_operands_and_structure_before_it_starts() -> None:

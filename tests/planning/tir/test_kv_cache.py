@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from tests.planning.tir.small_plans import plan_of, statements
 from tvm_pulp.planning.tir.insert_barriers import insert_barriers
 from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma
 from tvm_pulp.planning.tir.kv_cache import kv_cache
-from tvm_pulp.planning.tir.layer_main import layer_main
-from tvm_pulp.planning.tir.lower import lower
+from tvm_pulp.planning.tir.lower import layer_main, lower
 from tvm_pulp.planning.tir.place_buffers import place_buffers
+from tvm_pulp.planning.tir.statements import Main
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Layer, Origin, State, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -29,8 +28,8 @@ def appended(rows: int = 2, *, state: bool = True, level: str = "l2") -> Tables:
     return Tables(plan)
 
 
-def moves(function: Any) -> list[str]:
-    return [line for line in statements(function) if line.startswith(("dma_load(", "dma_store("))]
+def moves(main: Main) -> list[str]:
+    return [line for line in statements(main) if line.startswith(("dma_load(", "dma_store("))]
 
 
 def test_new_rows_follow_the_past() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.planning.tir.small_plans import statements, two_tiles
 from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma
-from tvm_pulp.planning.tir.layer_main import layer_main
+from tvm_pulp.planning.tir.lower import layer_main
 from tvm_pulp.planning.tir.place_buffers import place_buffers
 
 

@@ -57,7 +57,7 @@ def emissions(monkeypatch: pytest.MonkeyPatch) -> list[Emission]:
     to_cluster, to_host = Target.emit, host_emission.emit
 
     def cluster(self: Target, lowered: Any, *rest: Any) -> dict[str, bytes]:
-        made.append(Emission(lowered.plan.constants(), lambda: to_cluster(self, lowered, *rest)))
+        made.append(Emission(list(lowered.plan.constants()), lambda: to_cluster(self, lowered, *rest)))
         return made[-1].again()
 
     def host(network: Any, *rest: Any) -> Any:
@@ -81,7 +81,7 @@ def test_the_layer_is_named(target: str, emissions: list[Emission], tmp_path: Pa
     fault = candidates[len(candidates) // 2].name
     files = emissions[0].damaged(fault)
     assert files.keys() <= app.files.keys() and any(app.files[name] != data for name, data in files.items())
-    wrong = api.App(app.files | files, compiled=app.compiled).run(layers=True).compare()
+    wrong = api.App(app.files | files, compilation=app.compilation).run(layers=True).compare()
     assert wrong.first_wrong == fault
     assert f"layer '{fault}'" in wrong.sentence and "LSB" in wrong.sentence
     # What follows it gets other operands and does its own work well.
@@ -98,7 +98,7 @@ def test_the_command_line_names_it(
     fault = next(layer.split()[0] for layer in right.out.splitlines() if " conv2d " in layer)
     damaged, compile_with = emissions[0].damaged(fault), api.compile_with
     monkeypatch.setattr(
-        api, "compile_with", lambda *a: api.App((c := compile_with(*a)).files | damaged, compiled=c.compiled)
+        api, "compile_with", lambda *a: api.App((c := compile_with(*a)).files | damaged, compilation=c.compilation)
     )
     wrong = tvmc(capsys, "verify", model, "-q", "-i", tmp_path / "in.npz")
     assert wrong.status == 1 and f"layer '{fault}' (conv2d on host) is the first that differs" in wrong.err
@@ -113,8 +113,8 @@ def test_a_fault_of_the_import_is_named_too(tmp_path: Path) -> None:
     table = result.compare()
     from tvm_pulp.report.verify import compare_layers, model_values
 
-    assert app.compiled is not None
-    imported, network = app.compiled.imported, app.compiled.network
+    assert app.compilation is not None
+    imported, network = app.compilation.imported, app.compilation.entry.partitioned
     values = model_values(Path(model), imported, dict(zip(imported.inputs, result.inputs, strict=True)))
     row = next(row for row in table.rows if row.operator == "add")
     # As if the framework computed something else from here on, under a name that the layer has.

@@ -10,6 +10,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn, soc
+from tvm_pulp.entry_point import plan_for, prepare_module
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.qnn.requant import Requant
@@ -47,11 +48,11 @@ def run_on_ita(
     """Compile for the engine's own SoC, or another one, everything it can run pinned to it, and simulate twice."""
     backend = ItaBackend()
     target = target_for(soc.load(machine or backend.default_soc), backend)
-    module = target.prepare(module_of(inputs, define))
+    module = prepare_module(module_of(inputs, define), target)
     imported = Imported(module, tuple(inputs), ("y",), "pulp")
     network = build_network(module, imported, "network")
     target = pinned(target, network)
-    run = simulate(target, target.plan(network), list(inputs.values()))
+    run = simulate(target, plan_for(target, network), list(inputs.values()))
     assert run.jobs.get("ita"), "no job reached the model"
     return run
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tvm_pulp import soc
+from tvm_pulp.entry_point import plan_for, prepare_module
 from tvm_pulp.explain.explain_plan import explain_plan
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering import build_network
@@ -117,11 +118,11 @@ def test_why_the_softmax_is_not_there(keys: int, table: bool, scale: float, engi
     inputs, attributes, constants = attention(7, 2, 8, keys, 16, table=table, logit_scale=float(np.float32(scale)))
     backend = ItaBackend()
     target = target_for(soc.load(backend.default_soc), backend)
-    module = target.prepare(
-        module_of(inputs, lambda emit, given: emit("qdq_attention", [*given, *constants], attributes))
+    module = prepare_module(
+        module_of(inputs, lambda emit, given: emit("qdq_attention", [*given, *constants], attributes)), target
     )
     network = build_network(module, Imported(module, tuple(inputs), ("y",), "qdq"), "network")
     stream = io.StringIO()
-    explain_plan(target.plan(network).plan, stream)
+    explain_plan(plan_for(target, network).plan, stream)
     assert "its softmax rounds floats as ONNX does, the engine's halves with every step" in stream.getvalue()
     assert ("-> ita, product, digit by digit" in stream.getvalue()) == (engine == "ita")

@@ -14,6 +14,7 @@ from tests.canonicalize.transformer_graphs import quantize, vit
 from tests.frontend.quantized_onnx import canonical, dialect_run
 from tests.simulated.simulated_run import share_of_macs
 from tvm_pulp import soc
+from tvm_pulp.entry_point import prepare_module
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.uma.conformance.layer_network import target_for
@@ -40,7 +41,7 @@ def test_every_product_fits(name: str, tmp_path: Path) -> None:
     module = canonical(quantize(graph, tmp_path, **options))
     backend = ItaBackend()
     context = backend.context({}, soc.load(backend.default_soc), 8)
-    prepared = target_for(soc.load(backend.default_soc), backend).prepare(module)
+    prepared = prepare_module(module, target_for(soc.load(backend.default_soc), backend))
     for result, expected in zip(*(dialect_run(m, graph.feeds(1)) for m in (prepared, module)), strict=True):
         np.testing.assert_array_equal(result, expected)
     names = tuple(p.name for p in prepared["main"].params)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tvm_pulp import soc as socs
+from tvm_pulp.entry_point import plan_for
 from tvm_pulp.explain.explain_plan import explain_plan
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.annotate import Annotated, annotate
@@ -72,5 +73,5 @@ def test_what_it_cannot_is_explained(reason: str) -> None:
     assert annotated(layer).regions == ()
     target = target_for(socs.load("siracusa"), NeurekaBackend())
     stream = io.StringIO()
-    explain_plan(target.plan(layer_network([layer])).plan, stream)
+    explain_plan(plan_for(target, layer_network([layer])).plan, stream)
     assert f"    not neureka: {reason}\n" in stream.getvalue()

@@ -1,4 +1,4 @@
-"""Data that leaves the compiler, typed: `plan.json` and `report.json` are checked when they are written and read."""
+"""Data that leaves the compiler, typed: `plan.json` and `report.json` are checked when they are read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tvm_pulp.codegen.formats.baseline_json import BaselineJson
 from tvm_pulp.codegen.formats.metadata_json import MetadataJson, metadata_schema
 from tvm_pulp.codegen.formats.plan_json import PlanJson
 from tvm_pulp.codegen.formats.report_json import ReportJson
-from tvm_pulp.codegen.formats.schema import FormatError, check_record, from_json, to_json
+from tvm_pulp.codegen.formats.schema import FormatError, check_record, from_json, json_schema, to_json
 
 __all__ = [
     "BaselineJson",
@@ -16,6 +16,7 @@ __all__ = [
     "ReportJson",
     "check_record",
     "from_json",
+    "json_schema",
     "metadata_schema",
     "to_json",
 ]

@@ -1,11 +1,14 @@
-"""What the formats have in common: fields are exact in name and type, and a fault is one sentence."""
+"""The formats' common rules: fields are exact in name and type, and a fault is one sentence."""
 
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from tvm_pulp.codegen.formats.plan_json import plain
 
 
 class Schema(BaseModel):
@@ -15,27 +18,44 @@ class Schema(BaseModel):
 
 
 class FormatError(ValueError):
-    """Data that is not of its format: where, and what is wrong there."""
+    """Data that is not of its format: the place, and what is wrong there."""
 
 
-def check_record(schema: type[Schema], record: Any) -> None:
-    """Raise unless plain data has the format of a schema; names the first place that does not."""
+@cache
+def _adapter(schema: type) -> TypeAdapter[Any]:
+    return TypeAdapter(schema)
+
+
+def json_schema(schema: type) -> dict[str, Any]:
+    """A format as JSON Schema."""
+    return _adapter(schema).json_schema()
+
+
+def _read(schema: type, text: str | bytes) -> Any:
     try:
-        schema.model_validate(record)
+        return _adapter(schema).validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
+        if first["type"] == "json_invalid":
+            raise ValueError(first["msg"]) from None
         place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise FormatError(f"{place}: {first['msg'].lower()}") from None
+        unknown = first["type"] == "unexpected_keyword_argument"
+        raise FormatError(f"{place}: {'extra inputs are not permitted' if unknown else first['msg'].lower()}") from None
 
 
-def to_json(schema: type[Schema], record: Any, indent: int | None = None) -> str:
-    """The text of a file; raises where the record is not of the format."""
-    check_record(schema, record)
-    return json.dumps(record, indent=indent) + "\n"
+def check_record(schema: type, record: Any) -> None:
+    """Raise unless plain data has the format of a schema; names the first place that does not."""
+    _read(schema, json.dumps(record))
 
 
-def from_json(schema: type[Schema], text: str | bytes) -> Any:
-    """The record in a file; raises where the text is not JSON or not of the format."""
-    record = json.loads(text)
-    check_record(schema, record)
-    return record
+def to_json(schema: type, record: Any, indent: int | None = None) -> str:
+    """The text of a file; raises where plain data is not of the format."""
+    if not isinstance(record, schema):
+        check_record(schema, record)
+    return json.dumps(plain(record), indent=indent) + "\n"
+
+
+def from_json(schema: type, text: str | bytes) -> Any:
+    """What a file holds: a plan as its records, anything else as plain data. Raises where it is not of the format."""
+    record = _read(schema, text)
+    return json.loads(text) if issubclass(schema, BaseModel) else record

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tvm_pulp.explain.suggestions.base import Base
 from tvm_pulp.explain.suggestions.suggest import Suggestion, print_suggestions, suggest
 
-__all__ = ["Base", "Suggestion", "print_suggestions", "suggest"]
+__all__ = ["Suggestion", "print_suggestions", "suggest"]

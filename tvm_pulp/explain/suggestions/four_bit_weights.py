@@ -9,7 +9,8 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
+from tvm_pulp.compilation import Compilation
+from tvm_pulp.explain.suggestions.base import Change, cycles_of
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import PREFIX
 
@@ -17,21 +18,21 @@ _WEIGHTED = ("conv2d", "dense")
 _LOW, _HIGH = -8, 7
 
 
-def four_bit_weights(base: Base) -> Change | None:
+def four_bit_weights(base: Compilation) -> Change | None:
     """Layers on accelerators: the cores multiply bytes whatever they hold."""
-    cycles = base.cycles_of(lambda layer: layer.engine != "cluster" and _has_bytes(layer.layer))
+    cycles = cycles_of(base, lambda layer: layer.engine != "cluster" and _has_bytes(layer.layer))
     if not cycles:
         return None
     return Change(
         "four-bit-weights",
         "weights of 4 bits: `tvmc quantize --weight-bits 4` says what that costs in accuracy",
         cycles,
-        lambda options: planned_cycles(options, base.imported, _FourBits().run),
+        lambda found: found.varied(rewrite=_FourBits().run),
     )
 
 
 def _has_bytes(layer: Layer) -> bool:
-    """Whether a product has constant weights that need more than four bits."""
+    """Tell if a product has constant weights that need more than four bits."""
     for part in layer.parts or (layer,):
         if part.operator in _WEIGHTED:
             data = part.inputs[1].storage.data

@@ -5,26 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
-from tvm_pulp.target import resolve_target
+from tvm_pulp.compilation import Compilation
+from tvm_pulp.explain.suggestions.base import Change, cycles_of
 
 
-def inexact_rounding(base: Base) -> Change | None:
+def inexact_rounding(base: Compilation) -> Change | None:
     """Of the first engine that has an option for it which was not taken."""
-    for backend, chosen in resolve_target(base.options).engines:
+    for backend, chosen in base.target.engines:
         for attribute in backend.attributes.values():
             if attribute.inexact is None or chosen[attribute.name] == attribute.inexact:
                 continue
             engine, name, value = backend.target_name, attribute.name, attribute.inexact
 
-            def with_it(options: Any, engine: str = engine, name: str = name, value: Any = value) -> int:
-                stated = {**options.engine_options, engine: {**options.engine_options.get(engine, {}), name: value}}
-                return planned_cycles(replace(options, engine_options=stated), base.imported)
+            def with_it(found: Compilation, engine: str = engine, name: str = name, value: Any = value) -> Compilation:
+                known = found.options.engine_options
+                stated = {**known, engine: {**known.get(engine, {}), name: value}}
+                return found.varied(options=replace(found.options, engine_options=stated))
 
             return Change(
                 "inexact-rounding",
                 f"--target-uma-{engine}-{name} {value}: results deviate by a step where `tvmc run` reports it",
-                base.cycles_of(lambda layer, engine=engine: engine in layer.engine),  # type: ignore[misc]
+                cycles_of(base, lambda layer, engine=engine: engine in layer.engine),  # type: ignore[misc]
                 with_it,
             )
     return None

@@ -8,7 +8,8 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter
-from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
+from tvm_pulp.compilation import Compilation
+from tvm_pulp.explain.suggestions.base import Change
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.operator import spec_of
 
@@ -16,7 +17,7 @@ _SOFTMAX = ("softmax", "float_softmax")
 _BEHIND = ("dequantize", "requantize", "transpose", "slice")
 
 
-def last_softmax(base: Base) -> Change | None:
+def last_softmax(base: Compilation) -> Change | None:
     makers = {layer.layer.outputs[0].storage: layer for layer in base.plan.layers}
     cycles = 0
     for output in base.plan.network.outputs:
@@ -31,7 +32,7 @@ def last_softmax(base: Base) -> Change | None:
         "last-softmax",
         "the model without its last softmax: the largest value is at the same place",
         cycles,
-        lambda options: planned_cycles(options, base.imported, _Dropped().run),
+        lambda found: found.varied(rewrite=_Dropped().run),
     )
 
 

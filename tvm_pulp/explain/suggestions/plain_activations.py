@@ -6,22 +6,23 @@ from typing import Any
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter
-from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
+from tvm_pulp.compilation import Compilation
+from tvm_pulp.explain.suggestions.base import Change, cycles_of
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import spec_of
 
 _FUNCTIONS = ("lookup", "gelu", "hardswish")
 
 
-def plain_activations(base: Base) -> Change | None:
-    cycles = base.cycles_of(lambda layer: any(p.operator in _FUNCTIONS for p in _parts(layer.layer)))
+def plain_activations(base: Compilation) -> Change | None:
+    cycles = cycles_of(base, lambda layer: any(p.operator in _FUNCTIONS for p in _parts(layer.layer)))
     if not cycles:
         return None
     return Change(
         "plain-activations",
         "ReLU in place of other activation functions: it is part of the layer before",
         cycles,
-        lambda options: planned_cycles(options, base.imported, _Dropped().run),
+        lambda found: found.varied(rewrite=_Dropped().run),
     )
 
 

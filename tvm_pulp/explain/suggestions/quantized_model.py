@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.compilation import Compilation
 from tvm_pulp.errors import UserError
-from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
+from tvm_pulp.explain.suggestions.base import Change, cycles_of
 from tvm_pulp.frontend.imported import ImportOptions
 from tvm_pulp.frontend.load import import_onnx_graph
 from tvm_pulp.frontend.quantize import quick_model
@@ -17,7 +18,7 @@ from tvm_pulp.frontend.quantize import quick_model
 _SAMPLES = 2
 
 
-def quantized_model(base: Base) -> Change | None:
+def quantized_model(base: Compilation) -> Change | None:
     """Cycles do not depend on what it is calibrated with: seeded noise does."""
     can_be_read = not isinstance(base.model, str | Path) or Path(base.model).suffix.lower() in (".onnx", ".pt2")
     if base.imported.dialect != "float" or not can_be_read:
@@ -38,14 +39,14 @@ def quantized_model(base: Base) -> Change | None:
     return Change(
         "quantized-model",
         "int8 in place of float: `tvmc quantize` says what that costs in accuracy",
-        base.cycles_of(lambda layer: layer.layer.is_float),
-        lambda options: _planned(options, made),
+        cycles_of(base, lambda layer: layer.layer.is_float),
+        lambda found: _quantized(found, made),
     )
 
 
-def _planned(options: Any, model: Any) -> int:
+def _quantized(found: Compilation, model: Any) -> Compilation:
     from tvm_pulp.frontend.onnx_file import from_model
 
-    shapes = {name: tuple(shape) for name, shape in options.input_shapes.items()}
+    shapes = {name: tuple(shape) for name, shape in found.options.input_shapes.items()}
     imported = import_onnx_graph(from_model(model), ImportOptions(None, shapes, {}, ()))
-    return planned_cycles(replace(options, input_types={}, sample_inputs=()), imported)
+    return found.varied(options=replace(found.options, input_types={}, sample_inputs=()), imported=imported)

@@ -9,7 +9,8 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
+from tvm_pulp.compilation import Compilation
+from tvm_pulp.explain.suggestions.base import Change
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import spec_of
 
@@ -17,7 +18,7 @@ from tvm_pulp.qnn.operator import spec_of
 _LEAST_CHANNELS = 8
 
 
-def separable_convolution(base: Base, rank: int = 0) -> Change | None:
+def separable_convolution(base: Compilation, rank: int = 0) -> Change | None:
     """A change of the model, which has to be trained again; of the convolution that takes most, or of a next one."""
     found = [
         (layer.added_cycles, part)
@@ -33,7 +34,7 @@ def separable_convolution(base: Base, rank: int = 0) -> Change | None:
         "separable-convolution",
         f"a depthwise {kernel} and a 1x1 in place of the {kernel} convolution '{layer.name}', trained again",
         cycles,
-        lambda options: planned_cycles(options, base.imported, _Separated(layer.variables[-1].name).run),
+        lambda found: found.varied(rewrite=_Separated(layer.variables[-1].name).run),
     )
 
 

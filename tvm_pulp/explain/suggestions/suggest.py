@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TextIO
 
+from tvm_pulp.compilation import Compilation
 from tvm_pulp.errors import UserError
-from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
+from tvm_pulp.explain.suggestions.base import Change
 from tvm_pulp.explain.suggestions.four_bit_weights import four_bit_weights
 from tvm_pulp.explain.suggestions.inexact_rounding import inexact_rounding
 from tvm_pulp.explain.suggestions.integer_ends import integer_ends
@@ -18,7 +19,7 @@ from tvm_pulp.explain.suggestions.quantized_model import quantized_model
 from tvm_pulp.explain.suggestions.separable_convolution import separable_convolution
 from tvm_pulp.explain.suggestions.symmetric_activations import symmetric_activations
 
-CHANGES: tuple[Callable[[Base], Change | None], ...] = (
+CHANGES: tuple[Callable[[Compilation], Change | None], ...] = (
     quantized_model,
     inexact_rounding,
     four_bit_weights,
@@ -49,21 +50,21 @@ class Suggestion:
     base_cycles: int
 
 
-def suggest(base: Base, count: int) -> list[Suggestion]:
+def suggest(base: Compilation, count: int) -> list[Suggestion]:
     """Those that save most first; at most so many. What cannot save more than those found is not planned."""
     least = _WORTH * base.plan.estimated_cycles
     known = [change for change in (offer(base) for offer in CHANGES) if change is not None]
     worth = sorted((c for c in known if c.bound_cycles > least), key=lambda c: -c.bound_cycles)[:_MOST_PLANS]
-    options, before = base.options, base.plan.estimated_cycles
+    options = base.options
     if worth and len(base.plan.layers) > _MOST_LAYERS and options.planner is None and options.double_buffer:
-        options = replace(options, planner="greedy")
-        before = planned_cycles(options, base.imported)
+        base = base.varied(options=replace(options, planner="greedy"))
+    before = base.plan.estimated_cycles
     found: list[Suggestion] = []
     for change in worth:
         if len(found) >= count and change.bound_cycles <= found[count - 1].saved_cycles:
             break
         try:
-            saved = before - change.planned_cycles(options)
+            saved = before - change.apply(base).plan.estimated_cycles
         except UserError:
             continue  # what it would become does not fit
         if saved > _WORTH * before:

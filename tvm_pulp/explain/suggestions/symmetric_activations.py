@@ -6,22 +6,23 @@ from typing import Any
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter
-from tvm_pulp.explain.suggestions.base import Base, Change, planned_cycles
+from tvm_pulp.compilation import Compilation
+from tvm_pulp.explain.suggestions.base import Change, cycles_of
 from tvm_pulp.qnn.network import Layer
 
 # Zero points of int8 and uint8 at which a padded byte is zero in some type.
 _FREE = (0, -128, 128)
 
 
-def symmetric_activations(base: Base) -> Change | None:
-    cycles = base.cycles_of(lambda layer: any(_is_padded(p) for p in layer.layer.parts or (layer.layer,)))
+def symmetric_activations(base: Compilation) -> Change | None:
+    cycles = cycles_of(base, lambda layer: any(_is_padded(p) for p in layer.layer.parts or (layer.layer,)))
     if not cycles:
         return None
     return Change(
         "symmetric-activations",
         "zero point 0 for activations that convolutions pad, as `tvmc quantize` chooses it",
         cycles,
-        lambda options: planned_cycles(options, base.imported, _ZeroPoints().run),
+        lambda found: found.varied(rewrite=_ZeroPoints().run),
     )
 
 

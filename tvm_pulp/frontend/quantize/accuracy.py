@@ -1,4 +1,4 @@
-"""What quantization costs: noise of the outputs, arg-max agreement, and whatever the user measures."""
+"""Costs of quantization: noise of the outputs, arg-max agreement, and whatever the user measures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Accuracy:
 
     @property
     def loss(self) -> float:
-        """What a limit applies to: of the user's metric, relative to float's; else of the arg-max."""
+        """The figure that a limit applies to: of the user's metric, relative to float's; else of the arg-max."""
         if self.metric is None:
             return 1 - self.arg_max_agreement
         before, after = self.metric

@@ -56,7 +56,7 @@ def _as_onnx(model: Any) -> Any:
 
 
 def folded(model: Any) -> Any:
-    """What onnxruntime's basic optimizations make of it; every node has a name of its own."""
+    """The model after onnxruntime's basic optimizations; every node has a name of its own."""
     import onnx
     import onnxruntime
 

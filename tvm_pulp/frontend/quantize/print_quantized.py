@@ -1,4 +1,4 @@
-"""What a quantization costs, as a table."""
+"""Costs of a quantization as a table."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _SENSITIVITY_SAMPLES = 8
 
 @dataclass(frozen=True)
 class QuantizeOptions:
-    """What can be said about a quantization."""
+    """Settings of a quantization."""
 
     weight_bits: int = 8
     method: str = METHODS[0]

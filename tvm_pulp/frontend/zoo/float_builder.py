@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
 
 from tvm_pulp.frontend.zoo.builder import same_pads
 from tvm_pulp.frontend.zoo.integer_math import convolve_as
+from tvm_pulp.frontend.zoo.onnx_graph import GraphWriter
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
 
-_OPSET, _IR_VERSION = 17, 8
 _RIDGE = 1e-1
 
 
@@ -32,33 +31,27 @@ class Value:
     values: np.ndarray
 
 
-class FloatBuilder:
+class FloatBuilder(GraphWriter):
     """A network under construction."""
 
     def __init__(self, name: str, seed: int, labels: np.ndarray) -> None:
-        self._labels = labels
-        self._name, self._key = name, (name, seed)
-        self._nodes: list[Any] = []
-        self._constants: list[Any] = []
-        self._inputs: list[Any] = []
-        self._outputs: list[Any] = []
+        super().__init__(name)
+        self._labels, self._key = labels, (name, seed)
 
     def random(self, name: str) -> RandomStream:
         """Numbers that belong to one tensor, whatever else the network holds."""
         return RandomStream(*self._key, name)
 
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
-        self._inputs.append(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, list(samples[0].shape)))
+        self.declare_input(name, "float32", samples[0].shape)
         return Value(name, np.concatenate(samples).astype(np.float64))
 
     def output(self, value: Value) -> None:
-        shape = [1, *value.values.shape[1:]]
-        self._outputs.append(helper.make_tensor_value_info(value.name, onnx.TensorProto.FLOAT, shape))
+        self.declare_output(value.name, "float32", [1, *value.values.shape[1:]])
 
     def model(self) -> Any:
         """The finished model."""
-        graph = helper.make_graph(self._nodes, self._name, self._inputs, self._outputs, self._constants)
-        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
+        made = super().model()
         onnx.checker.check_model(made)
         return made
 
@@ -79,10 +72,10 @@ class FloatBuilder:
         values = convolve_as(np.float64, x.values, weight, strides, pads, groups)
         slope, bias = self._normalization(name, values)
         weight = weight * slope.reshape(-1, 1, 1, 1)
-        operands = [x.name, self._constant(f"{name}_weight", weight), self._constant(f"{name}_bias", bias)]
+        operands = [x.name, self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
         windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": list(pads)}
         linear = f"{name}_linear" if relu else name
-        self._node("Conv", operands, linear, group=groups, **windows)
+        self.node("Conv", operands, linear, group=groups, **windows)
         along = (1, -1, 1, 1)
         return self._activated(name, Value(linear, values * slope.reshape(along) + bias.reshape(along)), relu)
 
@@ -98,13 +91,13 @@ class FloatBuilder:
 
     def residual(self, name: str, a: Value, b: Value, relu: bool = False) -> Value:
         linear = f"{name}_linear" if relu else name
-        self._node("Add", [a.name, b.name], linear)
+        self.node("Add", [a.name, b.name], linear)
         return self._activated(name, Value(linear, a.values + b.values), relu)
 
     def spatial_mean(self, name: str, x: Value) -> Value:
         """Global average pool."""
-        self._node("GlobalAveragePool", [x.name], f"{name}_kept")
-        self._node("Flatten", [f"{name}_kept"], name)
+        self.node("GlobalAveragePool", [x.name], f"{name}_kept")
+        self.node("Flatten", [f"{name}_kept"], name)
         return Value(name, x.values.mean(axis=(2, 3)))
 
     def _normalization(self, name: str, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -117,18 +110,14 @@ class FloatBuilder:
         return slope, offset - values.mean(axis=axes) * slope
 
     def _gemm(self, name: str, x: Value, weight: np.ndarray, bias: np.ndarray) -> str:
-        operands = [x.name, self._constant(f"{name}_weight", weight), self._constant(f"{name}_bias", bias)]
-        return self._node("Gemm", operands, name, transB=1)
+        operands = [x.name, self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
+        return self.node("Gemm", operands, name, transB=1)
 
     def _activated(self, name: str, value: Value, relu: bool) -> Value:
         if not relu:
             return value
-        return Value(self._node("Relu", [value.name], name), np.maximum(value.values, 0))
+        return Value(self.node("Relu", [value.name], name), np.maximum(value.values, 0))
 
-    def _constant(self, name: str, values: np.ndarray) -> str:
-        self._constants.append(numpy_helper.from_array(values.astype(np.float32), name))
-        return name
-
-    def _node(self, op: str, operands: Sequence[str], output: str, **attributes: Any) -> str:
-        self._nodes.append(helper.make_node(op, list(operands), [output], name=output, **attributes))
-        return output
+    def constant(self, name: str, values: np.ndarray) -> str:
+        """Store numbers in single precision."""
+        return super().constant(name, values.astype(np.float32))

@@ -1,4 +1,4 @@
-"""Collects nodes and constants and writes them as an ONNX model of the PULP integer dialect."""
+"""Collects nodes and constants and writes them as an ONNX model."""
 
 from __future__ import annotations
 
@@ -6,60 +6,80 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import onnx
 from onnx import helper, numpy_helper
 
-# Domain of the operators that only this dialect has.
+# Domain of the operators that only the PULP integer dialect has.
 PRIVATE_DOMAIN = "PACTOps"
-_OPSET = 13
 _IR_VERSION = 8
-_ELEMENT = {"int8": onnx.TensorProto.INT8, "uint8": onnx.TensorProto.UINT8}
 
 
 def number(value: float, *shape: int) -> Any:
-    """A number stored as a float tensor attribute, as the exporters of this dialect do."""
+    """A number stored as a float tensor attribute, as the exporters of the PULP dialect do."""
     return numpy_helper.from_array(np.full(shape, value, np.float32))
 
 
-class OnnxGraph:
+class GraphWriter:
     """A graph under construction; tensors are names."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, opset: int = 17, **domains: int) -> None:
+        self.name = name
+        self._opsets = [helper.make_opsetid(domain, version) for domain, version in {"": opset, **domains}.items()]
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._inputs: list[Any] = []
         self._outputs: list[Any] = []
 
-    def input(self, name: str, dtype: str, shape: Sequence[int]) -> None:
+    def declare_input(self, name: str, dtype: str, shape: Sequence[int]) -> None:
         """Declare a graph input with its real type."""
-        self._inputs.append(helper.make_tensor_value_info(name, _ELEMENT[dtype], list(shape)))
+        self._inputs.append(_declared(name, dtype, shape))
 
-    def output(self, name: str, dtype: str, shape: Sequence[int]) -> None:
+    def declare_output(self, name: str, dtype: str, shape: Sequence[int]) -> None:
         """Declare a graph output with its real type."""
-        self._outputs.append(helper.make_tensor_value_info(name, _ELEMENT[dtype], list(shape)))
+        self._outputs.append(_declared(name, dtype, shape))
 
-    def constant(self, name: str, values: np.ndarray) -> str:
-        """Store integers as float32, the dialect's storage type."""
-        stored = np.asarray(values, np.float32, order="C")
-        if not np.array_equal(stored.astype(np.int64), values):
-            raise ValueError(f"constant '{name}' has values that float32 cannot hold exactly")
-        self._constants.append(numpy_helper.from_array(stored, name))
+    def constant(self, name: str, values: Any) -> str:
+        """Store an array; a number becomes a vector of one."""
+        return self._store(name, np.atleast_1d(values))
+
+    def _store(self, name: str, values: np.ndarray) -> str:
+        self._constants.append(numpy_helper.from_array(values, name))
         return name
 
-    def shape(self, name: str, values: Sequence[int]) -> str:
-        """Store a shape operand."""
-        self._constants.append(numpy_helper.from_array(np.array(values, np.int64), name))
-        return name
-
-    def node(self, kind: str, inputs: Sequence[str], output: str, private: bool = False, **attributes: Any) -> str:
+    def node(self, kind: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
         """Append a node named like its output."""
-        domain = PRIVATE_DOMAIN if private else ""
-        self._nodes.append(helper.make_node(kind, list(inputs), [output], name=output, domain=domain, **attributes))
+        self._nodes.append(helper.make_node(kind, list(inputs), [output], name=output, **attributes))
         return output
 
     def model(self) -> Any:
         """The finished model."""
-        graph = helper.make_graph(self._nodes, self._name, self._inputs, self._outputs, self._constants)
-        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(PRIVATE_DOMAIN, 1)]
-        return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="tvm_pulp.zoo")
+        graph = helper.make_graph(self._nodes, self.name, self._inputs, self._outputs, self._constants)
+        producer = "tvm_pulp.zoo"
+        return helper.make_model(graph, opset_imports=self._opsets, ir_version=_IR_VERSION, producer_name=producer)
+
+
+def _declared(name: str, dtype: str, shape: Sequence[int]) -> Any:
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), list(shape))
+
+
+class OnnxGraph(GraphWriter):
+    """A graph of the PULP integer dialect."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, 13, **{PRIVATE_DOMAIN: 1})
+
+    input, output = GraphWriter.declare_input, GraphWriter.declare_output
+
+    def constant(self, name: str, values: Any) -> str:
+        """Store integers as float32, the dialect's storage type."""
+        stored = np.asarray(values, np.float32, order="C")
+        if not np.array_equal(stored.astype(np.int64), values):
+            raise ValueError(f"constant '{name}' has values that float32 cannot hold exactly")
+        return self._store(name, stored)
+
+    def shape(self, name: str, values: Sequence[int]) -> str:
+        """Store a shape operand."""
+        return self._store(name, np.array(values, np.int64))
+
+    def node(self, kind: str, inputs: Sequence[str], output: str, private: bool = False, **attributes: Any) -> str:
+        """Append a node named like its output."""
+        return super().node(kind, inputs, output, domain=PRIVATE_DOMAIN if private else "", **attributes)

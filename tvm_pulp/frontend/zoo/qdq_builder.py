@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import onnx
-from onnx import helper, numpy_helper
 
+from tvm_pulp.frontend.zoo.onnx_graph import GraphWriter
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
 
-_OPSET, _IR_VERSION = 17, 8
 _SCALE_BITS = 8
-_ELEMENT = {"int8": onnx.TensorProto.INT8, "uint8": onnx.TensorProto.UINT8}
 
 
 def short_scale(largest: float, steps: int) -> float:
@@ -40,47 +37,28 @@ class Value:
     dtype: str = ""
 
 
-class QdqBuilder:
+class QdqBuilder(GraphWriter):
     """A network under construction."""
 
     def __init__(self, name: str, seed: int, weight_bits: int = 8) -> None:
+        super().__init__(name)
         self.outputs: list[Value] = []
-        self._name, self._key = name, (name, seed)
+        self._key = (name, seed)
         self._weight_limit = (1 << (weight_bits - 1)) - 1
-        self._nodes: list[Any] = []
-        self._constants: list[Any] = []
-        self._inputs: list[Any] = []
-        self._declared: list[Any] = []
 
     def random(self, name: str) -> RandomStream:
         """Numbers that belong to one tensor, whatever else the network holds."""
         return RandomStream(*self._key, name)
 
-    def constant(self, name: str, values: Any) -> str:
-        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
-        return name
-
-    def node(self, op: str, operands: Sequence[str], output: str, **attributes: Any) -> str:
-        """Append a node named like its output."""
-        self._nodes.append(helper.make_node(op, list(operands), [output], name=output, **attributes))
-        return output
-
     def input(self, name: str, samples: Sequence[np.ndarray]) -> Value:
         """An int8 graph input; one step is 1/32."""
-        self._inputs.append(helper.make_tensor_value_info(name, onnx.TensorProto.INT8, list(samples[0].shape)))
+        self.declare_input(name, "int8", samples[0].shape)
         return self._dequantized(name, name, np.concatenate(samples).astype(np.float64) / 32, 1 / 32, 0, "int8")
 
     def output(self, value: Value) -> None:
         """Make a quantized value a graph output, as integers."""
         self.outputs.append(value)
-        shape = [1, *value.values.shape[1:]]
-        self._declared.append(helper.make_tensor_value_info(value.integers, _ELEMENT[value.dtype], shape))
-
-    def model(self) -> Any:
-        """The finished model."""
-        graph = helper.make_graph(self._nodes, self._name, self._inputs, self._declared, self._constants)
-        opsets = [helper.make_opsetid("", _OPSET)]
-        return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="tvm_pulp.zoo")
+        self.declare_output(value.integers, value.dtype, [1, *value.values.shape[1:]])
 
     def _dequantized(
         self, name: str, integers: str, values: np.ndarray, scale: float, zero_point: int, dtype: str

@@ -1,4 +1,4 @@
-"""What a network of the zoo states about itself."""
+"""The statement of a network of the zoo about itself."""
 
 from __future__ import annotations
 

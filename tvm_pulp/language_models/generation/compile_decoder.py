@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from tvm_pulp.codegen import weights as constant_files
 from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES
 from tvm_pulp.codegen.emit_cluster import named_constants
+from tvm_pulp.entry_point import emit_for, plan_for, prepare_module
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.frontend.zoo.weights import DecoderWeights
@@ -23,6 +24,7 @@ from tvm_pulp.language_models.generation.spread_bundles import spread_bundles
 from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
 from tvm_pulp.planning.tir import LoweredPlan
+from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.qnn.rotary import rotation_table
 from tvm_pulp.soc import DEFAULT
@@ -46,20 +48,20 @@ class DecoderRequest:
     tokenizer: bytes | None = None
 
 
-def compile_decoder(
-    request: DecoderRequest, target: Target, facts: dict[str, Any], progress: Callable[[str], None]
+def decoder_files(
+    request: DecoderRequest, target: Target, plans: Mapping[str, LoweredPlan], progress: Callable[[str], None]
 ) -> dict[str, bytes]:
     """All files of the archive."""
-    plans = plan_decoder(request, target, progress)
     progress("emitting C")
     level = plans[DECODE].plan.network.states[0].level
     made = _facts(request, target, level)
-    same = share_constants(plans[DECODE], plans[PREFILL])
+    same, shared = share_constants(plans[DECODE], plans[PREFILL])
+    plans = {**plans, PREFILL: shared}
     files: dict[str, bytes] = {}
     records = {}
     engines = used_engines(target, plans.values())
     for entry, lowered in plans.items():
-        emitted = target.emit(lowered, facts)
+        emitted = emit_for(target, lowered)
         name = lowered.plan.network.name
         del emitted[f"{SOURCES}/{name}_program.c"]
         records[entry] = json.loads(emitted.pop("metadata.json"))
@@ -108,14 +110,14 @@ def plan_entry(request: DecoderRequest, entry: str, rows: int, target: Target, l
     names = input_names(layers)
     imported = Imported(module, names, output_names(layers), "pulp")
     states = _facts(request, target, level).states(names.index(LENGTH) + 1, names.index(LENGTH), rows)
-    network = build_network(target.prepare(module), imported, f"{request.name}_{entry}", states)
+    network = build_network(prepare_module(module, target), imported, f"{request.name}_{entry}", states)
     lowered = None
     if entry == DECODE:
         # Of one token an accelerator computes one pixel of many: beside large products the cores take columns.
-        lowered = _pinned(target, network, _LARGE).plan(network)
+        lowered = plan_for(_pinned(target, network, _LARGE), network)
         if lowered.plan.l3_offsets() or not spread_bundles(lowered.plan, target.soc):
             lowered = None
-    lowered = lowered or _pinned(target, network, None).plan(network)
+    lowered = lowered or plan_for(_pinned(target, network, None), network)
     check_on_chip(lowered, request.capacity, entry)
     return lowered
 
@@ -155,15 +157,14 @@ def _key(tensor: Tensor) -> tuple[str, bytes]:
     return str(tensor.data.dtype), tensor.data.tobytes()
 
 
-def share_constants(first: LoweredPlan, second: LoweredPlan) -> dict[Tensor, Tensor]:
-    """Constants of the second plan that the first has too; they lie where the first has put them."""
-    known = {_key(t): t for t in named_constants(first.tables, first.plan.constants())}
-    same = {}
-    for tensor in named_constants(second.tables, second.plan.constants()):
-        if _key(tensor) in known:
-            same[tensor] = known[_key(tensor)]
-            tensor.level = same[tensor].level
-    return same
+def share_constants(first: LoweredPlan, second: LoweredPlan) -> tuple[dict[Tensor, Tensor], LoweredPlan]:
+    """Constants of the second plan that the first has too; and the second, with these where the first has put them."""
+    placed = named_constants(first.tables, first.plan.constants())
+    known = {_key(t): t for t in placed}
+    named = named_constants(second.tables, second.plan.constants())
+    same = {tensor: known[_key(tensor)] for tensor in named if _key(tensor) in known}
+    plan = second.plan.with_levels({mine: placed[theirs] for mine, theirs in same.items()})
+    return same, replace(second, tables=Tables(plan))
 
 
 def used_engines(target: Target, plans: Iterable[LoweredPlan]) -> dict[str, Codegen]:
@@ -176,7 +177,8 @@ def used_engines(target: Target, plans: Iterable[LoweredPlan]) -> dict[str, Code
 def shared_weights(first: LoweredPlan, second: LoweredPlan, same: dict[Tensor, Tensor]) -> dict[str, bytes]:
     """The second program's constants: those of the first by another name, and its own."""
     name, other = second.plan.network.name, first.plan.network.name
-    own = [t for t in named_constants(second.tables, second.plan.constants()) if t not in same]
+    named = named_constants(second.tables, second.plan.constants())
+    own = {tensor: level for tensor, level in named.items() if tensor not in same}
     header = constant_files.header_file(name, own)
     pairs = [(mine.name, theirs.name) for mine, theirs in same.items()]
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from tvm_pulp.canonicalize.past_qdq_attention import LENGTH, past_qdq_attention
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.codegen.emit import HEADERS, SOURCES
+from tvm_pulp.entry_point import emit_for, plan_for, prepare_module
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.imported import Imported, ImportOptions
@@ -72,18 +73,18 @@ class Entry:
     lowered: LoweredPlan
 
 
-def compile_exported(
-    request: ExportedRequest, target: Target, facts: dict[str, Any], progress: Callable[[str], None]
+def exported_files(
+    request: ExportedRequest, target: Target, entries: Mapping[str, Entry], progress: Callable[[str], None]
 ) -> dict[str, bytes]:
     """All files of the archive."""
-    entries = plan_exported(request, target, progress)
     progress("emitting C")
     decode, prefill = (entries[e].lowered for e in (DECODE, PREFILL))
-    same = share_constants(decode, prefill)
+    same, prefill = share_constants(decode, prefill)
+    entries = {**entries, PREFILL: replace(entries[PREFILL], lowered=prefill)}
     files: dict[str, bytes] = {}
     records = {}
     for name, entry in entries.items():
-        emitted = target.emit(entry.lowered, facts)
+        emitted = emit_for(target, entry.lowered)
         del emitted[f"{SOURCES}/{entry.lowered.plan.network.name}_program.c"]
         records[name] = json.loads(emitted.pop("metadata.json"))
         for path in ("plan.json", "src/main.tir.txt"):
@@ -151,8 +152,8 @@ def _planned(
 ) -> Entry:
     graph, imported = made
     states = _states(request, graph, imported.inputs, level)
-    network = build_network(target.prepare(imported.module), imported, f"{request.name}_{name}", states)
-    lowered = target.plan(network)
+    network = build_network(prepare_module(imported.module, target), imported, f"{request.name}_{name}", states)
+    lowered = plan_for(target, network)
     check_on_chip(lowered, request.capacity, name)
     return Entry(graph, imported.inputs, lowered)
 
@@ -187,7 +188,7 @@ def _import(request: ExportedRequest, rows: int, *, hide: bool) -> tuple[Decoder
     return graph, replace(imported, module=canonicalize(imported))
 
 
-def _facts(request: ExportedRequest, entries: dict[str, Entry], target: Target) -> ExportedFacts:
+def _facts(request: ExportedRequest, entries: Mapping[str, Entry], target: Target) -> ExportedFacts:
     graph = entries[DECODE].graph
     symbols: dict[str, str] = {UNWRITTEN: "hidden"}
     tables: dict[str, Any] = {}

@@ -33,17 +33,6 @@ def exported_request(path: Path, options: Any, name: str) -> ExportedRequest | N
         raise UserError(
             f"cache '{roles.caches[0].past}' has a symbolic length: state --capacity N, the tokens that it shall hold"
         )
-    ineffective = {
-        "--input-shapes": options.input_shapes,
-        "--input-types": options.input_types,
-        "--sample-inputs": options.sample_inputs,
-        "--plan": options.plan,
-        "--state": options.state,
-        "--io": options.io,
-    }
-    for option, value in ineffective.items():
-        if value:
-            raise UserError(f"{option} has no effect on a decoder whose cache is state: drop it")
     return ExportedRequest(name, graph, roles, options.capacity, _tokenizer(options.tokenizer))
 
 

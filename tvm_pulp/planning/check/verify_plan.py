@@ -18,21 +18,21 @@ from tvm_pulp.planning.check.places import (
     check_l2,
 )
 from tvm_pulp.planning.check.races import Races
+from tvm_pulp.planning.program.actions import Begin, Step
+from tvm_pulp.planning.program.plan_record import PlanJson
 
 _MOST_FAULTS = 50
 
-Record = dict[str, Any]
 
-
-def verify_plan(plan: Record, soc: Any) -> list[str]:
+def verify_plan(plan: PlanJson, soc: Any) -> list[str]:
     """All faults of a plan."""
-    faults = check_l2(plan["l2"]) + check_capacity(plan, soc)
-    faults += check_blocks(plan["blocks"], plan["l1_bytes"])
-    for layer in plan["layers"]:
+    faults = check_l2(plan.l2) + check_capacity(plan, soc)
+    faults += check_blocks(plan.blocks, plan.l1_bytes)
+    for layer in plan.layers:
         faults += check_cover(layer)
     faults += check_executed(plan)
-    contents, races, inside = Contents(plan), Races(plan), Inside(plan)
-    for number, step in enumerate(plan["program"]):
+    contents, races, inside = Contents(plan), Races(), Inside(plan)
+    for number, step in enumerate(plan.program):
         where = _where(plan, number, step)
         faults += races.synchronise(where, step)
         faults += contents.step(where, step)
@@ -43,6 +43,6 @@ def verify_plan(plan: Record, soc: Any) -> list[str]:
     return faults + races.end() + contents.end()
 
 
-def _where(plan: Record, number: int, step: Record) -> str:
-    layers = sorted({plan["layers"][a["layer"]]["name"] for a in step["actions"] if "layer" in a})
+def _where(plan: PlanJson, number: int, step: Step) -> str:
+    layers = sorted({plan.layers[a.layer].name for a in step.actions if not isinstance(a, Begin)})
     return f"step {number} ({', '.join(layers) or 'no layer'})"

@@ -1,11 +1,11 @@
-"""Expected cycles of a described plan: its program on a clock for cores, DMA, accelerators and instruction cache."""
+"""Expected cycles of a program: executed on a clock for cores, DMA, accelerators and instruction cache."""
 
 from __future__ import annotations
 
-from tvm_pulp.planning.estimate.estimate_plan import BusySpan, Estimate, estimate_plan
+from tvm_pulp.planning.estimate.estimate_program import BusySpan, Estimate, estimate_program
 
 __all__ = [
     "BusySpan",
     "Estimate",
-    "estimate_plan",
+    "estimate_program",
 ]

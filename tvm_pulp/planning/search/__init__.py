@@ -5,12 +5,11 @@ from __future__ import annotations
 from tvm_pulp.planning.search.attempts.watch_plans import watch_plans
 from tvm_pulp.planning.search.driver import PlanRequest, plan_network
 from tvm_pulp.planning.search.partition_network import partition_network
-from tvm_pulp.planning.search.state_memory import StateRoom, check_level, cycles_with_state, place_state
+from tvm_pulp.planning.search.state_memory import StateRoom, cycles_with_state, place_state
 
 __all__ = [
     "PlanRequest",
     "StateRoom",
-    "check_level",
     "cycles_with_state",
     "partition_network",
     "place_state",

@@ -13,9 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tvm_pulp.compile_options import PLANNERS
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.check import verify_plan
 from tvm_pulp.planning.lowering import same_network
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
 from tvm_pulp.planning.search.cover import Cover, Covers, recorded_cover
 from tvm_pulp.planning.search.find_plan import find_plan
@@ -29,7 +31,7 @@ from tvm_pulp.planning.search.state_memory import check_in_place
 from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms, check_pins, offered_forms
 from tvm_pulp.planning.tiling.forms.split_form import pin_of
-from tvm_pulp.planning.tiling.plan import PLANNERS, Plan
+from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.lower import LoweredPlan, lower
 from tvm_pulp.qnn.network import Network
@@ -53,7 +55,7 @@ class PlanRequest:
     overlap: bool = True  # of transfers with anything
     planner: str = PLANNERS[0]
     # A plan.json, whose decisions are taken instead of searching.
-    given_plan: dict[str, Any] | None = None
+    given_plan: PlanJson | None = None
 
     @property
     def backends(self) -> list[UMABackend]:
@@ -91,7 +93,7 @@ def _planned(network: Network, request: PlanRequest) -> Plan:
     return replace(plan, network=replace(plan.network, origin=compiled.origin))
 
 
-def _given(network: Network, request: PlanRequest, record: dict[str, Any]) -> Plan:
+def _given(network: Network, request: PlanRequest, record: PlanJson) -> Plan:
     """The plan that a record describes."""
     cover = recorded_cover(*_offered(network, request), recorded_operators(record))
     evaluator = _evaluator(network, cover, request)
@@ -151,8 +153,7 @@ def _find(network: Network, request: PlanRequest) -> Plan:
     while True:
         covers = Covers(operators, several, pins, request.l1_bytes, priority)
         cover = _fastest_cover(network, covers, request)
-        best = _find_in(_evaluator(network, cover, request), request)
-        spread_weights(best, request.soc)
+        best = spread_weights(_find_in(_evaluator(network, cover, request), request), request.soc)
         layers = {planned.layer.name: planned.layer for planned in best.layers}
         moved = [
             layers[name]

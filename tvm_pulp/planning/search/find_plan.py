@@ -17,7 +17,7 @@ from tvm_pulp.planning.search.heuristics.stream_inputs import stream_inputs
 from tvm_pulp.planning.search.solver.ask_solver import SolverAttempts, ask_solver
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.plan import Plan, Planner
-from tvm_pulp.planning.tiling.schedule.decisions import in_l3_from
+from tvm_pulp.planning.tiling.schedule.decisions import InL3
 
 # By how much a plan of the solver has to be faster than the best heuristic one.
 _MARGIN = 0.002
@@ -41,7 +41,7 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> Plan:
     fallback: Attempt | None = None
     fastest: int | None = None
     for l3_from in (None, *_L3_FROM):
-        in_l3 = in_l3_from(l3_from)
+        in_l3 = InL3(l3_from)
         first = without_overlap(evaluator, in_l3)
         if fallback is None or first.plan.l2_needed < fallback.plan.l2_needed:
             fallback = first
@@ -56,21 +56,20 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> Plan:
         fastest = cycles
     if not tried:
         assert fallback is not None
-        # Once more, since levels of constants are kept in the tensors.
-        return evaluator.plan(fallback.plan.decisions)
+        return fallback.plan
     return _best(evaluator, tried, overlap=overlap, l2_bytes=l2_bytes)
 
 
 def _find_greedy(evaluator: PlanEvaluator, l2_bytes: int) -> Plan:
     chosen: Attempt | None = None
     for l3_from in (None, *_L3_FROM):
-        attempt = greedy_attempt(evaluator, in_l3_from(l3_from))
+        attempt = greedy_attempt(evaluator, InL3(l3_from))
         if chosen is None or attempt.plan.l2_needed < chosen.plan.l2_needed:
             chosen = attempt
         if chosen.plan.l2_needed <= l2_bytes:
             break
     assert chosen is not None
-    return replace(evaluator.plan(chosen.plan.decisions), planner=Planner("greedy", chosen.name, 1))
+    return replace(chosen.plan, planner=Planner("greedy", chosen.name, 1))
 
 
 def _fastest(tried: Sequence[Attempt]) -> Attempt:
@@ -113,5 +112,4 @@ def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_b
             deterministic_time=round(sum(s.deterministic_time for s in solved.solutions), 6),
             seconds=sum(s.seconds for s in solved.solutions),
         )
-    # Levels of constants are kept in the tensors: as the chosen plan wants them, not as the last one tried.
-    return replace(evaluator.plan(best.plan.decisions) if tight else best.plan, planner=found)
+    return replace(best.plan, planner=found)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tiling.plan import Plan, layer_constants
+from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.platform import Platform
 
 
@@ -15,19 +16,20 @@ def layers_to_move(plan: Plan, soc: Any, level: str) -> dict[str, int]:
     return _largest_needed(plan, level, missing) if missing > 0 else {}
 
 
-def spread_weights(plan: Plan, soc: Any) -> None:
+def spread_weights(plan: Plan, soc: Any) -> Plan:
     """Weights that one part of the weight memory has no room for go to the other parts, the last used first."""
     parts = soc.software.weight_parts
     free = {level: size - plan.constants_in(level) for level, size in parts.items()}
-    for tensor in reversed(plan.constants()):
-        if free.get(tensor.level, 0) >= 0:
+    moved: dict[Tensor, str] = {}
+    for tensor, level in reversed(plan.constants().items()):
+        if free.get(level, 0) >= 0:
             continue
-        for level, room in free.items():
-            if room >= tensor.spec.bytes:
-                free[tensor.level] += tensor.spec.bytes
-                free[level] -= tensor.spec.bytes
-                tensor.level = level
-                break
+        other = next((name for name, room in free.items() if room >= tensor.spec.bytes), None)
+        if other is not None:
+            free[level] += tensor.spec.bytes
+            free[other] -= tensor.spec.bytes
+            moved[tensor] = other
+    return plan.with_levels(moved)
 
 
 def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> None:
@@ -35,10 +37,10 @@ def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> No
     used = {"l2": plan.arena.size, **dict.fromkeys(Platform(soc).constant_levels(), 0)}
     largest: dict[str, Any] = {}
     used["l2"] += plan.table_bytes()
-    for tensor in plan.constants():
-        used[tensor.level] += tensor.spec.bytes
-        if tensor.level not in largest or tensor.spec.bytes > largest[tensor.level].spec.bytes:
-            largest[tensor.level] = tensor
+    for tensor, level in plan.constants().items():
+        used[level] += tensor.spec.bytes
+        if level not in largest or tensor.spec.bytes > largest[level].spec.bytes:
+            largest[level] = tensor
     used["l2"] += plan.outside_bytes()
     used["l3"] += plan.network.state_bytes("l3")
     if used["l2"] > l2_bytes:
@@ -73,11 +75,9 @@ def check_capacity(plan: Plan, soc: Any, l2_bytes: int, l2_available: int) -> No
 
 def _largest_needed(plan: Plan, level: str, missing: int) -> dict[str, int]:
     """One layer with enough bytes at a level, the smallest of them, or the largest layers that have enough together."""
-    sizes: dict[str, int] = {}
-    for layer in plan.layers:
-        derived = getattr(layer.tiling.form, "derived", None)
-        if derived is not None:
-            sizes[layer.layer.name] = sum(t.spec.bytes for t in derived.tensors.values() if t.level == level)
+    there = {tensor: tensor.spec.bytes for tensor, found in plan.constants().items() if found == level}
+    taken = {layer.layer.name: sum(there.get(t, 0) for t in layer_constants(layer)) for layer in plan.layers}
+    sizes = {name: size for name, size in taken.items() if size}
     ordered = sorted(sizes.items(), key=lambda entry: entry[1])
     enough = dict([entry for entry in ordered if entry[1] >= missing][:1])
     for name, size in reversed(ordered):

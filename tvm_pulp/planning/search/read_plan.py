@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.planning.program import plan_record
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator, estimated
 from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
@@ -22,11 +24,9 @@ from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tiling.place.fit_schedule import FittedSchedule
 from tvm_pulp.planning.tiling.plan import Plan, Planner
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, policy_of, tiled_layer
+from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, InL3, policy_of, tiled_layer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.region import Region
-
-Record = dict[str, Any]
 
 
 @contextmanager
@@ -37,22 +37,22 @@ def _checked() -> Iterator[None]:
         raise UserError(f"--plan: this is not a plan of this version ({error!r}): compile without --plan") from None
 
 
-def read_plan(record: Record, evaluator: PlanEvaluator) -> Plan:
+def read_plan(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
     """The plan that a record describes, for the evaluator's network; timed."""
     with _checked():
         return _read(record, evaluator)
 
 
-def recorded_operators(record: Record) -> dict[str, str]:
+def recorded_operators(record: PlanJson) -> dict[str, str]:
     """Names of the plan's layers with what they compute."""
     with _checked():
-        return {str(entry["name"]): str(entry["op"]) for entry in record["layers"]}
+        return {entry.name: entry.op for entry in record.layers}
 
 
-def recorded_regions(record: Record, forms: Sequence[LayerForms]) -> list[Region]:
+def recorded_regions(record: PlanJson, forms: Sequence[LayerForms]) -> list[Region]:
     """What a plan says about the regions of a cover; what it does not name is the cores'."""
     with _checked():
-        entries = {entry["name"]: entry for entry in record["layers"]}
+        entries = {entry.name: entry for entry in record.layers}
         found = []
         for offered in forms:
             entry = entries.get(offered.layer.name)
@@ -62,40 +62,40 @@ def recorded_regions(record: Record, forms: Sequence[LayerForms]) -> list[Region
         return found
 
 
-def _read(record: Record, evaluator: PlanEvaluator) -> Plan:
-    if record["soc"] != evaluator.soc.name:
-        raise UserError(f"--plan: it was made for --soc {record['soc']}, not {evaluator.soc.name}")
+def _read(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
+    if record.soc != evaluator.soc.name:
+        raise UserError(f"--plan: it was made for --soc {record.soc}, not {evaluator.soc.name}")
     evaluator = _in_order(record, evaluator)
     network, engine_choice = evaluator.network, evaluator.engine_choice
     choices = [
-        Choice(_tiling(entry, forms), bool(entry["overlap"]), evaluator.l1_bytes, bool(entry["alone"]))
-        for entry, forms in zip(record["layers"], engine_choice.forms, strict=True)
+        Choice(_tiling(entry, forms), entry.overlap, evaluator.l1_bytes, entry.alone)
+        for entry, forms in zip(record.layers, engine_choice.forms, strict=True)
     ]
     known = {t.storage.name: t.storage for layer in network.layers for t in layer.operands}
-    from_l3 = {c["name"] for c in record["constants"] if c["level"] == "l3"}
+    from_l3 = {c.name for c in record.constants if c.level == "l3"}
+    tiled_layers = [tiled_layer(c) for c in choices]
     decisions = Decisions(
         choices,
-        {index: int(entry["lead"]) for index, entry in enumerate(record["layers"])},
-        bool(record["double_buffer"]),
-        in_l3=lambda tensor: tensor.name in from_l3,
-        resident={known[name]: frozenset(readers) for name, readers in record["resident"].items()},
-        l3_batch=int(record["l3_batch"]),
-        bundle_bytes=int(record["bundle_bytes"]),
+        {index: entry.lead for index, entry in enumerate(record.layers)},
+        record.double_buffer,
+        in_l3=InL3(0, frozenset(t for tiled in tiled_layers for t in tiled.loaded if t.name in from_l3)),
+        resident={known[name]: frozenset(readers) for name, readers in record.resident.items()},
+        l3_batch=record.l3_batch,
+        bundle_bytes=record.bundle_bytes,
         commands=evaluator.commands,
-        interleave=bool(record["interleave"]),
+        interleave=record.interleave,
     )
-    tiled_layers = [tiled_layer(c, decisions.in_l3) for c in choices]
     policy = policy_of(network, decisions, tiled_layers)
     schedule = build_schedule(network, tiled_layers, policy, evaluator.l1_bytes)
-    if len(schedule.blocks) != len(record["blocks"]):
+    if len(schedule.blocks) != len(record.blocks):
         raise _mismatch("its buffers in L1")
-    for block, entry in zip(schedule.blocks, record["blocks"], strict=True):
-        if [block.name, block.bytes, block.first, block.last] != [entry["name"], entry["bytes"], *entry["alive"]]:
-            raise _mismatch(f"buffer '{entry['name']}'")
-        block.offset = int(entry["offset"])
-    fitted = FittedSchedule(decisions, tiled_layers, policy, schedule, int(record["l1_peak"]))
+    for block, entry in zip(schedule.blocks, record.blocks, strict=True):
+        if [block.name, block.bytes, block.first, block.last] != [entry.name, entry.bytes, *entry.alive]:
+            raise _mismatch(f"buffer '{entry.name}'")
+        block.offset = entry.offset
+    fitted = FittedSchedule(decisions, tiled_layers, policy, schedule, record.l1_peak)
     plan = plan_of(network, evaluator.soc, engine_choice, fitted, cores=evaluator.cores, l1_bytes=evaluator.l1_bytes)
-    plan = replace(plan, arena=_arena(record["l2"], plan.arena), planner=_planner(record["planner"]))
+    plan = replace(plan, arena=_arena(record.l2, plan.arena), planner=_planner(record.planner))
     return estimated(plan, evaluator.costs)
 
 
@@ -103,49 +103,48 @@ def _mismatch(what: str) -> UserError:
     return UserError(f"--plan: {what} does not match this model and target: compile without --plan, or from its model")
 
 
-def _in_order(record: Record, evaluator: PlanEvaluator) -> PlanEvaluator:
+def _in_order(record: PlanJson, evaluator: PlanEvaluator) -> PlanEvaluator:
     """The network's layers in the order of the plan."""
     positions = {layer.name: index for index, layer in enumerate(evaluator.network.layers)}
-    names = [entry["name"] for entry in record["layers"]]
+    names = [entry.name for entry in record.layers]
     if sorted(names) != sorted(positions):
         strange = sorted(set(names) ^ set(positions))
         raise _mismatch(f"layer '{strange[0]}'" if strange else "the list of layers")
     order = [positions[name] for name in names]
-    for entry, index in zip(record["layers"], order, strict=True):
+    for entry, index in zip(record.layers, order, strict=True):
         layer = evaluator.network.layers[index]
-        shapes = [list(t.spec.shape) for t in layer.outputs]
-        if entry["op"] != layer.operator or [o["shape"] for o in entry["outputs"]] != shapes:
+        shapes = [tuple(t.spec.shape) for t in layer.outputs]
+        if entry.op != layer.operator or [o.shape for o in entry.outputs] != shapes:
             raise _mismatch(f"layer '{layer.name}'")
     network = replace(evaluator.network, layers=[evaluator.network.layers[i] for i in order])
     engine_choice = EngineChoice([evaluator.engine_choice.forms[i] for i in order], evaluator.engine_choice.pins)
     return replace(evaluator, network=network, engine_choice=engine_choice)
 
 
-def _tiling(entry: Record, forms: LayerForms) -> Tiling:
+def _tiling(entry: plan_record.Layer, forms: LayerForms) -> Tiling:
     for form, cuts in zip(forms.tiled, forms.cuts, strict=True):
-        if (form.engine, form.name) == (entry["engine"], entry["form"]):
-            return cuts.measure(tuple(entry["tile"]))
+        if (form.engine, form.name) == (entry.engine, entry.form):
+            return cuts.measure(entry.tile)
     direct = forms.from_l2()
-    if (direct.form.engine, direct.form.name) == (entry["engine"], entry["form"]):
+    if (direct.form.engine, direct.form.name) == (entry.engine, entry.form):
         return direct
-    raise _mismatch(f"'{entry['form']}' on {entry['engine']} for layer '{entry['name']}'")
+    raise _mismatch(f"'{entry.form}' on {entry.engine} for layer '{entry.name}'")
 
 
-def _arena(record: Record, made: Arena) -> Arena:
+def _arena(record: plan_record.L2, made: Arena) -> Arena:
     """Activations in L2 at the recorded places."""
-    places = {entry["name"]: (int(entry["offset"]), int(entry["bytes"])) for entry in record["tensors"]}
+    places = {entry.name: (entry.offset, entry.bytes) for entry in record.tensors}
     offsets: dict[Any, int] = {}
     for tensor in made.offsets:
         assert isinstance(tensor, Tensor)
         if tensor.name not in places or places[tensor.name][1] != tensor.spec.bytes:
             raise _mismatch(f"tensor '{tensor.name}'")
         offsets[tensor] = places[tensor.name][0]
-    return Arena(offsets, int(record["size"]), made.largest_live_set)
+    return Arena(offsets, record.size, made.largest_live_set)
 
 
-def _planner(record: Record | None) -> Planner | None:
+def _planner(record: plan_record.Planner | None) -> Planner | None:
     if record is None:
         return None
-    names: Sequence[str] = ("name", "chosen", "attempts", "status")
-    figures: Sequence[str] = ("objective_cycles", "bound_cycles", "deterministic_time")
-    return Planner(*(record[n] for n in names), *(record[n] for n in figures))
+    figures = (record.objective_cycles, record.bound_cycles, record.deterministic_time)
+    return Planner(record.name, record.chosen, record.attempts, record.status, *figures)

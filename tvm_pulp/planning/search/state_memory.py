@@ -12,7 +12,6 @@ from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.soc.cost_model import CostModel
 
-LEVELS = ("l1", "l2", "l3")
 # Caches take at most this part of L1 unless the user says so: tiles need the rest.
 _L1_SHARE = 2
 
@@ -30,14 +29,6 @@ class StateRoom:
     bytes: int
     l1_bytes: int
     l3_bytes: int
-
-
-def check_level(level: str | None, soc: Any) -> None:
-    """Raise where the user asks for a memory that there is not."""
-    if level is not None and level not in LEVELS:
-        raise UserError(f"--state-memory '{level}' is unknown: choose {', '.join(LEVELS[:-1])} or {LEVELS[-1]}")
-    if level == "l3" and not soc.memory.l3.size:
-        raise UserError(f"--state-memory l3: SoC {soc.name} has no L3: choose l1 or l2")
 
 
 def place_state(

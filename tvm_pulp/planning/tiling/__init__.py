@@ -11,10 +11,9 @@
 from __future__ import annotations
 
 from tvm_pulp.planning.tiling.make_plan import make_plan, plan_of
-from tvm_pulp.planning.tiling.plan import PLANNERS, LayerPlan, Plan, Planner, with_estimate
+from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, Planner, with_estimate
 
 __all__ = [
-    "PLANNERS",
     "LayerPlan",
     "Plan",
     "Planner",

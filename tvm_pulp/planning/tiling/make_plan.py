@@ -32,7 +32,6 @@ def plan_of(
         how = (choice.tiling, tiled.recipes, choice.overlap, offers, entry.refusals, choice.alone, pattern)
         layers.append(LayerPlan(network.layers[index], *how))
     schedule, decisions = fitted.schedule, fitted.decisions
-    found = (tuple(layers), schedule, plan_l2(schedule), fitted.l1_bytes)
+    found = (tuple(layers), schedule, plan_l2(schedule, fitted.policy), fitted.l1_bytes)
     dma = (soc.software.dma_agents, CostModel(soc).commands_in_flight)
-    plan = Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, *dma, decisions, fitted.policy)
-    return plan.with_l2_needed()
+    return Plan(network, soc.name, cores, l1_bytes, *found, decisions.overlap, *dma, decisions, fitted.policy)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from tvm_pulp.planning.tiling.alignment import aligned
@@ -22,7 +23,6 @@ from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Refusal
 
 # Ways to find a plan; the first unless the user says otherwise.
-PLANNERS = ("solver", "greedy")
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,6 @@ class Plan:
     policy: Policy = field(default_factory=Policy)
     planner: Planner | None = None
     estimated_cycles: int = 0
-    # All of L2 that it takes: activations, constants, bundles, inputs and outputs.
-    l2_needed: int = 0
 
     def regions(self) -> list[Region]:
         """What was chosen: every layer with the engine that runs it, or both of a split one."""
@@ -113,10 +111,14 @@ class Plan:
         inside = {p.tensor.storage for b in self.schedule.bundles for p in b.pieces}
         return sum(b.bytes for b in self.schedule.bundles) - sum(t.spec.bytes for t in inside)
 
-    def with_l2_needed(self) -> Plan:
-        """Counts L2 now: levels of constants change when other plans are tried."""
-        outside = self.outside_bytes()
-        return replace(self, l2_needed=self.arena.size + self.table_bytes() + self.constants_in("l2") + outside)
+    @cached_property
+    def l2_needed(self) -> int:
+        """All of L2 that it takes: activations, constants, bundles, inputs and outputs."""
+        return self.arena.size + self.table_bytes() + self.constants_in("l2") + self.outside_bytes()
+
+    def with_levels(self, levels: Mapping[Tensor, str]) -> Plan:
+        """The plan with some constants at other levels of memory."""
+        return replace(self, policy=replace(self.policy, levels={**self.policy.levels, **levels}))
 
     def outside_bytes(self) -> int:
         """Bytes of the caller's inputs and outputs in L2; state may lie elsewhere."""
@@ -125,11 +127,11 @@ class Plan:
 
     def constants_in(self, level: str) -> int:
         """Bytes of constants at a level of memory."""
-        return sum(t.spec.bytes for t in self.constants() if t.level == level)
+        return sum(tensor.spec.bytes for tensor, found in self.constants().items() if found == level)
 
-    def constants(self) -> list[Tensor]:
-        """Constant tensors that some step reads, in order of first use."""
-        return list(dict.fromkeys(tensor for layer in self.layers for tensor in layer_constants(layer)))
+    def constants(self) -> dict[Tensor, str]:
+        """Constant tensors that some step reads, in order of first use, with the levels where they lie."""
+        return {tensor: self.policy.level(tensor) for layer in self.layers for tensor in layer_constants(layer)}
 
 
 def layer_constants(layer: LayerPlan) -> list[Tensor]:
@@ -158,11 +160,11 @@ def _tensors(step: Any) -> list[Tensor]:
     return [step.weights] if isinstance(step.weights, Tensor) else []
 
 
-def plan_l2(schedule: Schedule) -> Arena:
+def plan_l2(schedule: Schedule, policy: Policy) -> Arena:
     """Offsets in L2 of the activations that have to be there."""
     buffers = [
         Buffer(tensor, tensor.spec.bytes, *alive)
         for tensor, alive in schedule.l2_alive.items()
-        if tensor.kind in ("activation", "workspace") or tensor.level == "l3"
+        if tensor.kind in ("activation", "workspace") or policy.level(tensor) == "l3"
     ]
     return plan_arena(buffers)

@@ -18,7 +18,7 @@ from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.qnn.network import Network, Tensor
 
 # Name of the marker call; its argument is the layer's index.
-LAYER = "layer"
+_LAYER = "layer"
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,18 @@ def build_main(network: Network, arena: Arena, kernel_names: dict[Any, str]) -> 
         buffer(tensor)
     calls = []
     for index, layer in enumerate(network.layers):
-        calls.append(tirx.Evaluate(tirx.call_extern("int32", LAYER, tirx.const(index, "int32"))))
+        calls.append(tirx.Evaluate(tirx.call_extern("int32", _LAYER, tirx.const(index, "int32"))))
         arguments = [_address(buffer(t)) for t in layer.operands]
         calls.append(tirx.Evaluate(tirx.call_extern("int32", kernel_names[layer], *arguments)))
     body = tirx.SeqStmt([*statements, *calls, tirx.Evaluate(tirx.const(0, "int32"))])
     function = tirx.PrimFunc([*parameters, memory], body).with_attr("global_symbol", f"tvmgen_{network.name}_run")
     return AotMain(function, buffers, offsets)
+
+
+def begun_layer(statement: Any) -> int | None:
+    """The index of the layer that begins with a statement; None where none does."""
+    name, *arguments = statement.value.args
+    return int(arguments[0].value) if str(name.value) == _LAYER else None
 
 
 def _address(buffer: Any) -> Any:

@@ -11,17 +11,14 @@ Statements of one position belong together: transfers first, then the kernel; a 
 
 from __future__ import annotations
 
-from typing import Any
-
-from tvm import tirx
-
-from tvm_pulp.planning.tir.statements import CALL, LAYER, SUBMIT, integer, statement_name
+from tvm_pulp.planning.tir.statements import BeginLayer, CallKernel, Main, SubmitJob, positioned
 from tvm_pulp.planning.tir.tables import Tables
 
-_RANK = {LAYER: 0, SUBMIT: 1, CALL: 3}
+_RANK = {BeginLayer: 0, SubmitJob: 1, CallKernel: 3}
 
 
-def double_buffer(function: Any, _tables: Tables) -> Any:
+def double_buffer(main: Main, _tables: Tables) -> Main:
     """The function with its statements in the order of their positions."""
-    statements = sorted(function.body.seq, key=lambda s: (integer(s, 0), _RANK.get(statement_name(s), 2)))
-    return function.with_body(tirx.SeqStmt(statements))
+    statements = positioned(main)
+    statements.sort(key=lambda s: (s.position, _RANK.get(type(s), 2)))
+    return main.with_statements(statements)

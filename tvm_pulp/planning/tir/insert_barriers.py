@@ -21,37 +21,28 @@ engine has tickets of its own, as many as its queue holds jobs where there are e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby
-from typing import Any
-
-from tvm import tirx
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle, Move
-from tvm_pulp.planning.tir.accesses import access_of
-from tvm_pulp.planning.tir.regions import Access
+from tvm_pulp.planning.program.actions import Access, Begin, WaitForJob, WaitForL3, WaitForTransfers
+from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle
 from tvm_pulp.planning.tir.statements import (
-    BARRIER,
-    BEGIN,
-    BUNDLE,
-    CALL,
-    END,
-    FETCHES,
-    LAYER,
-    STEP,
-    SUBMIT,
-    WAIT_DMA,
-    WAIT_JOB,
-    WAIT_L3,
-    call,
-    integer,
-    statement,
-    statement_name,
+    Barrier,
+    BeginLayer,
+    BeginStep,
+    CallKernel,
+    End,
+    FetchBytes,
+    Main,
+    MoveBytes,
+    Positioned,
+    Statement,
+    SubmitJob,
+    positioned,
 )
 from tvm_pulp.planning.tir.tables import Tables
-from tvm_pulp.uma.recipe import Job
 
 # Groups of transfers that each agent may have under way: the DMA has 16 counters, an agent numbers eight.
 GROUPS = (5, 3, 4, 4)
@@ -61,12 +52,36 @@ TICKETS = 8
 _ALL_CORES = -1
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """What a statement reads and writes."""
+
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+
+    def conflicts(self, other: _Touched) -> bool:
+        """Tell if the order of two statements matters."""
+        for a in self.writes:
+            for b in (*other.reads, *other.writes):
+                if a.space == b.space and a.overlaps(b):
+                    return True
+        for a in self.reads:
+            for b in other.writes:
+                if a.space == b.space and a.overlaps(b):
+                    return True
+        return False
+
+
+# Transfers by agent, the position that needs them, and if they leave L1.
+_Groups = dict[tuple[int, int | None, bool], list[tuple[MoveBytes, _Touched]]]
+
+
+@dataclass(eq=False, slots=True)
 class _Pending:
     """Something that may still be under way, or is over but only its agent knows."""
 
     kind: str  # dma, l3, job, kernel
-    accesses: list[Access]
+    touched: list[_Touched]
     agent: int
     number: int  # group or ticket
     order: int
@@ -87,71 +102,69 @@ class _Sync:
             self.waits.append(pending)
 
 
-def insert_barriers(function: Any, tables: Tables) -> Any:
+def insert_barriers(main: Main, tables: Tables) -> Main:
     """The function with agents, waits and barriers."""
     agents = len(GROUPS) if min(tables.plan.cores, tables.plan.agents) >= len(GROUPS) else 1
-    return _Pass(tables, agents).run(function)
+    return main.with_statements(_Pass(tables, agents).run(positioned(main)), has_agents=True)
 
 
 class _Pass:
     def __init__(self, tables: Tables, agents: int) -> None:
         self._tables, self._agents = tables, agents
         self._pending: list[_Pending] = []
-        self._result: list[Any] = []
+        self._result: list[Statement] = []
         self._count = 0
         self._page: Bundle | None = None
-        jobs = [slot.step for slot in tables.slots if isinstance(slot.step, Job)]
-        self._tickets = share_tickets({job.engine: job.queue for job in jobs})
+        self._tickets: dict[str, range] = {}
 
-    def run(self, function: Any) -> Any:
-        for position, group in groupby(function.body.seq, key=lambda s: integer(s, 0)):
+    def run(self, statements: Sequence[Positioned]) -> list[Statement]:
+        self._tickets = share_tickets({s.engine: s.queue for s in statements if isinstance(s, SubmitJob)})
+        for position, group in groupby(statements, key=lambda s: s.position):
             if position == BOOT:
                 self._boot(list(group))
             else:
                 self._step(position, list(group))
-        return function.with_body(tirx.SeqStmt([*self._result, statement(END)]))
+        return [*self._result, End()]
 
-    def _boot(self, statements: list[Any]) -> None:
+    def _boot(self, statements: list[Positioned]) -> None:
         """The entry function waits for what it fetched; the executor's first page is among it."""
-        fetches = [s for s in statements if statement_name(s) in FETCHES]
-        loads = [s for s in statements if statement_name(s) not in FETCHES]
-        self._result += [statement(STEP, BOOT), *fetches]
+        fetches = [s for s in statements if isinstance(s, FetchBytes)]
+        loads = [s for s in statements if isinstance(s, MoveBytes)]
+        self._result += [BeginStep(BOOT), *fetches]
         for made in fetches:
-            self._add("l3", [access_of(self._tables, made)], 0, 0)
-        if any(self._conflicts(access_of(self._tables, made)) for made in loads):
-            self._result += [statement(WAIT_L3), statement(STEP, BOOT)]
+            self._add("l3", [_touched(made)], 0, 0)
+        if any(self._conflicts(_touched(made)) for made in loads):
+            self._result += [WaitForL3(agent=0, l3=True), BeginStep(BOOT)]
             self._pending = []
-        self._result.append(statement(BEGIN, 0, 0))
-        self._result += [tirx.Evaluate(_with_agent(s.value, 0)) for s in loads]
-        self._result += [statement(WAIT_DMA, 0, 0), statement(BARRIER)]
+        self._result += [Begin(agent=0, group=0), *loads, WaitForTransfers(0, 0), Barrier()]
         pages = self._tables.plan.schedule.pages
         self._page = pages[0] if pages else None
 
-    def _step(self, position: int, statements: list[Any]) -> None:
-        names = [statement_name(s) for s in statements]
+    def _step(self, position: int, statements: list[Positioned]) -> None:
         sync = _Sync()
-        groups: dict[tuple[int, int | None, bool], list[tuple[Any, Access]]] = {}
+        groups: _Groups = {}
         agents = self._agents_of(statements)
-        calls: list[tuple[Any, Access]] = []
-        jobs: list[tuple[Any, Access]] = []
-        fetches: list[tuple[Any, Access]] = []
-        for made, name in zip(statements, names, strict=True):
-            if name == LAYER:
+        calls: list[tuple[CallKernel, _Touched]] = []
+        jobs: list[tuple[SubmitJob, _Touched]] = []
+        fetches: list[tuple[FetchBytes, _Touched]] = []
+        for made in statements:
+            if isinstance(made, BeginLayer):
                 continue
-            access = access_of(self._tables, made)
-            if name in FETCHES:
-                fetches.append((made, access))
-                self._require(sync, access, 0, "l3")
-            elif name == CALL:
-                calls.append((made, access))
-                self._require(sync, access, _ALL_CORES, "kernel")
-            elif name == SUBMIT:
-                jobs.append((made, access))
-                self._require(sync, access, 0, "job", self._job(made).engine)
+            touched = _touched(made)
+            if isinstance(made, MoveBytes):
+                agent, needed = agents[id(made)], self._tables.moves[made.move].needed
+                issued = replace(made, agent=agent) if agent != made.agent else made
+                groups.setdefault((agent, needed, made.do == "store"), []).append((issued, touched))
+                self._require(sync, touched, agent, "dma")
+            elif isinstance(made, CallKernel):
+                calls.append((made, touched))
+                self._require(sync, touched, _ALL_CORES, "kernel")
+            elif isinstance(made, SubmitJob):
+                jobs.append((made, touched))
+                self._require(sync, touched, 0, "job", made.engine)
             else:
-                move, agent = self._tables.moves[integer(made, 1)], agents[made]
-                groups.setdefault((agent, move.needed, move.outward), []).append((made, access))
-                self._require(sync, access, agent, "dma")
+                fetches.append((made, touched))
+                self._require(sync, touched, 0, "l3")
         self._turn_page(position, sync)
         if position > self._tables.plan.schedule.end:
             # The network ends when everything has ended.
@@ -161,82 +174,69 @@ class _Pass:
                     sync.wait(pending)
         groups = self._merge_groups(groups)
         self._limit_groups(sync, [agent for agent, _, _ in groups])
-        self._limit_jobs(sync, [self._job(made) for made, _ in jobs])
+        self._limit_jobs(sync, [made for made, _ in jobs])
         self._emit_sync(sync)
-        self._result.append(statement(STEP, position))
-        self._result += [s for s, name in zip(statements, names, strict=True) if name == LAYER]
-        for made, access in jobs:
-            job = self._job(made)
+        self._result.append(BeginStep(position))
+        self._result += [s for s in statements if isinstance(s, BeginLayer)]
+        for job, touched in jobs:
             ticket = self._ticket(job.engine)
-            self._result.append(statement(SUBMIT, *made.value.args[1:], ticket))
-            self._add("job", [access], 0, ticket, engine=job.engine)
+            self._result.append(replace(job, ticket=ticket))
+            self._add("job", [touched], 0, ticket, engine=job.engine)
             # Core 0 returns from submitting it when all but the last few are over.
             for over in self._jobs(job.engine)[: -job.queue]:
                 over.waited = True
-        for made, access in fetches:
-            self._result.append(made)
-            self._add("l3", [access], 0, 0)
+        for fetch, touched in fetches:
+            self._result.append(fetch)
+            self._add("l3", [touched], 0, 0)
         for (agent, _, _), members in groups.items():
             number = self._group(agent)
-            self._result.append(statement(BEGIN, agent, number))
-            self._result += [tirx.Evaluate(_with_agent(made.value, agent)) for made, _ in members]
-            bundles = frozenset(integer(m, 3) for m, _ in members if statement_name(m) == BUNDLE)
-            self._add("dma", [a for _, a in members], agent, number, bundles)
-        for made, access in calls:
-            self._result.append(made)
-            self._add("kernel", [access], _ALL_CORES, 0)
+            self._result += [Begin(agent=agent, group=number), *(made for made, _ in members)]
+            bundles = frozenset(made.bundle[0] for made, _ in members if made.bundle is not None)
+            self._add("dma", [touched for _, touched in members], agent, number, bundles)
+        for call, touched in calls:
+            self._result.append(call)
+            self._add("kernel", [touched], _ALL_CORES, 0)
 
-    def _agents_of(self, statements: list[Any]) -> dict[Any, int]:
+    def _agents_of(self, statements: list[Positioned]) -> dict[int, int]:
         """Who issues the transfers of a step.
 
         Nobody says which of two cores is first, so what is needed soon could wait behind much that is needed late: all
         loads are those of the core that has the most urgent one, as long as the DMA takes them without holding it up.
         """
-        names = [statement_name(s) for s in statements]
-        transfers = [
-            s for s, name in zip(statements, names, strict=True) if name not in (LAYER, *FETCHES, CALL, SUBMIT)
-        ]
-        agents = {made: self._agent(made, beside_kernel=CALL in names) for made in transfers}
-        loads = [made for made in transfers if not self._move(made).outward]
-        if len({agents[made] for made in loads}) > 1 and len(loads) <= self._tables.plan.commands_in_flight:
-            first = min(loads, key=lambda made: self._move(made).needed or 0)
-            agents |= dict.fromkeys(loads, agents[first])
+        beside_kernel = any(isinstance(s, CallKernel) for s in statements)
+        transfers = [s for s in statements if isinstance(s, MoveBytes)]
+        agents = {id(made): self._agent(made, beside_kernel=beside_kernel) for made in transfers}
+        loads = [made for made in transfers if made.do == "load"]
+        if len({agents[id(made)] for made in loads}) > 1 and len(loads) <= self._tables.plan.commands_in_flight:
+            first = min(loads, key=lambda made: self._tables.moves[made.move].needed or 0)
+            agents |= dict.fromkeys(map(id, loads), agents[id(first)])
         return agents
 
-    def _agent(self, made: Any, *, beside_kernel: bool) -> int:
-        """Who issues a transfer. Beside a job or alone it is core 0, which needs no barrier to know about the job."""
+    def _agent(self, made: MoveBytes, *, beside_kernel: bool) -> int:
+        """Who issues a transfer. Beside a job or by itself it is core 0, which needs no barrier to know of the job."""
         if self._agents < len(GROUPS) or not beside_kernel:
             return 0
-        move = self._move(made)
-        return 1 if move.outward else 2 + move.layer % 2 if move.ahead else 0
-
-    def _move(self, made: Any) -> Move:
-        return self._tables.moves[integer(made, 1)]
-
-    def _job(self, made: Any) -> Job:
-        step = self._tables.slots[integer(made, 1)].step
-        assert isinstance(step, Job)
-        return step
+        return 1 if made.do == "store" else 2 + made.layer % 2 if made.ahead else 0
 
     def _add(
         self,
         kind: str,
-        accesses: list[Access],
+        touched: list[_Touched],
         agent: int,
         number: int,
         bundles: frozenset[int] = frozenset(),
         engine: str = "",
     ) -> None:
         self._count += 1
-        self._pending.append(_Pending(kind, accesses, agent, number, self._count, bundles, engine))
+        self._pending.append(_Pending(kind, touched, agent, number, self._count, bundles, engine))
 
-    def _conflicts(self, access: Access) -> bool:
-        return any(access.conflicts(a) for p in self._pending for a in p.accesses)
+    def _conflicts(self, touched: _Touched) -> bool:
+        return any(touched.conflicts(t) for p in self._pending for t in p.touched)
 
-    def _require(self, sync: _Sync, access: Access, actor: int, kind: str, engine: str = "") -> None:
-        """Note what must be over, and be known to the actor, before a statement with this access."""
+    def _require(self, sync: _Sync, touched: _Touched, actor: int, kind: str, engine: str = "") -> None:
+        """Note what must be over, and be known to the actor, before a statement that touches these bytes."""
         for pending in self._pending:
-            if not any(access.conflicts(a) for a in pending.accesses):
+            if not any(touched.conflicts(t) for t in pending.touched):
                 continue
             if pending.kind == kind and kind in ("job", "l3") and pending.engine == engine:
                 continue  # an accelerator and the I/O DMA work in order
@@ -257,9 +257,9 @@ class _Pass:
             if self._page.number in pending.bundles:
                 sync.wait(pending)
 
-    def _merge_groups(self, groups: dict[Any, list[Any]]) -> dict[Any, list[Any]]:
+    def _merge_groups(self, groups: _Groups) -> _Groups:
         """A step opens no more groups than an agent has counters: what is needed last shares one."""
-        merged: dict[Any, list[Any]] = {}
+        merged: _Groups = {}
         for agent in dict.fromkeys(key[0] for key in groups):
             mine = sorted((k for k in groups if k[0] == agent), key=lambda k: -1 if k[1] is None else k[1])
             for number, key in enumerate(mine):
@@ -282,7 +282,7 @@ class _Pass:
             for pending in mine[: max(0, len(mine) + agents.count(agent) - limit)]:
                 sync.wait(pending)
 
-    def _limit_jobs(self, sync: _Sync, jobs: list[Job]) -> None:
+    def _limit_jobs(self, sync: _Sync, jobs: list[SubmitJob]) -> None:
         """An engine with fewer tickets than its queue holds jobs: wait for the oldest before its ticket is needed."""
         for job in jobs:
             mine, tickets = [p for p in self._jobs(job.engine) if p not in sync.waits], len(self._tickets[job.engine])
@@ -297,20 +297,20 @@ class _Pass:
             ):
                 self._emit_wait(pending)
         if sync.barrier:
-            self._result.append(statement(BARRIER))
+            self._result.append(Barrier())
             self._pending = [p for p in self._pending if p.kind != "kernel" and not p.waited]
 
     def _emit_wait(self, pending: _Pending) -> None:
         if pending.kind == "dma":
-            self._result.append(statement(WAIT_DMA, pending.agent, pending.number))
+            self._result.append(WaitForTransfers(pending.agent, pending.number))
         elif pending.kind == "l3":
             # The I/O DMA tells only whether it has anything left to do.
             if not pending.waited:
-                self._result.append(statement(WAIT_L3))
+                self._result.append(WaitForL3(agent=0, l3=True))
             for other in self._pending:
                 other.waited = other.waited or other.kind == "l3"
         else:
-            self._result.append(statement(WAIT_JOB, pending.number))
+            self._result.append(WaitForJob(0, pending.number))
             for earlier in self._jobs(pending.engine):
                 earlier.waited = earlier.waited or earlier.order < pending.order
         pending.waited = True
@@ -347,6 +347,15 @@ def _oldest_first(pending: Iterable[_Pending]) -> list[_Pending]:
     return sorted(pending, key=lambda p: p.order)
 
 
-def _with_agent(value: Any, agent: int) -> Any:
-    name, *rest = value.args
-    return call(str(name.value), agent, *rest)
+def _touched(made: MoveBytes | FetchBytes | CallKernel | SubmitJob) -> _Touched:
+    """The bytes that matter to others: engines write whole beats, what they read behind an operand changes nothing."""
+    if isinstance(made, SubmitJob):
+        return _Touched(made.reads, tuple(replace(a, bytes=max(a.bytes, a.reach or 0)) for a in made.writes))
+    if isinstance(made, MoveBytes) and made.external is not None:
+        inside, outside = made.inside, made.outside
+        assert outside is not None
+        if (outside.space, outside.start) != (made.external.space, made.external.offset):
+            # A pass bound the tensor to the place of another one.
+            outside = replace(outside, space=made.external.space, start=made.external.offset)
+        return _Touched((outside,), (inside,)) if made.do == "load" else _Touched((inside,), (outside,))
+    return _Touched(made.reads, made.writes)

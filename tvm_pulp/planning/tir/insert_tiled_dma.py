@@ -14,43 +14,23 @@ Buffers are symbolic still. The first argument of a statement is its position in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from tvm import tirx
-
-from tvm_pulp.planning.tiling.schedule.schedule import Bundle, Move, Place, Slot
-from tvm_pulp.planning.tir.statements import (
-    BUFFER,
-    BUNDLE,
-    CALL,
-    FETCH,
-    LAYER,
-    LOAD,
-    RUN,
-    STORE,
-    SUBMIT,
-    TENSOR,
-    integer,
-    place,
-    statement,
-    statement_name,
-)
+from tvm_pulp.planning.tiling.schedule.schedule import Move, Slot
+from tvm_pulp.planning.tir.statements import BeginLayer, Main, MoveBytes, RunLayer, Statement
 from tvm_pulp.planning.tir.tables import Tables
-from tvm_pulp.uma.recipe import Job
 
 Tile = tuple[int, int]
 
 
-def insert_tiled_dma(function: Any, tables: Tables) -> Any:
+def insert_tiled_dma(main: Main, tables: Tables) -> Main:
     """The function tile by tile, constants from L3 last."""
-    tiles = _Tiles(tables)
-    statements: list[Any] = []
-    for made in function.body.seq:
-        if statement_name(made) == RUN:
-            statements += tiles.of_layer(integer(made, 0))
-    statements += tiles.fetches()
-    statements.append(statement(LAYER, tables.plan.schedule.end + 1, len(tables.plan.layers)))
-    return function.with_body(tirx.SeqStmt(statements))
+    tiles, plan = _Tiles(tables), tables.plan
+    statements: list[Statement] = []
+    for run in main.statements:
+        if isinstance(run, RunLayer):
+            statements += tiles.of_layer(run.layer)
+    statements += [tables.fetch(fetch) for fetch in plan.schedule.fetches]
+    return main.with_statements([*statements, BeginLayer(plan.schedule.end + 1, len(plan.layers))])
 
 
 class _Tiles:
@@ -63,42 +43,16 @@ class _Tiles:
         for slot in tables.slots:
             self._slots.setdefault((slot.layer, slot.tile), []).append(slot)
 
-    def of_layer(self, index: int) -> Iterator[Any]:
-        yield statement(LAYER, self._slots[index, 0][0].position, index)
+    def of_layer(self, index: int) -> Iterator[Statement]:
+        yield BeginLayer(self._slots[index, 0][0].position, index)
         for tile in range(len(self._tables.plan.layers[index].recipes)):
             moves = self._moves.get((index, tile), [])
-            for number, move in moves:
-                if not move.outward:
-                    yield from self._transfers(number, move)
+            yield from self._transfers(moves, outward=False)
             for slot in self._slots[index, tile]:
-                yield self._compute(slot)
-            for number, move in moves:
-                if move.outward:
-                    yield from self._transfers(number, move)
+                yield self._tables.compute(slot)
+            yield from self._transfers(moves, outward=True)
 
-    def fetches(self) -> Iterator[Any]:
-        offsets = self._tables.plan.l3_offsets()
-        for fetch in self._tables.plan.schedule.fetches:
-            target = place(TENSOR, fetch.tensor.name, 0)
-            yield statement(FETCH, fetch.position, target, offsets.get(fetch.tensor, 0), fetch.tensor.spec.bytes)
-
-    def _compute(self, slot: Slot) -> Any:
-        page = self._tables.plan.schedule.pages[slot.index]
-        descriptor = self._buffer(Place(self._tables.bundle_block[page], page.descriptors[slot.index]))
-        return statement(SUBMIT if isinstance(slot.step, Job) else CALL, slot.position, slot.index, descriptor)
-
-    def _transfers(self, number: int, move: Move) -> Iterator[Any]:
-        for t in move.transfers:
-            local = self._buffer(move.place, t.local)
-            if isinstance(move.source, Bundle):
-                yield statement(BUNDLE, move.position, number, local, move.source.number, t.external, t.bytes)
-                continue
-            name = STORE if move.outward else LOAD
-            places = [local, place(TENSOR, move.source.storage.name, t.external)]
-            if move.outward:
-                places.reverse()
-            lines = [t.line, t.stride] if t.is_2d else []
-            yield statement(f"{name}_2d" if t.is_2d else name, move.position, number, *places, t.bytes, *lines)
-
-    def _buffer(self, where: Place, offset: int = 0) -> Any:
-        return place(BUFFER, self._tables.buffer_names[where.block], where.offset + offset)
+    def _transfers(self, moves: list[tuple[int, Move]], *, outward: bool) -> Iterator[MoveBytes]:
+        for number, move in moves:
+            if move.outward == outward:
+                yield from (self._tables.transfer(number, part) for part in move.transfers)

@@ -17,41 +17,29 @@ time only: there, the entry points of a language model set the pointer.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
-from tvm import ir, tirx
-
-from tvm_pulp.planning.tir.statements import (
-    FETCH,
-    FETCH_ROWS,
-    TENSOR,
-    integer,
-    place,
-    place_values,
-    statement,
-    statement_name,
-)
+from tvm_pulp.planning.tir.statements import TENSOR, Address, FetchBytes, Main, MoveBytes, Positioned, positioned
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.qnn.network import Network
 
 
-def kv_cache(function: Any, tables: Tables) -> Any:
+def kv_cache(main: Main, tables: Tables) -> Main:
     """The function with every cache in one place."""
     bound, fetched = _bound_rows(tables), _fetched_rows(tables.plan.network)
     if not bound and not fetched:
-        return function
-    statements = []
-    for made in function.body.seq:
-        _, *arguments = made.value.args
-        name = statement_name(made)
-        target = str(place_values(made.value.args[2])[1][0]) if name == FETCH else ""
-        if target in fetched:
-            counter, row = fetched[target]
-            rows = (target, integer(made, 3), counter, row)
-            statements.append(statement(FETCH_ROWS, integer(made, 0), made.value.args[2], *rows))
-        else:
-            statements.append(statement(name, *(_in_state(a, bound) for a in arguments)))
-    return function.with_body(tirx.SeqStmt(statements))
+        return main
+
+    def statement(made: Positioned) -> Positioned:
+        if isinstance(made, FetchBytes) and made.target.name in fetched:
+            counter, row = fetched[made.target.name]
+            return replace(made, offset=0, state=made.target.name, counter=counter, row=row)
+        if isinstance(made, MoveBytes) and made.external is not None and made.external.name in bound:
+            name, first = bound[made.external.name]
+            return replace(made, external=Address(TENSOR, first + made.external.offset, name))
+        return made
+
+    return main.with_statements([statement(made) for made in positioned(main)])
 
 
 def _bound_rows(tables: Tables) -> dict[str, tuple[str, int]]:
@@ -79,13 +67,3 @@ def _fetched_rows(network: Network) -> dict[str, tuple[str, int]]:
             positions = past.spec.shape[0] if len(past.spec.shape) == 2 else past.spec.shape[1]
             found[past.name] = (counter, past.spec.bytes // max(1, positions))
     return found
-
-
-def _in_state(argument: Any, bound: dict[str, tuple[str, int]]) -> Any:
-    if not isinstance(argument, ir.Call):
-        return argument
-    kind, values = place_values(argument)
-    if kind != TENSOR or str(values[0]) not in bound:
-        return argument
-    name, first = bound[str(values[0])]
-    return place(TENSOR, name, first + int(values[1]))

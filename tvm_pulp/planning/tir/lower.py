@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tir.changed_registers import changed_registers
 from tvm_pulp.planning.tir.double_buffer import double_buffer
 from tvm_pulp.planning.tir.insert_barriers import insert_barriers
 from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma
 from tvm_pulp.planning.tir.kv_cache import kv_cache
-from tvm_pulp.planning.tir.layer_main import layer_main
 from tvm_pulp.planning.tir.place_buffers import place_buffers
+from tvm_pulp.planning.tir.read_function import read_function
+from tvm_pulp.planning.tir.statements import End, Main, RunLayer, Statement
+from tvm_pulp.planning.tir.steps import steps_of
 from tvm_pulp.planning.tir.tables import Tables
 from tvm_pulp.uma.backend import UMABackend
+from tvm_pulp.uma.recipe import Changes
 
-PASSES: tuple[Callable[[Any, Tables], Any], ...] = (
+PASSES: tuple[Callable[[Main, Tables], Main], ...] = (
     insert_tiled_dma,
     double_buffer,
     kv_cache,
@@ -27,10 +33,15 @@ PASSES: tuple[Callable[[Any, Tables], Any], ...] = (
 
 @dataclass(frozen=True)
 class Stage:
-    """The function after a pass."""
+    """The main function after a pass."""
 
     name: str
-    function: Any
+    main: Main
+
+    @property
+    def function(self) -> Any:
+        """The function in TIR."""
+        return self.main.function
 
 
 @dataclass(frozen=True)
@@ -49,24 +60,51 @@ class LoweredPlan:
         """The main function after the last pass."""
         return self.stages[-1].function
 
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The statements of the main function after the last pass."""
+        return self.stages[-1].main.statements
+
+    @cached_property
+    def changed(self) -> dict[int, Changes]:
+        """Jobs, by slot, that are told only what differs from an earlier one."""
+        return changed_registers(self.statements, self.tables)
+
+    @cached_property
+    def program(self) -> tuple[Step, ...]:
+        """The steps of the main function after the last pass."""
+        return steps_of(self.statements, self.tables, self.changed)
+
+
+def layer_main(tables: Tables) -> Main:
+    """The network on a cluster before any pass: one call per layer, whole tensors.
+
+    run(0, "conv2d", tensor("x", 0), tensor("conv_weight", 0), tensor("conv", 0))
+    """
+    layers = [plan.layer for plan in tables.plan.layers]
+    runs = [RunLayer(i, e.operator, tuple(t.storage.name for t in e.operands)) for i, e in enumerate(layers)]
+    return Main(tables.plan.network.name, (*runs, End()))
+
 
 def lower(plan: Plan, backends: Iterable[UMABackend] = ()) -> LoweredPlan:
     """Tile by tile, pipelined, placed, synchronised; accelerators may add passes of their own around the last."""
     backends, tables = list(backends), Tables(plan)
-    function = layer_main(tables)
-    stages = [Stage("layer_main", function)]
+    main = layer_main(tables)
+    stages = [Stage("layer_main", main)]
     for transform in PASSES:
         if transform is insert_barriers:
-            function = _run_engine_passes("pre_barriers", function, backends)
-        function = transform(function, tables)
-        stages.append(Stage(transform.__name__, function))
-    function = _run_engine_passes("post_barriers", function, backends)
-    if function is not stages[-1].function:
-        stages.append(Stage("post_barriers", function))
+            main = _run_engine_passes("pre_barriers", main, tables, backends)
+        main = transform(main, tables)
+        stages.append(Stage(transform.__name__, main))
+    main = _run_engine_passes("post_barriers", main, tables, backends)
+    if main is not stages[-1].main:
+        stages.append(Stage("post_barriers", main))
     return LoweredPlan(tables, tuple(stages))
 
 
-def _run_engine_passes(phase: str, function: Any, backends: Iterable[UMABackend]) -> Any:
+def _run_engine_passes(phase: str, main: Main, tables: Tables, backends: Sequence[UMABackend]) -> Main:
+    """The function after the passes of all engines: what they return is read, whatever it was before."""
+    function = main.function if backends else None
     for backend in backends:
         function = backend.run_tir_passes(phase, function)
-    return function
+    return main if not backends or function is main.function else read_function(function, tables, main.has_agents)

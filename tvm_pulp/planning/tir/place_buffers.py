@@ -9,31 +9,45 @@ Expects `buffer` and `tensor` places (`insert_tiled_dma`). Nothing else changes:
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
-from tvm import ir, tirx
-
-from tvm_pulp.planning.tir.statements import AT, BUFFER, L1, L2, TENSOR, place, place_values, statement, statement_name
+from tvm_pulp.planning.tir.statements import (
+    AT,
+    BUFFER,
+    L1,
+    L2,
+    TENSOR,
+    Address,
+    BeginLayer,
+    FetchBytes,
+    Main,
+    MoveBytes,
+    Positioned,
+    positioned,
+)
 from tvm_pulp.planning.tir.tables import Tables
 
 
-def place_buffers(function: Any, tables: Tables) -> Any:
+def place_buffers(main: Main, tables: Tables) -> Main:
     """The function with addresses."""
-    statements = []
-    for made in function.body.seq:
-        _, *arguments = made.value.args
-        statements.append(statement(statement_name(made), *(_placed(a, tables) for a in arguments)))
-    return function.with_body(tirx.SeqStmt(statements))
+    arena = tables.plan.arena.offsets
 
+    def placed(at: Address) -> Address:
+        if at.kind == BUFFER:
+            return Address(L1, tables.buffers[at.name].offset + at.offset)
+        if at.kind == TENSOR:
+            tensor = tables.tensors[at.name]
+            return Address(L2, arena[tensor] + at.offset) if tensor in arena else Address(AT, at.offset, at.name)
+        return at
 
-def _placed(argument: Any, tables: Tables) -> Any:
-    if not isinstance(argument, ir.Call):
-        return argument
-    kind, values = place_values(argument)
-    if kind not in (BUFFER, TENSOR):
-        return argument
-    name, offset = str(values[0]), int(values[1])
-    if kind == BUFFER:
-        return place(L1, tables.buffers[name].offset + offset)
-    tensor, arena = tables.tensors[name], tables.plan.arena.offsets
-    return place(L2, arena[tensor] + offset) if tensor in arena else place(AT, name, offset)
+    def statement(made: Positioned) -> Positioned:
+        if isinstance(made, BeginLayer):
+            return made
+        if isinstance(made, MoveBytes):
+            external = None if made.external is None else placed(made.external)
+            return replace(made, local=placed(made.local), external=external)
+        if isinstance(made, FetchBytes):
+            return replace(made, target=placed(made.target))
+        return replace(made, arguments=placed(made.arguments))
+
+    return main.with_statements([statement(made) for made in positioned(main)])

@@ -1,4 +1,4 @@
-"""The vocabulary of the main function on a cluster: every statement evaluates one of these calls.
+"""The vocabulary of the main function on a cluster: every statement of TIR evaluates one of these calls.
 
     run(layer, operator, operands...)                              a whole layer; `insert_tiled_dma` replaces it
     layer(position, i)                                             layer i begins
@@ -9,64 +9,253 @@
     submit(position, slot, descriptor)                             start the job whose structure lies there
     call(position, slot, descriptor)                               a kernel on all cores, its arguments there
 
+`insert_barriers` adds `step(position)`, `dma_begin(agent, group)`, `dma_wait(agent, group)`, `job_wait(ticket)`,
+`l3_wait()`, `barrier()` and `end()`; transfers have their agent in front then, jobs their ticket behind.
+
 Places are calls as well. Symbolic ones, `buffer(name, offset)` in L1 and `tensor(name, offset)` outside, become
 addresses in `place_buffers`: `L1(offset)`, `L2(offset)` in the arena, `AT(name, offset)` behind a pointer.
+
+A statement is one of the program's records (`planning.program.actions`) with what TIR says about it beside. `tir_call`
+is the one place that prints a record as a call; `planning.tir.read_function` reads it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from tvm import tirx
 
-RUN, LAYER, LOAD, STORE, SUBMIT, CALL = "run", "layer", "dma_load", "dma_store", "submit", "call"
-BUNDLE, FETCH, FETCH_ROWS = "dma_load_bundle", "l3_load", "l3_load_rows"
-FETCHES = (FETCH, FETCH_ROWS)
+from tvm_pulp.planning.program.actions import (
+    Access,
+    Begin,
+    Fetch,
+    Job,
+    Kernel,
+    Transfer,
+    WaitForJob,
+    WaitForL3,
+    WaitForTransfers,
+)
+
 BUFFER, TENSOR = "buffer", "tensor"
 L1, L2, AT = "L1", "L2", "AT"
-# What `insert_barriers` adds.
-BARRIER, BEGIN, WAIT_DMA, WAIT_JOB, WAIT_L3 = "barrier", "dma_begin", "dma_wait", "job_wait", "l3_wait"
-STEP, END = "step", "end"
 
 
-@lru_cache(maxsize=1 << 15)
-def _integer(value: int) -> Any:
-    return tirx.const(value, "int32")
-
-
-def call(name: str, *arguments: Any) -> Any:
-    values = [_integer(a) if isinstance(a, int) else a for a in arguments]
-    return tirx.call_extern("int32", name, *values)
-
-
-@lru_cache(maxsize=1 << 15)
-def place(kind: str, *arguments: int | str) -> Any:
+@dataclass(frozen=True, slots=True)
+class Address:
     """An address, or what will become one."""
-    return call(kind, *arguments)
+
+    kind: str  # BUFFER, TENSOR, L1, L2 or AT
+    offset: int
+    name: str = ""
+
+    @property
+    def space(self) -> str:
+        """The space of an access there."""
+        return self.name or self.kind
 
 
-def statement(name: str, *arguments: Any) -> Any:
-    return tirx.Evaluate(call(name, *arguments))
+@dataclass(frozen=True, slots=True)
+class RunLayer:
+    """A whole layer, with its tensors."""
+
+    layer: int
+    operator: str
+    operands: tuple[str, ...]
 
 
-def statement_name(made: Any) -> str:
-    """Name of the call a statement makes."""
-    return str(made.value.args[0].value)
+@dataclass(frozen=True, slots=True)
+class BeginLayer:
+    """A layer begins."""
+
+    position: int
+    index: int
 
 
-def integer(made: Any, index: int) -> int:
-    """Integer argument of a statement."""
-    return int(made.value.args[1 + index].value)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveBytes(Transfer):
+    """A transfer in TIR. `bundle`: the number of the bundle that it is a part of, with the offset in it."""
+
+    position: int
+    move: int
+    local: Address
+    external: Address | None
+    bundle: tuple[int, int] | None = None
+
+    @property
+    def inside(self) -> Access:
+        """The side in L1."""
+        return (self.writes if self.do == "load" else self.reads)[0]
+
+    @property
+    def outside(self) -> Access | None:
+        """The side outside L1, unless it is a bundle."""
+        found = self.reads if self.do == "load" else self.writes
+        return found[0] if found else None
 
 
-def place_values(value: Any) -> tuple[str, list[Any]]:
-    """Kind and arguments of a place."""
-    kind, *values = value.args
-    return str(kind.value), [v.value for v in values]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchBytes(Fetch):
+    """A fetch in TIR: a constant from its offset in L3, or rows of a state."""
+
+    position: int
+    target: Address
+    offset: int = 0
+    state: str = ""
+    counter: str = ""
+    row: int = 0
 
 
-def main_function(name: str, statements: list[Any]) -> Any:
-    """The network's main with these statements."""
-    function = tirx.PrimFunc([], tirx.SeqStmt(statements))
-    return function.with_attr("global_symbol", f"tvmgen_{name}_run")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallKernel(Kernel):
+    """A kernel in TIR, by its slot in the schedule."""
+
+    position: int
+    slot: int
+    arguments: Address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmitJob(Job):
+    """A job in TIR, by its slot in the schedule."""
+
+    position: int
+    slot: int
+    arguments: Address
+
+
+@dataclass(frozen=True, slots=True)
+class BeginStep:
+    """A step begins: what stands behind belongs to it, waits to the next."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """All cores meet."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of the function."""
+
+
+Positioned = BeginLayer | MoveBytes | FetchBytes | CallKernel | SubmitJob
+Synchronisation = BeginStep | Barrier | End | Begin | WaitForTransfers | WaitForJob | WaitForL3
+Statement = RunLayer | Positioned | Synchronisation
+
+
+@dataclass(frozen=True, slots=True)
+class Main:
+    """The main function: its statements as records, and the same as TIR."""
+
+    name: str
+    statements: tuple[Statement, ...]
+    # Before `insert_barriers` nobody has been chosen to issue transfers.
+    has_agents: bool = False
+    _functions: list[Any] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def function(self) -> Any:
+        """The function in TIR, made when somebody asks for it."""
+        if not self._functions:
+            self._functions.append(main_function(self))
+        return self._functions[0]
+
+    def keep(self, function: Any) -> None:
+        """Remember the function that the statements were read from."""
+        self._functions[:] = [function]
+
+    def with_statements(self, statements: Sequence[Statement], *, has_agents: bool | None = None) -> Main:
+        """The function with another body."""
+        return Main(self.name, tuple(statements), self.has_agents if has_agents is None else has_agents)
+
+
+def positioned(main: Main) -> list[Positioned]:
+    """The statements of a function whose layers are tiles, before steps are made of them."""
+    found = [s for s in main.statements if isinstance(s, Positioned)]
+    assert len(found) == len(main.statements)
+    return found
+
+
+def main_function(main: Main) -> Any:
+    """The network's main in TIR."""
+    calls = [tirx.Evaluate(tir_call(s, has_agents=main.has_agents)) for s in main.statements]
+    return tirx.PrimFunc([], tirx.SeqStmt(calls)).with_attr("global_symbol", f"tvmgen_{main.name}_run")
+
+
+def tir_call(statement: Statement, *, has_agents: bool) -> Any:
+    """A record as a call."""
+    name, *arguments = _words(statement)
+    if has_agents:
+        if isinstance(statement, MoveBytes):
+            arguments.insert(0, statement.agent)
+        elif isinstance(statement, SubmitJob):
+            arguments.append(statement.ticket)
+    return _call(name, *arguments)
+
+
+def _call(name: str, *arguments: Any) -> Any:
+    return tirx.call_extern("int32", name, *map(_argument, arguments))
+
+
+@lru_cache(maxsize=1 << 15)
+def _argument(value: Any) -> Any:
+    if isinstance(value, int):
+        return tirx.const(value, "int32")
+    if isinstance(value, Address):
+        return _call(value.kind, *([value.name] if value.name else []), value.offset)
+    return value
+
+
+def _words(statement: Statement) -> tuple[Any, ...]:
+    """Name and arguments of a statement's call."""
+    match statement:
+        case MoveBytes():
+            return _transfer_words(statement)
+        case FetchBytes():
+            head, size = (statement.position, statement.target), statement.writes[0].bytes
+            if statement.state:
+                return ("l3_load_rows", *head, statement.state, size, statement.counter, statement.row)
+            return ("l3_load", *head, statement.offset, size)
+        case CallKernel():
+            return ("call", statement.position, statement.slot, statement.arguments)
+        case SubmitJob():
+            return ("submit", statement.position, statement.slot, statement.arguments)
+        case BeginLayer():
+            return ("layer", statement.position, statement.index)
+        case RunLayer():
+            operands = (Address(TENSOR, 0, name) for name in statement.operands)
+            return ("run", statement.layer, statement.operator, *operands)
+        case BeginStep():
+            return ("step", statement.position)
+        case Begin():
+            return ("dma_begin", statement.agent, statement.group)
+        case WaitForTransfers():
+            return ("dma_wait", statement.agent, statement.group)
+        case WaitForJob():
+            return ("job_wait", statement.ticket)
+        case WaitForL3():
+            return ("l3_wait",)
+        case Barrier():
+            return ("barrier",)
+        case End():
+            return ("end",)
+
+
+def _transfer_words(transfer: MoveBytes) -> tuple[Any, ...]:
+    head, size = (transfer.position, transfer.move), transfer.inside.bytes
+    if transfer.external is None:
+        assert transfer.bundle is not None
+        return ("dma_load_bundle", *head, transfer.local, *transfer.bundle, size)
+    places = [transfer.local, transfer.external]
+    if transfer.do == "store":
+        places.reverse()
+    outside = transfer.outside
+    if outside is None or outside.line is None:
+        return (f"dma_{transfer.do}", *head, *places, size)
+    return (f"dma_{transfer.do}_2d", *head, *places, size, outside.line, outside.stride)

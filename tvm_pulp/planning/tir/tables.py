@@ -1,13 +1,30 @@
-"""What the numbers and names in the main function's statements refer to."""
+"""Records of the program from the entries of a plan's schedule, which statements name by number."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+from tvm_pulp.planning.program.actions import Access
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Move, Slot
+from tvm_pulp.planning.tiling.schedule.constant_bundles import step_words
+from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Fetch, Move, Slot
+from tvm_pulp.planning.tir.statements import (
+    BUFFER,
+    L1,
+    L2,
+    TENSOR,
+    Address,
+    CallKernel,
+    FetchBytes,
+    MoveBytes,
+    SubmitJob,
+)
 from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.uma.box import Transfer
+from tvm_pulp.uma.contiguous import contiguous_offset
+from tvm_pulp.uma.recipe import Job, Kernel, Local
 
 
 @dataclass(frozen=True)
@@ -38,7 +55,7 @@ class Tables:
 
     @cached_property
     def bundle_block(self) -> dict[Bundle, Block]:
-        """Where a bundle lies when its records are read."""
+        """The place of a bundle when its records are read."""
         return {m.source: m.place.block for m in self.moves if isinstance(m.source, Bundle)}
 
     @cached_property
@@ -51,3 +68,116 @@ class Tables:
     def pointers(self) -> dict[str, Tensor]:
         """Tensors that are not in the arena: code reaches them by name."""
         return {name: t for name, t in self.tensors.items() if t not in self.plan.arena.offsets}
+
+    @cached_property
+    def _made(self) -> dict[Local, str]:
+        """Buffers that are no part of a tensor, by the step that touches them first."""
+        found: dict[Local, str] = {}
+        for slot in self.slots:
+            for operand in slot.places:
+                found.setdefault(operand, f"{operand.name}@{slot.index}")
+        return found
+
+    @cached_property
+    def _l3_offsets(self) -> dict[Tensor, int]:
+        return self.plan.l3_offsets()
+
+    # --- records ---------------------------------------------------------------------------------------------
+
+    def transfer(self, number: int, part: Transfer) -> MoveBytes:
+        """One command of a move, its places symbolic."""
+        move = self.moves[number]
+        block, start = move.place.block, move.place.offset + part.local
+        outside: tuple[Access, ...] = ()
+        bundle, external = None, None
+        if isinstance(move.source, Bundle):
+            content, first, bundle = move.source.name, part.external, (move.source.number, part.external)
+        else:
+            storage = move.source.storage
+            external = Address(TENSOR, part.external, storage.name)
+            space, at = self._outside(storage)
+            lines = (part.line, part.stride) if part.is_2d else ()
+            outside = (Access(space, at + part.external, part.bytes, storage.name, part.external, None, *lines),)
+            if move.local is None or self.plan.schedule.resident.get(storage) is block:
+                content, first = storage.name, part.external
+            else:
+                content, first = self.plan.layers[move.layer].recipes[move.tile].contents[move.local], part.local
+        inside = (Access(L1, block.offset + start, part.bytes, content, first),)
+        return MoveBytes(
+            do="store" if move.outward else "load",
+            layer=move.layer,
+            tile=move.tile,
+            agent=0,
+            ahead=move.ahead,
+            reads=inside if move.outward else outside,
+            writes=outside if move.outward else inside,
+            position=move.position,
+            move=number,
+            local=Address(BUFFER, start, self.buffer_names[block]),
+            external=external,
+            bundle=bundle,
+        )
+
+    def fetch_at(self, position: int, target: Address) -> Fetch:
+        """The fetch of a position that brings its tensor to a place."""
+        offsets = self.plan.arena.offsets
+        return next(
+            f
+            for f in self.plan.schedule.fetches
+            if f.position == position
+            and target.offset == (0 if target.kind == TENSOR else offsets[f.tensor])
+            and target.name in ("", f.tensor.name)
+        )
+
+    def fetch(self, fetch: Fetch) -> FetchBytes:
+        """A fetch of a whole tensor."""
+        offset = self._l3_offsets.get(fetch.tensor, 0)
+        size = fetch.tensor.spec.bytes
+        access = Access(L2, self.plan.arena.offsets[fetch.tensor], size, fetch.tensor.name, 0)
+        target = Address(TENSOR, 0, fetch.tensor.name)
+        return FetchBytes(layer=fetch.layer, writes=(access,), position=fetch.position, target=target, offset=offset)
+
+    def compute(self, slot: Slot) -> CallKernel | SubmitJob:
+        """The kernel or job of a slot; the job's ticket is not chosen yet."""
+        step, cost = slot.step, slot.cost
+        page = self.plan.schedule.pages[slot.index]
+        block, first = self.bundle_block[page], page.descriptors[slot.index]
+        common: dict[str, Any] = {
+            "layer": slot.layer,
+            "tile": slot.tile,
+            "cycles": cost.cycles,
+            "descriptor": Access(L1, block.offset + first, 4 * step_words(step), page.name, first),
+            "reads": self._operands(slot, step.inputs if isinstance(step, Kernel) else step.reads),
+            "writes": self._operands(
+                slot, (*step.outputs, *step.workspaces) if isinstance(step, Kernel) else step.writes
+            ),
+            "position": slot.position,
+            "slot": slot.index,
+            "arguments": Address(BUFFER, first, self.buffer_names[block]),
+        }
+        if isinstance(step, Job):
+            return SubmitJob(engine=step.engine, ticket=0, queue=step.queue, words=step.words, **common)
+        code: dict[str, Any] = {"cold_cycles": cost.cold_cycles, "code": cost.code} if cost.cold_cycles else {}
+        return CallKernel(op=step.operator if isinstance(step, Kernel) else step.function, **code, **common)
+
+    def _operands(self, slot: Slot, operands: tuple[Local | Tensor, ...]) -> tuple[Access, ...]:
+        """Operands of a step. Engines read and write whole beats behind theirs."""
+        recipe, resident = self.plan.layers[slot.layer].recipes[slot.tile], self.plan.schedule.resident
+        found, contents = [], recipe.contents
+        for operand in operands:
+            if isinstance(operand, Tensor):
+                storage = operand.storage
+                found.append(Access(*self._outside(storage), operand.spec.bytes, storage.name, 0))
+                continue
+            content, offset, place = contents.get(operand) or self._made[operand], 0, slot.places[operand]
+            moved = recipe.moved.get(operand) if resident else None
+            if moved is not None and resident.get(moved.tensor.storage) is place.block:
+                content, offset = moved.tensor.storage.name, contiguous_offset(moved.tensor, moved.box) or 0
+            reach = operand.bytes if isinstance(slot.step, Job) else None
+            found.append(Access(L1, place.address, operand.spec.bytes, content, offset, reach))
+        return tuple(found)
+
+    def _outside(self, storage: Tensor) -> tuple[str, int]:
+        """Space and first byte of a tensor outside L1."""
+        offsets = self.plan.arena.offsets
+        return (L2, offsets[storage]) if storage in offsets else (storage.name, 0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tvm_pulp.planning.program.actions import Begin, operands_of
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.cycle_axis import CycleAxis
 from tvm_pulp.report.memory_map import first_writer
 
@@ -19,7 +21,7 @@ _NAMES = {
 
 
 def memory_data(
-    report: Mapping[str, Any], facts: Mapping[str, Any], plan: dict[str, Any] | None, axis: CycleAxis | None
+    report: Mapping[str, Any], facts: Mapping[str, Any], plan: PlanJson | None, axis: CycleAxis | None
 ) -> list[dict[str, Any]]:
     """Levels with bytes used and available; of planned ones blocks over expected time and constants."""
     users = first_users(facts["layers"], plan) if plan is not None else {}
@@ -32,9 +34,9 @@ def memory_data(
             entry["cycles"] = axis.cycles
             entry |= _blocks(level, plan, axis, users)
             entry["constants"] = [
-                [constant["name"], constant["bytes"], users.get(constant["name"])]
-                for constant in plan["constants"]
-                if _level_of(constant["level"]) == level
+                [constant.name, constant.bytes, users.get(constant.name)]
+                for constant in plan.constants
+                if _level_of(constant.level) == level
             ]
         if entry["peak"]:
             levels.append(entry)
@@ -46,34 +48,34 @@ def _level_of(level: str) -> str:
     return level if level in ("l1", "l2", "l3") else "wmem"
 
 
-def _blocks(level: str, plan: dict[str, Any], axis: CycleAxis, users: Mapping[str, int]) -> dict[str, Any]:
+def _blocks(level: str, plan: PlanJson, axis: CycleAxis, users: Mapping[str, int]) -> dict[str, Any]:
     """Name, offset, bytes, first and last expected cycle, and the layer that makes or first uses it."""
-    places = {"l1": plan["blocks"], "l2": plan["l2"]["tensors"]}.get(level)
+    places = {"l1": plan.blocks, "l2": plan.l2.tensors}.get(level)
     if not places:
         return {}
-    makers = {output["name"]: i for i, layer in enumerate(plan["layers"]) for output in layer["outputs"]}
+    makers = {output.name: i for i, layer in enumerate(plan.layers) for output in layer.outputs}
     blocks = []
     for place in places:
-        layer = makers.get(place["name"], users.get(place["name"]))
+        layer = makers.get(place.name, users.get(place.name))
         if layer is None and level == "l1":
             layer = first_writer(plan, place)
-        blocks.append([place["name"], place["offset"], place["bytes"], *axis.span(place["alive"]), layer])
-    return {"blocks": blocks, "size": plan["l1_bytes"] if level == "l1" else plan["l2"]["size"]}
+        blocks.append([place.name, place.offset, place.bytes, *axis.span(place.alive), layer])
+    return {"blocks": blocks, "size": plan.l1_bytes if level == "l1" else plan.l2.size}
 
 
-def first_users(layers: Sequence[Mapping[str, Any]], plan: Mapping[str, Any]) -> dict[str, int]:
+def first_users(layers: Sequence[Mapping[str, Any]], plan: PlanJson) -> dict[str, int]:
     """Content -> the layer that reads it as a constant first, or whose action touches it or what travels with it."""
     found: dict[str, int] = {}
     for number, layer in enumerate(layers):
         for name in layer.get("constants", ()):
             found.setdefault(name, number)
-    for step in plan["program"]:
-        for action in step["actions"]:
-            for access in (*action.get("reads", ()), *action.get("writes", ())):
-                for name in (access["content"].split("[")[0], access["space"]):
-                    found.setdefault(name, action["layer"])
-    for bundle in plan["bundles"]:
-        if bundle["name"] in found:
-            for piece in bundle["pieces"]:
-                found.setdefault(piece["content"].split("[")[0], found[bundle["name"]])
+    for step in plan.program:
+        for action in (a for a in step.actions if not isinstance(a, Begin)):
+            for access in operands_of(action):
+                for name in (access.content.split("[")[0], access.space):
+                    found.setdefault(name, action.layer)
+    for bundle in plan.bundles:
+        if bundle.name in found:
+            for piece in bundle.pieces:
+                found.setdefault(piece.content.split("[")[0], found[bundle.name])
     return found

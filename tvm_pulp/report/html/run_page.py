@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.causes import CAUSES
 from tvm_pulp.report.cycle_axis import CycleAxis
 from tvm_pulp.report.html.graph_data import graph_data
@@ -20,22 +21,24 @@ _SCRIPTS = ("basics", "summary", "causes", "layers", "timeline", "memory", "roof
 
 @dataclass(frozen=True)
 class RunDetails:
-    """What a page shows beyond the report; None where it is not known."""
+    """Sources of a page beside the report; None where one is not known."""
 
     metadata: Mapping[str, Any]
-    plan: dict[str, Any] | None
+    plan: PlanJson | None
     activity: Activity | None
 
 
 def run_page(report: Mapping[str, Any], details: RunDetails, title: str) -> str:
     """Summary, causes, layers, timeline, memories, roofline and graph of a run."""
     from tvm_pulp import soc as socs
-    from tvm_pulp.planning.estimate import estimate_plan
+    from tvm_pulp.planning.estimate import estimate_program
     from tvm_pulp.soc.cost_model import CostModel
 
     facts, plan = details.metadata["tvm_pulp"], details.plan
     soc = socs.recorded(facts)
-    expected = estimate_plan(plan, CostModel(soc, plan["cores"])) if plan is not None else None
+    expected = None
+    if plan is not None:
+        expected = estimate_program(plan.program, len(plan.layers), CostModel(soc, plan.cores))
     axis = CycleAxis.of(plan, expected.step_starts, expected.cycles) if plan is not None and expected else None
     data = {
         "title": title,

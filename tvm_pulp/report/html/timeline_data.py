@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tvm_pulp.planning.program.actions import Step
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.report.span_layers import LayerSpan, awake_spans, job_spans, transfer_spans
 from tvm_pulp.sim.activity import Activity
 
@@ -16,11 +18,11 @@ _TRANSFERS = {"load": "loads", "store": "stores", "l3": "from L3"}
 Lane = dict[str, Any]
 
 
-def timeline_data(activity: Activity | None, plan: Mapping[str, Any] | None, expected: Any) -> dict[str, Any] | None:
+def timeline_data(activity: Activity | None, plan: PlanJson | None, expected: Any) -> dict[str, Any] | None:
     """Lanes with spans of start, end and layer in cycles since the inference began; None where nothing is known."""
     if activity is None and expected is None:
         return None
-    measured = _measured(activity, plan) if activity is not None else {}
+    measured = _measured(activity, plan.program if plan is not None else ()) if activity is not None else {}
     estimated: dict[str, list[tuple[int, int, int]]] = {}
     for span in expected.spans if expected is not None else ():
         estimated.setdefault(span.resource, []).append((span.start, span.end, span.layer))
@@ -43,12 +45,12 @@ def timeline_data(activity: Activity | None, plan: Mapping[str, Any] | None, exp
     }
 
 
-def _measured(activity: Activity, plan: Mapping[str, Any] | None) -> dict[str, dict[str, list[LayerSpan]]]:
+def _measured(activity: Activity, program: Sequence[Step]) -> dict[str, dict[str, list[LayerSpan]]]:
     """Resource -> lane -> spans, resources named as the estimate names them."""
     found: dict[str, dict[str, list[LayerSpan]]] = {"cores": awake_spans(activity)}
-    for engine, spans in job_spans(activity, plan).items():
+    for engine, spans in job_spans(activity, program).items():
         found[engine] = {engine: spans}
-    for kind, spans in transfer_spans(activity, plan).items():
+    for kind, spans in transfer_spans(activity, program).items():
         found[kind] = {_TRANSFERS[kind]: spans}
     return found
 

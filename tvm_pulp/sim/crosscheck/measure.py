@@ -1,4 +1,4 @@
-"""What one device makes of a program: outputs, cycles of each inference, cycles of each layer."""
+"""Figures of a program on one device: outputs, cycles of each inference, cycles of each layer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.sim.runner import declared_statistics
 
 if TYPE_CHECKING:
-    from tvm_pulp.api import App
+    from tvm_pulp.app import App
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import bisect
 import ctypes
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from tvm_pulp.planning.program.actions import Begin, Job, actions_of
+from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.sim.iss.calls import core_name
 from tvm_pulp.sim.iss.library import UnwrittenRead, library
 from tvm_pulp.sim.iss.machine import Machine
@@ -22,7 +23,7 @@ _MARK = 6
 class UnwrittenReads:
     """Watches the marks of a run, so that a report can name layers; the plan names tensors in L1."""
 
-    def __init__(self, machine: Machine, layers: Sequence[str], plan: Mapping[str, Any] | None) -> None:
+    def __init__(self, machine: Machine, layers: Sequence[str], plan: PlanJson | None) -> None:
         self._machine, self._layers, self._plan = machine, layers, plan
         self._marks: list[tuple[int, int]] = []
 
@@ -40,13 +41,13 @@ class UnwrittenReads:
         return [self._describe(read) for read in kept]
 
     def _behind_operands(self) -> list[range]:
-        """Where jobs read whole beats or tiles behind an operand, by the plan: what comes of it is not a result."""
+        """Places behind operands that jobs read in whole beats or tiles, by the plan: that gives no result."""
         arena = self._machine.elf.symbols.get("tvm_pulp_l1_arena")
         if self._plan is None or arena is None:
             return []
-        operands = [o for step in self._plan["program"] for a in step["actions"] for o in a.get("reads", ())]
-        starts = [(arena + o["start"], o["bytes"], o["reach"]) for o in operands if o.get("reach", 0) > o["bytes"]]
-        return [range(start + size, start + reach) for start, size, reach in starts]
+        operands = (operand for job in actions_of(self._plan.program, Job) for operand in job.reads)
+        read = ((arena + o.start, o.bytes, o.reach or 0) for o in operands)
+        return [range(start + size, start + reach) for start, size, reach in read if reach > size]
 
     def _describe(self, read: UnwrittenRead) -> str:
         who = _AGENTS.get(read.agent) or core_name(self._machine, read.agent)
@@ -69,11 +70,11 @@ class UnwrittenReads:
         symbols = self._machine.elf.symbols
         if self._plan is not None and "tvm_pulp_l1_arena" in symbols:
             offset = address - symbols["tvm_pulp_l1_arena"]
-            blocks = [b for b in self._plan["blocks"] if b["offset"] <= offset < b["offset"] + b["bytes"]]
+            blocks = [b for b in self._plan.blocks if b.offset <= offset < b.offset + b.bytes]
             steps = self._steps(layer)
-            living = [b for b in blocks if any(b["alive"][0] <= step <= b["alive"][1] for step in steps)]
+            living = [b for b in blocks if any(b.alive[0] <= step <= b.alive[1] for step in steps)]
             if blocks:
-                return str((living or blocks)[0]["name"])
+                return (living or blocks)[0].name
         starts = sorted((at, name) for name, at in symbols.items() if not name.startswith("tvm_pulp_"))
         found = bisect.bisect_right(starts, (address, "\x7f")) - 1
         if found < 0 or not 0 <= address - starts[found][0] < self._machine.soc.memory.l2.size:
@@ -83,9 +84,10 @@ class UnwrittenReads:
     def _steps(self, layer: str | None) -> list[int]:
         assert self._plan is not None
         return [
-            step["position"]
-            for step in self._plan["program"]
-            if step["position"] is not None and any(action.get("layer") == layer for action in step["actions"])
+            step.position
+            for step in self._plan.program
+            if step.position is not None
+            and any(not isinstance(a, Begin) and self._layers[a.layer] == layer for a in step.actions)
         ]
 
 

@@ -1,4 +1,4 @@
-"""What generic stages have to know about a kind of cores. A new kind is a file here, and kernels if it has any."""
+"""A kind of cores as generic stages know it. A new kind is a file here, and kernels if it has any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes an archive a project: a CMake file, toolchain files, an example and a page that explains the network."""
+"""The files that make an archive a project: a CMake file, toolchain files, an example and a page on the network."""
 
 from __future__ import annotations
 

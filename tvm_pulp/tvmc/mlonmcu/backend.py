@@ -28,7 +28,7 @@ SOC = "soc"
 
 
 class TvmPulpBackend(Backend):
-    """What all backends share; `made_for` derives one per engine."""
+    """The part that all backends share; `made_for` derives one per engine."""
 
     name = names.FRAMEWORK
     # None: no engine.

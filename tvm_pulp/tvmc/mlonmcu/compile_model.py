@@ -33,22 +33,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def write_reference(compiled: Sequence[str], inputs: Path | None, path: Path) -> None:
     """Outputs by their graph names; no file where numpy does not know one of them to the last bit."""
-    from tvm_pulp.api import import_model, module_name
-    from tvm_pulp.canonicalize.pipeline import canonicalize
     from tvm_pulp.codegen.reference_values import reference_values, value_of
-    from tvm_pulp.planning.lowering import build_network
+    from tvm_pulp.compilation import Compilation
+    from tvm_pulp.compile_options import OPTIONS, CompileOptions
+    from tvm_pulp.option_values import read_arrays
     from tvm_pulp.report.inputs import prepare_inputs
     from tvm_pulp.tvmc import compile as verb
-    from tvm_pulp.tvmc.model_options import options_of, read_arrays, split_engine_options
+    from tvm_pulp.tvmc.model_options import options_of, split_engine_options
 
     parser = argparse.ArgumentParser()
     verb.add_arguments(parser)
     rest, engine_options = split_engine_options(compiled)
     args = parser.parse_args(rest)
     args.engine_options = engine_options
-    options = options_of(args)
-    imported = import_model(args.MODEL, options)
-    network = build_network(canonicalize(imported), imported, module_name(options), ())
+    stated = options_of(args)
+    # Only what concerns the model, for this machine: no plan or accelerator takes part.
+    options = CompileOptions(
+        **{name: getattr(stated, name) for name, option in OPTIONS.items() if option.group == "model"}
+    )
+    compilation = Compilation(args.MODEL, options)
+    imported, network = compilation.imported, compilation.network
     described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in network.inputs]
     given = dict(read_arrays(str(inputs), "--inputs")) if inputs is not None else None
     values = reference_values(network, prepare_inputs(described, given))

@@ -33,7 +33,7 @@ def ensure_environment(folder: Path) -> bool:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file is as we wrote it."""
+    """Tell if a file is as we wrote it."""
     first, _, rest = path.read_text(encoding="utf-8").partition("\n")
     return first == _MARK + _digest(rest)
 

@@ -73,7 +73,7 @@ class TvmPulpFrontend(Frontend):
         return [Artifact(f"{model.name}{path.suffix}", raw=raw, fmt=ArtifactFormat.RAW, flags=["model"])]
 
     def process_metadata(self, model: Model, cfg: dict[str, Any] | None = None) -> list[Artifact]:
-        """What a definition file says, if there is one; inputs and golden outputs."""
+        """Read the definition file, if there is one, and find inputs and golden outputs."""
         artifacts = list(super().process_metadata(model, cfg=cfg) or []) if model.metadata is not None else []
         golden = self._golden(model)
         for name, arrays in ((INPUTS, golden.inputs), (GOLDEN, golden.outputs)):

@@ -26,7 +26,7 @@ class Golden:
 
 
 def find_golden(folder: Path, case: int, inputs: Path | None = None, outputs: Path | None = None) -> Golden:
-    """What files in the model's folder state; files that are named win."""
+    """Inputs and outputs that files in the model's folder state; files that are named win."""
     if inputs is None and outputs is None and (folder / _CASES).is_file():
         return _from_cases(folder / _CASES, case)
     if case:

@@ -49,13 +49,13 @@ def measure(args: argparse.Namespace) -> None:
     from tvm_pulp.api import App
     from tvm_pulp.codegen import mlf
     from tvm_pulp.codegen.formats import ReportJson, check_record, to_json
+    from tvm_pulp.option_values import read_arrays
     from tvm_pulp.report import report
     from tvm_pulp.report.inputs import prepare_inputs
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.run_twice import check_same
     from tvm_pulp.sim.runner import check_options, declared_statistics, runner_class
     from tvm_pulp.tvmc import device_options
-    from tvm_pulp.tvmc.model_options import read_arrays
 
     files = mlf.read(args.archive)
     metadata = mlf.metadata(files)
@@ -96,7 +96,7 @@ def measure(args: argparse.Namespace) -> None:
 
 
 def _check_program(loaded: Path | None, program: Path) -> None:
-    """What is measured must be the program of the stage before; other devices build one of their own."""
+    """Raise unless the program of the stage before is measured; other devices build one of their own."""
     if loaded is not None and loaded.read_bytes() != program.read_bytes():
         raise UserError(f"'{program.name}' is not the program of this archive: run the compile stage again")
 

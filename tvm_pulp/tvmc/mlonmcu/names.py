@@ -1,4 +1,4 @@
-"""What the plug-in's components are called. Engines and SoCs come from their registries, so new ones appear here."""
+"""Names of the plug-in's components. Engines and SoCs come from their registries, so new ones appear here."""
 
 from __future__ import annotations
 

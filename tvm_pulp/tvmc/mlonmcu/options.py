@@ -6,24 +6,17 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from tvm_pulp.compile_options import DEFAULTS, OPTIONS
 from tvm_pulp.errors import UserError
 from tvm_pulp.tvmc.mlonmcu import names
 
-# Keys of every backend with the option of `tvmc compile`; `tvmpulp.<key>` sets them for all backends at once.
-_VALUES = {
-    "l1": "--l1",
-    "l2": "--l2",
-    "cores": "--cores",
-    "planner": "--planner",
-    "io": "--io",
-    "pin": "--pin",
+# Keys of every backend with the name of their option; `tvmpulp.<key>` sets them for all backends at once.
+_KEYS = {
+    option.flag.removeprefix("--") if option.repeats else name: name
+    for name, option in OPTIONS.items()
+    if option.in_mlonmcu
 }
-# Switches: key -> (the value that is the default, the option that says the other).
-_SWITCHES = {
-    "double_buffer": (True, "--no-double-buffer"),
-    "debug": (False, "--debug"),
-}
-# Whether outputs that no golden data states are computed by numpy.
+# A switch: outputs that no golden data states are computed by numpy.
 REFERENCE = "reference"
 ACCELERATORS = "accelerators"
 
@@ -32,7 +25,7 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 def common_defaults() -> dict[str, Any]:
     """Keys of every backend; None is not stated."""
-    return {**dict.fromkeys([*_VALUES, *_SWITCHES]), REFERENCE: None}
+    return {**dict.fromkeys(_KEYS), REFERENCE: None}
 
 
 def engine_defaults(engine: str) -> dict[str, Any]:
@@ -53,21 +46,20 @@ def switch(key: str, value: object) -> bool:
 def compile_arguments(config: Mapping[str, Any], engine: str | None) -> list[str]:
     """The configuration of a backend as options of `tvmc compile`."""
     arguments: list[str] = []
-    for key, option in _VALUES.items():
-        if config.get(key) is not None:
-            arguments += [part for value in _several(key, config[key]) for part in (option, value)]
-    for key, (default, option) in _SWITCHES.items():
-        if config.get(key) is not None and switch(key, config[key]) != default:
-            arguments.append(option)
+    for key, name in _KEYS.items():
+        option, value = OPTIONS[name], config.get(key)
+        if value is None:
+            continue
+        if isinstance(DEFAULTS[name], bool):
+            arguments += [option.flag] if switch(key, value) != DEFAULTS[name] else []
+        else:
+            # What may be given several times is separated by commas.
+            parts = filter(None, str(value).split(",")) if option.repeats else [str(value)]
+            arguments += [text for part in parts for text in (option.flag, part)]
     for key in engine_defaults(engine) if engine is not None else ():
         if config.get(key) is not None:
             arguments += [f"--target-uma-{engine}-{key}", str(config[key])]
     return arguments
-
-
-def _several(key: str, value: object) -> list[str]:
-    """Pins are separated by commas; everything else is one value."""
-    return [part for part in str(value).split(",") if part] if key == "pin" else [str(value)]
 
 
 def check_keys(config: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> None:

@@ -58,7 +58,7 @@ def _arrays(artifacts: Sequence[Artifact], name: str) -> dict[str, np.ndarray] |
 
 
 def difference(outputs: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolerance: float) -> str | None:
-    """What differs, in one sentence; None where nothing does. By name, else in order."""
+    """The difference in one sentence; None where there is none. By name, else in order."""
     if len(outputs) != len(expected):
         return f"the network has {len(outputs)} outputs, the reference {len(expected)}"
     by_name = outputs.keys() == expected.keys()

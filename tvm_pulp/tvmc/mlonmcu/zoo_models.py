@@ -10,7 +10,7 @@ PREFIX = "zoo:"
 
 
 def is_zoo_model(name: str) -> bool:
-    """Whether a name is one of the zoo's networks."""
+    """Tell if a name is one of the zoo's networks."""
     from tvm_pulp.errors import UserError
     from tvm_pulp.frontend.zoo import catalog
 

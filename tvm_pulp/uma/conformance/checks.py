@@ -1,4 +1,4 @@
-"""What every accelerator must keep; each check raises AssertionError with the layer that breaks it."""
+"""Rules for every accelerator; each check raises AssertionError with the layer that breaks it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import soc as socs
+from tvm_pulp.entry_point import plan_for
 from tvm_pulp.planning.tiling.forms.cuts import Tiling, footprint, tile_form
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.soc import CostModel, Soc
@@ -103,7 +104,7 @@ class Conformance:
                 assert 0 < part <= cost * _TOLERANCE, f"{form.name} of {shown}: {half} costs {part}, all {cost}"
 
     def check_partition(self) -> None:
-        """What the engine takes becomes functions of its own, called after its patterns, that TVM finds well formed."""
+        """Regions of the engine become functions of their own, called after its patterns, well formed for TVM."""
         from tvm import relax
 
         random_layers, _ = self._random_layers()
@@ -127,7 +128,7 @@ class Conformance:
                 target, plan = tight_plan(network, self._soc, self.backend, self.options)
             else:
                 target = pinned(target_for(self._soc, self.backend, self.options), network)
-                plan = target.plan(network)
+                plan = plan_for(target, network)
             assert target.pins, f"{self.backend.target_name} runs none of the random layers"
             run = simulate(target, plan, inputs)
             assert run.jobs.get(self.backend.target_name), f"no job reached the model of {self.backend.target_name}"
@@ -142,7 +143,7 @@ class Conformance:
         network = layer_network(random_layers)
         description = self._soc
         target = target_for(description.model_copy(update={"engines": {}}))
-        run = simulate(target, target.plan(network), inputs)
+        run = simulate(target, plan_for(target, network), inputs)
         expected = [layer.reference(x) for layer, x in zip(random_layers, inputs, strict=True)]
         compare(random_layers, network, run.outputs, expected, run.report)
         assert {layer["engine"] for layer in run.report["layers"]} == {"cluster"}

@@ -1,4 +1,4 @@
-"""What two accelerators on one SoC must keep: each reads what the other made, and only when it is there."""
+"""Rules for two accelerators on one SoC: each reads what the other made, and only when it is there."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import soc as socs
+from tvm_pulp.entry_point import plan_for
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.target import Target
@@ -57,7 +58,7 @@ class EnginePair:
             names = [turn.target_name for _ in chains for turn in turns]
             pins = {layer.name: name for layer, name in zip(network.layers, names, strict=True)}
             target = replace(self._target, pins=pins)
-            target, plan = _tight(target, chains) if tight else (target, target.plan(network))
+            target, plan = _tight(target, chains) if tight else (target, plan_for(target, network))
             run = simulate(target, plan, inputs)
             for engine in (maker, reader):
                 assert run.jobs.get(engine.target_name), f"no job reached the model of {engine.target_name}"
@@ -99,7 +100,7 @@ def _tight(target: Target, chains: Sequence[Chain]) -> tuple[Target, LoweredPlan
     while True:
         try:
             small = replace(target, l1_limit=budget)
-            return small, small.plan(chain_network(chains))
+            return small, plan_for(small, chain_network(chains))
         except UserError:
             budget += budget // 2
 

@@ -10,7 +10,8 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.api import App
+from tvm_pulp.app import App
+from tvm_pulp.entry_point import emit_for, plan_for
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering import build_network
@@ -113,7 +114,7 @@ def tight_plan(
         try:
             target = target if backend is None else pinned(target, network)
             if target.pins or backend is None or budget >= soc.memory.l1.size:
-                return target, target.plan(network)
+                return target, plan_for(target, network)
         except UserError:
             pass
         budget += budget // 2
@@ -127,7 +128,7 @@ def _fits(form: Any, layer: Any, budget: int, costs: CostModel) -> bool:
 
 def simulate(target: Target, lowered: LoweredPlan, inputs: Sequence[np.ndarray]) -> Simulated:
     """Emit, build and run; first and second inference agree, and a race of an accelerator is an error."""
-    app = App(target.emit(lowered, {"target": "conformance", "soc": target.soc.name, "inferred_inputs": []}))
+    app = App(emit_for(replace(target, stated="conformance"), lowered))
     runner = IssRunner()
     runner.build(app.files, app.metadata)
     run = run_twice(runner, app.metadata, inputs)

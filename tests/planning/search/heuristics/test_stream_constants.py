@@ -8,22 +8,18 @@ from functools import cache
 import pytest
 
 from tests.planning.search.real_plans import PLANS
-from tvm_pulp.api import import_model
-from tvm_pulp.canonicalize.pipeline import canonicalize
-from tvm_pulp.planning.lowering.build_network import build_network
+from tvm_pulp.compilation import Compilation
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
 from tvm_pulp.planning.tiling.schedule.schedule import Schedule
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.target import resolve_target
 
 
 @cache
 def streaming_plan() -> Plan:
     model, options = PLANS["autoencoder"]
-    target, imported = resolve_target(options), import_model(model, options)
-    return target.plan(build_network(target.prepare(canonicalize(imported)), imported, "net")).plan
+    return Compilation(model, options).plan
 
 
 def schedule_with(batch: int) -> Schedule:
@@ -35,7 +31,7 @@ def schedule_with(batch: int) -> Schedule:
 def first_uses(schedule: Schedule) -> dict[Tensor, int]:
     found: dict[Tensor, int] = {}
     for move in schedule.moves:
-        if isinstance(move.source, Tensor) and move.source.storage.level == "l3":
+        if isinstance(move.source, Tensor) and streaming_plan().policy.level(move.source) == "l3":
             found.setdefault(move.source.storage, max(move.position, 0))
     return found
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from tvm_pulp.planning.estimate import estimate_plan
+from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.search.attempts.watch_plans import tell
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.planning.tiling.make_plan import make_plan
 from tvm_pulp.planning.tiling.plan import Plan, with_estimate
-from tvm_pulp.planning.tiling.schedule.decisions import Decisions, nothing_in_l3
+from tvm_pulp.planning.tiling.schedule.decisions import Decisions
 from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
-from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cost_model import CostModel
@@ -55,9 +54,8 @@ class PlanEvaluator:
     def plan_once(self, wanted: Decisions) -> Plan:
         """As `plan`, for cuts and leads alone: what was made before is not made again."""
         assert not wanted.banned and wanted.resident is None
-        if wanted.in_l3 is not nothing_in_l3:
-            return self.plan(wanted)  # tensors keep their levels from one plan to the next
-        key = (tuple((id(c.tiling), c.overlap) for c in wanted.choices), tuple(wanted.leads.items()), wanted.overlap)
+        cuts = tuple((id(c.tiling), c.overlap) for c in wanted.choices)
+        key = (cuts, tuple(wanted.leads.items()), wanted.overlap, wanted.in_l3)
         if key not in self._known:
             self._known[key] = self.plan(wanted)
         return self._known[key]
@@ -65,7 +63,7 @@ class PlanEvaluator:
 
 def estimated(plan: Plan, costs: CostModel) -> Plan:
     """The plan with the cycles that its program is expected to take."""
-    expected = estimate_plan(describe(lower(plan)), costs)
+    expected = estimate_program(lower(plan).program, len(plan.layers), costs)
     ends = [0] * len(plan.layers)
     for span in expected.spans:
         if span.resource not in _TRANSFERS:

@@ -13,7 +13,7 @@ from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_de
 from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of
-from tvm_pulp.planning.tiling.schedule.decisions import nothing_in_l3, tiled_layer
+from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, tiled_layer
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
 from tvm_pulp.uma.recipe import Job
 
@@ -48,18 +48,18 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator
 
 def _finishes_jobs(evaluator: PlanEvaluator) -> bool:
     """Whether the cores finish what jobs begin: only then do steps of neighbouring layers between each other help."""
-    decisions = policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), nothing_in_l3)
-    return can_interleave([tiled_layer(choice, nothing_in_l3) for choice in decisions.choices])
+    decisions = policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3)
+    return can_interleave([tiled_layer(choice) for choice in decisions.choices])
 
 
 def expected_cycles(evaluator: PlanEvaluator) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     try:
-        plan = evaluator.plan_once(policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), nothing_in_l3))
+        plan = evaluator.plan_once(policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3))
         if not any(choice.alone for choice in plan.decisions.choices):
             return plan.estimated_cycles
         # L1 is so small that room for what overlaps costs more than it wins in some layers, maybe in all.
-        return min(plan.estimated_cycles, without_overlap(evaluator, nothing_in_l3).cycles)
+        return min(plan.estimated_cycles, without_overlap(evaluator, NOTHING_IN_L3).cycles)
     except UserError:
         return None
 

@@ -26,7 +26,7 @@ def cut_in_step(evaluator: PlanEvaluator, decisions: Decisions, share: float) ->
     for index, choice in enumerate(decisions.choices):
         layer, tiling = evaluator.network.layers[index], choice.tiling
         cut = _axis(tiling)
-        if cut is None or not can_interleave([tiled_layer(choice, decisions.in_l3)]):
+        if cut is None or not can_interleave([tiled_layer(choice)]):
             continue
         axis, unit = cut.axis, cut.least or cut.step
         cuts, extent = Cuts(tiling.form, layer, evaluator.costs), layer.outputs[0].spec.shape[axis]

@@ -22,7 +22,7 @@ def mix_layers(evaluator: PlanEvaluator, best: Attempt) -> Iterator[Attempt]:
     decisions = best.plan.decisions
     if not best.plan.overlap or len(best.plan.schedule.slots) > MANY_STEPS:
         return
-    if not can_interleave([tiled_layer(c, decisions.in_l3) for c in decisions.choices]):
+    if not can_interleave([tiled_layer(c) for c in decisions.choices]):
         return
     mixed = not decisions.interleave
     wanted: list[tuple[str, Decisions | None]] = [

@@ -16,7 +16,7 @@ from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.place.fit_schedule import fit_schedule
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, InL3, nothing_in_l3, tiled_layer
+from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Choice, Decisions, InL3, tiled_layer
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
 
 # Leads that mean: each layer's own, to have its operands so many cycles early.
@@ -47,7 +47,7 @@ def policy_decisions(evaluator: PlanEvaluator, lead: int, limits: Sequence[TileL
         choices.append(Choice(tiling, overlap, limit.cap, alone=not limit.double))
     leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
     if lead in SLACK:
-        tiled = [tiled_layer(c, in_l3) for c in choices]
+        tiled = [tiled_layer(c) for c in choices]
         leads = dict(enumerate(prefetch_leads(tiled, SLACK[lead], evaluator.costs, beside_jobs=lead == BESIDE_JOBS)))
     return Decisions(choices, leads, lead > 0, in_l3=in_l3, commands=evaluator.commands)
 
@@ -69,7 +69,7 @@ def enough_l1(evaluator: PlanEvaluator, error: MissingL1) -> MissingL1:
     def missing(l1_bytes: int) -> MissingL1 | None:
         limits = (TileLimit(l1_bytes),) * len(evaluator.engine_choice.forms)
         try:
-            wanted = policy_decisions(evaluator, 0, limits, nothing_in_l3)
+            wanted = policy_decisions(evaluator, 0, limits, NOTHING_IN_L3)
             fit_schedule(evaluator.network, evaluator.engine_choice.tiling, l1_bytes, wanted)
         except MissingL1 as more:
             return more

@@ -18,10 +18,9 @@ from tvm_pulp.planning.search.solver.solver_model import MOST_AHEAD
 from tvm_pulp.planning.tiling.place.arena import Buffer, largest_live_set
 from tvm_pulp.planning.tiling.place.fit_schedule import excess_bytes
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, nothing_in_l3, tiled_layer
+from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Choice, Decisions, InL3, tiled_layer
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.uma.recipe import Load
 
 # Deterministic time of the solver, first and later; how often it is asked. Large networks are asked less often.
 _FIRST_TIME, _NEXT_TIME = 0.1, 0.05
@@ -191,7 +190,7 @@ class _Rounds:
 
     def _decisions(self, solution: Solution, options: Sequence[Sequence[Candidate]]) -> Decisions:
         chosen = [options[index][n] for index, n in enumerate(solution.candidates)]
-        choices, leads, from_l3 = [], {}, set()
+        choices, leads = [], {}
         for index, candidate in enumerate(chosen):
             if candidate is self._fixed.get(index):
                 tiling = self._engine_choice.tiling(index, self._evaluator.l1_bytes)
@@ -200,18 +199,12 @@ class _Rounds:
             choices.append(Choice(tiling, candidate.overlap, self._evaluator.l1_bytes))
             depth = solution.ahead[index]
             leads[index] = sum(c.cost.slots for c in chosen[index - depth : index])
-            if solution.in_l3[index]:
-                from_l3 |= {
-                    s.tensor.storage
-                    for recipe in tiling.recipes()
-                    for s in recipe.steps
-                    if isinstance(s, Load) and s.tensor.storage.kind == "constant"
-                }
         # The solver counts in layers. Within them a transfer starts as late as hides it: the DMA's queue is short.
-        tiled = [tiled_layer(c, nothing_in_l3) for c in choices]
+        tiled = [tiled_layer(c) for c in choices]
         latest = prefetch_leads(tiled, SLACK[IN_GOOD_TIME], self._evaluator.costs)
         leads = {index: min(lead, latest[index]) for index, lead in leads.items()}
-        in_l3 = (lambda t: t in from_l3 and t.spec.bytes >= LARGE_CONSTANT) if from_l3 else nothing_in_l3
+        from_l3 = frozenset(t for made, far in zip(tiled, solution.in_l3, strict=True) if far for t in made.loaded)
+        in_l3 = InL3(LARGE_CONSTANT, from_l3) if from_l3 else NOTHING_IN_L3
         leads = leads if self._overlap else {}
         limits = self._evaluator.commands
         return Decisions(choices, leads, self._overlap, {}, in_l3, solution.resident, commands=limits)
@@ -225,5 +218,5 @@ def _not_constant(plan: Plan) -> int:
         for tensor, alive in plan.schedule.l2_alive.items()
         if tensor in plan.arena.offsets and tensor not in from_l3
     ]
-    constants = sum(t.spec.bytes for t in plan.constants() if t.level in ("l2", "l3") and t not in from_l3)
+    constants = sum(t.spec.bytes for t, level in plan.constants().items() if level in ("l2", "l3") and t not in from_l3)
     return plan.l2_needed - plan.arena.size + largest_live_set(buffers) - constants

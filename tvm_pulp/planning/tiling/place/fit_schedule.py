@@ -57,7 +57,7 @@ class _NothingFits(RuntimeError):
 
 def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) -> FittedSchedule:
     state = wanted.copy()
-    tiled_layers = [tiled_layer(c, state.in_l3) for c in state.choices]
+    tiled_layers = [tiled_layer(c) for c in state.choices]
     limits: dict[int, int] = {}
     for _ in range(_ROUNDS):
         policy = policy_of(network, state, tiled_layers)
@@ -77,13 +77,13 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
                 largest = _largest_layer(schedule, position)
                 if not _shrink(largest, limit / needed, state, cut_layer):
                     raise MissingL1(network.layers[largest], needed + budget - limit, budget)
-                tiled_layers[largest] = tiled_layer(state.choices[largest], state.in_l3)
+                tiled_layers[largest] = tiled_layer(state.choices[largest])
     raise _NothingFits("no schedule fits although every layer does alone")
 
 
 def excess_bytes(network: Network, decisions: Decisions, budget: int) -> dict[int, int]:
     """Bytes by which decisions are too large, by the layer during which they are; empty where they fit as they are."""
-    tiled_layers = [tiled_layer(c, decisions.in_l3) for c in decisions.choices]
+    tiled_layers = [tiled_layer(c) for c in decisions.choices]
     schedule = build_schedule(network, tiled_layers, policy_of(network, decisions, tiled_layers), budget)
     peaks = fullest_moments(schedule)
     crowded = {layer: level - budget for layer, (_, level) in peaks.items() if level > budget}

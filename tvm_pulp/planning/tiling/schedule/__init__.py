@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
 from tvm_pulp.planning.tiling.schedule.decisions import (
+    NOTHING_IN_L3,
     Choice,
     Decisions,
     InL3,
-    in_l3_from,
-    nothing_in_l3,
     policy_of,
     tiled_layer,
 )
@@ -18,6 +17,7 @@ from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 
 __all__ = [
     "BOOT",
+    "NOTHING_IN_L3",
     "Block",
     "Bundle",
     "Choice",
@@ -32,8 +32,6 @@ __all__ = [
     "Slot",
     "TiledLayer",
     "build_schedule",
-    "in_l3_from",
-    "nothing_in_l3",
     "policy_of",
     "prefetch_leads",
     "tiled_layer",

@@ -44,7 +44,7 @@ class _Builder:
         self._network, self._tiled_layers, self._policy, self._l1_bytes = network, tiled_layers, policy, l1_bytes
         self.moves: list[Move] = []
         self.blocks: list[Block] = []
-        self.bundles = BundleBuilder([tiled.recipes for tiled in tiled_layers])
+        self.bundles = BundleBuilder([tiled.loaded for tiled in tiled_layers], policy.level)
         self.resident: dict[Tensor, Block] = {}
         self.l2_alive: dict[Tensor, tuple[int, int]] = {}
         self._stored_at: dict[Tensor, int] = {}
@@ -73,7 +73,7 @@ class _Builder:
             for operand in operands_of(step)
             if isinstance(operand, Tensor)
         ]
-        fetches = l3_fetches(self.moves, direct, self._policy.l3_batch)
+        fetches = l3_fetches(self.moves, direct, self._policy)
         for fetch in fetches:
             self._in_l2(fetch.tensor, max(fetch.position, 0))
         self.moves = reserve_records(
@@ -240,8 +240,9 @@ class _Builder:
             itemsize = np.dtype(step.tensor.spec.dtype).itemsize
             moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
             needed = compute_position(start)
-            self.moves.append(Move(index, tile, False, position, step.tensor, moved, Place(block), needed, ahead))
-            if storage.kind != "constant" or storage.level == "l3":
+            what = (step.tensor, moved, Place(block), needed, ahead, step.local)
+            self.moves.append(Move(index, tile, False, position, *what))
+            if storage.kind != "constant" or self._policy.level(storage) == "l3":
                 self._in_l2(storage, max(position, 0))
         live[key] = (tile, block)
         places[step.local] = Place(block)
@@ -261,7 +262,7 @@ class _Builder:
         moved = self._split(pitched_transfers(offset, step.rows, row_bytes, step.pitch))
         place.block.extend(max(position, 0))
         needed = compute_position(start)
-        self.moves.append(Move(index, tile, False, position, step.tensor, moved, place, needed, ahead))
+        self.moves.append(Move(index, tile, False, position, step.tensor, moved, place, needed, ahead, step.local))
         self._in_l2(storage, max(position, 0))
         places[step.local] = place
 
@@ -321,7 +322,7 @@ class _Builder:
         moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize))
         place = places[step.local]
         place.block.extend(position)
-        self.moves.append(Move(index, tile, True, position, step.tensor, moved, place))
+        self.moves.append(Move(index, tile, True, position, step.tensor, moved, place, local=step.local))
         self._stored_at[storage] = max(position, self._stored_at.get(storage, position))
         self._in_l2(storage, position)
 

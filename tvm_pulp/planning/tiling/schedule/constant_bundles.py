@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Bundle, Move, Piece, Place
@@ -47,7 +48,7 @@ def record_bytes(moves: Sequence[Move], limits: CommandLimits, *, job: bool, fet
     for move in moves:
         words += _GROUP_WORDS
         if isinstance(move.source, Bundle):
-            pieces = sum(_piece_bytes(p) + PIECE_ALIGNMENT for p in move.source.pieces)
+            pieces = sum(piece_bytes(p) + PIECE_ALIGNMENT for p in move.source.pieces)
             most = pieces + _MOST_RECORDS
             words += _COMMAND_WORDS * (1 + most // (limits.largest or most + 1))
         else:
@@ -58,13 +59,8 @@ def record_bytes(moves: Sequence[Move], limits: CommandLimits, *, job: bool, fet
 class BundleBuilder:
     """Makes bundles and remembers what they hold. `layers`: the recipes of each."""
 
-    def __init__(self, layers: Sequence[Sequence[Recipe]]) -> None:
-        self._users: dict[Tensor, set[int]] = {}
-        for index, recipes in enumerate(layers):
-            for recipe in recipes:
-                for step in recipe.steps:
-                    if isinstance(step, Load) and step.tensor.storage.kind == "constant":
-                        self._users.setdefault(step.tensor.storage, set()).add(index)
+    def __init__(self, loaded: Sequence[Sequence[Tensor]], level: Callable[[Tensor], str]) -> None:
+        self._users, self._level = Counter(tensor for layer in loaded for tensor in layer), level
         self.made: list[Bundle] = []
         self._locals: dict[Bundle, list[tuple[Local, Place, dict[Local, Place]]]] = {}
         self._keys: dict[Bundle, dict[tuple[Tensor, Box], int]] = {}
@@ -79,9 +75,9 @@ class BundleBuilder:
     def bundled(self, tensor: Tensor) -> bool:
         """Whether parts of a constant are copied into bundles."""
         storage = tensor.storage
-        if storage.kind != "constant" or storage.level != "l2":
+        if storage.kind != "constant" or self._level(storage) != "l2":
             return False
-        return len(self._users[storage]) == 1 or storage.spec.bytes <= _SHARED_BYTES
+        return self._users[storage] == 1 or storage.spec.bytes <= _SHARED_BYTES
 
     def divide(self, recipes: Sequence[Recipe]) -> tuple[list[ConstantLoad], list[list[ConstantLoad]]]:
         """Constants that all tiles share, and per tile those that change."""
@@ -121,7 +117,7 @@ class BundleBuilder:
             position = aligned(position, PIECE_ALIGNMENT)
             offsets.append(position)
             pieces.append(Piece(piece.tensor, piece.box, position))
-            position += _piece_bytes(piece)
+            position += piece_bytes(piece)
         bundle.pieces[:] = pieces
         bundle.bytes = reach = aligned(position, 4)
         for local, place, places in self._locals[bundle]:
@@ -131,6 +127,7 @@ class BundleBuilder:
         bundle.slack = reach - bundle.bytes
 
 
-def _piece_bytes(piece: Piece) -> int:
+def piece_bytes(piece: Piece) -> int:
+    """Bytes of the part of a constant."""
     spec = piece.tensor.spec
     return piece.box.elements * spec.bytes // max(1, spec.elements)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
@@ -10,20 +10,24 @@ from tvm_pulp.planning.tiling.schedule.residency import find_uses
 from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
 from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Network, Tensor
-from tvm_pulp.uma.recipe import Load
-
-# Tells whether a constant that could be in L2 comes from L3.
-InL3 = Callable[[Tensor], bool]
 
 
-def nothing_in_l3(_tensor: Tensor) -> bool:
-    """L2 is large enough."""
-    return False
+@dataclass(frozen=True)
+class InL3:
+    """Constants that come from L3 although they could be in L2: those of at least so many bytes, of some or of all."""
+
+    least_bytes: int | None = None  # None: no constant
+    among: frozenset[Tensor] | None = None  # None: all constants
+
+    def levels(self, tiled_layers: Sequence[TiledLayer]) -> dict[Tensor, str]:
+        """The level of every constant of these layers that does not lie where its tensor says."""
+        if self.least_bytes is None:
+            return {}
+        loaded = (tensor for tiled in tiled_layers for tensor in tiled.loaded if tensor.level == "l2")
+        return {t: "l3" for t in loaded if t.spec.bytes >= self.least_bytes and (self.among is None or t in self.among)}
 
 
-def in_l3_from(size: int | None) -> InL3:
-    """Constants of at least so many bytes."""
-    return nothing_in_l3 if size is None else lambda tensor: tensor.spec.bytes >= size
+NOTHING_IN_L3 = InL3()
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Decisions:
     leads: dict[int, int] = field(default_factory=dict)
     overlap: bool = True  # whether transfers overlap with anything
     banned: dict[Tensor, set[int]] = field(default_factory=dict)
-    in_l3: InL3 = nothing_in_l3
+    in_l3: InL3 = NOTHING_IN_L3
     # Residency decided completely, instead of everything that is not banned.
     resident: Mapping[Tensor, frozenset[int]] | None = None
     # Bytes that come from L3 at a time, at least.
@@ -64,16 +68,9 @@ class Decisions:
         return replace(self, choices=list(self.choices), leads=dict(self.leads), banned=banned)
 
 
-def tiled_layer(choice: Choice, in_l3: InL3) -> TiledLayer:
-    """Recipes of all tiles, and constants at the level where they are wanted."""
-    recipes = choice.tiling.recipes()
-    for recipe in recipes:
-        for step in recipe.steps:
-            if isinstance(step, Load) and step.tensor.storage.kind == "constant":
-                tensor = step.tensor.storage
-                if tensor.level in ("l2", "l3"):
-                    tensor.level = "l3" if in_l3(tensor) else "l2"
-    return TiledLayer(recipes, choice.overlap, choice.alone, choice.pages)
+def tiled_layer(choice: Choice) -> TiledLayer:
+    """The tiles of a layer as they are scheduled."""
+    return TiledLayer(choice.tiling.recipes(), choice.overlap, choice.alone, choice.pages)
 
 
 def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[TiledLayer]) -> Policy:
@@ -89,4 +86,5 @@ def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[Til
         if readers:
             resident[tensor] = readers
     kept = (decisions.overlap, decisions.l3_batch, decisions.commands, bool(decisions.interleave))
-    return Policy(resident, dict(decisions.leads), *kept, decisions.bundle_bytes)
+    levels = decisions.in_l3.levels(tiled_layers)
+    return Policy(resident, dict(decisions.leads), *kept, decisions.bundle_bytes, levels)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Fetch, Move
+from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy
 from tvm_pulp.qnn.network import Tensor
 
 
@@ -18,7 +19,7 @@ class DirectUse:
     tensor: Tensor
 
 
-def l3_fetches(moves: Sequence[Move], direct: Sequence[DirectUse], batch_bytes: int) -> list[Fetch]:
+def l3_fetches(moves: Sequence[Move], direct: Sequence[DirectUse], policy: Policy) -> list[Fetch]:
     """What comes from L3: fetched while what was fetched before is taken to L1.
 
     The I/O DMA tells only when it has nothing left to do, so a batch is issued at once and waited for as one.
@@ -27,13 +28,13 @@ def l3_fetches(moves: Sequence[Move], direct: Sequence[DirectUse], batch_bytes: 
     owner: dict[Tensor, int] = {}
     uses = [DirectUse(m.position, m.layer, m.source) for m in moves if isinstance(m.source, Tensor)]
     for use in sorted((*uses, *direct), key=lambda u: u.position):
-        if use.tensor.storage.level == "l3" and use.tensor.storage not in owner:
+        if policy.level(use.tensor) == "l3" and use.tensor.storage not in owner:
             owner[use.tensor.storage] = use.layer
             wanted.setdefault(max(use.position, 0), []).append(use.tensor.storage)
     found = []
     before, first_use, batch = BOOT, BOOT, 0
     for position, tensors in sorted(wanted.items()):
-        if batch == 0 or batch >= batch_bytes:
+        if batch == 0 or batch >= policy.l3_batch:
             before, first_use, batch = first_use, position, 0
         for tensor in tensors:
             found.append(Fetch(before, tensor, owner[tensor]))

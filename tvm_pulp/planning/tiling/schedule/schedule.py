@@ -106,6 +106,8 @@ class Move:
     needed: int | None = None
     # Issued ahead of its layer.
     ahead: bool = False
+    # The recipe's buffer that holds it; none for bundles and for what comes whole.
+    local: Local | None = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tvm_pulp.uma.box import Transfer
 from tvm_pulp.uma.recipe import Job
 
 
-def page_at(position: int, pages: Mapping[int, Bundle]) -> Bundle:
+def page_at(position: int, pages: Mapping[int, Bundle] | Sequence[Bundle]) -> Bundle:
     """The page that tells a position: what precedes the first step of a page stands in the page before."""
     slot, part = divmod(position, 3)
     if slot >= len(pages):

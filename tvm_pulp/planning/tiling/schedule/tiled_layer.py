@@ -10,7 +10,7 @@ from tvm_pulp.planning.tiling.schedule.constant_bundles import descriptor_bytes
 from tvm_pulp.planning.tiling.schedule.residency import Touched, touched_by
 from tvm_pulp.planning.tiling.schedule.split_transfers import NO_LIMITS, CommandLimits
 from tvm_pulp.qnn.network import Tensor
-from tvm_pulp.uma.recipe import Call, Job, Kernel, Recipe
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,12 @@ class TiledLayer:
         return touched_by(self.recipes)
 
     @cached_property
+    def loaded(self) -> tuple[Tensor, ...]:
+        """Constants that its tiles bring to L1."""
+        loads = (step for recipe in self.recipes for step in recipe.steps if isinstance(step, Load))
+        return tuple(dict.fromkeys(s.tensor.storage for s in loads if s.tensor.storage.kind == "constant"))
+
+    @cached_property
     def descriptor_bytes(self) -> int:
         """What records and descriptors take, about."""
         return descriptor_bytes(self.recipes)
@@ -58,6 +64,12 @@ class Policy:
     interleave: bool = False
     # Bytes up to which constants and records of neighbouring layers travel together; 0: those of a layer alone.
     bundle_bytes: int = 0
+    # Constants that lie elsewhere than their tensors say.
+    levels: Mapping[Tensor, str] = field(default_factory=dict)
+
+    def level(self, tensor: Tensor) -> str:
+        """The level of memory where the bytes of a tensor lie."""
+        return self.levels.get(tensor.storage, tensor.storage.level)
 
 
 def _compute_order(tiled: TiledLayer) -> list[tuple[int, Kernel | Call | Job]]:

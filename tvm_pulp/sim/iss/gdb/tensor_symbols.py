@@ -5,25 +5,25 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+
+from tvm_pulp.planning.program.plan_record import PlanJson
 
 _SYMTAB, _ABSOLUTE, _OBJECT = 2, 0xFFF1, 1
 
 
-def l1_tensors(plan: Mapping[str, Any], arena: int) -> dict[str, tuple[int, int]]:
+def l1_tensors(plan: PlanJson, arena: int) -> dict[str, tuple[int, int]]:
     """Address and bytes of every block of L1 by symbol: `l1_` and the tensor's name.
 
     Blocks that share a name, scratch memory for example, are told apart by the step in which they begin to live.
     """
-    blocks: Sequence[Mapping[str, Any]] = plan["blocks"]
-    shared = Counter(block["name"] for block in blocks)
+    shared = Counter(block.name for block in plan.blocks)
     found: dict[str, tuple[int, int]] = {}
-    for block in blocks:
-        name = "l1_" + re.sub(r"\W", "_", block["name"])
-        if shared[block["name"]] > 1:
-            name += f"_{block['alive'][0]}"
-        found.setdefault(name, (arena + block["offset"], block["bytes"]))
+    for block in plan.blocks:
+        name = "l1_" + re.sub(r"\W", "_", block.name)
+        if shared[block.name] > 1:
+            name += f"_{block.alive[0]}"
+        found.setdefault(name, (arena + block.offset, block.bytes))
     return found
 
 

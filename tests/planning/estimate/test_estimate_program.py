@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tvm_pulp import soc
-from tvm_pulp.planning.estimate import Estimate, estimate_plan
+from tvm_pulp.planning.estimate import Estimate, estimate_program
+from tvm_pulp.planning.program.actions import Access, Action, Begin, Job, Step, Transfer
 
 SOC = soc.load("siracusa")
 COSTS = soc.CostModel(SOC)
 START = COSTS.start_cycles(outward=False)
 
 
-def access(size: int) -> dict[str, Any]:
-    return {"space": "L1", "start": 0, "bytes": size}
+def access(size: int) -> Access:
+    return Access("L1", 0, size, "x", 0)
 
 
-def load(size: int) -> dict[str, Any]:
-    return {"do": "load", "agent": 0, "layer": 0, "reads": [access(size)], "writes": [access(size)]}
+def load(size: int) -> Transfer:
+    moved = (access(size),)
+    return Transfer(do="load", layer=0, tile=0, agent=0, ahead=False, reads=moved, writes=moved)
 
 
-def program(*actions: dict[str, Any]) -> dict[str, Any]:
-    begin = {"do": "begin", "agent": 0, "group": 0}
-    return {"layers": [{}], "program": [{"waits": [], "barrier": False, "actions": [begin, *actions]}]}
+def estimated(*actions: Action) -> Estimate:
+    step = Step(position=2, waits=(), barrier=False, actions=(Begin(agent=0, group=0), *actions))
+    return estimate_program([step], 1, COSTS)
 
 
 def issued(made: Estimate, commands: int) -> int:
@@ -36,7 +36,7 @@ def spans(made: Estimate) -> list[tuple[int, int]]:
 
 
 def test_a_transfer_begins_its_start_up_after_the_command() -> None:
-    made = estimate_plan(program(load(800)), COSTS)
+    made = estimated(load(800))
     start = issued(made, 1) + START
     assert spans(made) == [(start, start + 800 // SOC.dma.bytes_per_cycle)]
     assert made.cycles == start + 100
@@ -44,7 +44,7 @@ def test_a_transfer_begins_its_start_up_after_the_command() -> None:
 
 def test_every_transfer_has_a_start_up_of_its_own() -> None:
     """Short ones: each begins when its own command has been given, not when the one before ends."""
-    made = estimate_plan(program(load(8), load(8)), COSTS)
+    made = estimated(load(8), load(8))
     assert [start for start, _ in spans(made)] == [
         issued(made, 1) + START,
         issued(made, 2) + START,
@@ -52,7 +52,7 @@ def test_every_transfer_has_a_start_up_of_its_own() -> None:
 
 
 def test_long_transfers_follow_each_other() -> None:
-    (_, first_end), (second_start, _) = spans(estimate_plan(program(load(8000), load(8)), COSTS))
+    (_, first_end), (second_start, _) = spans(estimated(load(8000), load(8)))
     assert second_start == first_end
 
 
@@ -66,25 +66,25 @@ def test_a_command_by_itself() -> None:
     assert COSTS.move_cycles(0, 1, outward=False) == 0
 
 
-def job(cycles: int, size: int) -> dict[str, Any]:
-    descriptor = {"space": "L1", "start": 0, "bytes": 4}
-    moved = {"reads": [access(size)], "writes": [access(0)]}
-    return {
-        "do": "job",
-        "engine": "e",
-        "ticket": 0,
-        "queue": 2,
-        "words": 25,
-        "layer": 0,
-        "cycles": cycles,
-        "descriptor": descriptor,
-    } | moved
+def job(cycles: int, size: int) -> Job:
+    return Job(
+        layer=0,
+        tile=0,
+        engine="e",
+        ticket=0,
+        queue=2,
+        words=25,
+        cycles=cycles,
+        descriptor=access(4),
+        reads=(access(size),),
+        writes=(access(0),),
+    )
 
 
 def test_a_job_beside_a_transfer_takes_longer() -> None:
     """The transfer outlasts the job: all of it is slowed down, by what the cost model says of its accesses."""
-    alone = estimate_plan(program(job(1000, 16_000)), COSTS)
-    beside = estimate_plan(program(job(1000, 16_000), load(80_000)), COSTS)
+    alone = estimated(job(1000, 16_000))
+    beside = estimated(job(1000, 16_000), load(80_000))
     lengths = [next(s.end - s.start for s in made.spans if s.resource == "e") for made in (alone, beside)]
     start = [next(s.start for s in beside.spans if s.resource == name) for name in ("e", "load")]
     late = round(COSTS.job_contention(16_000, 1000) * (1000 - (start[1] - start[0])))

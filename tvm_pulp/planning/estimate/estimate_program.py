@@ -1,17 +1,17 @@
-"""Expected cycles: the described program executed on a clock for the cores, the DMA's two directions and accelerators.
+"""Expected cycles: the program of a plan executed on a clock for the cores, the DMA's two directions and accelerators.
 
 What things take is the cost model's business; this is the order in which they happen.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tvm_pulp.planning.estimate.code_cache import CodeCache
+from tvm_pulp.planning.program.actions import Fetch, Job, Kernel, Step, Transfer, WaitForJob, WaitForL3
 from tvm_pulp.soc.cost_model import CostModel
-
-Record = dict[str, Any]
 
 
 @dataclass
@@ -58,16 +58,16 @@ class Estimate:
     step_starts: list[int] = field(default_factory=list)  # of every step of the program, its waits over
 
 
-def estimate_plan(plan: Record, costs: CostModel) -> Estimate:
-    """Run the program of a described plan on paper: the second inference, with the code that the first left behind."""
+def estimate_program(program: Sequence[Step], layers: int, costs: CostModel) -> Estimate:
+    """Run a program of so many layers on paper: the second inference, with the code that the first left behind."""
     cache = CodeCache(costs)
-    _Clock(plan, cache, costs).run()
-    return _Clock(plan, cache, costs).run()
+    _Clock(program, layers, cache, costs).run()
+    return _Clock(program, layers, cache, costs).run()
 
 
 class _Clock:
-    def __init__(self, plan: Record, cache: CodeCache, costs: CostModel) -> None:
-        self._plan, self._cache, self._costs = plan, cache, costs
+    def __init__(self, program: Sequence[Step], layers: int, cache: CodeCache, costs: CostModel) -> None:
+        self._program, self._layers, self._cache, self._costs = program, layers, cache, costs
         self._now = costs.entry_cycles
         self._free: dict[str, int] = {"load": 0, "store": 0}
         self._done: dict[Any, int] = {}
@@ -80,15 +80,14 @@ class _Clock:
 
     def run(self) -> Estimate:
         self._code("entry")
-        for step in self._plan["program"]:
+        for step in self._program:
             self._synchronise(step)
             self._result.step_starts.append(self._now)
             self._code("step")
             self._now += self._costs.executor.step
             self._step(step)
         self._now = max([self._now, *self._done.values()])
-        count = len(self._plan["layers"])
-        starts = [self._starts.get(i, self._now) for i in range(count)]
+        starts = [self._starts.get(i, self._now) for i in range(self._layers)]
         if starts:
             starts[0] = 0
         ends = [*starts[1:], self._now]
@@ -103,58 +102,39 @@ class _Clock:
         self._result.fetch_cycles += late
         self._now += late
 
-    def _synchronise(self, step: Record) -> None:
+    def _synchronise(self, step: Step) -> None:
         costs = self._costs
-        for wait in step["waits"]:
-            if "l3" in wait:
+        for wait in step.waits:
+            if isinstance(wait, WaitForL3):
                 self._now = max(self._now, self._free.get("l3", 0)) + costs.l3_poll_cycles
                 continue
-            job = "ticket" in wait
-            key = ("ticket", wait["ticket"]) if job else (wait["agent"], wait["group"])
+            job = isinstance(wait, WaitForJob)
+            key = ("ticket", wait.ticket) if isinstance(wait, WaitForJob) else (wait.agent, wait.group)
             self._code("job_wait" if job else "wait")
             done = self._done.pop(key, 0)
             late = max(0, done - self._now)
             if not job:
                 self._result.stall_cycles += late
             self._now += late + (costs.job_wake_cycles if job else costs.wake_cycles if late else costs.executor.wait)
-        if step["barrier"]:
+        if step.barrier:
             self._now += costs.barrier_cycles
 
-    def _step(self, step: Record) -> None:
+    def _step(self, step: Step) -> None:
         costs = self._costs
         busy: dict[int, int] = {}
-        kernels = []
-        if step["actions"]:
-            for action in step["actions"]:
-                if action["do"] in ("kernel", "job"):
-                    self._starts.setdefault(action["layer"], self._now - costs.executor.step)
-        for action in step["actions"]:
-            kind = action["do"]
-            if kind == "kernel":
+        kernels: list[Kernel] = []
+        for action in step.actions:
+            if isinstance(action, Kernel | Job):
+                self._starts.setdefault(action.layer, self._now - costs.executor.step)
+        for action in step.actions:
+            if isinstance(action, Kernel):
                 kernels.append(action)
                 continue
-            agent = action.get("agent", 0)
+            agent = 0 if isinstance(action, Job) else action.agent
             if agent not in busy:
                 self._code("issue")
                 busy[agent] = costs.executor.issue
-            if kind == "begin":
-                self._open[agent] = (agent, action["group"])
-                busy[agent] += costs.executor.begin
-            elif kind == "fetch":
-                busy[agent] += costs.l3_command_cycles
-                start = max(self._now + busy[agent], self._free.get("l3", 0))
-                size = action["writes"][0]["bytes"]
-                self._free["l3"] = start + costs.l3_cycles(size)
-                self._add("l3", action, start, self._free["l3"])
-            elif kind == "job":
-                self._code("submit")
-                # The core stands still until the engine can take another job.
-                jobs = self._jobs.setdefault(action["engine"], [])
-                if len(jobs) >= action["queue"]:
-                    busy[agent] = max(busy[agent], jobs[-action["queue"]].end - self._now)
-                busy[agent] += costs.submit_cycles(action["words"])
-                self._submit(action, self._now + busy[agent])
-            else:
+            if isinstance(action, Transfer):
                 self._code("transfer")
                 issued = self._now + busy[agent] + costs.executor.command
                 queue = self._queues.setdefault(agent, [])
@@ -165,25 +145,41 @@ class _Clock:
                 queue.append(self._transfer(action, issued))
                 del queue[:-room]
                 busy[agent] = issued - self._now
+            elif isinstance(action, Job):
+                self._code("submit")
+                # The core stands still until the engine can take another job.
+                jobs = self._jobs.setdefault(action.engine, [])
+                if len(jobs) >= action.queue:
+                    busy[agent] = max(busy[agent], jobs[-action.queue].end - self._now)
+                busy[agent] += costs.submit_cycles(action.words)
+                self._submit(action, self._now + busy[agent])
+            elif isinstance(action, Fetch):
+                busy[agent] += costs.l3_command_cycles
+                start = max(self._now + busy[agent], self._free.get("l3", 0))
+                self._free["l3"] = start + costs.l3_cycles(action.writes[0].bytes)
+                self._add("l3", action, action.do, start, self._free["l3"])
+            else:
+                self._open[agent] = (agent, action.group)
+                busy[agent] += costs.executor.begin
         self._now += max(busy.values(), default=0)
-        for action in kernels:
+        for kernel in kernels:
             start = self._now
-            if "code" in action:
-                self._code(action["code"], action["cold_cycles"])
-            self._now += action["cycles"]
-            self._add("cores", action, start, self._now)
+            if kernel.code is not None:
+                self._code(kernel.code, kernel.cold_cycles)
+            self._now += kernel.cycles
+            self._add("cores", kernel, kernel.op, start, self._now)
             self._slow_down(start, self._now)
 
-    def _submit(self, action: Record, submitted: int) -> None:
+    def _submit(self, action: Job, submitted: int) -> None:
         """A job begins when its engine is free."""
-        engine, ticket = action["engine"], ("ticket", action["ticket"])
+        engine, ticket = action.engine, ("ticket", action.ticket)
         start = max(submitted, self._free.get(engine, 0))
-        end = start + action["cycles"]
-        moved = sum(a["bytes"] for a in (*action["reads"], *action["writes"]) if a["space"] == "L1")
-        job = _Running(start, end, ticket, self._costs.job_contention(moved, action["cycles"]), len(self._result.spans))
+        end = start + action.cycles
+        moved = sum(a.bytes for a in (*action.reads, *action.writes) if a.space == "L1")
+        job = _Running(start, end, ticket, self._costs.job_contention(moved, action.cycles), len(self._result.spans))
         self._jobs[engine].append(job)
         self._free[engine] = self._done[ticket] = end
-        self._add(engine, action, start, end)
+        self._add(engine, action, engine, start, end)
         for m in (m for moving in self._moving.values() for m in moving):
             self._slow_down_jobs(m.start, m.end, engine)
 
@@ -196,17 +192,17 @@ class _Clock:
             self._free[engine] = self._done[job.ticket] = job.end
             self._result.spans[job.span] = replace(self._result.spans[job.span], end=job.end)
 
-    def _transfer(self, action: Record, issued: int) -> int:
-        outward = action["do"] == "store"
-        access = (action["writes"] if outward else action["reads"] or action["writes"])[0]
-        size = access["bytes"]
-        start = max(issued + self._costs.start_cycles(outward=outward), self._free[action["do"]])
-        end = start + self._costs.move_cycles(size, access.get("line", size), outward=outward)
-        self._free[action["do"]] = end
-        key = self._open[action["agent"]]
+    def _transfer(self, action: Transfer, issued: int) -> int:
+        direction, outward = action.do, action.do == "store"
+        access = (action.writes if outward else action.reads or action.writes)[0]
+        line = access.bytes if access.line is None else access.line
+        start = max(issued + self._costs.start_cycles(outward=outward), self._free[direction])
+        end = start + self._costs.move_cycles(access.bytes, line, outward=outward)
+        self._free[direction] = end
+        key = self._open[action.agent]
         self._done[key] = max(end, self._done.get(key, 0))
-        self._moving[action["do"]].append(_Moving(start, end, key, len(self._result.spans)))
-        self._add(action["do"], action, start, end)
+        self._moving[direction].append(_Moving(start, end, key, len(self._result.spans)))
+        self._add(direction, action, direction, start, end)
         for engine in self._jobs:
             if self._jobs[engine][-1].ticket in self._done:
                 self._slow_down_jobs(start, end, engine)
@@ -226,6 +222,5 @@ class _Clock:
                 self._free[direction] = max(self._free[direction], m.end)
                 self._result.spans[m.span] = replace(self._result.spans[m.span], start=m.start, end=m.end)
 
-    def _add(self, resource: str, action: Record, start: int, end: int) -> None:
-        name = action.get("op") or action.get("engine") or action["do"]
-        self._result.spans.append(BusySpan(resource, str(name), action["layer"], start, end))
+    def _add(self, resource: str, action: Transfer | Fetch | Kernel | Job, name: str, start: int, end: int) -> None:
+        self._result.spans.append(BusySpan(resource, name, action.layer, start, end))

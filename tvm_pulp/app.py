@@ -1,0 +1,169 @@
+"""A compiled network: the archive's files, its metadata, and how to run it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.result import Result
+
+if TYPE_CHECKING:
+    from tvm_pulp.compilation import Compilation
+    from tvm_pulp.language_models.generation.session import Generator, Sampling
+    from tvm_pulp.language_models.generation.tokenizer import Tokenizer
+    from tvm_pulp.report.rich_display import ShownPlan
+    from tvm_pulp.sim.instruments import Instruments
+    from tvm_pulp.sim.runner import Runner
+
+
+class App:
+    """A compiled network: the archive's files, its metadata, and how to run it."""
+
+    def __init__(
+        self,
+        files: dict[str, bytes],
+        compile_seconds: float | None = None,
+        compilation: Compilation | None = None,
+    ) -> None:
+        from tvm_pulp.codegen import mlf
+
+        self.files = files
+        # The stages that made it, where it was compiled in this process.
+        self.compilation = compilation
+        self.metadata = mlf.metadata(files)
+        self._compile_seconds = compile_seconds
+        self._runners: dict[tuple[str, str | None, tuple[tuple[str, str], ...]], Runner] = {}
+        self._generator: Generator | None = None
+
+    @staticmethod
+    def load(path: str | Path) -> App:
+        """Read an archive."""
+        from tvm_pulp.codegen import mlf
+
+        return App(mlf.read(Path(path)))
+
+    def save(self, path: str | Path) -> None:
+        """Write the archive."""
+        from tvm_pulp.codegen import mlf
+
+        mlf.write(Path(path), self.files)
+
+    @property
+    def plan(self) -> ShownPlan:
+        """The deployment plan; notebooks show it as pictures."""
+        from tvm_pulp.report.rich_display import shown_plan
+
+        return shown_plan(self.files, self.metadata)
+
+    def run(
+        self,
+        inputs: Mapping[str, np.ndarray] | Sequence[np.ndarray] | None = None,
+        *,
+        device: str | None = None,
+        repeat: int = 1,
+        trace: str | Path | None = None,
+        toolchain: str | None = None,
+        max_cycles: int | None = None,
+        instruments: Instruments | None = None,
+        layers: bool = False,
+        device_options: Mapping[str, str] | None = None,
+    ) -> Result:
+        """Build, run, and report. Without inputs, seeded random ones. `trace` is short for instruments with a trace.
+
+        `layers`: also what every layer made, of a network compiled with `keep_layers`.
+        """
+        from tvm_pulp.codegen.layer_captures import FILE as LAYERS_FILE
+        from tvm_pulp.codegen.mlf import read_plan
+        from tvm_pulp.report.html import RunDetails
+        from tvm_pulp.report.inputs import prepare_inputs
+        from tvm_pulp.report.report import run_report
+        from tvm_pulp.sim.instruments import Instruments
+        from tvm_pulp.sim.run_twice import check_same, run_twice
+        from tvm_pulp.sim.runner import check_options, runner_class
+
+        facts = self.metadata["tvm_pulp"]
+        if "decoder" in facts:
+            raise UserError("the archive holds a language model, which takes tokens: use `tvmc generate`")
+        wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
+        chosen = device or ("host" if facts["soc"] == "host" else "iss")
+        check_options(
+            chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
+        )
+        if layers and LAYERS_FILE not in self.files:
+            raise UserError("run(layers=True) has nothing to show: compile the model with keep_layers=True")
+        arrays = prepare_inputs(facts["inputs"], inputs)
+        runner = self.runner(chosen, toolchain, device_options)
+        runner.max_cycles = max_cycles
+        runner.instruments = wanted
+        run = run_twice(runner, self.metadata, arrays, trace=bool(wanted.wanted()))
+        if wanted.trace is not None and run.statistics.trace is not None:
+            wanted.trace.write_text(json.dumps(run.statistics.trace) + "\n", encoding="utf-8")
+        for _ in range(repeat - 1):
+            again = run_twice(runner, self.metadata, arrays)
+            check_same(self.metadata, run.outputs, again.outputs, "in two runs of the same input")
+        outputs = {o["name"]: value for o, value in zip(facts["outputs"], run.outputs, strict=True)}
+        shown = runner.layers(arrays) if layers else None
+        debug = getattr(runner, "debug_text", None)
+        plan = read_plan(self.files)
+        details = RunDetails(self.metadata, plan, run.statistics.activity)
+        report = run_report(self.metadata, run.statistics, plan, self._compile_seconds, self._solver_seconds())
+        report |= {"device": chosen, "device_revision": runner.revision()}
+        return Result(outputs, report, debug, shown, self.compilation, arrays, details)
+
+    def _solver_seconds(self) -> float | None:
+        """The time that planning took, where a network was planned in this process."""
+        if self.compilation is None or not self.compilation.target.soc.simulated:
+            return None
+        planner = self.compilation.plan.planner
+        return planner.seconds if planner is not None else None
+
+    def generate(
+        self,
+        prompt: str | Sequence[int],
+        tokens: int,
+        *,
+        sampling: Sampling | None = None,
+        forced: Sequence[int] = (),
+    ) -> Iterator[int]:
+        """Tokens that follow a prompt, as the simulated device produces them."""
+        from tvm_pulp.language_models.generation.session import Sampling as Choice
+        from tvm_pulp.language_models.generation.session import Wish
+
+        ids = self.tokenizer().encode(prompt) if isinstance(prompt, str) else list(prompt)
+        wish = Wish(ids, tokens, sampling or Choice(), tuple(forced))
+        for made in self.generator().stream(wish):
+            if isinstance(made, int):
+                yield made
+
+    def generator(self) -> Generator:
+        """The program of a language model on the simulator, built once."""
+        from tvm_pulp.language_models.generation.session import Generator
+
+        if self._generator is None:
+            self._generator = Generator(self.files, self.metadata)
+        return self._generator
+
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer that travels in the archive."""
+        from tvm_pulp.language_models.generation.tokenizer import read_tokenizer
+
+        if "tokenizer.json" not in self.files:
+            raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")
+        return read_tokenizer(self.files["tokenizer.json"])
+
+    def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> Runner:
+        """The device with the archive's program, built once."""
+        from tvm_pulp.sim.runner import checked_settings, runner_class
+
+        key = (name, toolchain, tuple(sorted((settings or {}).items())))
+        if key not in self._runners:
+            made = runner_class(name)()
+            made.settings = checked_settings(name, settings or {})
+            made.build(self.files, self.metadata, toolchain)
+            self._runners[key] = made
+        return self._runners[key]

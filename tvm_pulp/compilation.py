@@ -1,0 +1,207 @@
+"""The pipeline: import, canonicalize, state, prepare, build, plan, emit, as an object whose stages can be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tvm_pulp.canonicalize.bounded_depth import bounded_depth
+from tvm_pulp.canonicalize.integer_ends import integer_ends
+from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.canonicalize.state_caches import state_caches
+from tvm_pulp.compile_options import CompileOptions
+from tvm_pulp.entry_point import ClusterEntryPoint, HostEntryPoint, Progress, entry_point, silent
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend import zoo
+from tvm_pulp.frontend.imported import Imported, ImportOptions
+from tvm_pulp.frontend.load import file_format, import_onnx_graph, import_program, load_model
+from tvm_pulp.frontend.onnx_file import from_model
+from tvm_pulp.frontend.zoo import decoders
+from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, decoder_files, plan_decoder
+from tvm_pulp.language_models.generation.compile_exported import ExportedRequest, exported_files, plan_exported
+from tvm_pulp.language_models.generation.exported_request import exported_request
+from tvm_pulp.option import ModelKind
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tir import LoweredPlan
+from tvm_pulp.qnn.network import Network, State
+from tvm_pulp.target import Target, resolve_target
+from tvm_pulp.toolchain.project.project_files import project_files
+
+Model = str | Path | Any  # a path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`)
+
+_ZOO = "zoo:"
+_FILES = {"onnx": ModelKind.ONNX_FILE, "tflite": ModelKind.TFLITE_FILE, "pytorch": ModelKind.TORCH_FILE}
+
+
+class Compilation:
+    """A model on its way to the files of an archive; every stage is computed when it is looked at, once.
+
+    compilation = Compilation("resnet.tflite", CompileOptions(target="c"))
+    compilation.imported.module     # Relax, as the model file has it
+    compilation.canonical           # Relax of the integer dialect
+    compilation.network.layers      # layers over named tensors
+    compilation.plan                # engines, tiles, buffers and their order
+    compilation.files               # C, metadata and texts of the archive
+
+    A language model has two entry points: look at its `plans` and `files`.
+    """
+
+    def __init__(self, model: Model, options: CompileOptions | None = None, progress: Progress = silent) -> None:
+        self.model, self.options, self.progress = model, options or CompileOptions(), progress
+        # The SoC, engines and budgets that the options mean.
+        self.target: Target = resolve_target(self.options)
+
+    def varied(
+        self,
+        *,
+        options: CompileOptions | None = None,
+        imported: Imported | None = None,
+        rewrite: Callable[[Any], Any] | None = None,
+    ) -> Compilation:
+        """The same model with other options, imported in another way, or with its canonical module rewritten.
+
+        Options that change how a model is imported need the `imported` that they lead to.
+        """
+        made = Compilation(self.model, options or self.options, self.progress)
+        # Stages that are known are not computed again.
+        vars(made).update(kind=self.kind, imported=imported or self.imported)
+        if imported is None:
+            vars(made).update(canonical=self.canonical if rewrite is None else rewrite(self.canonical))
+        return made
+
+    @cached_property
+    def kind(self) -> ModelKind:
+        """The kind of model; raises where an option has no effect on it."""
+        model, options = self.model, self.options
+        is_text = isinstance(model, str | Path)
+        if not is_text:
+            kind = ModelKind.TORCH_PROGRAM
+        elif str(model).startswith(_ZOO):
+            is_decoder = str(model).removeprefix(_ZOO) in decoders.MODELS
+            kind = ModelKind.ZOO_DECODER if is_decoder else ModelKind.ZOO_NETWORK
+        elif self._exported is not None:
+            kind = ModelKind.EXPORTED_DECODER
+        else:
+            kind = _FILES[file_format(Path(model), options.model_format)]
+        options.check_model(kind, str(model))
+        return kind
+
+    @cached_property
+    def _exported(self) -> ExportedRequest | None:
+        return exported_request(Path(self.model), self.options, self.options.module_name)
+
+    @cached_property
+    def decoder(self) -> DecoderRequest | ExportedRequest | None:
+        """The language model that a name of the zoo or a file means; None for any other model."""
+        if self.kind is ModelKind.EXPORTED_DECODER:
+            return self._exported
+        if self.kind is not ModelKind.ZOO_DECODER:
+            return None
+        name, options = str(self.model).removeprefix(_ZOO), self.options
+        known = decoders.MODELS[name]
+        capacity = known.capacity if options.capacity is None else options.capacity
+        chunk = max(1, min(known.chunk, capacity))
+        weights = decoders.build_decoder(name)
+        return DecoderRequest(options.module_name, weights, capacity, chunk, decoders.tokenizer_file(name))
+
+    @cached_property
+    def imported(self) -> Imported:
+        """The model as Relax, with the names of its file; with integer ends where they are wanted."""
+        model, options = self.model, self.options
+        stated = ImportOptions(
+            options.model_format,
+            {name: tuple(shape) for name, shape in options.input_shapes.items()},
+            dict(options.input_types),
+            options.sample_inputs,
+        )
+        if self.kind is ModelKind.TORCH_PROGRAM:
+            imported = import_program(model, stated)
+        elif self.kind is ModelKind.ZOO_NETWORK:
+            imported = import_onnx_graph(from_model(zoo.build(str(model).removeprefix(_ZOO))), stated)
+        else:
+            imported = load_model(Path(model), stated)
+        return imported if options.io is None else integer_ends(imported, options.io)
+
+    @cached_property
+    def canonical(self) -> Any:
+        """The module in the integer dialect, as every frontend's becomes."""
+        imported = self.imported
+        self.progress("canonicalizing")
+        with bounded_depth():
+            return canonicalize(imported)
+
+    @cached_property
+    def stateful(self) -> tuple[Any, tuple[State, ...]]:
+        """The canonical module with caches as state, where that is wanted, and the caches."""
+        if not self.options.state:
+            if self.options.state_memory is not None:
+                raise UserError("--state-memory has no effect on a network without state: drop it, or add --state")
+            return self.canonical, ()
+        with bounded_depth():
+            module, states = state_caches(self.canonical)
+        if not states:
+            raise UserError(
+                "--state: no cache is recognised, an input joined with new rows along its positions that goes out and "
+                "into attention: drop it"
+            )
+        return module, states
+
+    @cached_property
+    def entry(self) -> HostEntryPoint | ClusterEntryPoint:
+        """The only entry point of a network, with the stages that its SoC has."""
+        options, (module, states) = self.options, self.stateful
+        return entry_point(
+            self.target,
+            options.module_name,
+            self.imported,
+            module,
+            states,
+            options.keep_layers,
+            dict(options.debug_inputs) or None,
+            self.progress,
+        )
+
+    @property
+    def network(self) -> Network:
+        """Layers over named tensors."""
+        return self.entry.network
+
+    @property
+    def lowered(self) -> LoweredPlan:
+        """The plan and the program that it became, after every TIR pass."""
+        return self.entry.lowered
+
+    @property
+    def plan(self) -> Plan:
+        """The deployment plan: engines, tiles, buffers and their order."""
+        return self.lowered.plan
+
+    @cached_property
+    def plans(self) -> Mapping[str, LoweredPlan]:
+        """Plans of every entry point by name; an ordinary network has one without a name."""
+        target, decoder = self.target, self.decoder
+        if decoder is None:
+            return {"": self.lowered}
+        with bounded_depth():
+            if isinstance(decoder, DecoderRequest):
+                return plan_decoder(decoder, target, self.progress)
+            return {name: entry.lowered for name, entry in self._exported_entries.items()}
+
+    @cached_property
+    def _exported_entries(self) -> Mapping[str, Any]:
+        assert self._exported is not None
+        return plan_exported(self._exported, self.target, self.progress)
+
+    @cached_property
+    def files(self) -> dict[str, bytes]:
+        """Everything in the archive."""
+        decoder = self.decoder
+        if decoder is None:
+            files = self.entry.files
+        elif isinstance(decoder, DecoderRequest):
+            files = decoder_files(decoder, self.target, self.plans, self.progress)
+        else:
+            files = exported_files(decoder, self.target, self._exported_entries, self.progress)
+        return files | project_files(files)

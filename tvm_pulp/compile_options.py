@@ -1,0 +1,210 @@
+"""The table of options of a compilation: each with its name, type, default, meaning, and what it has an effect on.
+
+The command line, `tvm_pulp.compile`, settings of MLonMCU, studies, and the errors about options without effect are made
+from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.option import ModelKind, Option
+from tvm_pulp.option_values import parse_pin, parse_shapes, parse_types, read_arrays
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tvm_pulp.soc import Soc
+
+MODEL_FORMATS = ("onnx", "tflite", "pytorch")
+IO_TYPES = ("int8", "uint8")
+STATE_LEVELS = ("l1", "l2", "l3")
+# The first is the default.
+PLANNERS = ("solver", "greedy")
+
+Arrays = Sequence[tuple[str, "np.ndarray"]]
+
+
+def _entry(meaning: str, flag: str = "", group: str = "", **facts: Any) -> dict[str, Option]:
+    """The entry of a field in the table."""
+    return {"option": Option(meaning, flag, group, **facts)}
+
+
+_TARGET, _MODEL, _PLANNING = "target", "model", "planning"
+_LANGUAGE, _DEBUGGING = "caches and language models", "finding a wrong layer"
+# Options of planning, and those that only networks have, which are called once and forget.
+_PLANNED: dict[str, Any] = {"group": _PLANNING, "on_host": False, "in_plan": True}
+_NETWORKS: dict[str, Any] = {"models": ModelKind.NETWORK}
+_DEBUG: dict[str, Any] = {
+    "group": _DEBUGGING,
+    "on_host": False,
+    "verbs": ("compile",),
+    "in_studies": False,
+    **_NETWORKS,
+}
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """Everything that can be said about a compilation; the command line's options, one for one."""
+
+    target: str = field(default="c", metadata=_entry(
+        "engines by priority, comma separated (see `tvmc targets`); default: c, no accelerator", "--target", _TARGET,
+        metavar="LIST", in_studies=False,
+    ))  # fmt: skip
+    soc: str | Path | Soc | None = field(default=None, metadata=_entry(
+        "system on chip, a name or a file; default: the one that carries the engines, for --target=c host, which "
+        "is this machine", "--soc", _TARGET, metavar="NAME", in_studies=False,
+    ))  # fmt: skip
+    # {"ENGINE": {"OPTION": "VALUE"}}; the command line writes --target-uma-ENGINE-OPTION VALUE.
+    engine_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, metadata=_entry(
+        "options of engines, by engine and name",
+    ))  # fmt: skip
+    model_format: str | None = field(default=None, metadata=_entry(
+        "format of the file; default: from its name", "--model-format", _MODEL, metavar="NAME",
+        choices=MODEL_FORMATS, models=ModelKind.FILE,
+    ))  # fmt: skip
+    module_name: str = field(default="default", metadata=_entry(
+        "prefix of C names: tvmgen_<NAME>_run", "--module-name", _MODEL, metavar="NAME",
+    ))  # fmt: skip
+    input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict, metadata=_entry(
+        'fix dynamic shapes: "x:[1,3,32,32]"', "--input-shapes", _MODEL, metavar="SPEC", parse=parse_shapes,
+        **_NETWORKS,
+    ))  # fmt: skip
+    input_types: Mapping[str, str] = field(default_factory=dict, metadata=_entry(
+        'types of integer inputs: "x:uint8,mask:int8"', "--input-types", _MODEL, metavar="SPEC", parse=parse_types,
+        **_NETWORKS,
+    ))  # fmt: skip
+    sample_inputs: Arrays = field(default=(), metadata=_entry(
+        "arrays from whose range input types are inferred", "--sample-inputs", _MODEL, metavar="F.npz",
+        parse=partial(read_arrays, option="--sample-inputs"), in_studies=False,
+        models=ModelKind.ONNX_FILE | ModelKind.ZOO_NETWORK,
+    ))  # fmt: skip
+    io: str | None = field(default=None, metadata=_entry(
+        "take and return integers: float inputs and outputs lose their quantization, the header gains its scales",
+        "--io", _MODEL, metavar="TYPE", choices=IO_TYPES, in_mlonmcu=True, **_NETWORKS,
+    ))  # fmt: skip
+    # Bytes, or a text such as "64k".
+    l1: int | str | None = field(default=None, metadata=_entry(
+        "L1 that tiles may use, as 65536 or 64k; default: all of it", "--l1", metavar="BYTES", in_mlonmcu=True,
+        **_PLANNED,
+    ))  # fmt: skip
+    l2: int | str | None = field(default=None, metadata=_entry(
+        "L2 for activations and constants; default: all but code", "--l2", metavar="BYTES", in_mlonmcu=True,
+        **_PLANNED,
+    ))  # fmt: skip
+    cores: int | None = field(default=None, metadata=_entry(
+        "cluster cores that take part; default: all", "--cores", metavar="N", parse=int, in_mlonmcu=True,
+        **_PLANNED,
+    ))  # fmt: skip
+    planner: str | None = field(default=None, metadata=_entry(
+        "solver: constraint solver for the whole network (default); greedy: layer by layer, as a baseline",
+        "--planner", metavar="NAME", choices=PLANNERS, in_mlonmcu=True, **_PLANNED,
+    ))  # fmt: skip
+    pins: Mapping[str, str] = field(default_factory=dict, metadata=_entry(
+        "run a layer on an engine, or on two (ENGINE+cluster); repeat for more", "--pin", metavar="NODE=ENGINE",
+        parse=parse_pin, repeats=True, in_mlonmcu=True, **_PLANNED,
+    ))  # fmt: skip
+    double_buffer: bool = field(default=True, metadata=_entry(
+        "nothing is fetched ahead: transfers and computation alternate", "--no-double-buffer", in_mlonmcu=True,
+        **_PLANNED,
+    ))  # fmt: skip
+    plan: str | Path | None = field(default=None, metadata=_entry(
+        "take all decisions from an archive, or from its plan.json, instead of planning", "--plan", _PLANNING,
+        metavar="FILE", on_host=False, in_studies=False, **_NETWORKS,
+    ))  # fmt: skip
+    state: bool = field(default=False, metadata=_entry(
+        "caches that go in and come out stay in the device, appended in place", "--state", _LANGUAGE,
+        on_host=False, **_NETWORKS,
+    ))  # fmt: skip
+    state_memory: str | None = field(default=None, metadata=_entry(
+        "memory in which caches lie; default: as the planner finds best", "--state-memory", metavar="LEVEL",
+        choices=STATE_LEVELS, **{**_PLANNED, "group": _LANGUAGE},
+    ))  # fmt: skip
+    capacity: int | None = field(default=None, metadata=_entry(
+        "tokens that the cache of a language model holds", "--capacity", _LANGUAGE, metavar="N", parse=int,
+        models=ModelKind.DECODER,
+    ))  # fmt: skip
+    tokenizer: str | Path | None = field(default=None, metadata=_entry(
+        "tokenizer.json of a language model; travels in the archive", "--tokenizer", _LANGUAGE, metavar="FILE",
+        models=ModelKind.EXPORTED_DECODER,
+    ))  # fmt: skip
+    debug: bool = field(default=False, metadata=_entry(
+        "check at run time what each layer makes of a sample input, and the bytes between buffers: the first wrong "
+        "layer is named", "--debug", in_plan=True, in_mlonmcu=True, **_DEBUG,
+    ))  # fmt: skip
+    debug_inputs: Arrays = field(default=(), metadata=_entry(
+        "the sample input; default: the seeded values that `tvmc run` takes", "--debug-inputs", metavar="F.npz",
+        parse=partial(read_arrays, option="--debug-inputs"), **_DEBUG,
+    ))  # fmt: skip
+    # The program shows what every layer made: `App.run(layers=True)`, `Result.compare`. Cycles of it say nothing.
+    keep_layers: bool = field(default=False, metadata=_entry(
+        "the program shows what every layer made", in_studies=False, **_NETWORKS,
+    ))  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Check values that do not depend on a model or a SoC."""
+        for name, option in OPTIONS.items():
+            value = getattr(self, name)
+            if option.choices and value is not None and value not in option.choices:
+                known = f"{', '.join(option.choices[:-1])} or {option.choices[-1]}"
+                raise UserError(f"{shown(name)} '{value}' is unknown: choose {known}")
+        if not self.module_name.isidentifier() or not self.module_name.isascii():
+            raise UserError(
+                f"--module-name '{self.module_name}' is not a C identifier: use letters, digits and underscores"
+            )
+        if self.debug_inputs and not self.debug:
+            raise UserError("--debug-inputs has no effect without --debug: give both or none")
+        if self.planner == "greedy" and not self.double_buffer:
+            raise UserError("--no-double-buffer has no effect on --planner greedy, which never buffers twice: drop it")
+
+    def stated(self) -> Iterator[tuple[str, Option]]:
+        """Names and entries of the options that differ from their defaults."""
+        for name, option in OPTIONS.items():
+            value = getattr(self, name)
+            if len(value) > 0 if isinstance(value, Mapping | list | tuple) else value != DEFAULTS[name]:
+                yield name, option
+
+    def check_model(self, kind: ModelKind, model: str) -> None:
+        """Raise where an option has no effect on a model of a kind."""
+        for name, option in self.stated():
+            if kind not in option.models:
+                raise UserError(f"{shown(name)} has no effect on {kind.describe(model)}: drop it")
+
+    def check_soc(self, soc: Soc) -> None:
+        """Raise where an option has no effect on a SoC, or beside a plan that decides everything."""
+        for name, option in self.stated():
+            if not option.on_host and not soc.simulated:
+                raise UserError(
+                    f"{shown(name)} has no effect on --soc {soc.name}: drop it or choose a SoC with a cluster"
+                )
+            if option.in_plan and self.plan is not None:
+                raise UserError(f"{shown(name)} has no effect with --plan, which decides everything: drop one of them")
+
+
+# The table by name.
+OPTIONS: dict[str, Option] = {entry.name: entry.metadata["option"] for entry in fields(CompileOptions)}
+DEFAULTS: dict[str, Any] = {
+    entry.name: entry.default_factory() if callable(entry.default_factory) else entry.default
+    for entry in fields(CompileOptions)
+}
+
+
+def shown(name: str) -> str:
+    """An option as the user writes it: its flag, or its name where it has none."""
+    return OPTIONS[name].flag or name
+
+
+def check_option_names(options: Mapping[str, Any]) -> None:
+    """Raise for a name that no option has, and say which one was meant."""
+    for name in options:
+        if name not in OPTIONS:
+            close = get_close_matches(name, OPTIONS, 1)
+            hint = f"did you mean '{close[0]}'?" if close else f"the options are {', '.join(OPTIONS)}"
+            raise UserError(f"compile() has no option '{name}': {hint}")

@@ -1,0 +1,223 @@
+"""A program of an archive on its way to C: prepare, build, plan, emit, each stage written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp import soc as socs
+from tvm_pulp.canonicalize.bounded_depth import bounded_depth
+from tvm_pulp.codegen.debug_source import GUARD_BYTES
+from tvm_pulp.codegen.emit import emit
+from tvm_pulp.codegen.emit_cluster import emit_cluster
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.planning.lowering import build_network
+from tvm_pulp.planning.search import (
+    PlanRequest,
+    StateRoom,
+    cycles_with_state,
+    partition_network,
+    place_state,
+    plan_network,
+)
+from tvm_pulp.planning.tiling.place.guard_bytes import guarded
+from tvm_pulp.planning.tir import LoweredPlan
+from tvm_pulp.qnn import lineage
+from tvm_pulp.qnn.network import Network, State, placed_states
+from tvm_pulp.report.inputs import prepare_inputs
+from tvm_pulp.soc.platform import Platform
+from tvm_pulp.target import Target
+from tvm_pulp.uma.region import Region
+
+Progress = Callable[[str], None]
+
+
+def silent(_message: str) -> None:
+    """Show no progress."""
+
+
+def prepare_module(module: Any, target: Target) -> Any:
+    """The canonical module as the engines want it."""
+    for backend, _ in target.engines:
+        module = backend.run_relax_passes("pre_partition", module, target.soc)
+    return module
+
+
+def plan_for(target: Target, network: Network) -> LoweredPlan:
+    """Plan a network, or take the plan that was given; lowered and checked independently."""
+    request = PlanRequest(
+        target.soc,
+        target.engines,
+        target.cores,
+        target.l1_beside_state(network),
+        target.l2_bytes(),
+        target.l2_beside_code,
+        target.pins,
+        target.double_buffer,
+        target.planner,
+        target.given_plan,
+    )
+    with guarded(GUARD_BYTES if target.debug else 0):
+        return plan_network(network, request)
+
+
+def emit_for(
+    target: Target,
+    lowered: LoweredPlan,
+    inferred_inputs: tuple[str, ...] = (),
+    debug_inputs: list[np.ndarray] | None = None,
+    keep_layers: bool = False,
+) -> dict[str, bytes]:
+    """Files of a planned program; those of a debug build need inputs that layers are compared for."""
+    plan, platform = lowered.plan, Platform(target.soc)
+    facts = {
+        **_facts(target, inferred_inputs),
+        "cores": target.cores,
+        "march": platform.march(uses_float=plan.network.uses_float()),
+        "options": {b.target_name: o for b, o in target.engines},
+        "l1_budget": plan.l1_bytes,
+    }
+    if target.soc.software.flags:
+        facts["flags"] = list(target.soc.software.flags)
+    description = socs.description_to_record(target.soc)
+    if description is not None:
+        facts["soc_description"] = description
+    backends = {b.target_name: b for b, _ in target.engines}
+    defines = [f"TVM_PULP_MARKS={target.marks(len(plan.layers))}"]
+    return emit_cluster(lowered, facts, backends, platform, defines, debug_inputs, keep_layers)
+
+
+def _facts(target: Target, inferred_inputs: tuple[str, ...]) -> dict[str, Any]:
+    """The part of an archive's metadata that says what it was compiled for."""
+    return {"target": target.stated, "soc": target.soc.name, "inferred_inputs": list(inferred_inputs)}
+
+
+@dataclass(frozen=True, eq=False)
+class EntryPoint:
+    """A canonical module on its way to C for a target; every stage is computed when it is looked at, once.
+
+    prepared → network → partitioned → files
+    """
+
+    target: Target
+    name: str
+    imported: Imported
+    canonical: Any
+    states: tuple[State, ...] = ()
+    # The program shows what every layer made.
+    keep_layers: bool = False
+    # Inputs of a debug build by name; none: the seeded ones.
+    debug_inputs: Mapping[str, np.ndarray] | None = None
+    progress: Progress = silent
+
+    @cached_property
+    def prepared(self) -> Any:
+        """The canonical module after the engines' own passes."""
+        with bounded_depth():
+            return prepare_module(self.canonical, self.target)
+
+    def built(self, states: tuple[State, ...]) -> Network:
+        """The network with its caches at their places."""
+        with bounded_depth():
+            return build_network(self.prepared, self.imported, self.name, states)
+
+    @cached_property
+    def network(self) -> Network:
+        """Layers over named tensors, before anything is planned."""
+        self.progress("lowering")
+        return self.built(self.states)
+
+    @property
+    def partitioned(self) -> Network:
+        """The network as regions of engines: what is compiled."""
+        raise NotImplementedError
+
+    @property
+    def expected_cycles(self) -> dict[str, int]:
+        """Cycles that layers are expected to take, by name; empty where nothing is known."""
+        return {}
+
+    @property
+    def emitted(self) -> dict[str, bytes]:
+        """Files of the program."""
+        raise NotImplementedError
+
+    @cached_property
+    def files(self) -> dict[str, bytes]:
+        """Files of the program with the Relax modules it was made from."""
+        files, origin = dict(self.emitted), self.partitioned.origin
+        assert origin is not None
+        files["src/main.relax.txt"] = lineage.removed(self.prepared).script().encode()
+        files["src/partitioned.relax.txt"] = origin.module.script().encode()
+        return files
+
+
+class HostEntryPoint(EntryPoint):
+    """A program for this machine: every operator is a region of it, and nothing is planned."""
+
+    @cached_property
+    def partitioned(self) -> Network:
+        regions = [Region(layer, self.target.soc.name, layer.operator) for layer in self.network.layers]
+        return partition_network(self.network, regions)
+
+    @cached_property
+    def lowered(self) -> LoweredPlan:
+        """There is none."""
+        raise UserError(
+            f"--soc {self.target.soc.name} has no cluster to plan for: choose --soc={socs.DEFAULT} or an engine"
+        )
+
+    @cached_property
+    def emitted(self) -> dict[str, bytes]:
+        self.progress(f"emitting C for {len(self.network.layers)} layers")
+        return emit(self.partitioned, _facts(self.target, self.imported.inferred_inputs), self.keep_layers).files
+
+
+class ClusterEntryPoint(EntryPoint):
+    """A program for a simulated SoC: planned, lowered to TIR and checked."""
+
+    def plan_at(self, level: str) -> LoweredPlan:
+        """The plan with all caches at a level of memory."""
+        return plan_for(self.target, self.built(placed_states(self.states, level, f"tvmgen_{self.name}_state")))
+
+    @cached_property
+    def lowered(self) -> LoweredPlan:
+        """The plan and its program, with caches where they cost least."""
+        target, given = self.target, self.target.given_plan
+        self.progress(f"{'planning' if given is None else 'placing'} {len(self.network.layers)} layers")
+        if not self.states:
+            return plan_for(target, self.network)
+        wanted = given.state[0].level if given is not None else target.state_memory
+        room = StateRoom(sum(s.bytes for s in self.states), target.l1_bytes(0), target.soc.memory.l3.size)
+        return place_state(
+            [self.plan_at], lambda made: cycles_with_state(made, target.soc, target.cores), room, wanted
+        )[0]
+
+    @property
+    def partitioned(self) -> Network:
+        return self.lowered.plan.network
+
+    @property
+    def expected_cycles(self) -> dict[str, int]:
+        return {layer.layer.name: layer.added_cycles for layer in self.lowered.plan.layers}
+
+    @cached_property
+    def emitted(self) -> dict[str, bytes]:
+        self.progress("emitting C")
+        inputs = None
+        if self.target.debug:
+            if self.states:
+                raise UserError("--debug does not know what a cache holds: drop it, or --state")
+            described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in self.network.inputs]
+            inputs = prepare_inputs(described, self.debug_inputs)
+        return emit_for(self.target, self.lowered, self.imported.inferred_inputs, inputs, self.keep_layers)
+
+
+def entry_point(target: Target, *stated: Any, **more: Any) -> HostEntryPoint | ClusterEntryPoint:
+    """The entry point with the stages that the target's SoC has."""
+    return (ClusterEntryPoint if target.soc.simulated else HostEntryPoint)(target, *stated, **more)

@@ -1,0 +1,55 @@
+"""`tvmc explain`: what the compiler makes of a model, why, and what would save most."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TextIO
+
+from tvm_pulp.canonicalize.integer_ends import possible_type
+from tvm_pulp.compilation import Compilation, Model
+from tvm_pulp.compile_options import CompileOptions
+from tvm_pulp.errors import UserError
+from tvm_pulp.explain import regions_onnx
+from tvm_pulp.explain.explain_nodes import explain_unsupported
+from tvm_pulp.explain.explain_plan import explain_plan, explain_source
+from tvm_pulp.explain.suggest_integer_ends import suggest_integer_ends
+from tvm_pulp.explain.suggestions import print_suggestions, suggest
+from tvm_pulp.frontend.imported import UnsupportedOperators
+
+SUGGESTIONS = 3
+
+
+def explain(
+    model: Model, options: CompileOptions, stream: TextIO, onnx: Path | None = None, suggestions: int = SUGGESTIONS
+) -> None:
+    """Print layer by layer what the compiler makes of a model and why; draw it as ONNX, if wanted.
+
+    At the end so many changes that would save most, each of them planned; 0 plans nothing more.
+    """
+    compilation = Compilation(model, options)
+    if compilation.decoder is not None:
+        if onnx is not None:
+            raise UserError("--onnx has no effect on a language model: drop it")
+        for entry, lowered in compilation.plans.items():
+            stream.write(f"{entry}:\n")
+            explain_plan(lowered.plan, stream)
+        return
+    try:
+        imported = compilation.imported
+    except UnsupportedOperators as error:
+        explain_unsupported(error.nodes, stream)
+        raise
+    if compilation.target.soc.simulated:
+        plan = compilation.plan
+        explain_plan(plan, stream)
+        if options.io is None:
+            suggest_integer_ends(plan, possible_type(imported), stream)
+        drawn = regions_onnx.plan_model(plan) if onnx is not None else None
+        # Decisions of another plan and caches that stay hold for the network as it is.
+        if suggestions and options.plan is None and not options.state:
+            print_suggestions(suggest(compilation, suggestions), stream)
+    else:
+        explain_source(compilation.network, stream, imported.nodes)
+        drawn = regions_onnx.network_model(compilation.entry.partitioned, {}) if onnx is not None else None
+    if onnx is not None:
+        regions_onnx.write_model(drawn, onnx)

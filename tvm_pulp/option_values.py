@@ -1,0 +1,57 @@
+"""Values of options, as texts of the command line write them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tvm_pulp.errors import UserError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def parse_pin(text: str) -> tuple[str, str]:
+    """`conv1=cluster` as a layer and its engine."""
+    node, separator, engine = text.rpartition("=")
+    if not separator or not node or not engine:
+        raise UserError(f"--pin '{text}' is not NODE=ENGINE")
+    return node, engine
+
+
+def parse_types(text: str) -> dict[str, str]:
+    """`"x:uint8,y:int8"` as a dictionary."""
+    result = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, separator, dtype = part.rpartition(":")
+        if not separator or not name:
+            raise UserError(f"--input-types: '{part}' is not NAME:TYPE")
+        result[name] = dtype
+    return result
+
+
+def parse_shapes(text: str) -> dict[str, tuple[int, ...]]:
+    """`"x:[1,3],y:[2]"` as a dictionary."""
+    result = {}
+    rest = text.strip()
+    while rest:
+        match = re.match(r"\s*([^\[\]]+?)\s*:\s*\[([\d\s,]*)\]\s*,?", rest)
+        if not match:
+            raise UserError(f"--input-shapes: '{rest}' is not NAME:[D0,D1,...]")
+        result[match[1]] = tuple(int(d) for d in match[2].split(",") if d.strip())
+        rest = rest[match.end() :]
+    return result
+
+
+def read_arrays(path: str, option: str) -> list[tuple[str, np.ndarray]]:
+    """Arrays of an .npz file in file order."""
+    import numpy as np
+
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return [(name, archive[name]) for name in archive.files]
+    except FileNotFoundError:
+        raise UserError(f"{option}: file '{path}' does not exist") from None
+    except Exception as error:
+        reason = str(error).split("\n")[0][:120]
+        raise UserError(f"{option}: '{path}' is not a readable .npz file ({reason})") from None

@@ -1,0 +1,207 @@
+"""The program of a plan: steps with their waits, and what cores, DMA and engines do in each.
+
+These records are the one definition of a step, a transfer, a job, a kernel, a wait: TIR passes build them
+(`planning.tir.statements` prints and reads them as TIR), estimate, verifier, pictures and C read them, and plan.json is
+made of them field by field. A field whose default is None is left out of the file where it is None.
+
+Contents of memory have names: `x` is the tensor x itself, byte by byte; `x[0:4, 0:8]` the packed box of it;
+`raw@17` something that step 17 made; `bundle_3` a bundle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, Field
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Bytes that an action reads or writes: one run, or lines a stride apart, and what they hold.
+
+    Spaces: L1, L2 (the arena), or the name of a tensor.
+    """
+
+    space: str
+    start: int
+    bytes: int
+    content: str
+    from_: Annotated[int, Field(alias="from")]  # place inside the content
+    # Bytes that may be touched behind `start`: engines move whole beats.
+    reach: int | None = None
+    line: int | None = None
+    stride: int | None = None
+
+    @property
+    def end(self) -> int:
+        """The byte behind the last."""
+        if self.line is not None and self.stride is not None and self.bytes > self.line:
+            return self.start + (self.bytes // self.line - 1) * self.stride + self.line
+        return self.start + self.bytes
+
+    def overlaps(self, other: Access) -> bool:
+        """Tell if a byte belongs to both; may say yes wrongly only for lines of different strides."""
+        if self.space != other.space or not self.bytes or not other.bytes:
+            return False
+        if self.start >= other.end or other.start >= self.end:
+            return False
+        if self.stride is not None and other.line is not None and self.stride == other.stride:
+            # Both repeat with the same stride: compare the columns.
+            shift = (other.start - self.start) % self.stride
+            return shift < (self.line or 0) or shift + other.line > self.stride
+        return True
+
+
+def _checked(access: Access) -> Access:
+    if (access.line is None) != (access.stride is None):
+        raise ValueError("line and stride go together")
+    return access
+
+
+Accesses = tuple[Annotated[Access, AfterValidator(_checked)], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begin:
+    """A core opens a group of transfers."""
+
+    do: Literal["begin"] = "begin"
+    agent: int
+    group: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """One command of the cluster's DMA, in the open group of its core."""
+
+    do: Literal["load", "store"]
+    layer: int
+    tile: int
+    agent: int
+    ahead: bool  # issued before its layer begins
+    reads: Accesses
+    writes: Accesses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetch:
+    """A constant, or rows of a cache, from L3 to L2."""
+
+    do: Literal["fetch"] = "fetch"
+    layer: int
+    agent: int = 0
+    reads: Accesses = ()
+    writes: Accesses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """A function on all cores. `cold_cycles`: what fetching its `code` takes."""
+
+    do: Literal["kernel"] = "kernel"
+    layer: int
+    tile: int
+    op: str
+    cycles: int
+    cold_cycles: int | None = None
+    code: str | None = None
+    descriptor: Access
+    reads: Accesses
+    writes: Accesses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job of an accelerator, waited for by its ticket. `words`: those that the driver writes."""
+
+    do: Literal["job"] = "job"
+    layer: int
+    tile: int
+    engine: str
+    ticket: int
+    queue: int
+    words: int
+    cycles: int
+    descriptor: Access
+    reads: Accesses
+    writes: Accesses
+
+
+AnyAction = TypeVar("AnyAction", Begin, Transfer, Fetch, Kernel, Job)
+Action = Annotated[Begin | Transfer | Fetch | Kernel | Job, Field(discriminator="do")]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitForTransfers:
+    """Until a group of a core's transfers is over."""
+
+    agent: int
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitForJob:
+    """Until the job with this ticket is over."""
+
+    agent: int
+    ticket: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitForL3:
+    """Until the I/O DMA has nothing left to do."""
+
+    agent: int
+    l3: Literal[True]
+
+
+Wait = WaitForTransfers | WaitForJob | WaitForL3
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The place that the record of a step is read from."""
+
+    bundle: str
+    offset: int
+    bytes: int
+
+    @property
+    def access(self) -> Access:
+        """What reading the record reads."""
+        return Access("L1", self.offset, self.bytes, self.bundle, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Waits, then a barrier, then actions. The position is None behind the last record."""
+
+    position: int | None
+    waits: tuple[Wait, ...]
+    barrier: bool
+    actions: tuple[Action, ...]
+    page: Page | None = None  # that holds its record
+
+
+def read_by(action: Action) -> tuple[Access, ...]:
+    """What an action reads, its descriptor among it."""
+    if isinstance(action, Begin):
+        return ()
+    return (*action.reads, action.descriptor) if isinstance(action, Kernel | Job) else action.reads
+
+
+def written_by(action: Action) -> tuple[Access, ...]:
+    """What an action writes."""
+    return () if isinstance(action, Begin) else action.writes
+
+
+def operands_of(action: Action) -> tuple[Access, ...]:
+    """What an action reads and writes, beside its descriptor."""
+    return () if isinstance(action, Begin) else (*action.reads, *action.writes)
+
+
+def actions_of(program: Iterable[Step], kind: type[AnyAction]) -> Iterator[AnyAction]:
+    """All actions of a kind in their order."""
+    return (action for step in program for action in step.actions if isinstance(action, kind))

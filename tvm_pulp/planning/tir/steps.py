@@ -1,0 +1,65 @@
+"""The steps of a program: statements of the synchronised main function, grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tvm_pulp.planning.program.actions import (
+    Action,
+    Begin,
+    Page,
+    Step,
+    Wait,
+    WaitForJob,
+    WaitForL3,
+    WaitForTransfers,
+)
+from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle
+from tvm_pulp.planning.tiling.schedule.step_records import page_at
+from tvm_pulp.planning.tir.statements import (
+    Barrier,
+    BeginStep,
+    CallKernel,
+    FetchBytes,
+    MoveBytes,
+    Statement,
+    SubmitJob,
+)
+from tvm_pulp.planning.tir.tables import Tables
+from tvm_pulp.uma.recipe import Changes
+
+
+def steps_of(statements: Sequence[Statement], tables: Tables, changed: Mapping[int, Changes]) -> tuple[Step, ...]:
+    """Steps with their waits, barriers and actions; jobs of which only changes are told have fewer words."""
+    pages = tables.plan.schedule.pages
+    bundle_at = {bundle: block.offset for bundle, block in tables.bundle_block.items()}
+    begun: list[tuple[int | None, tuple[Wait, ...], bool, list[Action]]] = []
+    waits: list[Wait] = []
+    barrier = False
+    for made in statements:
+        if isinstance(made, BeginStep):
+            begun.append((made.position, tuple(waits), barrier, []))
+            waits, barrier = [], False
+        elif isinstance(made, WaitForTransfers | WaitForJob | WaitForL3):
+            waits.append(made)
+        elif isinstance(made, Barrier):
+            barrier = True
+        elif isinstance(made, SubmitJob) and made.slot in changed:
+            begun[-1][3].append(replace(made, words=changed[made.slot].words))
+        elif isinstance(made, Begin | MoveBytes | FetchBytes | CallKernel | SubmitJob):
+            begun[-1][3].append(made)
+    if begun and (waits or barrier):
+        begun.append((None, tuple(waits), barrier, []))
+    return tuple(
+        Step(position=at, waits=first, barrier=meets, page=_page(at, pages, bundle_at), actions=tuple(actions))
+        for at, first, meets, actions in begun
+    )
+
+
+def _page(position: int | None, pages: Sequence[Bundle], bundle_at: Mapping[Bundle, int]) -> Page | None:
+    """The place that a step's record is read from; the entry function needs none."""
+    if position is None or position == BOOT or not pages:
+        return None
+    page = page_at(position, pages)
+    return Page(page.name, bundle_at[page], page.record_bytes)
