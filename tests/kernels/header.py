@@ -11,7 +11,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "c_runtime/kernels/include/tvm_pu
 HEADERS = ("kernels.h", "decoder_kernels.h", "movement_kernels.h", "pair_kernels.h", "qdq_kernels.h")
 
 _STRUCT = re.compile(r"^struct (tvm_pulp_\w+) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
-_FIELD = re.compile(r"^\s*((?:const )?(?:struct )?\w+) (\*?)(\w+(?:, \w+)*);", re.MULTILINE)
+_FIELD = re.compile(r"^\s*((?:const )?(?:struct )?\w+) (\*?)(\w+(?:, \*?\w+)*);", re.MULTILINE)
 
 
 @functools.cache
@@ -29,7 +29,7 @@ def structures(pointer: type) -> dict[str, type[ctypes.Structure]]:
                 made = found[kind.removeprefix("struct ")]
             else:
                 made = {"uint32_t": ctypes.c_uint32, "int32_t": ctypes.c_int32}[kind]
-            fields += [(field, made) for field in names.split(", ")]
+            fields += [(field.lstrip("*"), made) for field in names.split(", ")]
         assert len(fields) == body.count(";") + body.count(","), f"a field of {name} was not understood"
         found[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
     return found

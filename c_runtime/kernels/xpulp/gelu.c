@@ -8,16 +8,15 @@
 #define DISTANCE(v, w) "sub " w ",%[b],"  w "\n"
 #define CUT(v, w) XP_MAX(w, w, "x0")
 /* one - d * d, negated where x is negative, then (one + that) >> 1, times x */
-#define GATE(v, w)                                                                               \
+#define GATE(v, w)                                                                                              \
   "addi %[t],%[one],0\n" XP_MSU("%[t]", w, w) "srai " w "," v ",31\nxor %[t],%[t]," w "\nsub %[t],%[t]," w "\n" \
   XP_ADDN1("%[t]", "%[t]", "%[one]") "mul " v "," v ",%[t]\n"
-#define EACH(OP) OP("%[v0]", "%[w0]") OP("%[v1]", "%[w1]") OP("%[v2]", "%[w2]") OP("%[v3]", "%[w3]")
-#define LOOP(LOAD, CLIP)                                                                             \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") EACH(MAGNITUDE) EACH(DISTANCE) EACH(CUT) \
-                   EACH(GATE) FOUR_FINISH(CLIP) XP_END                                               \
+#define LOOP(LOAD, CLIP)                                                                                         \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") FOUR_EACH(MAGNITUDE) FOUR_EACH(DISTANCE)  \
+                   FOUR_EACH(CUT) FOUR_EACH(GATE) FOUR_FINISH(CLIP) XP_END                                       \
                    : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [t] "=&r"(t), \
-                     [x] "+r"(x)                                                                     \
-                   : FOUR_INPUTS, [b] "r"(-p->b), [one] "r"(p->one)                                  \
+                     [x] "+r"(x)                                                                                 \
+                   : FOUR_INPUTS, [b] "r"(-p->b), [one] "r"(p->one)                                              \
                    : "memory")
 
 static __attribute__((noinline)) void gelu_piece(const struct tvm_pulp_gelu_args *p, const uint8_t *x,

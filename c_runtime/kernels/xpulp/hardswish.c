@@ -5,12 +5,11 @@
 #define GATE(v, w) "add " w "," v ",%[three]\n"
 #define CUT(v, w) XP_CLIPUR(w, w, "%[six]")
 #define SCALE(v, w) "mul " v "," v "," w "\n"
-#define EACH(OP) OP("%[v0]", "%[w0]") OP("%[v1]", "%[w1]") OP("%[v2]", "%[w2]") OP("%[v3]", "%[w3]")
-#define LOOP(LOAD, CLIP)                                                                             \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") EACH(GATE) EACH(CUT) EACH(SCALE) \
-                   FOUR_FINISH(CLIP) XP_END                                                          \
-                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [x] "+r"(x) \
-                   : FOUR_INPUTS, [three] "r"(p->three), [six] "r"(p->six)                           \
+#define LOOP(LOAD, CLIP)                                                                                               \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") FOUR_EACH(GATE) FOUR_EACH(CUT) FOUR_EACH(SCALE) \
+                   FOUR_FINISH(CLIP) XP_END                                                                            \
+                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [x] "+r"(x)         \
+                   : FOUR_INPUTS, [three] "r"(p->three), [six] "r"(p->six)                                             \
                    : "memory")
 
 static __attribute__((noinline)) void hardswish_piece(const struct tvm_pulp_hardswish_args *p, const uint8_t *x,

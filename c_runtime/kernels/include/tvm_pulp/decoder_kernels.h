@@ -23,10 +23,7 @@ struct tvm_pulp_rotary_args {
  *   y = sum of e * v / sum of e, rounded half up */
 struct tvm_pulp_past_attention_args {
   const int8_t *q; /* all tensors word aligned, all strides multiples of 4 */
-  const int8_t *k;
-  const int8_t *v;
-  const int8_t *past_k;
-  const int8_t *past_v;
+  const int8_t *k, *v, *past_k, *past_v;
   const int32_t *length;
   const uint8_t *exponential; /* 256 entries, the first is 255 */
   int8_t *y;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernels of the cluster cores. `xpulp/` and `generic/` hold the same functions: the first for XpulpV2 cores, the
- * second in plain C for every other machine; `rv32im/` some of them for cores that share a multiplier, `rv32/` for a
- * core with its own. All give the same bits.
+ * Kernels of the cluster cores: `xpulp/` for XpulpV2 cores, `rv32im/` some of them for cores that share a multiplier,
+ * `rv32/` for a core with its own, `generic/` those that beat generated C on every other machine. The headers of
+ * include/tvm_pulp/plain have all of them in plain C, as tvm_pulp_plain_<op>. All give the same bits.
  *
  *   void tvm_pulp_kernel_<op>(const struct tvm_pulp_<op>_args *args, uint32_t core, uint32_t cores);
  *
@@ -51,8 +51,7 @@ struct tvm_pulp_requant {
   uint32_t kind;        /* enum tvm_pulp_requant_kind; none: the result is int32 */
   uint32_t per_channel; /* 0: mul and add hold one element, 1: one per channel */
   uint32_t wide_result; /* 0: the result is stored as a byte, 1: as int32, 2: as 16 bits */
-  const int32_t *mul;
-  const int32_t *add;
+  const int32_t *mul, *add;
   int32_t shift; /* pulp: the shift. tflite, half_up: 1 promises to dense, conv2d and depthwise_conv2d that accumulators
                     stay within 2^29, multipliers are not negative, exponents are from -20 to -1 or shifts from 32 to
                     51, zero point, low and high are from -128 to 255, and high - low is odd; else 0 */
@@ -81,8 +80,7 @@ struct tvm_pulp_dense_args {
 
 /* y[batch][rows][columns] = (a - zero_point_a) * (b - zero_point_b): two activations. */
 struct tvm_pulp_matmul_args {
-  const int8_t *a;
-  const int8_t *b;
+  const int8_t *a, *b;
   void *y;
   uint8_t *scratch; /* word aligned; scratch_stride >= 8 * (depth rounded up to 4) + 4, or 4 * depth + 4 where a is word
                        aligned and depth, a_stride and a_batch_stride are multiples of 4 and the first two equal */
@@ -121,8 +119,7 @@ struct tvm_pulp_conv2d_args {
 /* Every channel by itself; weight[channels][kernel_height][kernel_width rounded up to 4], zeros behind, word
  * aligned. */
 struct tvm_pulp_depthwise_conv2d_args {
-  const int8_t *x;
-  const int8_t *weight;
+  const int8_t *x, *weight;
   const int32_t *bias;
   void *y;
   uint8_t *scratch; /* word aligned; scratch_stride >= 4 * plane_rows * plane_stride + 4 * out_width */
@@ -147,13 +144,10 @@ struct tvm_pulp_depthwise_conv2d_args {
  * stride of 0 repeats one row. Per-channel requantization runs along the columns. With a table of sums, which asks for
  * bytes or narrow tables on both sides, y = sum_table[f(a) + g(b) - sum_low]. */
 struct tvm_pulp_add_args {
-  const void *a;
-  const void *b;
+  const void *a, *b;
   void *y;
-  const int8_t *table_a;
-  const int8_t *table_b;
-  const int32_t *wide_table_a;
-  const int32_t *wide_table_b;
+  const int8_t *table_a, *table_b;
+  const int32_t *wide_table_a, *wide_table_b;
   uint32_t rows, columns;
   uint32_t a_stride, b_stride, y_stride;
   uint32_t a_type; /* int32 only without table */
@@ -166,8 +160,7 @@ struct tvm_pulp_add_args {
 
 /* y = requantize((a - zero_point_a) * (b - zero_point_b)). */
 struct tvm_pulp_mul_args {
-  const void *a;
-  const void *b;
+  const void *a, *b;
   void *y;
   uint32_t rows, columns;
   uint32_t a_stride, b_stride, y_stride;
@@ -280,8 +273,7 @@ struct tvm_pulp_layer_norm_args {
 
 /* y[s][h] = requantize(x[s][h] * rotation[s]): heads of `size` elements, rotation[s] is a size x size matrix. */
 struct tvm_pulp_rope_args {
-  const int8_t *x;
-  const int8_t *rotation;
+  const int8_t *x, *rotation;
   void *y;
   uint32_t positions, heads, size;
   struct tvm_pulp_requant requant; /* per tensor */
@@ -295,9 +287,7 @@ struct tvm_pulp_rope_args {
  * Fast where no mask value is positive, and fastest for heads of four elements with a table and 16-bit exponentials.
  * Strides reach head and position of each tensor, so that no transposed copy is needed. */
 struct tvm_pulp_attention_args {
-  const int8_t *q;
-  const int8_t *k;
-  const int8_t *v;
+  const int8_t *q, *k, *v;
   const int8_t *mask;          /* [queries or 1][keys] or null */
   const uint8_t *table;        /* what a requantized product becomes, plus 128, from logit_requant.low to high; or null
                                   for itself, where that range is within int8 */
@@ -332,43 +322,16 @@ struct tvm_pulp_attention_args {
 
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
-TVM_PULP_KERNEL(dense);
-TVM_PULP_KERNEL(matmul);
-TVM_PULP_KERNEL(conv2d);
-TVM_PULP_KERNEL(depthwise_conv2d);
-TVM_PULP_KERNEL(add);
-TVM_PULP_KERNEL(add_pairs);
-TVM_PULP_KERNEL(mul);
-TVM_PULP_KERNEL(quantize);
-TVM_PULP_KERNEL(dequantize);
-TVM_PULP_KERNEL(qdq_mul);
-TVM_PULP_KERNEL(requantize);
-TVM_PULP_KERNEL(requantize_add);
-TVM_PULP_KERNEL(lookup);
-TVM_PULP_KERNEL(hardswish);
-TVM_PULP_KERNEL(gelu);
-TVM_PULP_KERNEL(i_softmax);
-TVM_PULP_KERNEL(softmax_ita);
-TVM_PULP_KERNEL(softmax_tflite);
-TVM_PULP_KERNEL(rms_norm);
-TVM_PULP_KERNEL(layer_norm);
-TVM_PULP_KERNEL(qdq_norm);
-TVM_PULP_KERNEL(rope);
-TVM_PULP_KERNEL(qdq_rope);
-TVM_PULP_KERNEL(attention);
-TVM_PULP_KERNEL(qdq_attention);
-TVM_PULP_KERNEL(past_qdq_attention);
-TVM_PULP_KERNEL(rotary);
-TVM_PULP_KERNEL(past_attention);
-TVM_PULP_KERNEL(past_scores);
-TVM_PULP_KERNEL(past_mix);
-TVM_PULP_KERNEL(past_mean);
-TVM_PULP_KERNEL(transpose);
-TVM_PULP_KERNEL(copy_rows);
-TVM_PULP_KERNEL(im2col);
-TVM_PULP_KERNEL(space_to_depth);
-TVM_PULP_KERNEL(add_accumulators);
-TVM_PULP_KERNEL(mean_pool);
+TVM_PULP_KERNEL(dense); TVM_PULP_KERNEL(matmul); TVM_PULP_KERNEL(conv2d); TVM_PULP_KERNEL(depthwise_conv2d);
+TVM_PULP_KERNEL(add); TVM_PULP_KERNEL(add_pairs); TVM_PULP_KERNEL(mul); TVM_PULP_KERNEL(quantize);
+TVM_PULP_KERNEL(dequantize); TVM_PULP_KERNEL(qdq_mul); TVM_PULP_KERNEL(requantize); TVM_PULP_KERNEL(requantize_add);
+TVM_PULP_KERNEL(lookup); TVM_PULP_KERNEL(hardswish); TVM_PULP_KERNEL(gelu); TVM_PULP_KERNEL(i_softmax);
+TVM_PULP_KERNEL(softmax_ita); TVM_PULP_KERNEL(softmax_tflite); TVM_PULP_KERNEL(rms_norm);
+TVM_PULP_KERNEL(layer_norm); TVM_PULP_KERNEL(qdq_norm); TVM_PULP_KERNEL(rope); TVM_PULP_KERNEL(qdq_rope);
+TVM_PULP_KERNEL(attention); TVM_PULP_KERNEL(qdq_attention); TVM_PULP_KERNEL(past_qdq_attention);
+TVM_PULP_KERNEL(rotary); TVM_PULP_KERNEL(past_attention); TVM_PULP_KERNEL(past_scores); TVM_PULP_KERNEL(past_mix);
+TVM_PULP_KERNEL(past_mean); TVM_PULP_KERNEL(transpose); TVM_PULP_KERNEL(copy_rows); TVM_PULP_KERNEL(im2col);
+TVM_PULP_KERNEL(space_to_depth); TVM_PULP_KERNEL(add_accumulators); TVM_PULP_KERNEL(mean_pool);
 TVM_PULP_KERNEL(resize);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);

@@ -45,8 +45,7 @@ struct tvm_pulp_requantize_add_args {
 /* y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point: bytes, rounded in single
  * precision. Rows of a and y without a gap. */
 struct tvm_pulp_qdq_mul_args {
-  const uint8_t *a;
-  const uint8_t *b;
+  const uint8_t *a, *b;
   uint8_t *y;
   const float *scale; /* one */
   uint32_t rows, columns;
@@ -121,9 +120,7 @@ struct tvm_pulp_qdq_rope_args {
  *
  * `group` heads of q share one of k and v. Strides reach head and position of each tensor. */
 struct tvm_pulp_qdq_attention_args {
-  const uint8_t *q;
-  const uint8_t *k;
-  const uint8_t *v;
+  const uint8_t *q, *k, *v;
   const uint8_t *q_table;     /* what a byte of q stands for, indexed by the byte as unsigned; null: itself */
   const uint8_t *k_table;     /* the same for k */
   const uint8_t *mask;        /* classes: [heads or 1][queries or 1][keys], or null for class 0 */
@@ -164,8 +161,7 @@ struct tvm_pulp_past_qdq_attention_args {
  * operand becomes (x << left) * mul[column] >> 32, a byte (x - zero_point) * mul[0]; both stay below 2^29, and
  * x << left inside 32 bits. */
 struct tvm_pulp_add_accumulators_args {
-  const void *a;
-  const void *b;
+  const void *a, *b;
   uint8_t *y;
   const int32_t *mul_a; /* [columns] of a 32-bit operand, one of bytes */
   const int32_t *mul_b;
