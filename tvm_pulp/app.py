@@ -14,8 +14,8 @@ from tvm_pulp.result import Result
 
 if TYPE_CHECKING:
     from tvm_pulp.compilation import Compilation
-    from tvm_pulp.language_models.generation.session import Generator, Sampling
-    from tvm_pulp.language_models.generation.tokenizer import Tokenizer
+    from tvm_pulp.language_models.session import Generator, Sampling
+    from tvm_pulp.language_models.tokenizer import Tokenizer
     from tvm_pulp.report.rich_display import ShownPlan
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner
@@ -131,18 +131,18 @@ class App:
         forced: Sequence[int] = (),
     ) -> Iterator[int]:
         """Tokens that follow a prompt, as the simulated device produces them."""
-        from tvm_pulp.language_models.generation.session import Sampling as Choice
-        from tvm_pulp.language_models.generation.session import Wish
+        from tvm_pulp.language_models.session import GenerationRequest
+        from tvm_pulp.language_models.session import Sampling as Choice
 
         ids = self.tokenizer().encode(prompt) if isinstance(prompt, str) else list(prompt)
-        wish = Wish(ids, tokens, sampling or Choice(), tuple(forced))
-        for made in self.generator().stream(wish):
+        request = GenerationRequest(ids, tokens, sampling or Choice(), tuple(forced))
+        for made in self.generator().stream(request):
             if isinstance(made, int):
                 yield made
 
     def generator(self) -> Generator:
         """The program of a language model on the simulator, built once."""
-        from tvm_pulp.language_models.generation.session import Generator
+        from tvm_pulp.language_models.session import Generator
 
         if self._generator is None:
             self._generator = Generator(self.files, self.metadata)
@@ -150,7 +150,7 @@ class App:
 
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that travels in the archive."""
-        from tvm_pulp.language_models.generation.tokenizer import read_tokenizer
+        from tvm_pulp.language_models.tokenizer import read_tokenizer
 
         if "tokenizer.json" not in self.files:
             raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")

@@ -14,6 +14,7 @@ from tvm_pulp.canonicalize.bounded_depth import bounded_depth
 from tvm_pulp.codegen.debug_source import GUARD_BYTES
 from tvm_pulp.codegen.emit import emit
 from tvm_pulp.codegen.emit_cluster import emit_cluster
+from tvm_pulp.codegen.weights import SharedConstants
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering import build_network
@@ -72,8 +73,12 @@ def emit_for(
     inferred_inputs: tuple[str, ...] = (),
     debug_inputs: list[np.ndarray] | None = None,
     keep_layers: bool = False,
+    shared: SharedConstants | None = None,
 ) -> dict[str, bytes]:
-    """Files of a planned program; those of a debug build need inputs that layers are compared for."""
+    """Files of a planned program; those of a debug build need inputs that layers are compared for.
+
+    `shared`: constants that another program of the archive defines.
+    """
     plan, platform = lowered.plan, Platform(target.soc)
     facts = {
         **_facts(target, inferred_inputs),
@@ -89,7 +94,7 @@ def emit_for(
         facts["soc_description"] = description
     backends = {b.target_name: b for b, _ in target.engines}
     defines = [f"TVM_PULP_MARKS={target.marks(len(plan.layers))}"]
-    return emit_cluster(lowered, facts, backends, platform, defines, debug_inputs, keep_layers)
+    return emit_cluster(lowered, facts, backends, platform, defines, debug_inputs, keep_layers, shared)
 
 
 def _facts(target: Target, inferred_inputs: tuple[str, ...]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import onnx
 from onnx import AttributeProto, helper
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.onnx_order import label
+from tvm_pulp.frontend.onnx_protos import label
 
 Shapes = Mapping[str, tuple[int, ...]]
 _WINDOWS = frozenset({"Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool", "QLinearConv", "ConvInteger"})

@@ -35,8 +35,8 @@ def run(args: argparse.Namespace) -> int:
     if args.outputs:
         check_writable(args.outputs, "-o")
     from tvm_pulp.api import App
-    from tvm_pulp.language_models.generation.figures import phases
-    from tvm_pulp.language_models.generation.session import Generated, Sampling, Wish
+    from tvm_pulp.language_models.figures import phases
+    from tvm_pulp.language_models.session import Generated, GenerationRequest, Sampling
     from tvm_pulp.soc import recorded
 
     app = App.load(args.ARCHIVE)
@@ -52,16 +52,16 @@ def run(args: argparse.Namespace) -> int:
         prompt = parse_tokens(args.prompt_ids, "--prompt-ids")
     forced = parse_tokens(args.force_ids, "--force-ids") if args.force_ids else []
     sampling = Sampling(args.temperature, args.top_k, args.top_p, args.seed)
-    wish = Wish(prompt, args.tokens, sampling, forced, keep_logits=bool(args.outputs))
+    request = GenerationRequest(prompt, args.tokens, sampling, forced, keep_logits=bool(args.outputs))
     generator = app.generator()
-    generator.check(wish)
+    generator.check(request)
     print(f"tvmc generate: {len(prompt)} tokens in, {args.tokens} out", file=sys.stderr, flush=True)
     if args.prompt is not None:
         print(args.prompt, end="", flush=True)
     made: list[int] = []
     shown = ""
     whole: Generated | None = None
-    for item in generator.stream(wish):
+    for item in generator.stream(request):
         if isinstance(item, Generated):
             whole = item
             continue
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         shown = text
     assert whole is not None
     print()
-    first = generator.generate(Wish(prompt, 1, sampling))
+    first = generator.generate(GenerationRequest(prompt, 1, sampling))
     prefill, decode = phases(recorded(app.metadata["tvm_pulp"]), len(prompt), first, whole)
     print(f"prefill: {prefill.line}")
     if decode is not None:

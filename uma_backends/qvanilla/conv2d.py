@@ -13,7 +13,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store
-from tvm_pulp.uma.strategy import Refusal, TileAxis
+from tvm_pulp.uma.strategy import EXACT, Refusal, TileAxis
 
 ENGINE = "qvanilla"
 JOB_WORDS, LARGEST_KERNEL = 14, 31  # words of struct qvanilla_job; rows of a window
@@ -70,6 +70,7 @@ class QVanillaForm:
     context: Context
     name: str = "convolution"
     engine: str = ENGINE
+    rounding = EXACT
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1), TileAxis(0, limit=1))

@@ -16,7 +16,7 @@ from tvm_pulp.planning.lowering.legalize_float import LoweredKernels, legalize_f
 from tvm_pulp.planning.lowering.operand_roles import operand_role
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.network import Layer, Network, Origin, State, Tensor
-from tvm_pulp.qnn.operator import OPERATORS, PREFIX, spec_of
+from tvm_pulp.qnn.operator import OPERATORS, PREFIX, Attributes, Operator, spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma import registry
 from tvm_pulp.uma.region import join
@@ -50,7 +50,7 @@ class Names:
         return name
 
     def _is_reserved(self, name: str) -> bool:
-        """Whether emitted code may use a name already: drivers begin theirs with the engine's."""
+        """Tell whether emitted code may use a name already: drivers begin theirs with the engine's."""
         return bool(_RESERVED.fullmatch(name)) or name.startswith(self._engines)
 
 
@@ -142,7 +142,7 @@ class _Builder:
         specs, out = [t.spec for t in inputs], spec_of(call)
         output = self._activation(variable.name, out)
         macs = operator.macs(attributes, specs, out)
-        self._name_constants(operator.name, attributes, inputs, output)
+        self._name_constants(operator, attributes, inputs, output)
         operands = (attributes, inputs, [output])
         self._layers.append(Layer(output.name, operator.name, *operands, macs=macs, variables=(variable,)))
         self._layers[-1].nodes = self._nodes(variable)
@@ -194,7 +194,7 @@ class _Builder:
     def _activation(self, source: str, spec: TensorSpec) -> Tensor:
         return Tensor(self._names.pick(source), spec, "activation", source)
 
-    def _name_constants(self, operator: str, attributes: dict[str, Any], inputs: list[Tensor], output: Tensor) -> None:
+    def _name_constants(self, operator: Operator, attributes: Attributes, inputs: list[Tensor], output: Tensor) -> None:
         """Constants are called after the first layer that uses them and what it uses them for."""
         for position, tensor in enumerate(inputs):
             if tensor.kind == "constant" and tensor.name.startswith("constant"):

@@ -98,8 +98,8 @@ def test_submitting_takes_time() -> None:
     submit = COSTS.submit_cycles(25)
     for cycles, order in ((submit - 2, (0, 1, 2, 3)), (submit + 2, (0, 1, 3, 2))):
         demands = [
-            EngineDemand("npu", cycles, "job"),
-            EngineDemand("dsp", 10, "job"),
+            EngineDemand("npu", cycles, "job", words=25),
+            EngineDemand("dsp", 10, "job", words=25),
             EngineDemand(None, 500, "after"),
             EngineDemand(None, 10, "free"),
         ]

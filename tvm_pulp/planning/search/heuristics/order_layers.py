@@ -14,16 +14,13 @@ from dataclasses import dataclass
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.soc.cost_model import CostModel
 
-# Words of a job: few beside what the layers take, so all count alike here.
-_JOB_WORDS = 25
-
 
 @dataclass(frozen=True)
 class EngineDemand:
     """What a layer asks of its engine. `code` tells which layers run the same code.
 
     `core_cycles`: what the cores would take for an accelerator's layer, if they may. `queue`: jobs that the accelerator
-    holds, the one it works on included.
+    holds, the one it works on included. `words`: those that tell it what to do.
     """
 
     accelerator: str | None
@@ -31,6 +28,7 @@ class EngineDemand:
     code: str
     core_cycles: int | None = None
     queue: int = 1
+    words: int = 0
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def layer_order(network: Network, demands: Sequence[EngineDemand], costs: CostMo
             continue
         demand = demands[chosen]
         if demand.accelerator:
-            now += costs.submit_cycles(_JOB_WORDS)
+            now += costs.submit_cycles(demand.words)
             times = busy.setdefault(demand.accelerator, [])
             end[chosen] = max([now, *times]) + demand.cycles
             times.append(end[chosen])
