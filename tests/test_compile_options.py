@@ -13,13 +13,15 @@ import onnx
 import pytest
 
 from tests.codegen import small_networks
-from tests.language_models.generation.exported_decoders import exported
+from tests.language_models.exported_decoders import exported
 from tvm_pulp import soc
 from tvm_pulp.api import Compilation, compile_with
 from tvm_pulp.compile_options import DEFAULTS, OPTIONS, CompileOptions, shown
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.option import MODEL_VERBS, ModelKind, Option
-from tvm_pulp.tvmc.model_options import add_model_arguments, options_of
+from tvm_pulp.tvmc.argument import add_arguments
+from tvm_pulp.tvmc.model_options import model_arguments, options_of
 
 ARRAYS = [("x", np.zeros(1, np.int8))]
 # A value of every option that is not the default; with what it needs beside it.
@@ -66,6 +68,7 @@ def model_of(kind: ModelKind, folder: Path) -> Any:
         ModelKind.TFLITE_FILE: folder / "net.tflite",
         ModelKind.TORCH_FILE: folder / "net.pt2",
         ModelKind.TORCH_PROGRAM: object(),
+        ModelKind.MODULE: Imported(None, (), (), "pulp"),
         ModelKind.ZOO_NETWORK: "zoo:autoencoder",
         ModelKind.EXPORTED_DECODER: folder / "decoder.onnx",
         ModelKind.ZOO_DECODER: "zoo:llama_0.5m",
@@ -142,7 +145,7 @@ def test_options_with_an_effect_on_this_machine_are_read() -> None:
 def test_the_command_line_takes_what_the_table_offers(verb: str) -> None:
     """Whatever a sentence recommends is one of the choices, and each of them is taken."""
     parser = argparse.ArgumentParser()
-    add_model_arguments(parser, verb)
+    add_arguments(parser, model_arguments(verb))
     for name, option in OPTIONS.items():
         for choice in option.choices:
             args = parser.parse_args(["zoo:autoencoder", option.flag, choice])

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.result import Result
 
 if TYPE_CHECKING:
     from tvm_pulp.compilation import Compilation
-    from tvm_pulp.language_models.generation.session import Generator, Sampling
-    from tvm_pulp.language_models.generation.tokenizer import Tokenizer
+    from tvm_pulp.language_models.session import Generator, Sampling
+    from tvm_pulp.language_models.tokenizer import Tokenizer
     from tvm_pulp.report.rich_display import ShownPlan
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.runner import Runner
@@ -87,15 +87,16 @@ class App:
         from tvm_pulp.sim.runner import check_options, runner_class
 
         facts = self.metadata["tvm_pulp"]
-        if "decoder" in facts:
-            raise UserError("the archive holds a language model, which takes tokens: use `tvmc generate`")
+        refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
         wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
         check_options(
             chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
         )
-        if layers and LAYERS_FILE not in self.files:
-            raise UserError("run(layers=True) has nothing to show: compile the model with keep_layers=True")
+        refuse_if(
+            layers and LAYERS_FILE not in self.files,
+            "run(layers=True) has nothing to show: compile the model with keep_layers=True",
+        )
         arrays = prepare_inputs(facts["inputs"], inputs)
         runner = self.runner(chosen, toolchain, device_options)
         runner.max_cycles = max_cycles
@@ -131,18 +132,18 @@ class App:
         forced: Sequence[int] = (),
     ) -> Iterator[int]:
         """Tokens that follow a prompt, as the simulated device produces them."""
-        from tvm_pulp.language_models.generation.session import Sampling as Choice
-        from tvm_pulp.language_models.generation.session import Wish
+        from tvm_pulp.language_models.session import GenerationRequest
+        from tvm_pulp.language_models.session import Sampling as Choice
 
         ids = self.tokenizer().encode(prompt) if isinstance(prompt, str) else list(prompt)
-        wish = Wish(ids, tokens, sampling or Choice(), tuple(forced))
-        for made in self.generator().stream(wish):
+        request = GenerationRequest(ids, tokens, sampling or Choice(), tuple(forced))
+        for made in self.generator().stream(request):
             if isinstance(made, int):
                 yield made
 
     def generator(self) -> Generator:
         """The program of a language model on the simulator, built once."""
-        from tvm_pulp.language_models.generation.session import Generator
+        from tvm_pulp.language_models.session import Generator
 
         if self._generator is None:
             self._generator = Generator(self.files, self.metadata)
@@ -150,10 +151,11 @@ class App:
 
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that travels in the archive."""
-        from tvm_pulp.language_models.generation.tokenizer import read_tokenizer
+        from tvm_pulp.language_models.tokenizer import read_tokenizer
 
-        if "tokenizer.json" not in self.files:
-            raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")
+        refuse_if(
+            "tokenizer.json" not in self.files, "the archive holds no tokenizer: give token numbers with --prompt-ids"
+        )
         return read_tokenizer(self.files["tokenizer.json"])
 
     def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> Runner:

@@ -13,15 +13,15 @@ from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.canonicalize.state_caches import state_caches
 from tvm_pulp.compile_options import CompileOptions
 from tvm_pulp.entry_point import ClusterEntryPoint, HostEntryPoint, Progress, entry_point, silent
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend import zoo
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.load import file_format, import_onnx_graph, import_program, load_model
 from tvm_pulp.frontend.onnx_file import from_model
 from tvm_pulp.frontend.zoo import decoders
-from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, decoder_files, plan_decoder
-from tvm_pulp.language_models.generation.compile_exported import ExportedRequest, exported_files, plan_exported
-from tvm_pulp.language_models.generation.exported_request import exported_request
+from tvm_pulp.language_models.compile import language_model_files
+from tvm_pulp.language_models.plan_entries import Entry, plan_language_model
+from tvm_pulp.language_models.request import LanguageModelRequest, exported_request, zoo_request
 from tvm_pulp.option import ModelKind
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tir import LoweredPlan
@@ -29,7 +29,8 @@ from tvm_pulp.qnn.network import Network, State
 from tvm_pulp.target import Target, resolve_target
 from tvm_pulp.toolchain.project.project_files import project_files
 
-Model = str | Path | Any  # a path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`)
+# A path, `zoo:NAME`, a PyTorch program (`torch.export.ExportedProgram`), or a module of Relax (`Imported`).
+Model = str | Path | Any
 
 _ZOO = "zoo:"
 _FILES = {"onnx": ModelKind.ONNX_FILE, "tflite": ModelKind.TFLITE_FILE, "pytorch": ModelKind.TORCH_FILE}
@@ -45,7 +46,7 @@ class Compilation:
     compilation.plan                # engines, tiles, buffers and their order
     compilation.files               # C, metadata and texts of the archive
 
-    A language model has two entry points: look at its `plans` and `files`.
+    A language model has two entry points: look at its `entries`, `plans` and `files`.
     """
 
     def __init__(self, model: Model, options: CompileOptions | None = None, progress: Progress = silent) -> None:
@@ -77,7 +78,7 @@ class Compilation:
         model, options = self.model, self.options
         is_text = isinstance(model, str | Path)
         if not is_text:
-            kind = ModelKind.TORCH_PROGRAM
+            kind = ModelKind.MODULE if isinstance(model, Imported) else ModelKind.TORCH_PROGRAM
         elif str(model).startswith(_ZOO):
             is_decoder = str(model).removeprefix(_ZOO) in decoders.MODELS
             kind = ModelKind.ZOO_DECODER if is_decoder else ModelKind.ZOO_NETWORK
@@ -85,26 +86,21 @@ class Compilation:
             kind = ModelKind.EXPORTED_DECODER
         else:
             kind = _FILES[file_format(Path(model), options.model_format)]
-        options.check_model(kind, str(model))
+        options.check_model(kind, str(model) if is_text else "")
         return kind
 
     @cached_property
-    def _exported(self) -> ExportedRequest | None:
+    def _exported(self) -> LanguageModelRequest | None:
         return exported_request(Path(self.model), self.options, self.options.module_name)
 
     @cached_property
-    def decoder(self) -> DecoderRequest | ExportedRequest | None:
+    def language_model(self) -> LanguageModelRequest | None:
         """The language model that a name of the zoo or a file means; None for any other model."""
         if self.kind is ModelKind.EXPORTED_DECODER:
             return self._exported
         if self.kind is not ModelKind.ZOO_DECODER:
             return None
-        name, options = str(self.model).removeprefix(_ZOO), self.options
-        known = decoders.MODELS[name]
-        capacity = known.capacity if options.capacity is None else options.capacity
-        chunk = max(1, min(known.chunk, capacity))
-        weights = decoders.build_decoder(name)
-        return DecoderRequest(options.module_name, weights, capacity, chunk, decoders.tokenizer_file(name))
+        return zoo_request(str(self.model).removeprefix(_ZOO), self.options.capacity, self.options.module_name)
 
     @cached_property
     def imported(self) -> Imported:
@@ -116,7 +112,9 @@ class Compilation:
             dict(options.input_types),
             options.sample_inputs,
         )
-        if self.kind is ModelKind.TORCH_PROGRAM:
+        if isinstance(model, Imported):
+            imported = model
+        elif self.kind is ModelKind.TORCH_PROGRAM:
             imported = import_program(model, stated)
         elif self.kind is ModelKind.ZOO_NETWORK:
             imported = import_onnx_graph(from_model(zoo.build(str(model).removeprefix(_ZOO))), stated)
@@ -141,11 +139,11 @@ class Compilation:
             return self.canonical, ()
         with bounded_depth():
             module, states = state_caches(self.canonical)
-        if not states:
-            raise UserError(
-                "--state: no cache is recognised, an input joined with new rows along its positions that goes out and "
-                "into attention: drop it"
-            )
+        refuse_if(
+            not states,
+            "--state: no cache is recognised, an input joined with new rows along its positions that goes out and "
+            "into attention: drop it",
+        )
         return module, states
 
     @cached_property
@@ -179,29 +177,23 @@ class Compilation:
         return self.lowered.plan
 
     @cached_property
-    def plans(self) -> Mapping[str, LoweredPlan]:
-        """Plans of every entry point by name; an ordinary network has one without a name."""
-        target, decoder = self.target, self.decoder
-        if decoder is None:
-            return {"": self.lowered}
+    def entries(self) -> Mapping[str, Entry]:
+        """Entry points of a language model by name, each with its own stages; any other network has none."""
+        if self.language_model is None:
+            return {}
         with bounded_depth():
-            if isinstance(decoder, DecoderRequest):
-                return plan_decoder(decoder, target, self.progress)
-            return {name: entry.lowered for name, entry in self._exported_entries.items()}
+            return plan_language_model(self.language_model, self.target, self.progress)
 
     @cached_property
-    def _exported_entries(self) -> Mapping[str, Any]:
-        assert self._exported is not None
-        return plan_exported(self._exported, self.target, self.progress)
+    def plans(self) -> Mapping[str, LoweredPlan]:
+        """Plans of every entry point by name; an ordinary network has one without a name."""
+        return {name: entry.lowered for name, entry in self.entries.items()} or {"": self.lowered}
 
     @cached_property
     def files(self) -> dict[str, bytes]:
         """Everything in the archive."""
-        decoder = self.decoder
-        if decoder is None:
+        if self.language_model is None:
             files = self.entry.files
-        elif isinstance(decoder, DecoderRequest):
-            files = decoder_files(decoder, self.target, self.plans, self.progress)
         else:
-            files = exported_files(decoder, self.target, self._exported_entries, self.progress)
+            files = language_model_files(self.language_model, self.target, self.entries, self.progress)
         return files | project_files(files)

@@ -14,7 +14,8 @@ from tvm_pulp.canonicalize.bounded_depth import bounded_depth
 from tvm_pulp.codegen.debug_source import GUARD_BYTES
 from tvm_pulp.codegen.emit import emit
 from tvm_pulp.codegen.emit_cluster import emit_cluster
-from tvm_pulp.errors import UserError
+from tvm_pulp.codegen.weights import SharedConstants
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.planning.search import (
@@ -72,8 +73,12 @@ def emit_for(
     inferred_inputs: tuple[str, ...] = (),
     debug_inputs: list[np.ndarray] | None = None,
     keep_layers: bool = False,
+    shared: SharedConstants | None = None,
 ) -> dict[str, bytes]:
-    """Files of a planned program; those of a debug build need inputs that layers are compared for."""
+    """Files of a planned program; those of a debug build need inputs that layers are compared for.
+
+    `shared`: constants that another program of the archive defines.
+    """
     plan, platform = lowered.plan, Platform(target.soc)
     facts = {
         **_facts(target, inferred_inputs),
@@ -89,7 +94,7 @@ def emit_for(
         facts["soc_description"] = description
     backends = {b.target_name: b for b, _ in target.engines}
     defines = [f"TVM_PULP_MARKS={target.marks(len(plan.layers))}"]
-    return emit_cluster(lowered, facts, backends, platform, defines, debug_inputs, keep_layers)
+    return emit_cluster(lowered, facts, backends, platform, defines, debug_inputs, keep_layers, shared)
 
 
 def _facts(target: Target, inferred_inputs: tuple[str, ...]) -> dict[str, Any]:
@@ -124,7 +129,8 @@ class EntryPoint:
     def built(self, states: tuple[State, ...]) -> Network:
         """The network with its caches at their places."""
         with bounded_depth():
-            return build_network(self.prepared, self.imported, self.name, states)
+            engines = tuple(backend.target_name for backend, _ in self.target.engines)
+            return build_network(self.prepared, self.imported, self.name, states, engines)
 
     @cached_property
     def network(self) -> Network:
@@ -211,8 +217,7 @@ class ClusterEntryPoint(EntryPoint):
         self.progress("emitting C")
         inputs = None
         if self.target.debug:
-            if self.states:
-                raise UserError("--debug does not know what a cache holds: drop it, or --state")
+            refuse_if(self.states, "--debug does not know what a cache holds: drop it, or --state")
             described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in self.network.inputs]
             inputs = prepare_inputs(described, self.debug_inputs)
         return emit_for(self.target, self.lowered, self.imported.inferred_inputs, inputs, self.keep_layers)

@@ -14,9 +14,9 @@ import corpus
 import numpy as np
 
 from tvm_pulp.api import App
-from tvm_pulp.language_models.generation.figures import phases
-from tvm_pulp.language_models.generation.session import Generator, Sampling, Wish
-from tvm_pulp.language_models.generation.tokenizer import Tokenizer
+from tvm_pulp.language_models.figures import phases
+from tvm_pulp.language_models.session import GenerationRequest, Generator, Sampling
+from tvm_pulp.language_models.tokenizer import Tokenizer
 from tvm_pulp.soc import recorded
 
 START = 1
@@ -27,7 +27,7 @@ PUBLISHED_RATE, PUBLISHED_MICROJOULES = 340, 490
 def perplexity(generator: Generator, stories: list[list[int]]) -> tuple[float, int]:
     total, count, step = 0.0, 0, generator.facts["logit_step"]
     for ids in stories:
-        made = generator.generate(Wish(ids, 1, keep_logits=True))
+        made = generator.generate(GenerationRequest(ids, 1, keep_logits=True))
         assert made.logits is not None
         logits = made.logits[:-1] * step
         logits -= logits.max(1, keepdims=True)
@@ -40,7 +40,7 @@ def perplexity(generator: Generator, stories: list[list[int]]) -> tuple[float, i
 def story(generator: Generator, tokenizer: Tokenizer, opening: str, seed: int) -> str:
     prompt = tokenizer.encode(opening) if opening else [START]
     room = generator.facts["capacity"] - len(prompt)
-    made = generator.generate(Wish(prompt, room, Sampling(temperature=0.7, top_p=0.9, seed=seed))).tokens
+    made = generator.generate(GenerationRequest(prompt, room, Sampling(temperature=0.7, top_p=0.9, seed=seed))).tokens
     # A story ends where the next one begins.
     return tokenizer.decode([*prompt, *made[: made.index(START)]] if START in made else [*prompt, *made]).strip()
 
@@ -53,13 +53,13 @@ def main() -> None:
     capacity, chunk = generator.facts["capacity"], generator.facts["chunk"]
     found, count = perplexity(generator, [tokenizer.encode(s) for s in corpus.held_out(0)])
     print(f"Perplexity on {count} held-out pieces: {found:.3f}.\n")
-    first = generator.generate(Wish([START], 1))
-    whole = generator.generate(Wish([START], capacity))
+    first = generator.generate(GenerationRequest([START], 1))
+    whole = generator.generate(GenerationRequest([START], capacity))
     _, decode = phases(soc, 1, first, whole)
     assert decode is not None and decode.energy_uj is not None
     cycles, energy = 0, 0.0
     for length in range(chunk, capacity + 1, chunk):
-        made = generator.generate(Wish([START] * length, 1))
+        made = generator.generate(GenerationRequest([START] * length, 1))
         prefill, _ = phases(soc, length, made, made)
         assert prefill.energy_uj is not None
         cycles, energy = cycles + chunk * prefill.cycles, energy + chunk * prefill.energy_uj

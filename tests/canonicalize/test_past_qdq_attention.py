@@ -9,7 +9,7 @@ import onnx
 import pytest
 from tvm import relax
 
-from tests.language_models.generation.exported_decoders import STYLES, exported
+from tests.language_models.exported_decoders import STYLES, exported
 from tvm_pulp.canonicalize.past_qdq_attention import _is_uniform, past_qdq_attention
 from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.frontend import onnx_file

@@ -43,7 +43,7 @@ def _samples(folder: Path, _data: Path) -> None:
 
 
 def _decoder(folder: Path, _data: Path) -> None:
-    from tests.language_models.generation.exported_decoders import STYLES, build
+    from tests.language_models.exported_decoders import STYLES, build
 
     onnx.save(build(STYLES["llama"]), folder / "decoder.onnx")
 

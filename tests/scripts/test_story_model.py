@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tvm_pulp.language_models.generation.tokenizer import read_tokenizer
+from tvm_pulp.language_models.tokenizer import read_tokenizer
 
 FOLDER = Path(__file__).resolve().parents[2] / "scripts" / "story_model"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.language_models.generation.exported_decoders import Reference, exported
-from tests.language_models.generation.small_decoders import compiled
+from tests.language_models.exported_decoders import Reference, exported
+from tests.language_models.small_decoders import compiled
 from tvm_pulp.tvmc.main import main
 
 

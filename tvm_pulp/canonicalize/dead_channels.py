@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.accumulator_interval import accumulator_interval
+from tvm_pulp.canonicalize.accumulator_bound import accumulator_interval
 from tvm_pulp.canonicalize.match import needed, require
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn import fixed_point

@@ -12,8 +12,7 @@ from typing import Any
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import require
-from tvm_pulp.canonicalize.rewriter import Rewriter
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, spec_of
 
 
 class ExplicitPadding(Rewriter):

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from tvm import relax
 
-from tvm_pulp.canonicalize.rewriter import constant
-from tvm_pulp.qnn.operator import relax_name, spec_of
+from tvm_pulp.canonicalize.rewriter import constant, relax_name, spec_of
 
 _NAMES = "abs add astype clip divide erf exp log maximum minimum multiply negative quantize rsqrt sigmoid sqrt square"
 _OPERATORS = {f"relax.{name}" for name in (*_NAMES.split(), "subtract", "tanh")}

@@ -16,8 +16,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import needed, require
 from tvm_pulp.canonicalize.permute import permuted
-from tvm_pulp.canonicalize.rewriter import Rewriter, is_op
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, is_op, spec_of
 
 
 class FoldTransposes(Rewriter):

@@ -18,8 +18,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.fuse_heads import FuseHeads
 from tvm_pulp.canonicalize.match import needed, require
 from tvm_pulp.canonicalize.permute import is_swap
-from tvm_pulp.canonicalize.rewriter import constant
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import constant, spec_of
 from tvm_pulp.qnn.tensor_spec import BYTES, every_value
 
 

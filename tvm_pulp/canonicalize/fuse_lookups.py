@@ -11,9 +11,8 @@ from typing import Any
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import require
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
 from tvm_pulp.qnn.concat import divide
-from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import BYTES, every_value
 
 

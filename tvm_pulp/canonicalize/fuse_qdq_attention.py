@@ -64,12 +64,12 @@ class FuseQdqAttention(FuseHeads):
 
     def _operands(self, scores: Any, value: Any, heads: int, attributes: dict[str, Any]) -> list[Any]:
         """q, k and v where they come from; their strides as attributes."""
-        turned = {"q": False, "k": not qnn.attributes(scores)["transpose_b"]}
-        turned["v"] = bool(qnn.attributes(value)["transpose_b"])
+        transposed = {"q": False, "k": not qnn.attributes(scores)["transpose_b"]}
+        transposed["v"] = bool(qnn.attributes(value)["transpose_b"])
         group, sources, tables = 1, [], []
         for name, expression in (("q", scores.args[0]), ("k", scores.args[1]), ("v", value.args[1])):
             require(spec_of(expression).dtype in BYTES and math.prod(spec_of(expression).shape[:-2]) == heads)
-            view = needed(strided_view(self, expression, turned=turned[name]))
+            view = needed(strided_view(self, expression, transposed=transposed[name]))
             require(name != "q" or view.group == 1 or heads <= 1)
             if name == "k":
                 group = view.group

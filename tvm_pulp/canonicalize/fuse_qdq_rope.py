@@ -19,8 +19,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.permute import is_swap, swapped
 from tvm_pulp.canonicalize.qdq_products import product_attributes, rounds_to_bytes
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
 from tvm_pulp.qnn.tensor_spec import BYTES, every_value
 
 
@@ -33,19 +32,19 @@ class FuseQdqRope(Rewriter):
 
     @or_none
     def _rope(self, total: Any, first: int, second: int) -> Any:
-        kept, turned = (self.definition(total.args[i]) for i in (first, second))
-        require(all(qnn.is_qnn(product, "mul") and rounds_to_bytes(product) for product in (kept, turned)))
-        joins = [qnn.is_qnn(self.definition(a), "concat") for a in turned.args[:2]]
+        kept, crossed = (self.definition(total.args[i]) for i in (first, second))
+        require(all(qnn.is_qnn(product, "mul") and rounds_to_bytes(product) for product in (kept, crossed)))
+        joins = [qnn.is_qnn(self.definition(a), "concat") for a in crossed.args[:2]]
         require(any(joins))
         rotated = joins.index(True)
-        x, tables = self._rotated(self.definition(turned.args[rotated]))
+        x, tables = self._rotated(self.definition(crossed.args[rotated]))
         straight = needed(next((i for i in (0, 1) if kept.args[i].same_as(x)), None))
         spec = spec_of(x)
         require(len(spec.shape) == 4 and spec.shape[0] == 1 and spec.dtype in BYTES)
-        angles = (kept.args[1 - straight], turned.args[1 - rotated])
+        angles = (kept.args[1 - straight], crossed.args[1 - rotated])
         axes = {_position_axis(spec_of(angle).shape, spec.shape) for angle in angles}
         require(len(axes) == 1 and all(spec_of(a).dtype in BYTES for a in angles))
-        attributes = _attributes(total, (first, second), (kept, straight), (turned, rotated))
+        attributes = _attributes(total, (first, second), (kept, straight), (crossed, rotated))
         axis, moved = axes.pop(), self.definition(x)
         if not is_swap(moved):
             return qnn.emit("qdq_rope", [x, *angles, *tables], {**attributes, "position_axis": axis})
@@ -85,7 +84,7 @@ def _position_axis(angles: tuple[int, ...], shape: tuple[int, ...]) -> int:
     return 1
 
 
-def _attributes(total: Any, order: tuple[int, int], kept: tuple[Any, int], turned: tuple[Any, int]) -> dict[str, Any]:
+def _attributes(total: Any, order: tuple[int, int], kept: tuple[Any, int], crossed: tuple[Any, int]) -> dict[str, Any]:
     outer = qnn.attributes(total)
     rule = qnn.Requant.of(outer)
     attributes: dict[str, Any] = {
@@ -94,7 +93,7 @@ def _attributes(total: Any, order: tuple[int, int], kept: tuple[Any, int], turne
         "zero_point": rule.zero_point,
         "dtype": rule.out_dtype,
     }
-    names = (("kept", kept, "x", "cosine"), ("turned", turned, "partner", "sine"))
+    names = (("kept", kept, "x", "cosine"), ("turned", crossed, "partner", "sine"))
     for (name, (call, place), data, angle), side in zip(names, order, strict=True):
         inner = product_attributes(call)
         # The sum must take out the zero point that the product put in.

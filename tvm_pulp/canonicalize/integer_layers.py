@@ -21,8 +21,7 @@ from tvm_pulp.canonicalize.match import needed
 from tvm_pulp.canonicalize.qdq import LAYERS
 from tvm_pulp.canonicalize.qdq_operands import along_axis
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import is_op
-from tvm_pulp.qnn.operator import relax_name, spec_of
+from tvm_pulp.canonicalize.rewriter import is_op, relax_name, spec_of
 
 
 class IntegerLayers(QdqRewriter):

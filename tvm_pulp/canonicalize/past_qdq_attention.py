@@ -1,8 +1,8 @@
 """Pass: attention over a joined cache becomes attention over its rows and the new ones, with a length of its own.
 
-Expects attention as one operator, and caches of [1, positions, heads, size] that are only turned before the join:
+Expects attention as one operator, and caches of [1, positions, heads, size] that are only swapped before the join:
 
-    qdq_attention(q, concat([turned] past_k, new_k), concat([turned] past_v, new_v), ...)       becomes
+    qdq_attention(q, concat([swapped] past_k, new_k), concat([swapped] past_v, new_v), ...)       becomes
     past_qdq_attention(q, new_k, new_v, past_k, past_v, length, ...)
 
 `length` is a new input: the rows of the past that count. Nothing is copied any more. Where one attention is of another
@@ -20,10 +20,9 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.main_function import MainFunction
 from tvm_pulp.canonicalize.match import needed, require
 from tvm_pulp.canonicalize.permute import is_swap, swapped
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op, spec_of
 from tvm_pulp.canonicalize.strided_view import strided_view
 from tvm_pulp.qnn.concat import divide
-from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.qdq_attention import operands
 
 LENGTH = "length"
@@ -51,7 +50,7 @@ class _PastQdqAttention(Rewriter):
 
     def visit(self, variable: Any, value: Any) -> Any:
         if is_swap(value):
-            # New rows are turned to be joined, and turned back to be stored.
+            # New rows are swapped to be joined, and swapped back to be stored.
             inner = self.definition(value.args[0])
             return inner.args[0] if is_swap(inner) else value
         require(qnn.is_qnn(value, "qdq_attention"))
@@ -82,10 +81,10 @@ class _PastQdqAttention(Rewriter):
         return past, self.emit(qnn.emit("lookup", [new, tables[1]])) if 1 in tables else new
 
     def _new_rows(self, expression: Any, axis: int, elements: int) -> Any:
-        """[1, rows, heads, size] of what is joined to a cache: the tensor that it comes from, or turned."""
-        turned = expression if axis == 2 else self.emit(swapped(expression))
-        _, heads, rows, size = spec_of(turned).shape
-        view = strided_view(self, turned)
+        """[1, rows, heads, size] of what is joined to a cache: the tensor that it comes from, or swapped."""
+        heads_first = expression if axis == 2 else self.emit(swapped(expression))
+        _, heads, rows, size = spec_of(heads_first).shape
+        view = strided_view(self, heads_first)
         if view is not None and not view.offset and spec_of(view.source).elements == elements:
             one_by_one = heads == 1 or (view.group, view.head_stride) == (1, size)
             if one_by_one and (rows == 1 or view.stride == heads * size):

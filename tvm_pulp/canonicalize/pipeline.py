@@ -28,12 +28,10 @@ from tvm_pulp.canonicalize.unreachable_ties import UnreachableTies
 from tvm_pulp.frontend.imported import Imported
 
 
-def canonicalize(imported: Imported) -> Any:
-    """The module in canonical form: integer dialect, NHWC, one operator per layer."""
-    module = imported.module
-    passes: list[Any] = []
-    if imported.dialect == "pulp":
-        passes = [
+def passes_of(dialect: str) -> list[Any]:
+    """Passes for modules of a dialect, in order; what is float altogether only gets the names of its nodes."""
+    by_dialect: dict[str, list[Any]] = {
+        "pulp": [
             ToNhwc(),
             DropIdentity(),
             NoNorms(),
@@ -42,11 +40,15 @@ def canonicalize(imported: Imported) -> Any:
             ByteFunctions(),
             FuseAttention(),
             FuseLookups(),
-        ]
-    elif imported.dialect == "tflite":
-        passes = [FoldQdq(TfliteArithmetic()), DeadChannels(), DropIdentity()]
-    elif imported.dialect == "qdq":
-        passes = [
+            ExplicitPadding(),
+        ],
+        "tflite": [
+            FoldQdq(TfliteArithmetic()),
+            DeadChannels(),
+            DropIdentity(),
+            ExplicitPadding(),
+        ],
+        "qdq": [
             FoldQdq(OnnxArithmetic()),
             IntegerLayers(OnnxArithmetic()),
             FloatTables(OnnxArithmetic()),
@@ -60,7 +62,15 @@ def canonicalize(imported: Imported) -> Any:
             FuseLookups(),
             UnreachableTies(),
             QdqProducts(),
-        ]
-    for step in [*passes, ExplicitPadding(), CallAfterNodes()] if passes else [CallAfterNodes()]:
+            ExplicitPadding(),
+        ],
+    }
+    return [*by_dialect.get(dialect, []), CallAfterNodes()]
+
+
+def canonicalize(imported: Imported) -> Any:
+    """The module in canonical form: integer dialect, NHWC, one operator per layer."""
+    module = imported.module
+    for step in passes_of(imported.dialect):
         module = step.run(module)
     return module

@@ -38,8 +38,7 @@ from tvm_pulp.canonicalize.match import Mismatch, first_of, needed, or_none, req
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, padded, window
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, along_axis, target_of
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant, integers, is_op, single_value
-from tvm_pulp.qnn.operator import relax_name, spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, integers, is_op, relax_name, single_value, spec_of
 from tvm_pulp.qnn.tensor_spec import RANGES
 
 LAYERS: dict[str, Callable[..., Any]] = {
@@ -51,7 +50,7 @@ LAYERS: dict[str, Callable[..., Any]] = {
 }
 _OPERATORS: dict[str, Callable[..., Any]] = {
     **LAYERS,
-    "relax.subtract": qdq_elementwise.subtract,
+    "relax.subtract": qdq_elementwise.add,
     "relax.multiply": qdq_elementwise.multiply,
     "relax.maximum": qdq_elementwise.extreme(relax.op.maximum),
     "relax.minimum": qdq_elementwise.extreme(relax.op.minimum),
@@ -110,7 +109,7 @@ class FoldQdq(QdqRewriter):
     def visit(self, variable: Any, value: Any) -> Any:
         if not relax_name(value) or qnn.is_qnn(value):
             return value
-        # Rewritten operands leave a call without its type; the rules below ask for it.
+        # Rewritten operands leave a call without its type; the rules ask for it.
         value = self.builder.normalize(value)
         rule = self._rules.get(relax_name(value))
         found = rule(value, variable.name) if rule else None
@@ -153,7 +152,7 @@ class FoldQdq(QdqRewriter):
         return found if found is not None else qdq_unary.lookup(self, real, target)
 
     def _exact_island(self, real: Any, inner: Any, inner_target: IntegerTarget, target: IntegerTarget) -> Any:
-        """What float32 computes exactly is preferred: a function of one byte, a normalization."""
+        """The form that float32 computes exactly is preferred: a function of one byte, a normalization."""
         if not _OF_TWO.isdisjoint(relax_name(self.definition(value)) for value in (real, inner)):
             table = qdq_unary.lookup(self, real, target)
             if table is not None:

@@ -12,7 +12,7 @@ from tvm_pulp.canonicalize import qdq_unary
 from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import is_op, spec_of
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 
@@ -38,18 +38,11 @@ def clip(value: Any, low: int, high: int) -> Any:
     return qnn.emit("requantize", [value, one, zero], {**rule.attributes(), "zero_point": 0, "axis": -1})
 
 
-def add(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
-    return _sum(fold, call, target, subtract=False)
-
-
-def subtract(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
-    return _sum(fold, call, target, subtract=True)
-
-
 @or_none
-def _sum(fold: QdqRewriter, call: Any, target: IntegerTarget, subtract: bool) -> Any:
+def add(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
+    """A sum, or a difference."""
     a, b = (needed(fold.operands.quantized(arg)) for arg in call.args)
-    attributes, constants = fold.arithmetic.add(a, b, target, subtract)
+    attributes, constants = fold.arithmetic.add(a, b, target, subtract=is_op(call, "relax.subtract"))
     return qnn.emit("add", [a.value, b.value, *constants], attributes)
 
 

@@ -17,8 +17,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import is_op, single_value
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import is_op, single_value, spec_of
 from tvm_pulp.qnn.tensor_spec import BYTES
 
 # Sums of squares stay inside 32 bits.
@@ -105,15 +104,7 @@ def _operator(fold: QdqRewriter, call: Any) -> _Core:
     """relax.nn.group_norm whose own weights do nothing."""
     attrs, held = call.attrs, needed(fold.operands.quantized(call.args[0]))
     rank = len(spec_of(call).shape)
-    require(_is_all(fold, call.args[1], 1) and _is_all(fold, call.args[2], 0))
+    require(fold.operands.is_all(call.args[1], 1) and fold.operands.is_all(call.args[2], 0))
     axes = sorted(int(a) % rank for a in attrs.axes)
     require(int(attrs.channel_axis) % rank == 1 and axes == list(range(2, rank)))
     return _Core(held, int(attrs.num_groups), float(attrs.epsilon))
-
-
-def _is_all(fold: QdqRewriter, expression: Any, value: int) -> bool:
-    """Tell if a constant holds nothing but ones, or nothing but zeros."""
-    if is_op(fold.definition(expression), ("relax.zeros_like", "relax.ones_like")[value]):
-        return True
-    known = fold.operands.real_constant(expression)
-    return known is not None and not (known != value).any()

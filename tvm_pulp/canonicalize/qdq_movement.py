@@ -14,13 +14,8 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import Mismatch, needed, or_none, require
-from tvm_pulp.canonicalize.qdq_operands import movement
-from tvm_pulp.canonicalize.rewriter import constant, integers
-from tvm_pulp.qnn.operator import spec_of
-
-
-def reshape(call: Any, x: Any, zero_point: int) -> Any:
-    return relax.op.reshape(x, tuple(integers(call.ty.shape.values)))
+from tvm_pulp.canonicalize.qdq_operands import RESHAPES, movement
+from tvm_pulp.canonicalize.rewriter import constant, integers, spec_of
 
 
 def permute_dims(call: Any, x: Any, zero_point: int) -> Any:
@@ -150,10 +145,6 @@ def take(call: Any, x: Any, zero_point: int) -> Any:
     return qnn.emit("gather", [x, indices], {"axis": axis})
 
 
-def broadcast_to(call: Any, x: Any, zero_point: int) -> Any:
-    return relax.op.broadcast_to(x, spec_of(call).shape)
-
-
 def largest(call: Any, x: Any, zero_point: int) -> Any:
     """The maximum along axes; over whole images it is a pool."""
     shape, keepdims = spec_of(x).shape, bool(call.attrs.keepdims)
@@ -178,13 +169,10 @@ def _integers(argument: Any) -> list[int]:
 
 
 MOVEMENTS: dict[str, Callable[[Any, Any, int], Any]] = {
-    "relax.broadcast_to": broadcast_to,
+    "relax.broadcast_to": lambda call, x, zero_point: relax.op.broadcast_to(x, spec_of(call).shape),
     "relax.max": largest,
     "relax.min": smallest,
-    "relax.reshape": reshape,
-    "relax.expand_dims": reshape,
-    "relax.squeeze": reshape,
-    "relax.flatten": reshape,
+    **dict.fromkeys(RESHAPES, lambda call, x, zero_point: relax.op.reshape(x, spec_of(call).shape)),
     "relax.permute_dims": permute_dims,
     "relax.image.resize2d": resize,
     "relax.nn.max_pool1d": max_pool,

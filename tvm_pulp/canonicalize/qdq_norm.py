@@ -21,8 +21,7 @@ from tvm_pulp.canonicalize import qdq_unary
 from tvm_pulp.canonicalize.match import Mismatch, needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, target_of
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import constant, is_op, single_value
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import constant, is_op, single_value, spec_of
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -230,10 +229,10 @@ def _under_root(fold: QdqRewriter, expression: Any, *, inverse: bool) -> tuple[A
     """M and epsilon of root(M + epsilon), or of its inverse."""
     call = fold.definition(expression)
     if inverse and is_op(call, "relax.divide"):
-        require(_is_all(fold, call.args[0], 1))
+        require(fold.operands.is_all(call.args[0], 1))
         return needed(_under_root(fold, call.args[1], inverse=False))
     if is_op(call, "relax.power"):
-        require(_is_all(fold, call.args[1], -0.5 if inverse else 0.5))
+        require(fold.operands.is_all(call.args[1], -0.5 if inverse else 0.5))
     else:
         require(is_op(call, "relax.rsqrt" if inverse else "relax.sqrt"))
     total = fold.definition(call.args[0])
@@ -244,12 +243,6 @@ def _under_root(fold: QdqRewriter, expression: Any, *, inverse: bool) -> tuple[A
         if epsilon is not None:
             return mean, float(epsilon)
     raise Mismatch
-
-
-def _is_all(fold: QdqRewriter, expression: Any, value: float) -> bool:
-    """Tell if an expression is constant and has one value everywhere."""
-    known = fold.operands.real_constant(expression)
-    return known is not None and bool((known == value).all())
 
 
 def _is_mean_square(fold: QdqRewriter, expression: Any, x: Quantized, centred: bool) -> bool:
@@ -267,7 +260,7 @@ def _is_mean_square(fold: QdqRewriter, expression: Any, x: Quantized, centred: b
 def _is_square(fold: QdqRewriter, call: Any) -> bool:
     """N^2, N * N or the square of N."""
     if is_op(call, "relax.power"):
-        return _is_all(fold, call.args[1], 2)
+        return fold.operands.is_all(call.args[1], 2)
     if is_op(call, "relax.multiply"):
         return bool(call.args[0].same_as(call.args[1]))
     return is_op(call, "relax.square")

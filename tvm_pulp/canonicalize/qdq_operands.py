@@ -10,13 +10,13 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp.canonicalize.match import needed, or_none, require
-from tvm_pulp.canonicalize.rewriter import constant, integers, is_op, single_value
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import constant, integers, is_op, single_value, spec_of
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import RANGES, every_value
 
 # A scale: float32 as files store it, or wider where constant factors were folded in.
 Real = float | np.float32
+RESHAPES = ("relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten")
 
 
 @dataclass(frozen=True)
@@ -172,10 +172,17 @@ class Operands:
         move = needed(movement(call))
         return move(needed(self.real_constant(call.args[0])))
 
+    def is_all(self, expression: Any, value: float) -> bool:
+        """Tell if an expression is constant and has one value everywhere."""
+        if is_op(self._definition(expression), {0.0: "relax.zeros_like", 1.0: "relax.ones_like"}.get(value, "")):
+            return True
+        known = self.real_constant(expression)
+        return known is not None and bool((known == value).all())
+
 
 def movement(call: Any) -> Callable[[np.ndarray], np.ndarray] | None:
     """An operator that only moves elements, as a function on arrays."""
-    if is_op(call, "relax.reshape", "relax.expand_dims", "relax.squeeze", "relax.flatten"):
+    if is_op(call, *RESHAPES):
         shape = tuple(integers(call.ty.shape.values)) if call.ty is not None else None
         if shape is None and is_op(call, "relax.reshape"):
             shape = tuple(integers(call.args[1].values))

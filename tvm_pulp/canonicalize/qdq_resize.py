@@ -17,9 +17,8 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.match import needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import constant, is_op
+from tvm_pulp.canonicalize.rewriter import constant, is_op, spec_of
 from tvm_pulp.qnn.fixed_point import single_rounding_multiplier
-from tvm_pulp.qnn.operator import spec_of
 from tvm_pulp.qnn.tensor_spec import every_value
 
 # Weights with this few bits are exact; all others are rounded to as many as 32-bit sums leave room for.

@@ -11,8 +11,7 @@ from tvm_pulp.canonicalize.accumulators import Accumulators
 from tvm_pulp.canonicalize.qdq_arithmetic import TfliteArithmetic
 from tvm_pulp.canonicalize.qdq_onnx_arithmetic import OnnxArithmetic
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Operands, Quantized
-from tvm_pulp.canonicalize.rewriter import Rewriter
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, spec_of
 
 
 class QdqRewriter(Rewriter):

@@ -160,8 +160,8 @@ def _side_by_side(fold: QdqRewriter, blocks: Any, n: int, channels: int, axes: t
     value = blocks if layout == "NHWC" else fold.emit(qnn.emit("transpose", [blocks], {"axes": _TO_NHWC}))
     if rows.stride > 1:
         shape = (n * rows.blocks, columns.blocks, rows.stride, columns.stride * channels)
-        turned = qnn.emit("transpose", [fold.emit(relax.op.reshape(value, shape))], {"axes": [0, 2, 1, 3]})
-        value = fold.emit(turned)
+        interleaved = qnn.emit("transpose", [fold.emit(relax.op.reshape(value, shape))], {"axes": [0, 2, 1, 3]})
+        value = fold.emit(interleaved)
     shape = (n, rows.stride * rows.blocks, columns.stride * columns.blocks, channels)
     value = fold.emit(relax.op.reshape(value, shape))
     size = [n, rows.result, columns.result, channels]

@@ -14,9 +14,8 @@ from tvm_pulp.canonicalize.byte_functions import byte_table
 from tvm_pulp.canonicalize.match import Mismatch, needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
 from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
-from tvm_pulp.canonicalize.rewriter import constant
+from tvm_pulp.canonicalize.rewriter import constant, relax_name, spec_of
 from tvm_pulp.canonicalize.tflite_tables import reference_table
-from tvm_pulp.qnn.operator import relax_name, spec_of
 from tvm_pulp.qnn.tensor_spec import BYTES, looked_up
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])

@@ -151,4 +151,15 @@ def integers(values: Any) -> list[int]:
     return [int(v) for v in values]
 
 
-__all__ = ["Rewriter", "constant", "is_op", "qnn", "spec_of"]
+# Passes take these from here, too.
+__all__ = [
+    "Rewriter",
+    "constant",
+    "integers",
+    "is_op",
+    "relax_name",
+    "single_value",
+    "spec_of",
+    "variables_of",
+    "with_kernels_of",
+]

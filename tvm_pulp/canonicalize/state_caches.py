@@ -22,11 +22,10 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.main_function import MainFunction
 from tvm_pulp.canonicalize.permute import is_swap, swapped
-from tvm_pulp.canonicalize.rewriter import is_op, with_kernels_of
+from tvm_pulp.canonicalize.rewriter import is_op, spec_of, with_kernels_of
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.abandoned_builder import closed_on_error
 from tvm_pulp.qnn.network import State
-from tvm_pulp.qnn.operator import spec_of
 
 _POSITIONS = 2
 

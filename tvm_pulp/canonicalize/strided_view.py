@@ -26,13 +26,13 @@ class StridedView:
     table: np.ndarray | None
 
 
-def strided_view(pass_: Rewriter, expression: Any, *, turned: bool = False) -> StridedView | None:
-    """The view behind [..., s, d] (or [..., d, s] if `turned`), all leading axes as heads; None where there is none."""
+def strided_view(pass_: Rewriter, expression: Any, *, transposed: bool = False) -> StridedView | None:
+    """The view behind [..., s, d] ([..., d, s] if `transposed`), leading axes as heads; None where there is none."""
     source, moves, table = _source(pass_, expression)
     index = np.arange(spec_of(source).elements).reshape(spec_of(source).shape)
     for call in reversed(moves):
         index = _moved(call, index)
-    index = index.swapaxes(-1, -2) if turned else index
+    index = index.swapaxes(-1, -2) if transposed else index
     found = _strides(index.reshape(-1, *index.shape[-2:]))
     return None if found is None else StridedView(source, *found, table)
 

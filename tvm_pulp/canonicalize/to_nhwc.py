@@ -16,8 +16,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.float_followers import follows, moved_constant
 from tvm_pulp.canonicalize.permute import permuted
-from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, constant, spec_of
 
 TO_NHWC, TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]
 # The place of each NCHW axis afterwards.

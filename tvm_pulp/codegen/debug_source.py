@@ -67,11 +67,7 @@ def checksum(data: bytes) -> int:
 def debug_checks(lowered: LoweredPlan, bases: Mapping[Tensor, int], inputs: Sequence[np.ndarray]) -> list[Check]:
     """All checks in order."""
     plan, positions = lowered.plan, step_positions(lowered.program)
-    inexact = [
-        layer.layer.name
-        for layer in plan.layers
-        if getattr(getattr(layer.tiling.form, "arithmetic", None), "deviation", 0)
-    ]
+    inexact = [layer.layer.name for layer in plan.layers if layer.tiling.form.rounding.deviation]
     values = reference_values(plan.network, inputs, inexact)
     found = [
         *_ends(plan, len(positions), bases, values),

@@ -11,7 +11,8 @@ from tvm_pulp.codegen import kernels as kernel_files
 from tvm_pulp.codegen import layer_captures, mlf, run_function, weights
 from tvm_pulp.codegen.interface_header import interface_header
 from tvm_pulp.codegen.kernels import Kernels
-from tvm_pulp.planning.tiling.place.arena import Arena, Buffer, plan_arena
+from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
+from tvm_pulp.planning.tiling.place.placer import Buffer
 from tvm_pulp.planning.tir.aot_main import AotMain, build_main
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.uma.recipe import Kernel

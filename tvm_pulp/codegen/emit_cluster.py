@@ -35,8 +35,12 @@ def emit_cluster(
     defines: list[str],
     debug_inputs: Sequence[np.ndarray] | None = None,
     keep_layers: bool = False,
+    shared: weights.SharedConstants | None = None,
 ) -> dict[str, bytes]:
-    """All files of the archive; with inputs to compare with, of a debug build; or of one that shows its layers."""
+    """All files of the archive; with inputs to compare with, of a debug build; or of one that shows its layers.
+
+    `shared`: constants that another program of the archive defines.
+    """
     plan, network, name = lowered.plan, lowered.plan.network, lowered.plan.network.name
     engines = {}
     for engine in dict.fromkeys(p.engine for p in plan.layers):
@@ -46,7 +50,8 @@ def emit_cluster(
     kernels = Kernels(name, shared_loops=True)
     source = ClusterSource(lowered, kernels, engines)
     constants = plan.constants()
-    named = named_constants(lowered.tables, constants)
+    others = shared.names if shared is not None else {}
+    named = {t: level for t, level in named_constants(lowered.tables, constants).items() if t not in others}
     cluster = Cluster(
         platform.soc.name,
         facts["cores"],
@@ -62,7 +67,7 @@ def emit_cluster(
         f"{SOURCES}/{name}_kernels.c": kernel_files.source_file(kernels),
         f"{SOURCES}/{name}_weights.c": weights.source_file(name, named),
         f"{HEADERS}/{name}_kernels.h": kernel_files.header_file(kernels),
-        f"{HEADERS}/{name}_weights.h": weights.header_file(name, named),
+        f"{HEADERS}/{name}_weights.h": weights.header_file(name, named, shared),
         f"{HEADERS}/{name}_bundle_weights.h": source.bundle_weights_file(),
         f"{HEADERS}/tvmgen_{name}.h": interface_header(
             network, plan.arena, cluster, state_interface(network, platform.soc.memory.l3.size)
@@ -167,6 +172,6 @@ def _complete(record: dict[str, Any], plan: Plan, platform: Platform) -> None:
         entry["bound_cycles"] = layer.tiling.form.bound_cycles()
         entry["tiles"] = len(layer.recipes)
         # Forms without an arithmetic of their own run the network's exactly.
-        entry["deviation_lsb"] = getattr(getattr(layer.tiling.form, "arithmetic", None), "deviation", 0)
+        entry["deviation_lsb"] = layer.tiling.form.rounding.deviation
         entry["dma_bytes"] = moved[index]
         entry["constants"] = [tensor.name for tensor in layer_constants(layer)]

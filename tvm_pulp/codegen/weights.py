@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,16 @@ from tvm_pulp.codegen.comment import safe
 from tvm_pulp.qnn.network import Tensor
 
 _ALIGNMENT = 16
+# Texts of all values of one byte.
+_BYTES = {value: str(value) for value in range(-128, 256)}
+
+
+@dataclass(frozen=True)
+class SharedConstants:
+    """Constants of a program that another module of the archive defines, with that module's own."""
+
+    module: str
+    names: Mapping[Tensor, Tensor]
 
 
 def symbol(module: str, tensor: Tensor) -> str:
@@ -23,7 +34,8 @@ def section(level: str) -> str:
     return "" if level in ("l2", "l3") else f"TVM_PULP_IN_{level.upper()} "
 
 
-def header_file(module: str, constants: Mapping[Tensor, str]) -> str:
+def header_file(module: str, constants: Mapping[Tensor, str], shared: SharedConstants | None = None) -> str:
+    """Declarations, and names for constants that another module of the archive defines."""
     guard = f"TVMGEN_{module.upper()}_WEIGHTS_H"
     lines = [
         "/* Constant tensors of the network. */",
@@ -36,6 +48,9 @@ def header_file(module: str, constants: Mapping[Tensor, str]) -> str:
     ]
     for tensor, level in constants.items():
         lines.append(f"extern {_declaration(module, tensor)}; /* {tensor.spec}, {level} */")
+    if shared is not None:
+        lines += ["", f'#include "{shared.module}_weights.h"', ""]
+        lines += [f"#define {symbol(module, t)} {symbol(shared.module, other)}" for t, other in shared.names.items()]
     return "\n".join([*lines, "", f"#endif /* {guard} */", ""])
 
 
@@ -73,6 +88,8 @@ def rows(data: np.ndarray) -> list[str]:
         texts = ["INT64_MIN" if v == -(1 << 63) else f"INT64_C({v})" for v in flat.tolist()]
     elif flat.dtype == np.uint64:
         texts = [f"UINT64_C({v})" for v in flat.tolist()]
+    elif flat.dtype.itemsize == 1:
+        texts = list(map(_BYTES.__getitem__, flat.tolist()))
     else:
         texts = ["INT32_MIN" if v == -(1 << 31) else str(v) for v in flat.tolist()]
     width = 32 if flat.dtype.itemsize == 1 else 12

@@ -11,8 +11,8 @@ from tvm_pulp.toolchain.cache import digest_of
 
 def evaluate_decoder(app: Any, model: Model) -> dict[str, Any]:
     """Figures of a run; `cycles` and `energy_uj` are those of one token after the prompt, on average."""
-    from tvm_pulp.language_models.generation.figures import phases
-    from tvm_pulp.language_models.generation.session import Wish
+    from tvm_pulp.language_models.figures import phases
+    from tvm_pulp.language_models.session import GenerationRequest
     from tvm_pulp.soc import recorded
 
     started = time.perf_counter()
@@ -21,8 +21,8 @@ def evaluate_decoder(app: Any, model: Model) -> dict[str, Any]:
     vocabulary = generator.facts["vocabulary"]
     # Any tokens will do: what a step takes does not depend on them.
     prompt = [(7 * position + 3) % vocabulary for position in range(model.prompt)]
-    whole = generator.generate(Wish(prompt, model.tokens))
-    first = generator.generate(Wish(prompt, 1))
+    whole = generator.generate(GenerationRequest(prompt, model.tokens))
+    first = generator.generate(GenerationRequest(prompt, 1))
     prefill, decode = phases(recorded(app.metadata["tvm_pulp"]), len(prompt), first, whole)
     per_token = prefill if decode is None else decode
     return {

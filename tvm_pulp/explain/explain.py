@@ -27,7 +27,7 @@ def explain(
     At the end so many changes that would save most, each of them planned; 0 plans nothing more.
     """
     compilation = Compilation(model, options)
-    if compilation.decoder is not None:
+    if compilation.language_model is not None:
         if onnx is not None:
             raise UserError("--onnx has no effect on a language model: drop it")
         for entry, lowered in compilation.plans.items():

@@ -75,12 +75,11 @@ def _choice(plan: LayerPlan) -> list[str]:
     # What others offer is without any overlap; what is chosen is as it runs in the plan.
     cost = f"about {plan.added_cycles:,} cycles in the plan, {tiles}, {tiling.l1_bytes:,} bytes of L1"
     lines = [f"-> {plan.engine}, {tiling.form.name}: {cost}"]
-    note = getattr(getattr(tiling.form, "arithmetic", None), "why_not_native", "")
-    if note:
-        lines.append(f"   the cores requantize because {note}")
-    deviation = getattr(getattr(tiling.form, "arithmetic", None), "deviation", 0)
-    if deviation:
-        lines.append(f"   native requantization deviates by at most {deviation} LSB")
+    rounding = tiling.form.rounding
+    if rounding.on_cores:
+        lines.append(f"   the cores requantize because {rounding.on_cores}")
+    if rounding.deviation:
+        lines.append(f"   native requantization deviates by at most {rounding.deviation} LSB")
     for offer in plan.offers:
         if (offer.engine, offer.form) == (plan.engine, tiling.form.name):
             continue

@@ -1,4 +1,4 @@
-"""Whether the operands of a dialect operator fit each other: emitted C would read beyond a buffer otherwise."""
+"""Checks that the operands of a dialect operator fit each other: emitted C would read beyond a buffer otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a frontend hands on: a Relax module and the names the user knows."""
+"""The result of every frontend: a Relax module and the names the user knows."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Imported:
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """What the user may say about a model file."""
+    """Statements that the user may make about a model file."""
 
     model_format: str | None = None
     input_shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)

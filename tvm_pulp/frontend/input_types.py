@@ -16,7 +16,7 @@ KNOWN = ("int8", "uint8", "int16", "uint16", "int32", "float32")
 
 
 def is_integral(array: np.ndarray) -> bool:
-    """Whether every value is an integer, up to the noise of a float file."""
+    """Tell if every value is an integer, up to the noise of a float file."""
     if np.issubdtype(array.dtype, np.integer):
         return True
     return bool(np.isfinite(array).all() and np.all(np.abs(array - np.round(array)) < 1e-3))

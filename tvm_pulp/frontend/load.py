@@ -32,7 +32,9 @@ def printable_messages() -> Iterator[None]:
 
 
 def as_model(model: Any, example_inputs: Any = None) -> Any:
-    """What the other functions take as a model: a PyTorch module is exported for inputs like these."""
+    """A model as the other functions take it: a PyTorch module is exported for inputs like these."""
+    if isinstance(model, Imported):
+        return model
     if not isinstance(model, (str, Path)):
         from tvm_pulp.frontend.torch_program import as_program
 
@@ -96,7 +98,7 @@ def import_onnx_graph(graph: Any, options: ImportOptions) -> Imported:
 
 
 def _check_effective(imported: Imported, options: ImportOptions) -> None:
-    """What the user said about inputs must be what the module has: nothing is ignored in silence."""
+    """Raise where the module differs from what the user said about inputs: nothing is ignored in silence."""
     from tvm_pulp.qnn.operator import spec_of
 
     specs = dict(zip(imported.inputs, map(spec_of, imported.module["main"].params), strict=True))

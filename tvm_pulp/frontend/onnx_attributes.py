@@ -9,7 +9,7 @@ import numpy as np
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.limits import MOST_AXES
-from tvm_pulp.frontend.onnx_order import label
+from tvm_pulp.frontend.onnx_protos import label, operand
 
 # Attributes that count axes, and the operand that does so in newer operator sets.
 _AXES = frozenset({"axis", "axes", "perm", "batch_dims", "split_axis"})
@@ -29,16 +29,10 @@ def check_attributes(nodes: Iterable[Any], constants: Mapping[str, np.ndarray]) 
         for attribute in node.attribute:
             numbers = [*attribute.ints, attribute.i]
             limit = MOST_AXES if attribute.name in _AXES else _LARGEST
-            if attribute.name not in _ANY_SIZE and any(abs(n) > limit for n in numbers):
-                found = next(n for n in numbers if abs(n) > limit)
-                raise UserError(f"{label(node)}: attribute '{attribute.name}' is {found}: export the model again")
+            large = [n for n in numbers if abs(n) > limit and attribute.name not in _ANY_SIZE]
+            if large:
+                raise UserError(f"{label(node)}: attribute '{attribute.name}' is {large[0]}: export the model again")
         place = _AXES_OPERAND.get(node.op_type)
-        name = node.input[place] if place is not None and place < len(node.input) else ""
-        axes = constants.get(name)
-        if (
-            axes is not None
-            and axes.size
-            and axes.dtype.kind in "iu"
-            and max(abs(int(a)) for a in axes.reshape(-1)) > MOST_AXES
-        ):
+        axes = constants.get(operand(node, place)) if place is not None else None
+        if axes is not None and axes.dtype.kind in "iu" and any(abs(int(a)) > MOST_AXES for a in axes.reshape(-1)):
             raise UserError(f"{label(node)}: axes {axes.reshape(-1)[:4].tolist()} do not exist: export the model again")

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import onnx
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.onnx_matmul_nbits import blocked_weights
-from tvm_pulp.frontend.onnx_order import label, name_of
+from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, name_of, operand, result, with_nodes
 from tvm_pulp.frontend.onnx_tensors import array, check_tensor, stored_tensors
 
 
@@ -20,12 +19,15 @@ class _Expansion:
 
     def __init__(self, node: Any, stored: dict[str, Any]) -> None:
         self.node, self._stored = node, stored
-        self.attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+        self.attributes = attributes_of(node)
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
     def operand(self, place: int) -> str:
-        return str(self.node.input[place]) if place < len(self.node.input) else ""
+        return operand(self.node, place)
+
+    def number(self, name: str, default: float) -> float:
+        return float(self.attributes.get(name, default))
 
     def stored(self, place: int, name: str) -> np.ndarray | None:
         """A constant operand; None where there is none."""
@@ -38,7 +40,7 @@ class _Expansion:
         return array(tensor)
 
     def result(self, place: int) -> str:
-        return str(self.node.output[place]) if place < len(self.node.output) else ""
+        return result(self.node, place)
 
     def emit(self, op: str, *operands: str, output: str = "", **attributes: Any) -> str:
         """Append a node; the one that makes a result of the original carries its name."""
@@ -49,19 +51,19 @@ class _Expansion:
 
     def constant(self, value: Any) -> str:
         name = f"{self.node.output[0]}__constant{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        self.constants.append(constant_of(name, value))
         return name
 
 
-def _quick_gelu(e: _Expansion) -> None:
-    scaled = e.emit("Mul", e.operand(0), e.constant(np.float32(e.attributes.get("alpha", 1.702))))
-    e.emit("Mul", e.operand(0), e.emit("Sigmoid", scaled), output=e.result(0))
+def _gated(default: float) -> Callable[[_Expansion], None]:
+    """x · sigmoid(alpha · x), as QuickGelu and Swish are; a factor of one that is the default is not written."""
 
+    def expand(e: _Expansion) -> None:
+        x, alpha = e.operand(0), e.number("alpha", default)
+        scaled = x if alpha == default == 1 else e.emit("Mul", x, e.constant(np.float32(alpha)))
+        e.emit("Mul", x, e.emit("Sigmoid", scaled), output=e.result(0))
 
-def _swish(e: _Expansion) -> None:
-    alpha = float(e.attributes.get("alpha", 1.0))
-    scaled = e.operand(0) if alpha == 1 else e.emit("Mul", e.operand(0), e.constant(np.float32(alpha)))
-    e.emit("Mul", e.operand(0), e.emit("Sigmoid", scaled), output=e.result(0))
+    return expand
 
 
 def _lp_norm(e: _Expansion) -> None:
@@ -74,11 +76,9 @@ def _lp_norm(e: _Expansion) -> None:
 
 
 def _rms_norm(e: _Expansion) -> None:
-    epsilon = float(e.attributes.get("epsilon", 1e-5))
-    axis = int(e.attributes.get("axis", -1))
-    if e.result(1) or axis != -1:
+    if e.result(1) or e.attributes.get("axis", -1) != -1:
         raise UserError(f"{label(e.node)}: only the normalized value over the last axis is supported: export it again")
-    _normalized(e, e.operand(0), e.operand(1), epsilon)
+    _normalized(e, e.operand(0), e.operand(1), e.number("epsilon", 1e-5))
 
 
 def _normalized(e: _Expansion, x: str, scale: str, epsilon: float) -> None:
@@ -92,17 +92,16 @@ def _sum_of_inputs(e: _Expansion, bias: int) -> str:
     """The two inputs and, where there is one, the bias; the fourth result is this sum."""
     if e.result(1) or e.result(2):
         raise UserError(f"{label(e.node)}: mean and deviation as results are not supported: export it again")
-    total = e.operand(0), e.operand(1)
-    first = e.emit("Add", *total, output="" if e.operand(bias) else e.result(3))
+    first = e.emit("Add", e.operand(0), e.operand(1), output="" if e.operand(bias) else e.result(3))
     return e.emit("Add", first, e.operand(bias), output=e.result(3)) if e.operand(bias) else first
 
 
 def _skip_rms_norm(e: _Expansion) -> None:
-    _normalized(e, _sum_of_inputs(e, 3), e.operand(2), float(e.attributes.get("epsilon", 1e-12)))
+    _normalized(e, _sum_of_inputs(e, 3), e.operand(2), e.number("epsilon", 1e-12))
 
 
 def _skip_layer_norm(e: _Expansion) -> None:
-    total, epsilon = _sum_of_inputs(e, 4), float(e.attributes.get("epsilon", 1e-12))
+    total, epsilon = _sum_of_inputs(e, 4), e.number("epsilon", 1e-12)
     operands = [total, e.operand(2), *([e.operand(3)] if e.operand(3) else [])]
     e.emit("LayerNormalization", *operands, output=e.result(0), axis=-1, epsilon=epsilon)
 
@@ -128,11 +127,11 @@ def _matmul_nbits(e: _Expansion) -> None:
 _EXPANSIONS: dict[str, Callable[[_Expansion], None]] = {
     "LpNormalization": _lp_norm,
     "MatMulNBits": _matmul_nbits,
-    "QuickGelu": _quick_gelu,
+    "QuickGelu": _gated(1.702),
     "SimplifiedLayerNormalization": _rms_norm,
     "SkipSimplifiedLayerNormalization": _skip_rms_norm,
     "SkipLayerNormalization": _skip_layer_norm,
-    "Swish": _swish,
+    "Swish": _gated(1.0),
 }
 
 
@@ -140,23 +139,19 @@ def expand_contrib(model: Any, opset: int) -> Any:
     """The model without these operators; the same model where it has none. Newer forms need operator set 18."""
     if not any(node.op_type in _EXPANSIONS for node in model.graph.node):
         return model
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
-    del result.graph.node[:]
-    stored = stored_tensors(model.graph)
+    stored, nodes, constants = stored_tensors(model.graph), [], []
     for node in model.graph.node:
-        expand = _EXPANSIONS.get(node.op_type)
-        if expand is None:
-            result.graph.node.append(node)
+        if node.op_type not in _EXPANSIONS:
+            nodes.append(node)
             continue
         expansion = _Expansion(node, stored)
-        expand(expansion)
-        result.graph.node.extend(_older(n, expansion, opset) for n in expansion.nodes)
-        result.graph.initializer.extend(expansion.constants)
-    return result
+        _EXPANSIONS[node.op_type](expansion)
+        nodes += [_older(n, opset) for n in expansion.nodes]
+        constants += expansion.constants
+    return with_nodes(model, nodes, constants)
 
 
-def _older(node: Any, expansion: _Expansion, opset: int) -> Any:
+def _older(node: Any, opset: int) -> Any:
     """ReduceMean takes its axes as an attribute before operator set 18."""
     if node.op_type != "ReduceMean" or opset >= 18:
         return node

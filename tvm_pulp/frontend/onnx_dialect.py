@@ -49,7 +49,7 @@ PRIVATE = frozenset(
 
 
 def is_dialect(graph: Graph, options: ImportOptions) -> bool:
-    """Whether a graph is integer although its file declares floats."""
+    """Tell if a graph is integer although its file declares floats."""
     if any(n.op_type in PRIVATE for n in graph.nodes):
         return True
     samples = match_arrays(list(graph.inputs), options.sample_inputs)

@@ -13,7 +13,8 @@ from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.onnx_dialect_movement import as_given
 from tvm_pulp.frontend.onnx_dialect_values import Values
 from tvm_pulp.frontend.onnx_file import Node
-from tvm_pulp.frontend.windows import as_image, window_attributes
+from tvm_pulp.frontend.relax_values import as_image
+from tvm_pulp.frontend.windows import window_attributes
 from tvm_pulp.qnn.requant import narrow_enough
 
 NONE = qnn.Requant().attributes()

@@ -12,7 +12,8 @@ from tvm import relax
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.onnx_dialect_values import Values
 from tvm_pulp.frontend.onnx_file import Node
-from tvm_pulp.frontend.windows import as_image, window_attributes
+from tvm_pulp.frontend.relax_values import as_image
+from tvm_pulp.frontend.windows import window_attributes
 from tvm_pulp.qnn.operator import spec_of
 
 

@@ -17,7 +17,8 @@ from tvm_pulp.frontend.onnx_external import load_external
 from tvm_pulp.frontend.onnx_fold import fold
 from tvm_pulp.frontend.onnx_functions import inline_functions, inline_standard_functions
 from tvm_pulp.frontend.onnx_nibbles import widen_nibbles
-from tvm_pulp.frontend.onnx_order import execution_order, label
+from tvm_pulp.frontend.onnx_order import execution_order
+from tvm_pulp.frontend.onnx_protos import known_operands, label, with_nodes
 from tvm_pulp.frontend.onnx_tensors import array, check_tensors, item_bytes, type_name
 
 # Older operator sets mean different things under the same names.
@@ -120,7 +121,7 @@ def from_model(model: Any) -> Graph:
     ordered = execution_order(graph.node, set(inputs) | set(constants), outputs)
     _check_readers(ordered, constants)
     if any(a is not b for a, b in zip(ordered, graph.node, strict=True)):
-        model = _reordered(model, ordered)
+        model = with_nodes(model, ordered)
         ordered = list(model.graph.node)
     kept = _fold(ordered, constants, opset)
     return Graph(tuple(kept), constants, inputs, outputs, opset, model)
@@ -165,31 +166,16 @@ def _declared(value: Any) -> tuple[tuple[int | str, ...], int]:
     return dims, kind.elem_type
 
 
-def _reordered(model: Any, ordered: list[Any]) -> Any:
-    copies = []
-    for proto in ordered:
-        copy = onnx.NodeProto()
-        copy.CopyFrom(proto)
-        copies.append(copy)
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
-    del result.graph.node[:]
-    result.graph.node.extend(copies)
-    return result
-
-
 def _fold(ordered: list[Any], constants: dict[str, np.ndarray], opset: int) -> list[Node]:
     """Nodes that are left when those with constant operands are evaluated; `constants` grows."""
     kept = []
     for index, proto in enumerate(ordered):
-        operands = {name: constants[name] for name in proto.input if name in constants}
-        constant = len(operands) == len({i for i in proto.input if i})
-        if constant and (operands or proto.op_type == "Constant"):
-            results = fold(proto, operands, opset)
-            if results is not None:
-                constants.update({name: r for name, r in zip(proto.output, results, strict=True) if name})
-                continue
-        kept.append(_node(index, proto))
+        operands = known_operands(proto, constants)
+        results = fold(proto, operands, opset) if operands is not None else None
+        if results is None:
+            kept.append(_node(index, proto))
+        else:
+            constants.update({name: r for name, r in zip(proto.output, results, strict=True) if name})
     return kept
 
 

@@ -10,10 +10,9 @@ import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.frontend.limits import LARGEST_FOLDED
+from tvm_pulp.frontend.onnx_protos import SHAPE_OPERAND, static_shape
 from tvm_pulp.frontend.onnx_tensors import item_bytes
 
-# Values that decide a shape are never longer than this.
-_SHAPE_OPERAND = 1024
 # Work that is not worth it, or results that are not a function of the operands.
 _NEVER = frozenset(
     (
@@ -47,7 +46,7 @@ def fold(proto: Any, operands: dict[str, np.ndarray], opset: int) -> list[np.nda
 
 
 def _small(proto: Any, operands: dict[str, np.ndarray], opset: int) -> bool:
-    """Whether shape inference proves that the results are small."""
+    """Tell if shape inference proves that the results are small."""
     if proto.op_type in ("MatMul", "Gemm", "MatMulInteger", "QLinearMatMul"):
         shapes = [o.shape for o in operands.values() if o.ndim >= 2]
         if math.prod(math.prod(s) for s in shapes) > _LARGEST_PRODUCT:
@@ -57,7 +56,7 @@ def _small(proto: Any, operands: dict[str, np.ndarray], opset: int) -> bool:
         for name, value in operands.items():
             element = helper.np_dtype_to_tensor_dtype(value.dtype)
             inputs.append(helper.make_tensor_value_info(name, element, value.shape))
-            if value.size <= _SHAPE_OPERAND:
+            if value.size <= SHAPE_OPERAND:
                 initializers.append(numpy_helper.from_array(value, name))
         outputs = [helper.make_empty_tensor_value_info(name) for name in proto.output if name]
         graph = helper.make_graph([proto], "one", inputs, outputs, initializers)
@@ -70,7 +69,7 @@ def _small(proto: Any, operands: dict[str, np.ndarray], opset: int) -> bool:
 
 def _bytes(info: Any) -> float:
     """Bytes of an inferred value; infinite where its shape is not known."""
-    kind = info.type.tensor_type
-    if not kind.HasField("shape") or not all(d.HasField("dim_value") for d in kind.shape.dim):
+    shape = static_shape(info)
+    if shape is None:
         return math.inf
-    return math.prod(max(0, d.dim_value) for d in kind.shape.dim) * (item_bytes(kind.elem_type) or 8)
+    return math.prod(max(0, d) for d in shape) * (item_bytes(info.type.tensor_type.elem_type) or 8)

@@ -8,14 +8,16 @@ are known here, so such chains are constants; so is whatever else depends on con
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import numpy_helper
 
 from tvm_pulp.frontend.onnx_fold import fold
+from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, known_operands, with_nodes
 from tvm_pulp.frontend.onnx_shapes import value_shapes
 
 # Real values that stand for integers keep their node: the integers are what the network computes with.
@@ -40,13 +42,9 @@ def fold_shapes(
 
 
 def _foldable(tensor: Any) -> bool:
-    """Whether numpy has this type; the others are weights that nothing computes with here."""
-    return tensor.data_type not in (
-        onnx.TensorProto.INT4,
-        onnx.TensorProto.UINT4,
-        onnx.TensorProto.STRING,
-        onnx.TensorProto.BFLOAT16,
-    )
+    """Tell if numpy has this type; the others are weights that nothing computes with here."""
+    kinds = onnx.TensorProto
+    return tensor.data_type not in (kinds.INT4, kinds.UINT4, kinds.STRING, kinds.BFLOAT16)
 
 
 def _round(
@@ -56,7 +54,7 @@ def _round(
     constants: dict[str, np.ndarray],
     opset: int,
 ) -> dict[str, np.ndarray]:
-    """What can be computed with the shapes that are known now."""
+    """Values that can be computed with the shapes that are known now."""
     asks = any(node.op_type in ("Shape", "Size") for node in graph.node)
     known = value_shapes(graph, opsets, shapes) if asks else {}
     found: dict[str, np.ndarray] = {}
@@ -65,9 +63,8 @@ def _round(
         if node.op_type in ("Shape", "Size") and node.input and node.input[0] in known:
             results = [_shape_of(node, known[node.input[0]])]
         elif node.op_type not in _KEPT:
-            operands = {n: found[n] if n in found else constants[n] for n in node.input if n in found or n in constants}
-            if len(operands) == len({i for i in node.input if i}) and (operands or node.op_type == "Constant"):
-                results = fold(node, operands, opset)
+            operands = known_operands(node, ChainMap(found, constants))
+            results = fold(node, operands, opset) if operands is not None else None
         if results is not None and len(results) == len(node.output):
             found |= {name: np.asarray(r) for name, r in zip(node.output, results, strict=True) if name}
     return found
@@ -76,18 +73,12 @@ def _round(
 def _shape_of(node: Any, shape: tuple[int, ...]) -> np.ndarray:
     if node.op_type == "Size":
         return np.array(int(np.prod(shape, dtype=np.int64)), np.int64)
-    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    attributes = attributes_of(node)
     return np.array(shape[attributes.get("start", 0) : attributes.get("end", len(shape))], np.int64)
 
 
 def _without(graph: Any, found: Mapping[str, np.ndarray]) -> Any:
     """The graph with values instead of the nodes that made them."""
-    result = onnx.GraphProto()
-    result.CopyFrom(graph)
-    del result.node[:]
-    result.node.extend(n for n in graph.node if not any(o in found for o in n.output))
-    read = {name for node in result.node for name in node.input} | {o.name for o in result.output}
-    result.initializer.extend(
-        numpy_helper.from_array(np.asarray(v, order="C"), k) for k, v in found.items() if k in read
-    )
-    return result
+    nodes = [n for n in graph.node if not any(o in found for o in n.output)]
+    read = {name for node in nodes for name in node.input} | {o.name for o in graph.output}
+    return with_nodes(graph, nodes, [constant_of(name, values) for name, values in found.items() if name in read])

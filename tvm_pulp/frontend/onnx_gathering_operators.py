@@ -3,76 +3,70 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.relax_constant import constant
-
-if TYPE_CHECKING:
-    from tvm_pulp.frontend.onnx_importer import Importer
+from tvm_pulp.frontend.onnx_conversion import Conversion
+from tvm_pulp.frontend.relax_values import constant
 
 
-def gather_nd(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def gather_nd(c: Conversion) -> Any:
     """data[i0, i1, ...] for every row of indices; the first `batch_dims` axes belong together."""
-    data, indices = inputs[:2]
-    shape, places = _shape(data), _shape(indices)
-    batch = int(attrs.get("batch_dims", 0))
+    shape, places, batch = c.shape(0), c.shape(1), int(c.attributes.get("batch_dims", 0))
     depth = places[-1] if places else 0
     if not 0 <= batch < len(places) or batch + depth > len(shape) or shape[:batch] != places[:batch]:
         raise UserError(f"indices of shape {places} do not fit data of shape {shape} with batch_dims {batch}")
     picked, rest = shape[: batch + depth], shape[batch + depth :]
-    strides = [math.prod(picked[axis + 1 :]) for axis in range(batch + depth)]
-    offsets = np.zeros([*places[:-1]], np.int64)
-    for axis in range(batch):
-        steps = np.arange(shape[axis]) * strides[axis]
-        offsets += steps.reshape([-1 if a == axis else 1 for a in range(len(places) - 1)])
-    flat = _flat(importer, indices, shape[batch : batch + depth], strides[batch:], offsets)
-    rows = importer.bb.emit(relax.op.reshape(data, [math.prod(picked), *rest]))
-    return relax.op.take(rows, flat, axis=0)
+    strides, offsets = _strides(picked), _offsets(places[:-1], range(batch), _strides(picked))
+    flat = _flat(c, c.inputs[1], picked[batch:], strides[batch:], offsets)
+    return _rows(c, [math.prod(picked), *rest], flat)
 
 
-def gather_elements(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def gather_elements(c: Conversion) -> Any:
     """The element at the same place but on one axis, where the index says."""
-    data, indices = inputs[:2]
-    shape, places = _shape(data), _shape(indices)
-    axis = int(attrs.get("axis", 0))
-    fits = len(shape) == len(places) and -len(shape) <= axis < len(shape)
-    if not fits or any(p > d for n, (p, d) in enumerate(zip(places, shape, strict=True)) if n != axis % len(shape)):
+    shape, places, indices = c.shape(0), c.shape(1), c.inputs[1]
+    rank, axis = len(shape), int(c.attributes.get("axis", 0))
+    fits = rank == len(places) and -rank <= axis < rank
+    if not fits or any(p > d for n, (p, d) in enumerate(zip(places, shape, strict=True)) if n != axis % rank):
         raise UserError(f"indices of shape {places} do not fit axis {axis} of data of shape {shape}")
-    axis %= len(shape)
-    strides = [math.prod(shape[a + 1 :]) for a in range(len(shape))]
+    axis %= rank
+    strides, known = _strides(shape), c.constant(1)
+    offsets = _offsets(places, (a for a in range(rank) if a != axis), strides)
+    apart = c.emit(relax.op.reshape(indices, [*places, 1])) if known is None else relax.const(known[..., None])
+    return _rows(c, [math.prod(shape)], _flat(c, apart, [shape[axis]], [strides[axis]], offsets))
+
+
+def _strides(shape: list[int]) -> list[int]:
+    return [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+
+
+def _offsets(places: list[int], axes: Iterable[int], strides: list[int]) -> np.ndarray:
+    """Positions that follow from an index's own place along some axes."""
     offsets = np.zeros(places, np.int64)
-    for other in (a for a in range(len(shape)) if a != axis):
-        steps = np.arange(places[other]) * strides[other]
-        offsets += steps.reshape([-1 if a == other else 1 for a in range(len(shape))])
-    apart = importer.bb.emit(relax.op.reshape(indices, [*places, 1])) if constant(indices) is None else indices
-    if constant(indices) is not None:
-        apart = relax.const(np.asarray(constant(indices))[..., None])
-    flat = _flat(importer, apart, [shape[axis]], [strides[axis]], offsets)
-    rows = importer.bb.emit(relax.op.reshape(data, [math.prod(shape)]))
-    return relax.op.take(rows, flat, axis=0)
+    for axis in axes:
+        steps = np.arange(places[axis]) * strides[axis]
+        offsets += steps.reshape([-1 if a == axis else 1 for a in range(len(places))])
+    return offsets
 
 
-def _shape(value: Any) -> list[int]:
-    return [int(d) for d in value.ty.shape.values]
+def _rows(c: Conversion, shape: list[int], positions: Any) -> Any:
+    return relax.op.take(c.emit(relax.op.reshape(c.inputs[0], shape)), positions, axis=0)
 
 
-def _flat(importer: Importer, indices: Any, sizes: list[int], strides: list[int], offsets: np.ndarray) -> Any:
+def _flat(c: Conversion, indices: Any, sizes: list[int], strides: list[int], offsets: np.ndarray) -> Any:
     """Positions in the flat tensor; indices below zero count from the end."""
-    known = constant(indices)
+    known, ends, steps = constant(indices), np.array(sizes, np.int64), np.array(strides, np.int64)
     if known is not None:
-        if (known.size and (known < -np.array(sizes)).any()) or (known >= np.array(sizes)).any():
+        if ((known < -ends) | (known >= ends)).any():
             raise UserError(f"an index lies outside axes of {sizes} elements: check the model")
-        whole = np.where(known < 0, known + np.array(sizes), known)
-        return relax.const(np.asarray((whole * np.array(strides)).sum(-1) + offsets, np.int64))
-    wide = importer.bb.emit(relax.op.astype(indices, "int64"))
-    negative = relax.op.less(wide, relax.const(0, "int64"))
-    raised = relax.op.add(wide, relax.const(np.array(sizes, np.int64), "int64"))
-    whole = importer.bb.emit(relax.op.where(negative, raised, wide))
-    weighted = importer.bb.emit(relax.op.multiply(whole, relax.const(np.array(strides, np.int64), "int64")))
-    total = importer.bb.emit(relax.op.sum(weighted, axis=-1))
-    return importer.bb.emit(relax.op.add(total, relax.const(offsets, "int64"))) if offsets.any() else total
+        whole = np.where(known < 0, known + ends, known)
+        return relax.const(np.asarray((whole * steps).sum(-1) + offsets, np.int64))
+    wide = c.emit(relax.op.astype(indices, "int64"))
+    raised = relax.op.add(wide, relax.const(ends, "int64"))
+    whole = c.emit(relax.op.where(relax.op.less(wide, relax.const(0, "int64")), raised, wide))
+    total = c.emit(relax.op.sum(c.emit(relax.op.multiply(whole, relax.const(steps, "int64"))), axis=-1))
+    return c.emit(relax.op.add(total, relax.const(offsets, "int64"))) if offsets.any() else total

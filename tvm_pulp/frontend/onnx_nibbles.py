@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, check_shape
-from tvm_pulp.frontend.onnx_order import label
+from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, operand, with_nodes
 from tvm_pulp.frontend.onnx_tensors import all_tensors, array, stored_tensors
 
 _T = onnx.TensorProto
@@ -32,8 +31,7 @@ def widen_nibbles(model: Any) -> Any:
     """The model without tensors of four bits; itself where it has none."""
     if not any(t.data_type in _NIBBLES for t in all_tensors(model.graph)) and not _declares_nibbles(model.graph):
         return model
-    result = onnx.ModelProto()
-    result.CopyFrom(model)
+    result = with_nodes(model, model.graph.node)
     graph = result.graph
     narrow = {name: t.data_type for name, t in stored_tensors(graph).items() if t.data_type in _NIBBLES}
     for tensor in all_tensors(graph):
@@ -70,8 +68,8 @@ def _widen(tensor: Any) -> None:
 
 def _target(node: Any, narrow: dict[str, int]) -> int:
     """The four-bit type that a node quantizes or casts to, or 0."""
-    if node.op_type == "QuantizeLinear" and len(node.input) > 2 and node.input[2] in narrow:
-        return narrow[node.input[2]]
+    if node.op_type == "QuantizeLinear" and operand(node, 2) in narrow:
+        return narrow[operand(node, 2)]
     name = {"QuantizeLinear": "output_dtype", "Cast": "to"}.get(node.op_type)
     return next((int(a.i) for a in node.attribute if a.name == name and a.i in _NIBBLES), 0)
 
@@ -87,11 +85,11 @@ def _quantize_constants(graph: Any, narrow: dict[str, int]) -> None:
             node.op_type != "QuantizeLinear" or len(operands) < len([i for i in node.input if i]),
             f"{label(node)} makes {name} values at run time, which no kernel reads: use int8 for activations",
         )
-        axis = next((int(a.i) for a in node.attribute if a.name == "axis"), 1)
-        if any(a.name == "block_size" and a.i for a in node.attribute):
+        attributes = attributes_of(node)
+        if attributes.get("block_size"):
             raise UserError(f"{label(node)} quantizes to {name} in blocks: quantize per tensor or per channel")
-        values = _quantized(*operands, axis=axis, element=element)
-        graph.initializer.append(numpy_helper.from_array(values, node.output[0]))
+        values = _quantized(*operands, axis=int(attributes.get("axis", 1)), element=element)
+        graph.initializer.append(constant_of(node.output[0], values))
         graph.node.remove(node)
 
 

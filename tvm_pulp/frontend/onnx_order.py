@@ -7,16 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from tvm_pulp.errors import UserError, refuse_if
-
-
-def label(proto: Any) -> str:
-    """How messages name a node."""
-    return f"node '{name_of(proto)}' ({proto.op_type})"
-
-
-def name_of(proto: Any) -> str:
-    """A node's name; nodes without one are known by their first result."""
-    return str(proto.name or (proto.output[0] if len(proto.output) else "?"))
+from tvm_pulp.frontend.onnx_protos import label
 
 
 def execution_order(nodes: Collection[Any], known: Collection[str], outputs: Collection[str]) -> list[Any]:

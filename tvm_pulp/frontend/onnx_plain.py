@@ -15,6 +15,7 @@ from tvm.relax.frontend.onnx import onnx_frontend
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.framework_reason import framework_reason
 from tvm_pulp.frontend.imported import Imported, ImportOptions
+from tvm_pulp.frontend.onnx_conversion import Conversion
 from tvm_pulp.frontend.onnx_convolutions import conv, conv_transpose
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_gathering_operators import gather_elements, gather_nd
@@ -44,7 +45,7 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
 
     EXTRA: ClassVar[dict[str, Any]] = {"RMSNorm": RMSNorm, "SimplifiedLayerNormalization": RMSNorm}
     # Standard operators whose conversion by TVM is wrong, or hides what they are.
-    OWN: ClassVar[dict[str, Callable[..., Any]]] = {
+    OWN: ClassVar[dict[str, Callable[[Conversion], Any]]] = {
         "Clip": clip,
         "Conv": conv,
         "ConvTranspose": conv_transpose,
@@ -81,15 +82,13 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
         self._node = self._node if outer else str(attrs["tvm_custom"]["name"])
         self._current = outer or _identifier(self._node)
         try:
-            converted = self._converted(op_name, inputs, attrs, opset)
-            converted = self._bound(converted)
+            return self._bound(self._converted(op_name, inputs, attrs, opset))
         except Exception as error:  # TVM raises many classes for what it does not know
             if outer:
                 raise
             raise _refusal(f"node '{attrs['tvm_custom']['name']}' ({op_name})", inputs, error) from None
         finally:
             self._current = outer
-        return converted
 
     def _sanitize_name(self, name: str) -> str:
         """Names of graph inputs, as TVM's printer and its temporaries may use them."""
@@ -118,7 +117,7 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
 
     def _converted(self, op_name: str, inputs: Any, attrs: Any, opset: int) -> Any:
         if op_name in self.OWN:
-            converted = self.OWN[op_name](self, list(inputs), dict(attrs), opset)
+            converted = self.OWN[op_name](Conversion(self, op_name, list(inputs), dict(attrs), opset))
             return converted if isinstance(converted, relax.Tuple) else self.bb.normalize(converted)
         if op_name == "LayerNormalization":
             return self._layer_norm(inputs, attrs, opset)
@@ -129,9 +128,14 @@ class PlainImporter(onnx_frontend.ONNXGraphImporter):
 
     def stock(self, op_name: str, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
         """TVM's own conversion of an operator."""
-        given = onnx_frontend.onnx_input()
-        given.extend(inputs)
-        return super()._convert_operator(op_name, given, attrs, opset)
+        return super()._convert_operator(op_name, operand_list(inputs), attrs, opset)
+
+
+def operand_list(operands: Sequence[Any]) -> Any:
+    """Operands as TVM's converters take them."""
+    given = onnx_frontend.onnx_input()
+    given.extend(operands)
+    return given
 
 
 def _refusal(node: str, inputs: Sequence[Any], error: Exception) -> UserError:
@@ -139,17 +143,10 @@ def _refusal(node: str, inputs: Sequence[Any], error: Exception) -> UserError:
     if isinstance(error, UserError):
         text = str(error)
         return error if text.startswith("node '") else UserError(f"{node}: {text}")
-    kinds: list[Any] = [getattr(x, "ty", None) for x in inputs if x is not None]
-    shapes = [
-        [str(getattr(d, "value", d)) for d in k.shape.values]
-        for k in kinds
-        if hasattr(getattr(k, "shape", None), "values")
-    ]
-    operands = " and ".join(f"[{', '.join(s)}]" for s in shapes) or "no known shape"
-    reason = framework_reason(error)
-    return UserError(
-        f"{node}: it cannot be converted with operands of shape {operands} ({reason}): re-export the model"
-    )
+    kinds: list[Any] = [getattr(getattr(x, "ty", None), "shape", None) for x in inputs]
+    shapes = [[getattr(d, "value", d) for d in k.values] for k in kinds if hasattr(k, "values")]
+    reason = framework_reason(error, shapes)
+    return UserError(f"{node}: it {reason}: re-export the model")
 
 
 def _identifier(name: str) -> str:

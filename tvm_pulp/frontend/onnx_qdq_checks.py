@@ -8,23 +8,16 @@ import numpy as np
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_file import Graph
-from tvm_pulp.frontend.onnx_order import label
+from tvm_pulp.frontend.onnx_protos import label, operand
 
 # Where scales and zero points stand among the operands.
+_BINARY, _UNARY = [(1, 2), (4, 5), (6, 7)], [(1, 2), (3, 4)]
 _PARAMETERS = {
-    "QuantizeLinear": [(1, 2)],
-    "DequantizeLinear": [(1, 2)],
-    "QLinearConv": [(1, 2), (4, 5), (6, 7)],
-    "QLinearMatMul": [(1, 2), (4, 5), (6, 7)],
-    "QLinearAdd": [(1, 2), (4, 5), (6, 7)],
-    "QLinearMul": [(1, 2), (4, 5), (6, 7)],
+    **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), _BINARY[:1]),
+    **dict.fromkeys(("QLinearConv", "QLinearMatMul", "QLinearAdd", "QLinearMul"), _BINARY),
+    **dict.fromkeys(("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax"), _UNARY),
+    **dict.fromkeys(("QLinearGlobalAveragePool", "QLinearAveragePool", "QLinearReduceMean"), _UNARY),
     "QGemm": [(1, 2), (4, 5), (7, 8)],
-    "QLinearSigmoid": [(1, 2), (3, 4)],
-    "QLinearLeakyRelu": [(1, 2), (3, 4)],
-    "QLinearSoftmax": [(1, 2), (3, 4)],
-    "QLinearGlobalAveragePool": [(1, 2), (3, 4)],
-    "QLinearAveragePool": [(1, 2), (3, 4)],
-    "QLinearReduceMean": [(1, 2), (3, 4)],
 }
 _ZERO_POINT_TYPES = ("int8", "uint8", "int16", "uint16", "int32")
 
@@ -37,12 +30,8 @@ def check(graph: Graph) -> None:
         if proto.op_type == "QLinearConcat":
             places = [(0, 1), *((i, i + 1) for i in range(3, len(proto.input), 3))]
         for scale_place, zero_place in places:
-            _check_scale(proto, _operand(proto, scale_place), constants)
-            _check_zero_point(proto, _operand(proto, zero_place), constants)
-
-
-def _operand(proto: Any, place: int) -> str:
-    return str(proto.input[place]) if place < len(proto.input) else ""
+            _check_scale(proto, operand(proto, scale_place), constants)
+            _check_zero_point(proto, operand(proto, zero_place), constants)
 
 
 def _check_scale(proto: Any, name: str, constants: dict[str, np.ndarray]) -> None:

@@ -7,34 +7,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.relax_constant import constant
-
-if TYPE_CHECKING:
-    from tvm_pulp.frontend.onnx_importer import QuantizedImporter
+from tvm_pulp.frontend.onnx_conversion import Conversion
+from tvm_pulp.frontend.relax_values import constant, dtype_of
 
 
-def quantize_linear(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
-    x, scale = inputs[:2]
-    zero_point = inputs[2] if len(inputs) > 2 else None
-    if attrs.get("block_size", 0) or attrs.get("output_dtype", 0) or attrs.get("precision", 0):
-        return importer.stock("QuantizeLinear", inputs, attrs, opset)
-    return importer.quantize(x, scale, zero_point, axis=_axis(x, attrs))
+def quantize_linear(c: Conversion) -> Any:
+    if any(c.attributes.get(name, 0) for name in ("block_size", "output_dtype", "precision")):
+        return c.stock()
+    return c.importer.quantize(*c.operands(3), axis=_axis(c))
 
 
-def dequantize_linear(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
-    x, scale = inputs[:2]
-    block = int(attrs.get("block_size", 0))
-    if block and all(constant(i) is not None for i in inputs if i is not None):
-        return relax.const(_of_blocks([constant(i) for i in inputs if i is not None], _axis(x, attrs), block))
-    if block or str(scale.ty.dtype.dtype) != "float32":
-        return importer.stock("DequantizeLinear", inputs, attrs, opset)
-    return importer.dequantize(x, scale, inputs[2] if len(inputs) > 2 else None, axis=_axis(x, attrs))
+def dequantize_linear(c: Conversion) -> Any:
+    block, values = int(c.attributes.get("block_size", 0)), [constant(i) for i in c.inputs if i is not None]
+    if block and all(v is not None for v in values):
+        return relax.const(_of_blocks(values, _axis(c), block))
+    if block or dtype_of(c.inputs[1]) != "float32":
+        return c.stock()
+    return c.importer.dequantize(*c.operands(3), axis=_axis(c))
 
 
 def _of_blocks(operands: Sequence[Any], axis: int, block: int) -> np.ndarray:
@@ -51,43 +47,35 @@ def _of_blocks(operands: Sequence[Any], axis: int, block: int) -> np.ndarray:
     return np.asarray(centred.astype(np.float32) * scale.astype(np.float32), np.float32)
 
 
-def _axis(x: Any, attrs: dict[str, Any]) -> int:
-    rank = len(x.ty.shape.values)
-    return int(attrs.get("axis", 1)) % rank if rank > 1 else 0
+def _axis(c: Conversion) -> int:
+    rank = len(c.shape())
+    return int(c.attributes.get("axis", 1)) % rank if rank > 1 else 0
 
 
-def clip(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
-    limits = [constant(i) if i is not None else None for i in inputs[1:]]
-    given = [i for i in inputs[1:] if i is not None]
-    x = inputs[0]
-    if len(given) != sum(v is not None for v in limits) or str(x.ty.dtype.dtype) != "float32":
-        return importer.stock("Clip", inputs, attrs, opset)
-    low, high = [*limits, None, None][:2]
-    smallest = float(low.reshape(-1)[0]) if low is not None else float(attrs.get("min", -math.inf))
-    largest = float(high.reshape(-1)[0]) if high is not None else float(attrs.get("max", math.inf))
-    if math.isinf(smallest) and math.isinf(largest):
+def clip(c: Conversion) -> Any:
+    x, *given = c.operands(3)
+    limits = [constant(g) for g in given]
+    if any(g is not None and v is None for g, v in zip(given, limits, strict=True)) or dtype_of(x) != "float32":
+        return c.stock()
+    low, high = (
+        float(c.attributes.get(name, default)) if limit is None else float(limit.reshape(-1)[0])
+        for limit, name, default in zip(limits, ("min", "max"), (-math.inf, math.inf), strict=True)
+    )
+    if math.isinf(low) and math.isinf(high):
         return x
-    if math.isinf(largest):
-        is_relu = smallest == 0
-        return relax.op.nn.relu(x) if is_relu else relax.op.maximum(x, relax.const(np.float32(smallest)))
-    if math.isinf(smallest):
-        return relax.op.minimum(x, relax.const(np.float32(largest)))
-    return relax.op.clip(x, smallest, largest)
+    if math.isinf(high):
+        return relax.op.nn.relu(x) if low == 0 else relax.op.maximum(x, relax.const(np.float32(low)))
+    if math.isinf(low):
+        return relax.op.minimum(x, relax.const(np.float32(high)))
+    return relax.op.clip(x, low, high)
 
 
-def extreme(operator: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+def extreme(operator: Callable[[Any, Any], Any]) -> Callable[[Conversion], Any]:
     """Max and Min of any number of operands, pair by pair."""
-
-    def convert(importer: QuantizedImporter, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
-        result = inputs[0]
-        for other in inputs[1:]:
-            result = importer.bb.emit(operator(result, other))
-        return result
-
-    return convert
+    return lambda c: reduce(lambda result, other: c.emit(operator(result, other)), c.inputs)
 
 
-CONVERTERS: dict[str, Callable[..., Any]] = {
+CONVERTERS: dict[str, Callable[[Conversion], Any]] = {
     "QuantizeLinear": quantize_linear,
     "DequantizeLinear": dequantize_linear,
     "Clip": clip,

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from tvm_pulp.errors import UserError, refuse_if
-from tvm_pulp.frontend.onnx_order import label
+from tvm_pulp.frontend.onnx_protos import attributes_of, constant_of, label, operand, result
 
 # Gates in the order in which weights are stacked, and the default activation functions.
 _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -25,32 +25,35 @@ DYNAMIC = "DynamicQuantizeLSTM"
 RECURRENT = frozenset({*_GATES, DYNAMIC})
 
 
+# From a step and the last state and cell to the next ones.
+Step = Callable[[int, str | None, str | None], tuple[str, str | None]]
+
+
 class Unrolled:
     """One recurrent node on its way into a graph."""
 
     def __init__(self, node: Any, constants: Mapping[str, np.ndarray], shapes: Mapping[str, Any], graph: Any) -> None:
         self.node, self.constants, self.graph = node, constants, graph
         self.kind = "LSTM" if node.op_type == DYNAMIC else node.op_type
-        self.attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-        self.prefix = f"{node.output[0] if node.output and node.output[0] else node.name}__unrolled"
+        self.attributes = attributes_of(node)
+        self.prefix = f"{result(node, 0) or node.name}__unrolled"
         self.count = 0
         self.batch_first = bool(self.attributes.get("layout", 0))
         x, weight = (self._shape(shapes, place) for place in (0, 1))
         refuse_if(len(x) != 3 or len(weight) != 3, f"{label(node)}: its operands must have three axes: export it again")
-        self.steps, self.batch = (x[1], x[0]) if self.batch_first else (x[0], x[1])
+        self.steps, self.batch = x[1::-1] if self.batch_first else x[:2]
         self.directions = weight[0]
         self.hidden = weight[2 if node.op_type == DYNAMIC else 1] // _GATES[self.kind]
         self.functions = self._functions()
         self._check()
 
     def _shape(self, shapes: Mapping[str, Any], place: int) -> tuple[int, ...]:
-        name = self.node.input[place] if place < len(self.node.input) else ""
+        name = self._operand(place)
         if name in self.constants:
             return tuple(self.constants[name].shape)
-        refuse_if(
-            name not in shapes,
-            f"{label(self.node)}: the shape of operand '{name}' is not known: fix it with --input-shapes",
-        )
+        if name not in shapes:
+            reason = f"the shape of operand '{name}' is not known"
+            raise UserError(f"{label(self.node)}: {reason}: fix it with --input-shapes")
         return tuple(shapes[name])
 
     def _functions(self) -> list[str]:
@@ -81,19 +84,15 @@ class Unrolled:
         refuse_if(self._operand(7), f"{label(node)}: peephole weights are not supported: export it without")
 
     def _check_weights(self) -> None:
-        node, shapes = self.node, {1: (-1, None), 2: (-1, self.hidden), 3: (-2, None)}
-        for place, (gates, width) in shapes.items():
-            name = self._operand(place)
-            if name in self.constants:
-                rows = _GATES[self.kind] * self.hidden * -gates
-                found = self.constants[name].shape
-                if found[:2] != (self.directions, rows) or (width is not None and found[2:] != (width,)):
-                    raise UserError(
-                        f"{label(node)}: operand '{name}' of shape {list(found)} does not fit: export it again"
-                    )
+        rows = _GATES[self.kind] * self.hidden
+        for place, wanted in ((1, (rows,)), (2, (rows, self.hidden)), (3, (2 * rows,))):
+            found = self.constants[self._operand(place)].shape if self._operand(place) in self.constants else None
+            if found is not None and found[: len(wanted) + 1] != (self.directions, *wanted):
+                reason = f"operand '{self._operand(place)}' of shape {list(found)} does not fit"
+                raise UserError(f"{label(self.node)}: {reason}: export it again")
 
     def _operand(self, place: int) -> str:
-        return str(self.node.input[place]) if place < len(self.node.input) else ""
+        return operand(self.node, place)
 
     def emit(self, op: str, *operands: str, **attributes: Any) -> str:
         self.count += 1
@@ -104,7 +103,7 @@ class Unrolled:
     def constant(self, values: np.ndarray) -> str:
         self.count += 1
         name = f"{self.prefix}_c{self.count}"
-        self.graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        self.graph.initializer.append(constant_of(name, np.ascontiguousarray(values)))
         return name
 
     def pick(self, value: str, index: int, axis: int) -> str:
@@ -120,15 +119,17 @@ class Unrolled:
         indices = self.constant(np.arange(rows.start, rows.stop, dtype=np.int64))
         return self.emit("Transpose", self.emit("Gather", whole, indices, axis=0), perm=[1, 0])
 
+    def biases(self, direction: int) -> np.ndarray | None:
+        """The stacked biases, [2 * gates, hidden]."""
+        name = self._operand(3)
+        if name and name not in self.constants:
+            raise UserError(f"{label(self.node)}: the bias '{name}' must be constant: make it an initializer")
+        return self.constants[name][direction].reshape(-1, self.hidden) if name else None
+
     def bias(self, direction: int, entry: int) -> np.ndarray | None:
         """One vector of the stacked biases."""
-        name = self._operand(3)
-        if not name:
-            return None
-        if name not in self.constants:
-            raise UserError(f"{label(self.node)}: the bias '{name}' must be constant: make it an initializer")
-        values = self.constants[name][direction, entry * self.hidden : (entry + 1) * self.hidden]
-        return values if values.any() else None
+        given = self.biases(direction)
+        return given[entry] if given is not None and given[entry].any() else None
 
     def plus(self, value: str, *vectors: np.ndarray | None) -> str:
         given = [v for v in vectors if v is not None]
@@ -141,10 +142,10 @@ class Unrolled:
         name = self._operand(place)
         if not name or (name in self.constants and not self.constants[name].any()):
             return None
+        axis = 1 if self.batch_first else 0
         if name in self.constants:
-            axis = 1 if self.batch_first else 0
             return self.constant(np.take(self.constants[name], direction, axis=axis))
-        return self.pick(name, direction, 1 if self.batch_first else 0)
+        return self.pick(name, direction, axis)
 
     def times(self, state: str | None, matrix: str) -> str | None:
         return None if state is None else self.emit("MatMul", state, matrix)
@@ -156,15 +157,17 @@ class Unrolled:
         """Append the nodes that stand for the recurrent one."""
         x = self._operand(0)
         x = self.emit("Transpose", x, perm=[1, 0, 2]) if self.batch_first else x
-        rule: dict[str, Callable[..., Any]] = {"LSTM": self._lstm, "GRU": self._gru, "RNN": self._rnn}
+        rule: dict[str, Callable[[str, int], Step]] = {"LSTM": self._lstm, "GRU": self._gru, "RNN": self._rnn}
         everything, last, cells = [], [], []
         for direction in range(self.directions):
-            order = list(range(self.steps))
-            order = order[::-1] if self.reverse[direction] else order
-            states, cell = rule[self.kind](x, direction, order)
-            last.append(states[order[-1]])
+            advance, states = rule[self.kind](x, direction), [""] * self.steps
+            state, cell = self.state(5, direction), self.state(6, direction)
+            for step in range(self.steps)[:: -1 if self.reverse[direction] else 1]:
+                state, cell = advance(step, state, cell)
+                states[step] = state
+            last.append(state or "")
             cells.append(cell)
-            everything.append([states[step] for step in range(self.steps)])
+            everything.append(states)
         self._outputs(everything, last, cells)
 
     def _outputs(self, everything: list[list[str]], last: list[str], cells: list[str | None]) -> None:
@@ -202,50 +205,54 @@ class Unrolled:
         """X W + bias for all steps."""
         return self.plus(self.emit("MatMul", x, self.matrix(1, direction, gate)), *biases)
 
-    def _lstm(self, x: str, direction: int, order: list[int]) -> tuple[dict[int, str], str | None]:
-        f, g, h = self.functions[3 * direction : 3 * direction + 3]
+    def _gate_sums(self, x: str, direction: int) -> Callable[[int, str | None], list[str]]:
+        """X W + H R + biases of every gate, by step and state."""
+        gates = range(_GATES[self.kind])
         projected = [
-            self._inputs(x, direction, k, self.bias(direction, k), self.bias(direction, k + 4)) for k in range(4)
+            self._inputs(x, direction, k, self.bias(direction, k), self.bias(direction, k + len(gates))) for k in gates
         ]
-        recurrent = [self.matrix(2, direction, k) for k in range(4)]
-        state, cell, states = self.state(5, direction), self.state(6, direction), {}
-        for step in order:
-            sums = [
-                self.both(self.pick(p, step, 0), self.times(state, r))
-                for p, r in zip(projected, recurrent, strict=True)
-            ]
-            admit, out, forget = (self.emit(f, s) for s in sums[:3])
-            fresh = self.emit("Mul", admit, self.emit(g, sums[3]))
-            cell = fresh if cell is None else self.emit("Add", self.emit("Mul", forget, cell), fresh)
-            state = self.emit("Mul", out, self.emit(h, cell))
-            states[step] = state
-        return states, cell
+        recurrent = [self.matrix(2, direction, k) for k in gates]
+        return lambda step, state: [
+            self.both(self.pick(p, step, 0), self.times(state, r)) for p, r in zip(projected, recurrent, strict=True)
+        ]
 
-    def _gru(self, x: str, direction: int, order: list[int]) -> tuple[dict[int, str], str | None]:
+    def _lstm(self, x: str, direction: int) -> Step:
+        (f, g, h), sums = self.functions[3 * direction : 3 * direction + 3], self._gate_sums(x, direction)
+
+        def advance(step: int, state: str | None, cell: str | None) -> tuple[str, str | None]:
+            *gates, candidate = sums(step, state)
+            admit, out, forget = (self.emit(f, s) for s in gates)
+            fresh = self.emit("Mul", admit, self.emit(g, candidate))
+            cell = fresh if cell is None else self.emit("Add", self.emit("Mul", forget, cell), fresh)
+            return self.emit("Mul", out, self.emit(h, cell)), cell
+
+        return advance
+
+    def _gru(self, x: str, direction: int) -> Step:
         f, g = self.functions[2 * direction : 2 * direction + 2]
         after = bool(self.attributes.get("linear_before_reset", 0))
         biases = [[self.bias(direction, k), self.bias(direction, k + 3)] for k in range(3)]
         inside = biases[2].pop() if after else None
         projected = [self._inputs(x, direction, k, *biases[k]) for k in range(3)]
         recurrent = [self.matrix(2, direction, k) for k in range(3)]
-        one, state, states = self.constant(np.array(1, np.float32)), self.state(5, direction), {}
-        for step in order:
+        one = self.constant(np.array(1, np.float32))
+
+        def advance(step: int, state: str | None, _cell: str | None) -> tuple[str, str | None]:
             update, reset, fresh = (self.pick(p, step, 0) for p in projected)
             update = self.emit(f, self.both(update, self.times(state, recurrent[0])))
             if state is None and inside is None:
                 fresh = self.emit(g, fresh)
             else:
                 reset = self.emit(f, self.both(reset, self.times(state, recurrent[1])))
-                fresh = self.emit(
-                    g, self.emit("Add", fresh, self._remembered(state, reset, recurrent[2], after, inside))
-                )
+                remembered = self._remembered(state, reset, recurrent[2], after, inside)
+                fresh = self.emit(g, self.emit("Add", fresh, remembered))
             mixed = self.emit("Mul", self.emit("Sub", one, update), fresh)
-            state = mixed if state is None else self.emit("Add", mixed, self.emit("Mul", update, state))
-            states[step] = state
-        return states, None
+            return mixed if state is None else self.emit("Add", mixed, self.emit("Mul", update, state)), None
+
+        return advance
 
     def _remembered(self, state: str | None, reset: str, matrix: str, after: bool, inside: np.ndarray | None) -> str:
-        """What the reset gate lets through of the last state, times its weights."""
+        """The part of the last state that the reset gate lets through, times its weights."""
         if not after:
             assert state is not None
             return self.emit("MatMul", self.emit("Mul", reset, state), matrix)
@@ -254,11 +261,6 @@ class Unrolled:
             return self.emit("Mul", reset, self.constant(np.asarray(inside, np.float32)))
         return self.emit("Mul", reset, self.plus(self.emit("MatMul", state, matrix), inside))
 
-    def _rnn(self, x: str, direction: int, order: list[int]) -> tuple[dict[int, str], str | None]:
-        projected = self._inputs(x, direction, 0, self.bias(direction, 0), self.bias(direction, 1))
-        recurrent, state, states = self.matrix(2, direction, 0), self.state(5, direction), {}
-        for step in order:
-            total = self.both(self.pick(projected, step, 0), self.times(state, recurrent))
-            state = self.emit(self.functions[direction], total)
-            states[step] = state
-        return states, None
+    def _rnn(self, x: str, direction: int) -> Step:
+        sums = self._gate_sums(x, direction)
+        return lambda step, state, _cell: (self.emit(self.functions[direction], *sums(step, state)), None)

@@ -7,59 +7,53 @@ product is not an integer.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from tvm import relax
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import check_shape
-from tvm_pulp.frontend.relax_constant import constant
-
-if TYPE_CHECKING:
-    from tvm_pulp.frontend.onnx_importer import Importer
+from tvm_pulp.frontend.onnx_conversion import Conversion
+from tvm_pulp.frontend.relax_values import constant
 
 # Source indices of each output position, and their weights.
 Tap = tuple[np.ndarray, np.ndarray]
 
 
-def resize(importer: Importer, inputs: Sequence[Any], attrs: dict[str, Any], opset: int) -> Any:
+def resize(c: Conversion) -> Any:
     """Nearest, linear and cubic resizing along any axes; crops and antialiasing are refused."""
-    given = [*inputs, None, None, None][:4]
-    text = {k: v.decode("ascii", "replace") for k, v in attrs.items() if isinstance(v, bytes)}
-    mode, place = text.get("mode", "nearest"), text.get("coordinate_transformation_mode", "half_pixel")
-    if opset < 11:  # Resize-10 and Upsample: (x, scales), positions without offset
-        given, place, text = [given[0], None, given[1], None], "asymmetric", {**text, "nearest_mode": "floor"}
-    if mode == "linear" or mode == "bilinear":
-        mode = "linear"
-    if attrs.get("antialias", 0) or attrs.get("exclude_outside", 0) or mode not in ("nearest", "linear", "cubic"):
+    x, _, scales, sizes = c.operands(4)
+    mode, place = c.text("mode", "nearest"), c.text("coordinate_transformation_mode", "half_pixel")
+    rounding = c.text("nearest_mode", "round_prefer_floor")
+    if c.opset < 11:  # Resize-10 and Upsample: (x, scales), positions without offset
+        scales, sizes, place, rounding = c.operands(2)[1], None, "asymmetric", "floor"
+    mode = "linear" if mode == "bilinear" else mode
+    refused = c.attributes.get("antialias", 0) or c.attributes.get("exclude_outside", 0)
+    if refused or mode not in ("nearest", "linear", "cubic"):
         raise UserError(f"Resize: mode '{mode}' with antialiasing or exclude_outside is not supported: export without")
-    x = given[0]
-    shape = [int(d) for d in x.ty.shape.values]
-    axes = [int(a) % len(shape) for a in attrs.get("axes", range(len(shape)))]
-    for axis, size, scale in _sizes(given, attrs, text, shape, axes):
+    shape = c.shape()
+    for axis, size, scale in _sizes(c, scales, sizes):
         if size == shape[axis] and scale == 1:
             continue
         source = _positions(size, shape[axis], scale, place, is_picked=mode == "nearest")
         if mode == "nearest":
-            x = _picked(
-                importer, x, _nearest(source, text.get("nearest_mode", "round_prefer_floor"), shape[axis]), axis
-            )
-            continue
-        coefficient = float(attrs.get("cubic_coeff_a", -0.75))
-        taps = _linear(source, shape[axis]) if mode == "linear" else _cubic(source, shape[axis], coefficient)
-        x = _weighted(importer, x, taps, axis)
+            x = c.take(x, _nearest(source, rounding, shape[axis]), axis)
+        elif mode == "linear":
+            x = _weighted(c, x, _linear(source, shape[axis]), axis)
+        else:
+            coefficient = float(c.attributes.get("cubic_coeff_a", -0.75))
+            x = _weighted(c, x, _cubic(source, shape[axis], coefficient), axis)
     return x
 
 
-def _sizes(
-    given: Sequence[Any], attrs: dict[str, Any], text: dict[str, str], shape: list[int], axes: list[int]
-) -> list[tuple[int, int, float]]:
+def _sizes(c: Conversion, given_scales: Any, given_sizes: Any) -> list[tuple[int, int, float]]:
     """(axis, result size, scale) of every axis named."""
-    scales, sizes = (constant(g) if g is not None else None for g in given[2:4])
-    if scales is None and given[3] is not None and isinstance(given[3], relax.ShapeExpr):
-        sizes = np.array([int(v) for v in given[3].values])
+    shape, scales, sizes = c.shape(), constant(given_scales), constant(given_sizes)
+    axes = [a % len(shape) for a in c.numbers("axes", range(len(shape)))]
+    if scales is None and isinstance(given_sizes, relax.ShapeExpr):
+        sizes = np.array([int(v) for v in given_sizes.values])
     if scales is not None and scales.size:
         if scales.size != len(axes) or not np.isfinite(scales).all() or (scales <= 0).any():
             raise UserError(f"Resize: scales {scales.reshape(-1)[:8].tolist()} do not fit {len(axes)} axes")
@@ -68,7 +62,7 @@ def _sizes(
             for axis, s in zip(axes, scales.reshape(-1), strict=True)
         ]
     elif sizes is not None and sizes.size == len(axes):
-        if text.get("keep_aspect_ratio_policy", "stretch") != "stretch":
+        if c.text("keep_aspect_ratio_policy", "stretch") != "stretch":
             raise UserError("Resize: keep_aspect_ratio_policy is not supported: state the sizes wanted")
         found = [(axis, int(s), int(s) / max(1, shape[axis])) for axis, s in zip(axes, sizes.reshape(-1), strict=True)]
     else:
@@ -82,18 +76,18 @@ def _sizes(
 
 
 def _positions(size: int, source: int, scale: float, mode: str, *, is_picked: bool = False) -> np.ndarray:
-    """Where each output position lies in the input."""
+    """The place of each output position in the input."""
     # Float32, as onnxruntime computes: rounding decides which neighbour is nearest, and ties between weighted sums.
     places, half, step = np.arange(size, dtype=np.float32), np.float32(0.5), np.float32(scale)
     found: np.ndarray
-    if mode == "half_pixel":
+    if mode in ("pytorch_half_pixel", "align_corners") and size <= 1:
+        found = np.zeros(1, np.float32)
+    elif mode in ("half_pixel", "pytorch_half_pixel"):
         found = (places + half) / step - half
-    elif mode == "pytorch_half_pixel":
-        found = (places + half) / step - half if size > 1 else np.zeros(1, np.float32)
     elif mode == "asymmetric":
         found = places / step
     elif mode == "align_corners":
-        found = places * np.float32(source - 1) / np.float32(size - 1) if size > 1 else np.zeros(1, np.float32)
+        found = places * np.float32(source - 1) / np.float32(size - 1)
     elif mode == "half_pixel_symmetric":
         offset = source / 2 * (1 - size / (float(step) * source))
         # This one in double precision; what is weighed has its offset rounded, what is picked has not.
@@ -136,19 +130,13 @@ def _cubic(source: np.ndarray, size: int, a: float) -> list[Tap]:
     ]
 
 
-def _picked(importer: Importer, x: Any, indices: np.ndarray, axis: int) -> Any:
-    return importer.bb.emit(relax.op.take(x, relax.const(indices), axis=axis))
-
-
-def _weighted(importer: Importer, x: Any, taps: list[Tap], axis: int) -> Any:
+def _weighted(c: Conversion, x: Any, taps: list[Tap], axis: int) -> Any:
     """Sum of picked rows, each times its weight."""
-    rank, total = len(x.ty.shape.values), None
+    shape, total = [-1 if a == axis else 1 for a in range(len(x.ty.shape.values))], None
     for indices, weights in taps:
-        if not weights.any():
-            continue
-        part = _picked(importer, x, indices, axis)
-        if (weights != 1).any():
-            factors = relax.const(weights.reshape([-1 if a == axis else 1 for a in range(rank)]))
-            part = importer.bb.emit(relax.op.multiply(part, factors))
-        total = part if total is None else importer.bb.emit(relax.op.add(total, part))
+        if weights.any():
+            part = c.take(x, indices, axis)
+            if (weights != 1).any():
+                part = c.emit(relax.op.multiply(part, relax.const(weights.reshape(shape))))
+            total = part if total is None else c.emit(relax.op.add(total, part))
     return total

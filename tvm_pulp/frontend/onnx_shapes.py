@@ -10,11 +10,8 @@ import onnx
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.limits import check_shape
 from tvm_pulp.frontend.onnx_file import Graph
-from tvm_pulp.frontend.onnx_order import label
+from tvm_pulp.frontend.onnx_protos import SHAPE_OPERAND, label, static_shape
 from tvm_pulp.frontend.onnx_tensors import item_bytes
-
-# Longer constants are weights; shape inference needs their shape only.
-_SHAPE_OPERAND = 1024
 
 
 def input_shapes(graph: Graph, stated: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
@@ -47,12 +44,10 @@ def value_shapes(graph: Any, opsets: Sequence[Any], shapes: Mapping[str, Sequenc
     known = {i.name: tuple(i.dims) for i in graph.initializer}
     makers = {name: f"{label(node)}: " for node in graph.node for name in node.output}
     for info in (*found.input, *found.value_info, *found.output):
-        kind = info.type.tensor_type
-        if not kind.HasField("shape") or not all(d.HasField("dim_value") for d in kind.shape.dim):
-            continue
-        shape = tuple(d.dim_value for d in kind.shape.dim)
-        check_shape(f"{makers.get(info.name, '')}value '{info.name}'", shape, item_bytes(kind.elem_type) or 1)
-        known[info.name] = shape
+        shape, each = static_shape(info), item_bytes(info.type.tensor_type.elem_type) or 1
+        if shape is not None:
+            check_shape(f"{makers.get(info.name, '')}value '{info.name}'", shape, each)
+            known[info.name] = shape
     return known
 
 
@@ -77,7 +72,7 @@ def _skeleton(graph: Any, opsets: Sequence[Any], shapes: Mapping[str, Sequence[i
         model.graph.input.append(onnx.helper.make_tensor_value_info(info.name, element, shapes.get(info.name)))
     declared = {info.name for info in graph.input}
     for tensor in graph.initializer:
-        if sum(tensor.dims) <= _SHAPE_OPERAND:
+        if sum(tensor.dims) <= SHAPE_OPERAND:
             model.graph.initializer.append(tensor)
         elif tensor.name not in declared:
             made = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
-
-import onnx
 
 from tvm_pulp.frontend.imported import ImportOptions, SourceNode, UnsupportedOperators
 from tvm_pulp.frontend.onnx_attributes import check_attributes
+from tvm_pulp.frontend.onnx_dynamic_lstm import DynamicLstm
 from tvm_pulp.frontend.onnx_file import Graph
 from tvm_pulp.frontend.onnx_fold_shapes import fold_shapes
 from tvm_pulp.frontend.onnx_node_checks import check_nodes
-from tvm_pulp.frontend.onnx_order import name_of
-from tvm_pulp.frontend.onnx_recurrent import RECURRENT
+from tvm_pulp.frontend.onnx_protos import name_of, with_nodes
+from tvm_pulp.frontend.onnx_recurrent import DYNAMIC, RECURRENT, Unrolled
 from tvm_pulp.frontend.onnx_shapes import input_shapes, value_shapes
-from tvm_pulp.frontend.onnx_unroll import decompose
 
 # Whose operator names mean what the converters think they mean.
 _DOMAINS = frozenset({"", "ai.onnx", "com.microsoft", "PACTOps", "ai.onnx.contrib", "org.pytorch.aten"})
@@ -48,10 +46,23 @@ def _named(graph: Any) -> Any:
     """The graph with a name for every node: layers are called after them."""
     if all(node.name for node in graph.node):
         return graph
-    result = onnx.GraphProto()
-    result.CopyFrom(graph)
-    for node in result.node:
+    named = with_nodes(graph, graph.node)
+    for node in named.node:
         node.name = name_of(node)
+    return named
+
+
+def _unrolled(graph: Any, constants: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> Any:
+    """A graph without recurrent nodes; the same graph where it has none."""
+    if not any(node.op_type in RECURRENT for node in graph.node):
+        return graph
+    result = with_nodes(graph, ())
+    for node in graph.node:
+        if node.op_type in RECURRENT:
+            writer = DynamicLstm if node.op_type == DYNAMIC else Unrolled
+            writer(node, constants, shapes, result).write()
+        else:
+            result.node.append(node)
     return result
 
 
@@ -75,5 +86,4 @@ def standard_graph(graph: Graph, options: ImportOptions, known: Collection[str])
         raise UnsupportedOperators(message, source_nodes(graph, [n.output[0] for n in bad if n.output]))
     values = value_shapes(proto, opsets, shapes)
     check_nodes(proto.node, graph.opset, values, graph.constants)
-    unrolled = decompose(_named(proto), graph.constants, values)
-    return unrolled, {name: list(shape) for name, shape in shapes.items()}
+    return _unrolled(_named(proto), graph.constants, values), {name: list(shape) for name, shape in shapes.items()}

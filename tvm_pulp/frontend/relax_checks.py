@@ -1,4 +1,4 @@
-"""What every importer's module must satisfy before the compiler works on it."""
+"""Conditions that every importer's module must satisfy before the compiler works on it."""
 
 from __future__ import annotations
 

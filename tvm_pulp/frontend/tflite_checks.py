@@ -8,6 +8,7 @@ import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.limits import LARGEST_CONSTANTS, MOST_NODES, check_shape
+from tvm_pulp.frontend.tflite_options import indices
 from tvm_pulp.qnn.tensor_spec import RANGES
 
 # Numbers of the schema's TensorType; bytes of one element.
@@ -35,16 +36,10 @@ def check_model(model: Any, file_bytes: int) -> None:
         max(counts) * 4 > file_bytes or max(counts) > MOST_NODES,
         f"the model claims {max(counts)} tensors or operators, more than its file holds: fetch it again",
     )
-    total = 0
-    constants = set()
-    for index in range(graph.TensorsLength()):
-        size = _check_tensor(model, graph.Tensors(index), index)
-        total += size
-        if size:
-            constants.add(index)
-    if total > LARGEST_CONSTANTS:
+    sizes = [_check_tensor(model, graph, index) for index in range(graph.TensorsLength())]
+    if sum(sizes) > LARGEST_CONSTANTS:
         raise UserError(f"the model's constants need more than {LARGEST_CONSTANTS >> 20} MiB: it does not fit here")
-    _check_operators(model, graph, constants)
+    _check_operators(model, graph, {index for index, size in enumerate(sizes) if size})
 
 
 def name_of(graph: Any, index: int) -> str:
@@ -53,10 +48,10 @@ def name_of(graph: Any, index: int) -> str:
     return str(raw.decode("utf-8", "replace")) if raw else f"#{index}"
 
 
-def _check_tensor(model: Any, tensor: Any, index: int) -> int:
+def _check_tensor(model: Any, graph: Any, index: int) -> int:
     """Bytes of a constant, 0 for an activation."""
-    raw = tensor.Name()
-    what = f"tensor '{raw.decode('utf-8', 'replace') if raw else f'#{index}'}'"
+    tensor = graph.Tensors(index)
+    what = f"tensor '{name_of(graph, index)}'"
     if tensor.Type() not in _TYPES:
         raise UserError(f"{what} has the unsupported type number {tensor.Type()}: use int8, int32 or float32")
     if tensor.Sparsity() is not None:
@@ -100,36 +95,28 @@ def _check_quantization(what: str, dtype: str, shape: list[int], quantization: A
 
 
 def _check_operators(model: Any, graph: Any, constants: set[int]) -> None:
-    tensors = graph.TensorsLength()
-    known = set(constants)
-    ends = [graph.Inputs(i) for i in range(graph.InputsLength())] + [
-        graph.Outputs(i) for i in range(graph.OutputsLength())
-    ]
-    if any(not 0 <= index < tensors for index in ends):
+    tensors, inputs, outputs = graph.TensorsLength(), set(indices(graph, "Inputs")), indices(graph, "Outputs")
+    if any(not 0 <= index < tensors for index in (*inputs, *outputs)):
         raise UserError("an input or output of the graph names a tensor that does not exist: fetch or export it again")
-    inputs = {int(graph.Inputs(i)) for i in range(graph.InputsLength())}
     if inputs & constants:
         raise UserError(f"input '{name_of(graph, min(inputs & constants))}' is a constant: fetch or export it again")
     # Variables hold what an inference leaves to the next; they begin as zeros.
-    known |= inputs | {index for index in range(tensors) if graph.Tensors(index).IsVariable()}
-    produced: set[int] = set()
+    known = constants | inputs | {index for index in range(tensors) if graph.Tensors(index).IsVariable()}
     for index in range(graph.OperatorsLength()):
         operator = graph.Operators(index)
         what = f"operator {index} of the model"
         if not 0 <= operator.OpcodeIndex() < model.OperatorCodesLength():
             raise UserError(f"{what} names a kind that does not exist: fetch or export it again")
-        reads = [int(operator.Inputs(i)) for i in range(operator.InputsLength())]
-        writes = [int(operator.Outputs(i)) for i in range(operator.OutputsLength())]
+        reads, writes = indices(operator, "Inputs"), indices(operator, "Outputs")
         if any(not -1 <= t < tensors for t in reads) or any(not 0 <= t < tensors for t in writes) or not writes:
             raise UserError(f"{what} names a tensor that does not exist: fetch or export it again")
         for t in reads:
-            if t >= 0 and t not in known and t not in produced:
+            if t >= 0 and t not in known:
                 name = name_of(graph, t)
                 raise UserError(f"{what} reads '{name}' before anything produces it: the file is damaged or cyclic")
         for t in writes:
-            if t in known or t in produced:
+            if t in known:
                 raise UserError(f"{what} writes '{name_of(graph, t)}' again: fetch or export the model again")
-        produced |= set(writes)
-    for i in range(graph.OutputsLength()):
-        if graph.Outputs(i) not in produced | known:
-            raise UserError(f"output '{name_of(graph, graph.Outputs(i))}' is produced by nothing: export it again")
+        known |= set(writes)
+    for t in outputs:
+        refuse_if(t not in known, f"output '{name_of(graph, t)}' is produced by nothing: export it again")

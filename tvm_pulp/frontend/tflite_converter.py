@@ -16,7 +16,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import tflite_hybrid, tflite_lstm, tflite_products, tflite_resize, tflite_sixteen_bits
 from tvm_pulp.frontend.framework_reason import framework_reason
 from tvm_pulp.frontend.onnx_dialect_values import variable_name
-from tvm_pulp.frontend.relax_constant import constant
+from tvm_pulp.frontend.relax_values import constant
 from tvm_pulp.frontend.tflite_names import layer_name
 from tvm_pulp.qnn.lineage import Lineage
 
@@ -91,7 +91,7 @@ class TfliteConverter(OperatorConverter):
             self.exp_tab.set_expr(names[0], made)
 
     def _converted(self, operator: Any, result: str) -> Any:
-        """What one operator computes; where TVM's type rules refuse it, a sentence that names it and its operands."""
+        """The result of one operator; where TVM's type rules refuse it, a sentence that names it and its operands."""
         kind = self.get_op_code_str(operator)
         try:
             made = self.convert_map[kind](op=operator)
@@ -100,12 +100,8 @@ class TfliteConverter(OperatorConverter):
             raise
         except Exception as error:  # many classes
             shapes = [list(t.tensor.ShapeAsNumpy()) for t in self.get_input_tensors(operator) if t.tensor is not None]
-            operands = " and ".join(f"[{', '.join(map(str, s))}]" for s in shapes)
-            reason = framework_reason(error)
-            raise UserError(
-                f"operator {kind} with the result '{result}' cannot be converted with operands of shape {operands} "
-                f"({reason}): export the model again"
-            ) from None
+            reason = framework_reason(error, shapes)
+            raise UserError(f"operator {kind} with the result '{result}' {reason}: export the model again") from None
 
     def check_unsupported_ops(self) -> None:
         """Raise, naming them, for operators that nothing here converts."""

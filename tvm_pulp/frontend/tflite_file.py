@@ -13,6 +13,7 @@ from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.limits import LARGEST_FILE, check_shape
 from tvm_pulp.frontend.relax_checks import check_module
 from tvm_pulp.frontend.tflite_checks import check_model
+from tvm_pulp.frontend.tflite_options import indices
 
 # A flatbuffer carries its file identifier right after the root offset.
 _IDENTIFIER = b"TFL3"
@@ -33,12 +34,11 @@ def import_tflite(path: Path, options: ImportOptions | None = None) -> Imported:
     module = _import(path, model, options)
     check_module(module)
     main = module["main"]
-    parameters = tuple(inputs)
-    if len(main.params) != len(parameters):
-        raise UserError(f"'{path}': the importer found {len(main.params)} inputs, the file lists {len(parameters)}")
+    if len(main.params) != len(inputs):
+        raise UserError(f"'{path}': the importer found {len(main.params)} inputs, the file lists {len(inputs)}")
     # The attribute repeats every weight.
     module["main"] = main.without_attr("params") if main.attrs and "params" in main.attrs else main
-    return Imported(module, parameters, tuple(outputs), "tflite")
+    return Imported(module, tuple(inputs), tuple(outputs), "tflite")
 
 
 def read(path: Path) -> bytes:
@@ -70,8 +70,7 @@ def _names(path: Path, model: Any) -> tuple[list[str], list[str]]:
     """Names of the graph's inputs and outputs, made unique where the file repeats one."""
     graph = model.Subgraphs(0)
     try:
-        inputs = [_tensor_name(graph, graph.Inputs(i)) for i in range(graph.InputsLength())]
-        outputs = [_tensor_name(graph, graph.Outputs(i)) for i in range(graph.OutputsLength())]
+        inputs, outputs = ([_tensor_name(graph, i) for i in indices(graph, end)] for end in ("Inputs", "Outputs"))
     except (struct.error, IndexError, ValueError, TypeError, AttributeError):
         raise UserError(f"'{path}' is damaged or truncated: fetch or export it again") from None
     return inputs, _unique(outputs)

@@ -15,13 +15,14 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.frontend.tflite_options import options_of
+from tvm_pulp.frontend.windows import same_pads
 from tvm_pulp.qnn.operator import OPERATORS, spec_of
 
 _NONE = qnn.Requant().attributes()
 
 
 def is_hybrid(converter: Any, op: Any) -> bool:
-    """Whether quantized weights multiply float activations."""
+    """Tell if quantized weights multiply float activations."""
     data, weight = converter.get_input_tensors(op)[:2]
     return data.qnn_params is None and weight.qnn_params is not None
 
@@ -119,13 +120,13 @@ def _convolution(kind: str, converter: Any, upstream: Callable[..., Any], op: An
     groups = 1
     if kind == "DepthwiseConv2D":
         groups, values = shape[3], np.ascontiguousarray(values.transpose(3, 1, 2, 0))
-    strides, dilation = ([options.StrideH(), options.StrideW()], [options.DilationHFactor(), options.DilationWFactor()])
+    strides, dilation = [options.StrideH(), options.StrideW()], [options.DilationHFactor(), options.DilationWFactor()]
     attributes = {
         **_NONE,
         "layout": "NHWC",
         "strides": strides,
         "dilation": dilation,
-        "pads": _pads(shape[1:3], values.shape[1:3], strides, dilation, same=options.Padding() == 0),
+        "pads": same_pads(shape[1:3], values.shape[1:3], strides, dilation) if options.Padding() == 0 else [0] * 4,
         "groups": groups,
         "zero_point": 0,
         "has_bias": 0,
@@ -139,16 +140,3 @@ def _convolution(kind: str, converter: Any, upstream: Callable[..., Any], op: An
 
 conv2d = partial(_convolution, "Conv2D")
 depthwise_conv2d = partial(_convolution, "DepthwiseConv2D")
-
-
-def _pads(size: Any, kernel: Any, strides: list[int], dilation: list[int], *, same: bool) -> list[int]:
-    """Top, left, bottom, right."""
-    if not same:
-        return [0] * 4
-    before, after = [], []
-    for axis in range(2):
-        reach = dilation[axis] * (kernel[axis] - 1) + 1
-        total = max((-(-size[axis] // strides[axis]) - 1) * strides[axis] + reach - size[axis], 0)
-        before.append(total // 2)
-        after.append(total - total // 2)
-    return [*before, *after]

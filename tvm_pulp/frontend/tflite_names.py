@@ -6,7 +6,7 @@ import re
 
 
 def layer_name(tensor: str) -> str:
-    """What a layer is called after the tensor it makes.
+    """The name of a layer, after the tensor it makes.
 
     Converters join the names of fused operators with semicolons; the first is that of the last operator. Keras puts the
     model's name before each.

@@ -1,4 +1,4 @@
-"""Options of a TFLite operator."""
+"""Options of a TFLite operator, and lists of numbers in a table of a file."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ def options_of(op: Any, name: str) -> Any:
         raise ValueError(f"an operator lacks its {name}")
     made.Init(table.Bytes, table.Pos)
     return made
+
+
+def indices(table: Any, name: str) -> list[int]:
+    """Numbers that a graph or operator lists under a name, for example its inputs."""
+    return [int(getattr(table, name)(i)) for i in range(getattr(table, f"{name}Length")())]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tvm import relax
-
 from tvm_pulp.errors import refuse_if
 from tvm_pulp.frontend.onnx_file import Node
 
@@ -49,8 +47,3 @@ def window_attributes(node: Node, size: Sequence[int], kernel: Sequence[int]) ->
         "dilation": [*rows, *dilations],
         "pads": [0, *pads[:rank], 0, *pads[rank:]] if rows else pads,
     }
-
-
-def as_image(builder: Any, x: Any, shape: Sequence[int]) -> Any:
-    """A sequence as an image of one row; an image as it is."""
-    return builder.emit(relax.op.reshape(x, (*shape[:2], 1, shape[2]))) if len(shape) == 3 else x

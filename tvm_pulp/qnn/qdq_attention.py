@@ -17,26 +17,26 @@ The result is [1, heads, queries, size], or [1, queries, heads, size] with y_lay
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.real import round_within
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-def operands(attributes: dict[str, Any], values: Sequence[Any]) -> dict[str, Any]:
+def operands(attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
     """Operands by name."""
     given = [n for n in ("q_table", "k_table", "mask") if attributes[f"has_{n}"]]
     names = ["q", "k", "v", *given, "table", "exponential"]
     return dict(zip(names, values, strict=True))
 
 
-def places(attributes: dict[str, Any], name: str) -> np.ndarray:
+def places(attributes: Attributes, name: str) -> np.ndarray:
     """Number of every element of an operand: [heads, positions, size]."""
     heads, positions = attributes["heads"], attributes["queries" if name == "q" else "keys"]
     head = np.arange(heads) // (1 if name == "q" else attributes["group"])
@@ -48,19 +48,36 @@ def places(attributes: dict[str, Any], name: str) -> np.ndarray:
     )
 
 
-@register
-class QdqAttention(Operator):
-    name = "qdq_attention"
-    single_precision = True
+@dataclass(frozen=True)
+class Segment:
+    """Keys and values beside each other: `count` of them, of a cache those before `end`."""
 
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    count: int
+    # The first column of the mask that belongs to them, where that is not the first of all.
+    first: int | None = None
+    is_past: bool = False
+    end: Any = None
+
+
+@register(
+    "qdq_attention",
+    attributes=(
+        "dtype gain group has_k_table has_mask has_q_table heads high k_head_stride k_offset k_stride keys "
+        "logit_high logit_low logit_scale low probability_high q_head_stride q_offset q_stride queries size "
+        "v_head_stride v_offset v_stride value_scale y_layout zero_point zero_point_k zero_point_q zero_point_v"
+    ),
+    single_precision=True,
+)
+class QdqAttention(Operator):
+    # Of the loops over rows of the result, and over keys.
+    loop_names: ClassVar[tuple[str, str]] = ("row", "key")
+
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         heads, queries, size = (attributes[n] for n in ("heads", "queries", "size"))
         shape = (1, heads, queries, size) if attributes["y_layout"] == "hsd" else (1, queries, heads, size)
         return TensorSpec(shape, attributes["dtype"])
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         a, of = attributes, operands(attributes, inputs)
         for name in ("q", "k"):
             if f"{name}_table" in of:
@@ -78,59 +95,83 @@ class QdqAttention(Operator):
         y = (round_within(value, a["low"], a["high"]) + a["zero_point"]).astype(a["dtype"])[None]
         return np.ascontiguousarray(y if a["y_layout"] == "hsd" else y.transpose(0, 2, 1, 3))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        """Every pass over a row computes its logits again: plain C needs no scratch memory then."""
-        loops, a = Loops(), attributes
-        specs = operands(a, inputs)
-        flat = {n: TensorSpec((s.elements,), s.dtype) if n in "qkv" else s for n, s in specs.items()}
-        of = {name: loops.buffer(name, spec) for name, spec in flat.items()}
-        y = loops.buffer("y", output)
-        heads, queries, keys, size = (a[n] for n in ("heads", "queries", "keys", "size"))
+    def named(self, attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
+        """Operands by name."""
+        return operands(attributes, values)
 
-        def at(name: str, head: Any, position: Any, i: Any) -> Any:
+    def segments(self, attributes: Attributes, of: dict[str, Any]) -> list[Segment]:
+        """Where keys and values lie, one segment behind the other."""
+        return [Segment(attributes["keys"])]
+
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        """Every pass over a row computes its logits again: plain C needs no scratch memory then."""
+        a, specs = attributes, self.named(attributes, inputs)
+        tensors = ("q", "k", "v", "past_k", "past_v")
+        flat = {n: TensorSpec((s.elements,), s.dtype) if n in tensors else s for n, s in specs.items()}
+        of = {name: loops.buffer(name, spec) for name, spec in flat.items()}
+        y, segments = loops.buffer("y", output), self.segments(a, of)
+        heads, queries, size = (a[n] for n in ("heads", "queries", "size"))
+        outer, inner = self.loop_names
+
+        def at(name: str, past: bool, head: Any, position: Any, i: Any) -> Any:
             shared = head if name == "q" or a["group"] == 1 else tirx.truncdiv(head, i32(a["group"]))
-            place = shared * a[f"{name}_head_stride"] + position * a[f"{name}_stride"] + i + a[f"{name}_offset"]
-            value = i32(of[name][place])
+            if past:
+                value = of[f"past_{name}"][position * (heads // a["group"] * size) + shared * size + i]
+            else:
+                place = shared * a[f"{name}_head_stride"] + position * a[f"{name}_stride"] + i + a[f"{name}_offset"]
+                value = of[name][place]
+            value = i32(value)
             if f"{name}_table" in of:
                 value = i32(of[f"{name}_table"][value - specs[name].range[0]])
             return value - a[f"zero_point_{name}"]
 
-        def score(head: Any, query: Any, key: Any) -> Any:
-            acc = loops.scalar("dot", 0)
-            with loops.loop("i", size) as i:
-                acc.set(acc.value + at("q", head, query, i) * at("k", head, key, i))
+        def score(keys: Segment, head: Any, query: Any, key: Any) -> Any:
+            acc = loops.sum(
+                "dot", "i", size, lambda i: at("q", False, head, query, i) * at("k", keys.is_past, head, key, i)
+            )
             product = acc.value.astype("float32") * tirx.const(a["logit_scale"], "float32")
             index = call("round_within", product, a["logit_low"], a["logit_high"]) - a["logit_low"]
             row: Any = i32(0)
             if "mask" in of:
                 mask_heads, mask_queries, _ = specs["mask"].shape
-                place = (head if mask_heads > 1 else i32(0), query if mask_queries > 1 else i32(0), key)
-                row = i32(of["mask"][place])
+                column = key if keys.first is None else key + keys.first
+                row = i32(of["mask"][head if mask_heads > 1 else i32(0), query if mask_queries > 1 else i32(0), column])
             return loops.bind("score", i32(of["table"][row, index]))
 
-        with loops.parallel("row", heads * queries) as row:
-            head = loops.bind("head", tirx.truncdiv(row, i32(queries)))
-            query = loops.bind("query", tirx.truncmod(row, i32(queries)))
+        def over_keys(visit: Callable[[Segment, Any], None]) -> None:
+            # Loops of a known length: what they cost at most is known then, too.
+            for keys in segments:
+                with (
+                    loops.loop(inner, keys.count) as key,
+                    loops.when(key < keys.end) if keys.is_past else nullcontext(),
+                ):
+                    visit(keys, key)
+
+        with loops.parallel(outer, heads * queries) as place:
+            head = loops.bind("head", tirx.truncdiv(place, i32(queries)))
+            query = loops.bind("query", tirx.truncmod(place, i32(queries)))
             best = loops.scalar("best", 0)
-            with loops.loop("key", keys) as key:
-                best.set(tirx.max(best.value, score(head, query, key)))
+            over_keys(lambda keys, key: best.set(tirx.max(best.value, score(keys, head, query, key))))
             total = loops.scalar("total", 0)
-            with loops.loop("key", keys) as key:
-                total.set(total.value + of["exponential"][best.value - score(head, query, key)])
+
+            def exponential(keys: Segment, key: Any) -> Any:
+                return of["exponential"][best.value - score(keys, head, query, key)]
+
+            over_keys(lambda keys, key: total.set(total.value + exponential(keys, key)))
             factor = loops.bind("factor", tirx.const(a["gain"], "float32") / total.value.astype("float32"))
             with loops.loop("j", size) as j:
                 acc = loops.scalar("acc", 0)
-                with loops.loop("key", keys) as key:
-                    e = of["exponential"][best.value - score(head, query, key)].astype("float32")
+
+                def add(keys: Segment, key: Any, j: Any = j, acc: Any = acc) -> None:
+                    e = exponential(keys, key).astype("float32")
                     p = loops.bind("p", call("round_within", e * factor, 0, a["probability_high"]))
-                    acc.set(acc.value + p * at("v", head, key, j))
-                place = [i32(0), *((head, query) if a["y_layout"] == "hsd" else (query, head)), j]
+                    acc.set(acc.value + p * at("v", keys.is_past, head, key, j))
+
+                over_keys(add)
+                there = [i32(0), *((head, query) if a["y_layout"] == "hsd" else (query, head)), j]
                 value = acc.value.astype("float32") * tirx.const(a["value_scale"], "float32")
                 rounded = call("round_within", value, a["low"], a["high"]) + a["zero_point"]
-                loops.store(y, place, rounded.astype(output.dtype))
-        return loops.finish("qdq_attention")
+                loops.store(y, there, rounded.astype(output.dtype))
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return 2 * int(np.prod([attributes[n] for n in ("heads", "queries", "keys", "size")]))

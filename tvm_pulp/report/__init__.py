@@ -1,4 +1,4 @@
-"""What the stages found out, for people and tools; one public module per kind of report."""
+"""Findings of the stages, for people and tools; one public module per kind of report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How close the estimate of a plan was to the measurement."""
+"""Closeness of a plan's estimate to the measurement."""
 
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tvm_pulp.report.figures import summed
+
 # Cluster cycles other tools report for these networks on this class of chip: (cluster only, with accelerator).
 BEST_KNOWN: dict[str, tuple[int | None, int | None]] = {
     "microLlama64": (810_000, 712_000),
@@ -56,10 +58,7 @@ def measure(
     """Condense a report."""
     above = [(x["name"], x["engine"], (x["cycles"] or 0) - x["bound_cycles"]) for x in report["layers"]]
     losses = tuple(sorted(above, key=lambda x: -x[2])[:3])
-    groups: dict[str, int] = {}
-    for layer in report["layers"]:
-        name = f"{layer['op']} on {layer['engine']}"
-        groups[name] = groups.get(name, 0) + (layer["cycles"] or 0)
+    groups = summed((f"{layer['op']} on {layer['engine']}", layer["cycles"] or 0) for layer in report["layers"])
     return Row(
         network,
         configuration,
@@ -88,7 +87,7 @@ def markdown(rows: Sequence[Row], before: Sequence[Mapping[str, Any]] = ()) -> l
     head = ["network", "configuration", "cycles", *(["before", "change"] if old else []), "cold", "estimated"]
     head += ["MAC/cycle", "bound", "share", "best known", "ratio", "greedy plan", "µJ (est.)", "C without weights"]
     head += ["code", "golden"]
-    lines = ["| " + " | ".join(head) + " |", "|---|---|" + "---:|" * (len(head) - 2)]
+    table = []
     for r in rows:
         known = r.best_known
         cells = [r.network, r.configuration, f"{r.cycles:,}"]
@@ -102,25 +101,32 @@ def markdown(rows: Sequence[Row], before: Sequence[Mapping[str, Any]] = ()) -> l
         cells.append(f"{r.greedy_cycles / r.cycles:.2f}×" if r.greedy_cycles else "–")
         cells.append(f"{r.energy_uj:.1f}" if r.energy_uj is not None else "–")
         cells += [f"{r.c_bytes / 1000:.0f} kB", f"{r.code_bytes:,}", r.golden]
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
+        table.append(cells)
+    return _markdown_table(head, table, "---:|")
 
 
 def loss_table(rows: Sequence[Row]) -> list[str]:
-    """Where the remaining cycles go: the three layers furthest above their bound."""
-    lines = ["| network | configuration | largest losses (cycles above the layer's bound) |", "|---|---|---|"]
-    for r in rows:
-        parts = "; ".join(f"{name} on {engine} {cycles:,}" for name, engine, cycles in r.losses)
-        lines.append(f"| {r.network} | {r.configuration} | {parts} |")
-    return lines
+    """The three layers furthest above their bound: there the remaining cycles go."""
+    head = ["network", "configuration", "largest losses (cycles above the layer's bound)"]
+    losses = ("; ".join(f"{name} on {engine} {cycles:,}" for name, engine, cycles in r.losses) for r in rows)
+    return _markdown_table(head, [[r.network, r.configuration, lost] for r, lost in zip(rows, losses, strict=True)])
 
 
 def breakdown(rows: Sequence[Row], shown: int = 6) -> list[str]:
     """Cycles by operator and engine, largest first."""
-    lines = ["| network | configuration | where the cycles go |", "|---|---|---|"]
+    table = []
     for r in rows:
         parts = [f"{name} {cycles:,} ({100 * cycles / r.cycles:.0f} %)" for name, cycles in r.groups[:shown]]
         rest = sum(cycles for _, cycles in r.groups[shown:])
         parts += [f"other {rest:,}"] if rest else []
-        lines.append(f"| {r.network} | {r.configuration} | {'; '.join(parts)} |")
-    return lines
+        table.append([r.network, r.configuration, "; ".join(parts)])
+    return _markdown_table(["network", "configuration", "where the cycles go"], table)
+
+
+def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], aligned: str = "---|") -> list[str]:
+    """Lines of a table whose first two columns are words."""
+    return [_line(head), "|---|---|" + aligned * (len(head) - 2), *map(_line, rows)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

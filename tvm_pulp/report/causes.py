@@ -1,4 +1,4 @@
-"""Where the cycles of every engine went, layer by layer. The causes of an engine add up to the cycles of the layer."""
+"""Causes of every engine's cycles, layer by layer. The causes of an engine add up to the cycles of the layer."""
 
 from __future__ import annotations
 

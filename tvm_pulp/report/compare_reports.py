@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TextIO
 
+from tvm_pulp.report.figures import figure
 from tvm_pulp.report.fitted_table import print_fitted
 
-# What is compared of the whole network, and what it is called.
+# Figures of the whole network that are compared, and their texts.
 _FIGURES = {
     "cycles": "cycles",
     "cold_cycles": "cycles of the first inference",
@@ -50,12 +51,6 @@ def _pairs(first: list[str], second: list[str]) -> list[list[int | None]]:
     return pairs + [[None, other] for other in range(shown, len(second))]
 
 
-def _text(value: Any) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
-
-
 def _change(a: Any, b: Any) -> str:
     return f"{100 * (b - a) / a:+.1f} %" if a and b is not None else "-"
 
@@ -63,7 +58,7 @@ def _change(a: Any, b: Any) -> str:
 def print_comparison(names: tuple[str, str], first: Mapping[str, Any], second: Mapping[str, Any], out: TextIO) -> None:
     """Two tables: the whole, then the layers."""
     found = compared(first, second)
-    whole = [[name, _text(a), _text(b), _change(a, b)] for name, a, b, _ in found["figures"]]
+    whole = [[name, figure(a), figure(b), _change(a, b)] for name, a, b, _ in found["figures"]]
     print_fitted(f"{names[0]} and {names[1]}", ["", *names, "change"], whole, 1, out)
     rows = []
     for a, b in found["layers"]:
@@ -71,14 +66,7 @@ def print_comparison(names: tuple[str, str], first: Mapping[str, Any], second: M
         right = second["layers"][b] if b is not None else {}
         shown, cycles = left or right, [layer.get("cycles") for layer in (left, right)]
         engines = [layer.get("engine", "-") for layer in (left, right)]
-        rows.append([shown["name"], shown["op"], *engines, *map(_text, cycles), _change(*cycles)])
-    heads = [
-        "layer",
-        "op",
-        f"engine of {names[0]}",
-        f"of {names[1]}",
-        f"cycles of {names[0]}",
-        f"of {names[1]}",
-        "change",
-    ]
-    print_fitted("layers", heads, rows, 4, out)
+        rows.append([shown["name"], shown["op"], *engines, *map(figure, cycles), _change(*cycles)])
+    first_name, other = names
+    pairs = [f"engine of {first_name}", f"of {other}", f"cycles of {first_name}", f"of {other}"]
+    print_fitted("layers", ["layer", "op", *pairs, "change"], rows, 4, out)

@@ -1,4 +1,4 @@
-"""What all pictures of a plan share: expected cycles to the right, one colour per layer, the legend below."""
+"""The common part of all pictures of a plan: expected cycles to the right, one colour per layer, the legend below."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tvm_pulp.planning.program.plan_record import Layer, PlanJson
-from tvm_pulp.report.svg import COLOURS, contrast, line, mixed, rectangle, text
+from tvm_pulp.report.svg import COLOURS, contrast, line, mixed, picture, rectangle, swatches, text
 
 WIDTH, LEFT, TOP = 1200, 90, 40
 GROUND, NO_LAYER = "#f4f4f4", "#d8d8d8"
@@ -58,32 +58,26 @@ def layer_colour(layer: int | None) -> str:
     return (base, mixed(base, "#ffffff", 0.45), mixed(base, "#000000", 0.35))[shade]
 
 
-def legend(names: Sequence[str], y: float, note: str) -> tuple[list[str], float]:
-    """What the colours of layers mean, and a sentence on how to read the picture; and where they end."""
-    body = [text(LEFT, y + 10, note)]
-    top = y + _LEGEND_ROW + 4
-    for number, name in enumerate(names):
-        x = LEFT + number % _LEGEND_COLUMNS * WIDTH / _LEGEND_COLUMNS
-        row = top + number // _LEGEND_COLUMNS * _LEGEND_ROW
+def plan_picture(title: str, body: Sequence[str], bottom: float, note: str, plan: PlanJson, axis: CycleAxis) -> str:
+    """An SVG of `body`, which ends at `bottom`: ticks, a sentence on how to read it and the colours of layers below."""
+    entries = []
+    for number, name in enumerate(layer.name for layer in plan.layers):
         shown = name if len(name) <= _LEGEND_NAME else f"{name[:11]}…{name[12 - _LEGEND_NAME :]}"
-        body += [rectangle(x, row, 11, 11, layer_colour(number), name), text(x + 16, row + 10, shown)]
-    return body, top + -(-len(names) // _LEGEND_COLUMNS) * _LEGEND_ROW
+        entries.append((shown, layer_colour(number), name))
+    top = bottom + 24
+    step = WIDTH / _LEGEND_COLUMNS
+    names, end = swatches(entries, LEFT, top + _LEGEND_ROW + 4, _LEGEND_COLUMNS, step, _LEGEND_ROW)
+    whole = [*body, *axis.ticks(bottom), text(LEFT, top + 10, note), *names]
+    return picture(title, LEFT, LEFT + WIDTH + 20, int(end) + 8, whole)
 
 
-def name_inside(x: float, y: float, width: float, height: float, name: str, colour: str) -> list[str]:
-    """A name inside a rectangle of a colour that has room for it."""
-    if height < _NAME_SIZE + 2 or width < 0.62 * _NAME_SIZE * len(name) + 4:
-        return []
-    return [
-        text(
-            x + width / 2,
-            y + height / 2 + _NAME_SIZE / 3,
-            name,
-            size=_NAME_SIZE,
-            anchor="middle",
-            colour=contrast(colour),
-        )
-    ]
+def named_bar(x: float, y: float, width: float, height: float, name: str, colour: str, tip: str) -> list[str]:
+    """A rectangle with a tip, and its name inside if it has room for it."""
+    body = [rectangle(x, y, width, height, colour, tip)]
+    if height >= _NAME_SIZE + 2 and width >= 0.62 * _NAME_SIZE * len(name) + 4:
+        middle, look = y + height / 2 + _NAME_SIZE / 3, contrast(colour)
+        body.append(text(x + width / 2, middle, name, size=_NAME_SIZE, anchor="middle", colour=look))
+    return body
 
 
 def nodes_of(layer: Layer) -> str:

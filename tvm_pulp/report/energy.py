@@ -60,7 +60,7 @@ def _coefficients(soc: Soc, engines: Sequence[str]) -> dict[str, float | None]:
 
 
 def _counts(soc: Soc, statistics: Any) -> dict[str, int]:
-    """How often the run did what the coefficients price."""
+    """Counts of everything that the coefficients price."""
     cores = statistics.cores[: soc.cluster.cores]
     outside = sum(c["external_loads"] + c["external_stores"] for c in cores)
     inside = sum(c["loads"] + c["stores"] for c in cores) - outside

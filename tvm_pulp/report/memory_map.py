@@ -1,4 +1,4 @@
-"""Pictures of a plan: which bytes of a memory hold what over time."""
+"""Pictures of a plan: the contents of a memory's bytes over time."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tvm_pulp.report.cycle_axis import (
     WIDTH,
     CycleAxis,
     layer_colour,
-    legend,
-    name_inside,
+    named_bar,
     nodes_of,
+    plan_picture,
 )
-from tvm_pulp.report.svg import line, picture, rectangle, text
+from tvm_pulp.report.svg import line, rectangle, text
 
 _HEIGHT = 420
 _NOTE = "Colours: the layer that makes or fetches a buffer; light grey is free. Point at a buffer for its place."
@@ -39,17 +39,13 @@ def memory_map(
             f"{block.name}{whose}: {block.bytes:,} bytes at {block.offset:,}, cycles {begin:,} to {end:,}, "
             f"steps {max(0, first) // 3} to {last // 3}{'' if layer is None else nodes_of(plan.layers[layer])}"
         )
-        colour = layer_colour(layer)
-        body.append(rectangle(x, y, width, height, colour, label))
-        body += name_inside(x, y, width, height, block.name, colour)
+        body += named_bar(x, y, width, height, block.name, layer_colour(layer), label)
     for part in range(5):
         y = TOP + _HEIGHT - part * _HEIGHT / 4
         body.append(line(LEFT - 4, y, LEFT, y))
         body.append(text(LEFT - 6, y + 4, f"{size * part // 4:,}", anchor="end"))
     body.append(text(LEFT - 6, TOP - 12, "bytes", anchor="end"))
-    body += axis.ticks(TOP + _HEIGHT)
-    names, end_of_names = legend([layer.name for layer in plan.layers], TOP + _HEIGHT + 24, _NOTE)
-    return picture(title, LEFT, LEFT + WIDTH + 20, int(end_of_names) + 8, [*body, *names])
+    return plan_picture(title, body, TOP + _HEIGHT, _NOTE, plan, axis)
 
 
 def memory_maps(plan: PlanJson, axis: CycleAxis) -> dict[str, str]:
@@ -68,24 +64,26 @@ def memory_maps(plan: PlanJson, axis: CycleAxis) -> dict[str, str]:
 def first_writer(plan: PlanJson, block: Place) -> int | None:
     """The layer whose step first writes into a block of L1 while it lives."""
     begin, end = block.offset, block.offset + block.bytes
-    for step in plan.program:
-        # What the first step needs is fetched before it, at position -1.
-        first = block.alive[0] or -1
-        if step.position is None or not first <= step.position <= block.alive[1]:
-            continue
-        for action in (a for a in step.actions if not isinstance(a, Begin)):
-            for access in action.writes:
-                if access.space == "L1" and access.start < end and begin < access.start + access.bytes:
-                    return action.layer
-    return None
+    # What the first step needs is fetched before it, at position -1.
+    first, last = block.alive[0] or -1, block.alive[1]
+    writers = (
+        action.layer
+        for step in plan.program
+        if step.position is not None and first <= step.position <= last
+        for action in step.actions
+        if not isinstance(action, Begin)
+        for access in action.writes
+        if access.space == "L1" and access.start < end and begin < access.start + access.bytes
+    )
+    return next(writers, None)
 
 
 def _first_reader(plan: PlanJson, name: str) -> int | None:
     """The layer that first fetches a constant which no layer makes; None for an input of the network."""
-    if name in plan.inputs:
-        return None
-    for step in plan.program:
-        for action in (a for a in step.actions if not isinstance(a, Begin)):
-            if any(access.content.split("[")[0] == name for access in operands_of(action)):
-                return action.layer
-    return None
+    readers = (
+        action.layer
+        for step in plan.program
+        for action in step.actions
+        if not isinstance(action, Begin) and any(a.content.split("[")[0] == name for a in operands_of(action))
+    )
+    return None if name in plan.inputs else next(readers, None)

@@ -13,12 +13,17 @@ from tvm_pulp.report.timeline import timeline
 from tvm_pulp.soc.cost_model import CostModel
 
 
-def write_pictures(folder: Path, plan: PlanJson, costs: CostModel) -> None:
-    """plan.json, one SVG per memory level, the expected schedule as timeline.svg."""
+def plan_pictures(plan: PlanJson, costs: CostModel) -> dict[str, str]:
+    """SVGs: the expected schedule as `timeline`, and one per memory level."""
     expected = estimate_program(plan.program, len(plan.layers), costs)
     axis = CycleAxis.of(plan, expected.step_starts, expected.cycles)
-    texts = {"plan.json": to_json(PlanJson, plan), "timeline.svg": timeline(plan, expected.spans, axis)}
-    texts |= {f"{level}.svg": text for level, text in memory_maps(plan, axis).items()}
+    return {"timeline": timeline(plan, expected.spans, axis), **memory_maps(plan, axis)}
+
+
+def write_pictures(folder: Path, plan: PlanJson, costs: CostModel) -> None:
+    """plan.json, one SVG per memory level, the expected schedule as timeline.svg."""
+    texts = {"plan.json": to_json(PlanJson, plan)}
+    texts |= {f"{name}.svg": svg for name, svg in plan_pictures(plan, costs).items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():

@@ -7,6 +7,7 @@ from typing import TextIO
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan
 from tvm_pulp.qnn.network import Network, Tensor
+from tvm_pulp.report.figures import summed
 from tvm_pulp.report.fitted_table import print_fitted, print_wrapped
 
 
@@ -49,28 +50,15 @@ def _offers(layer: LayerPlan) -> str:
     return ", ".join(f"{engine} {cycles:,}" for engine, cycles in best.items()) or "-"
 
 
-_COLUMNS = (
-    "layer",
-    "op",
-    "engine",
-    "form",
-    "tiles",
-    "buffers",
-    "output in",
-    "DMA bytes",
-    "estimate",
-    "bound",
-    "others",
-)
+_WORDS = ("layer", "op", "engine", "form", "tiles", "buffers", "output in")
+_COLUMNS = (*_WORDS, "DMA bytes", "estimate", "bound", "others")
 
 
 def print_plan(plan: Plan, stream: TextIO, described: PlanJson) -> None:
     """Table of layers and a line of totals."""
     title = f"plan for {plan.soc}, {plan.cores} cores, {plan.l1_bytes:,} bytes of L1"
-    print_fitted(title, _COLUMNS, plan_rows(plan), 7, stream)
-    constants: dict[str, int] = {}
-    for constant in described.constants:
-        constants[constant.level] = constants.get(constant.level, 0) + constant.bytes
+    print_fitted(title, _COLUMNS, plan_rows(plan), len(_WORDS), stream)
+    constants = summed((constant.level, constant.bytes) for constant in described.constants)
     levels = ", ".join(f"{size:,} bytes of constants in {level}" for level, size in constants.items())
     print_wrapped(
         f"about {plan.estimated_cycles:,} cycles; L1 peak {plan.l1_peak:,}; L2 activations {plan.arena.size:,} "
@@ -83,7 +71,7 @@ def print_plan(plan: Plan, stream: TextIO, described: PlanJson) -> None:
 
 
 def _planner_lines(plan: Plan) -> list[str]:
-    """How the plan was found."""
+    """The way in which the plan was found."""
     found = plan.planner
     if found is None:
         return []

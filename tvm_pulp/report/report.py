@@ -1,4 +1,4 @@
-"""`report.json`: what a run cost. A figure that is not known is None, never zero."""
+"""`report.json`: the costs of a run. A figure that is not known is None, never zero."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tvm_pulp.codegen.formats import PlanJson, ReportJson, check_record
 from tvm_pulp.codegen.formats.plan_json import plain
 from tvm_pulp.report.causes import layer_causes, total_causes
 from tvm_pulp.report.energy import inference_energy
+from tvm_pulp.report.figures import summed
 from tvm_pulp.report.span_layers import busy_cycles
 from tvm_pulp.sim.runner import Statistics
 
@@ -36,51 +37,20 @@ def run_report(
 def host_report(metadata: dict[str, Any], run: Statistics, compile_seconds: float | None) -> dict[str, Any]:
     """Report of a run on the host: no cycles, but memory and work."""
     facts, memory = metadata["tvm_pulp"], metadata["memory"]
+    unknown = ("dma_bytes", "dma_busy_cycles", "dma_stall_cycles", "tiles", "estimated_cycles", "bound_cycles")
     layers = [
-        {
-            "name": layer["name"],
-            "op": layer["op"],
-            "nodes": layer.get("nodes", []),
-            "engine": "host",
-            "cycles": None,
-            "estimated_cycles": None,
-            "bound_cycles": None,
-            "macs": layer["macs"],
-            "dma_bytes": None,
-            "dma_busy_cycles": None,
-            "dma_stall_cycles": None,
-            "tiles": None,
-            "deviation_lsb": 0,
-        }
+        {**_named(layer), "engine": "host", "cycles": None, **dict.fromkeys(unknown), "deviation_lsb": 0}
         for layer in facts["layers"]
     ]
-    return {
-        "soc": facts["soc"],
-        "target": facts["target"],
-        "cycles": None,
-        "instructions": None,
-        "macs": facts["macs"],
-        "macs_per_cycle": None,
-        "estimated_cycles": None,
-        "bound_cycles": None,
-        "dma": None,
-        "energy_uj": None,
-        "energy_model": None,
+    figures = {
+        **dict.fromkeys(("cycles", "instructions", "macs_per_cycle", "estimated_cycles", "bound_cycles", "dma")),
+        **dict.fromkeys(("energy_uj", "energy_model", "code_bytes")),
         "memory": {
             "arena": {"peak": memory["arena_bytes"], "largest_live_set": memory["largest_live_set_bytes"]},
             "constants": {"peak": memory["constants_bytes"]},
         },
-        "code_bytes": None,
-        "layers": layers,
-        "inputs": _ends(facts["inputs"]),
-        "outputs": _ends(facts["outputs"]),
-        "host": {
-            "compile_s": compile_seconds,
-            "build_s": run.build_seconds,
-            "simulate_s": run.run_seconds,
-            "mips": None,
-        },
     }
+    return _report(facts, run, compile_seconds, figures, layers)
 
 
 def cluster_report(
@@ -94,55 +64,57 @@ def cluster_report(
 
     facts, levels = metadata["tvm_pulp"], metadata["memory"]["levels"]
     soc = socs.recorded(facts)
-    layers = []
     measured, moved = _layer_cycles(run), run.dma_times
     causes = layer_causes(run.activity) if run.activity else None
     busy = busy_cycles(run.activity, plan.program if plan is not None else ()) if run.activity else None
-    for index, layer in enumerate(facts["layers"]):
-        layers.append(
-            {
-                "name": layer["name"],
-                "op": layer["op"],
-                "nodes": layer.get("nodes", []),
-                "engine": layer["engine"],
-                "form": layer["form"],
-                "cycles": measured[index] if measured else None,
-                "estimated_cycles": layer["estimated_cycles"],
-                "bound_cycles": layer["bound_cycles"],
-                "macs": layer["macs"],
-                "dma_bytes": layer["dma_bytes"],
-                "dma_busy_cycles": moved[index].busy_cycles if moved else None,
-                "dma_stall_cycles": moved[index].stall_cycles if moved else None,
-                "tiles": layer["tiles"],
-                "deviation_lsb": layer["deviation_lsb"],
-                "busy_cycles": busy[index] if busy else None,
-                "causes": causes[index] if causes else None,
-            }
-        )
+    planned = ("engine", "form", "estimated_cycles", "bound_cycles", "dma_bytes", "tiles", "deviation_lsb")
+    layers = [
+        {
+            **_named(layer),
+            **{key: layer[key] for key in planned},
+            "cycles": measured[index] if measured else None,
+            "dma_busy_cycles": moved[index].busy_cycles if moved else None,
+            "dma_stall_cycles": moved[index].stall_cycles if moved else None,
+            "busy_cycles": busy[index] if busy else None,
+            "causes": causes[index] if causes else None,
+        }
+        for index, layer in enumerate(facts["layers"])
+    ]
     energy_uj, energy_model = inference_energy(soc, run)
-    capacities = {
-        "l1": facts["l1_budget"],
-        "l2": soc.memory.l2.size,
-        "l3": soc.memory.l3.size,
-        "wmem": soc.memory.weight.size,
-    }
-    return {
-        "soc": facts["soc"],
-        "target": facts["target"],
+    memory = soc.memory
+    sizes = {"l1": facts["l1_budget"], "l2": memory.l2.size, "l3": memory.l3.size, "wmem": memory.weight.size}
+    figures = {
         "cores": facts["cores"],
         "cycles": run.cycles,
         "cold_cycles": run.cold_cycles,
         "instructions": run.counters.instructions if run.counters else None,
-        "macs": facts["macs"],
         "macs_per_cycle": facts["macs"] / run.cycles if run.cycles else None,
         "estimated_cycles": sum(layer["estimated_cycles"] for layer in facts["layers"]),
         "bound_cycles": _bound(facts["layers"]),
         "dma": _dma(moved),
         "energy_uj": energy_uj,
         "energy_model": energy_model,
-        "memory": {level: {"peak": levels[level], "capacity": capacities[level]} for level in capacities},
+        "memory": {level: {"peak": levels[level], "capacity": size} for level, size in sizes.items()},
         "code_bytes": run.code_bytes,
-        "layers": layers,
+        "causes": total_causes(causes) if causes else None,
+    }
+    return _report(facts, run, compile_seconds, figures, layers)
+
+
+def _report(
+    facts: Mapping[str, Any],
+    run: Statistics,
+    compile_seconds: float | None,
+    figures: Mapping[str, Any],
+    layers: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """The record, with figures of a kind of run and the times of this machine."""
+    return {
+        "soc": facts["soc"],
+        "target": facts["target"],
+        "macs": facts["macs"],
+        **figures,
+        "layers": list(layers),
         "inputs": _ends(facts["inputs"]),
         "outputs": _ends(facts["outputs"]),
         "host": {
@@ -151,8 +123,12 @@ def cluster_report(
             "simulate_s": run.run_seconds,
             "mips": run.counters.mips if run.counters else None,
         },
-        "causes": total_causes(causes) if causes else None,
     }
+
+
+def _named(layer: Mapping[str, Any]) -> dict[str, Any]:
+    """Name, operator, nodes of the model file and work of a layer."""
+    return {"name": layer["name"], "op": layer["op"], "nodes": layer.get("nodes", []), "macs": layer["macs"]}
 
 
 def _ends(described: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -188,7 +164,4 @@ def _layer_cycles(run: Statistics) -> list[int] | None:
 
 def _bound(layers: Sequence[Mapping[str, Any]]) -> int:
     """Engines work side by side: the busiest one's cycles cannot be beaten."""
-    busy: dict[str, int] = {}
-    for layer in layers:
-        busy[layer["engine"]] = busy.get(layer["engine"], 0) + layer["bound_cycles"]
-    return max(busy.values(), default=0)
+    return max(summed((layer["engine"], layer["bound_cycles"]) for layer in layers).values(), default=0)

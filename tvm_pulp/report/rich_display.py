@@ -1,4 +1,4 @@
-"""What notebooks show of results and plans: tables and pictures as HTML."""
+"""Results and plans as notebooks show them: tables and pictures as HTML."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ import numpy as np
 
 from tvm_pulp.codegen.mlf import read_plan
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.program.plan_record import PlanJson
-from tvm_pulp.report.cycle_axis import CycleAxis
-from tvm_pulp.report.memory_map import memory_maps
+from tvm_pulp.report.plan_pictures import plan_pictures
 from tvm_pulp.report.stacked_bars import stacked_bars
-from tvm_pulp.report.table import COLUMNS, layer_rows, summary
-from tvm_pulp.report.timeline import timeline
+from tvm_pulp.report.table import layer_table, summary
 from tvm_pulp.soc import CostModel, recorded
 
 _ROWS = 40
@@ -45,9 +42,7 @@ def result_html(report: dict[str, Any], outputs: Mapping[str, np.ndarray]) -> st
         names = {"measured": "cycles", "estimated": "estimated_cycles"}
         bars = {label: [(f"{x['op']} on {x['engine']}", x[key] or 0) for x in layers] for label, key in names.items()}
         parts.append(picture_html(stacked_bars("Cycles by operator and engine", bars)))
-    rows = layer_rows(report)
-    shown = [i for i in range(len(COLUMNS)) if i < 3 or any(row[i] != "-" for row in rows)]
-    parts.append(table_html([COLUMNS[i] for i in shown], [[row[i] for i in shown] for row in rows]))
+    parts.append(table_html(*layer_table(report)))
     ends = [(name, str(array.dtype), str(list(array.shape))) for name, array in outputs.items()]
     parts.append(table_html(("output", "type", "shape"), ends))
     return "".join(parts)
@@ -70,12 +65,8 @@ class ShownPlan:
 
     def pictures(self) -> dict[str, str]:
         """SVGs: `timeline`, and every memory level that is used over time."""
-        expected = estimate_program(self.record.program, len(self.record.layers), self.costs)
-        axis = CycleAxis.of(self.record, expected.step_starts, expected.cycles)
-        maps = memory_maps(self.record, axis)
-        if not self.record.l2.size:
-            del maps["l2"]
-        return {"timeline": timeline(self.record, expected.spans, axis), **maps}
+        made = plan_pictures(self.record, self.costs)
+        return {name: svg for name, svg in made.items() if name != "l2" or self.record.l2.size}
 
     def _repr_html_(self) -> str:
         return "".join(picture_html(svg) for svg in self.pictures().values())

@@ -1,4 +1,4 @@
-"""A picture of points over two figures: one colour per group, what they are when pointed at, a line through some."""
+"""A picture of points over two figures: one colour per group, a tip for each, a line through some."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from tvm_pulp.report.svg import COLOURS, line, picture, rectangle, text
+from tvm_pulp.report.svg import COLOURS, line, picture, rectangle, swatches, text
 
 _LEFT, _TOP, _WIDTH, _HEIGHT, _MARGIN, _ROW = 96, 44, 620, 300, 14, 18
 _TICKS = 5
@@ -21,7 +21,7 @@ class Dot:
     y: float
     group: str = ""
     tip: str = ""
-    # Whether the line of its group goes through it.
+    # The line of its group goes through it.
     joined: bool = False
 
 
@@ -49,13 +49,9 @@ def scatter(title: str, dots: Sequence[Dot], across: str, upwards: str, *, from_
         place = f'cx="{x_axis.at(dot.x):.1f}" cy="{y_axis.at(dot.y):.1f}" r="{5 if dot.joined else 3.5}"'
         look = f'fill={quoteattr(colours[dot.group])} fill-opacity="{0.95 if dot.joined else 0.55}"'
         body.append(f"<circle {place} {look}><title>{escape(dot.tip)}</title></circle>")
-    bottom = _TOP + _HEIGHT + 46
-    named = [group for group in groups if group]
-    for number, group in enumerate(named):
-        x, y = _LEFT + number % 3 * 210, bottom + number // 3 * _ROW
-        body += [rectangle(x, y, 11, 11, colours[group]), text(x + 16, y + 10, group)]
-    height = bottom + -(-len(named) // 3) * _ROW + 8
-    return picture(title, _LEFT, _LEFT + _WIDTH + 24, height, body)
+    named = [(group, colours[group], "") for group in groups if group]
+    names, end = swatches(named, _LEFT, _TOP + _HEIGHT + 46, 3, 210, _ROW)
+    return picture(title, _LEFT, _LEFT + _WIDTH + 24, int(end) + 8, [*body, *names])
 
 
 @dataclass(frozen=True)

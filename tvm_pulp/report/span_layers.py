@@ -1,4 +1,4 @@
-"""Which layer a measured transfer or job belongs to: the plan's actions beside what happened, in the same order."""
+"""The layer of every measured transfer and job: the plan's actions beside what happened, in the same order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tvm_pulp.planning.program.actions import Fetch, Job, Step, Transfer, actions_of
-from tvm_pulp.sim.activity import Activity, CoreSpans, Spans
+from tvm_pulp.sim.activity import Activity, Cover, Spans
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def transfer_spans(activity: Activity, program: Sequence[Step]) -> dict[str, lis
 
 
 def awake_spans(activity: Activity) -> dict[str, list[LayerSpan]]:
-    """When every core is awake, cut where layers begin."""
+    """Stretches in which every core is awake, cut where layers begin."""
     edges = np.asarray(activity.boundaries, np.int64)
     found = {}
     for core in activity.cores:
@@ -80,20 +80,10 @@ def busy_cycles(activity: Activity, program: Sequence[Step]) -> list[int]:
         for span in spans:
             jobs[span.layer] += span.end - span.start
     for actor in (core for core in activity.cores if core.computes):
-        cores = [max(a, int(b)) for a, b in zip(cores, _awake_by_layer(actor, activity), strict=True)]
+        awake = Cover.of(actor.starts[actor.awake], actor.ends[actor.awake])
+        by_layer = np.diff(awake.until(np.asarray(activity.boundaries, np.int64)))
+        cores = [max(a, int(b)) for a, b in zip(cores, by_layer, strict=True)]
     return [job or core for job, core in zip(jobs, cores, strict=True)]
-
-
-def _awake_by_layer(core: CoreSpans, activity: Activity) -> np.ndarray:
-    """Cycles of each layer in which a core is awake; its stretches follow each other."""
-    edges = np.asarray(activity.boundaries, np.int64)
-    starts, ends = core.starts[core.awake], core.ends[core.awake]
-    if not len(starts):
-        return np.zeros(len(edges) - 1, np.int64)
-    before = np.concatenate([[0], np.cumsum(ends - starts)])
-    last = np.searchsorted(starts, edges, side="right") - 1
-    inside = np.clip(np.minimum(edges, ends[last]) - starts[last], 0, None)
-    return np.diff(np.where(last < 0, 0, before[last] + inside))
 
 
 def _inside(activity: Activity, spans: Spans) -> np.ndarray:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tvm_pulp.report.svg import COLOURS, picture, rectangle, text
+from tvm_pulp.report.figures import summed
+from tvm_pulp.report.svg import COLOURS, picture, rectangle, swatches, text
 
 _WIDTH, _LEFT, _TOP, _BAR, _GAP, _ROW = 760, 170, 44, 34, 16, 18
 # Segments beyond these are drawn together.
@@ -14,10 +15,7 @@ _REST = "everything else"
 
 def stacked_bars(title: str, bars: Mapping[str, Sequence[tuple[str, int]]]) -> str:
     """An SVG. `bars`: by label, the segments with their cycles."""
-    totals: dict[str, int] = {}
-    for segments in bars.values():
-        for name, cycles in segments:
-            totals[name] = totals.get(name, 0) + cycles
+    totals = summed(segment for segments in bars.values() for segment in segments)
     kept = sorted(totals, key=lambda n: (-totals[n], n))
     kept = kept if len(kept) <= _SEGMENTS else [*kept[:_SEGMENTS], _REST]
     colours = dict(zip(kept, COLOURS, strict=False))
@@ -27,29 +25,17 @@ def stacked_bars(title: str, bars: Mapping[str, Sequence[tuple[str, int]]]) -> s
         y = _TOP + row * (_BAR + _GAP)
         body.append(text(_LEFT - 8, y + 22, label, size=12, anchor="end"))
         body += _bar(segments, y, _WIDTH / max(1, longest), colours)
-    bottom = _TOP + len(bars) * (_BAR + _GAP)
-    for number, name in enumerate(kept):
-        x, y = _LEFT + number % 3 * 270, bottom + number // 3 * _ROW
-        body += [rectangle(x, y, 11, 11, colours[name]), text(x + 16, y + 10, name)]
-    height = bottom + -(-len(kept) // 3) * _ROW + 12
-    return picture(title, 12, _LEFT + _WIDTH + 110, height, body)
+    entries = [(name, colours[name], "") for name in kept]
+    names, end = swatches(entries, _LEFT, _TOP + len(bars) * (_BAR + _GAP), 3, 270, _ROW)
+    return picture(title, 12, _LEFT + _WIDTH + 110, int(end) + 12, [*body, *names])
 
 
 def _bar(segments: Sequence[tuple[str, int]], y: int, across: float, colours: Mapping[str, str]) -> list[str]:
     """One bar, largest colours first, its total behind it."""
-    merged: dict[str, int] = {}
-    for name, cycles in segments:
-        name = name if name in colours else _REST
-        merged[name] = merged.get(name, 0) + cycles
-    body = []
-    x = float(_LEFT)
-    for name in colours:
-        cycles = merged.get(name, 0)
-        if not cycles:
-            continue
-        width = cycles * across
-        body.append(rectangle(x, y, width, _BAR, colours[name], f"{name}: {cycles:,} cycles"))
+    merged = summed((name if name in colours else _REST, cycles) for name, cycles in segments)
+    body, x = [], float(_LEFT)
+    for name in (name for name in colours if merged.get(name)):
+        width = merged[name] * across
+        body.append(rectangle(x, y, width, _BAR, colours[name], f"{name}: {merged[name]:,} cycles"))
         x += width
-    total = sum(merged.values())
-    body.append(text(x + 6, y + 22, f"{total:,}", size=12))
-    return body
+    return [*body, text(x + 6, y + 22, f"{sum(merged.values()):,}", size=12)]

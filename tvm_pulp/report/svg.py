@@ -43,6 +43,17 @@ def text(x: float, y: float, words: str, *, size: int = 11, anchor: str = "start
     return f"<text {place} fill={quoteattr(colour)}>{escape(words)}</text>"
 
 
+def swatches(
+    entries: Sequence[tuple[str, str, str]], left: float, top: float, columns: int, step: float, row: int
+) -> tuple[list[str], float]:
+    """A legend of names with their colours and tips, `columns` of them beside each other; and where it ends."""
+    body = []
+    for number, (name, colour, tip) in enumerate(entries):
+        x, y = left + number % columns * step, top + number // columns * row
+        body += [rectangle(x, y, 11, 11, colour, tip), text(x + 16, y + 10, name)]
+    return body, top + -(-len(entries) // columns) * row
+
+
 def line(x1: float, y1: float, x2: float, y2: float) -> str:
     """A tick of an axis."""
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#888"/>'

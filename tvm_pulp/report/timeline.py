@@ -13,11 +13,11 @@ from tvm_pulp.report.cycle_axis import (
     WIDTH,
     CycleAxis,
     layer_colour,
-    legend,
-    name_inside,
+    named_bar,
     nodes_of,
+    plan_picture,
 )
-from tvm_pulp.report.svg import picture, rectangle, text
+from tvm_pulp.report.svg import rectangle, text
 
 _LANE = 44
 
@@ -32,16 +32,9 @@ def timeline(plan: PlanJson, spans: Sequence[Any], axis: CycleAxis) -> str:
         body.append(rectangle(LEFT, y, WIDTH, _LANE - 8, GROUND))
     for span in spans:
         y = TOP + lanes.index(span.resource) * _LANE
-        layer = plan.layers[span.layer].name
-        nodes = nodes_of(plan.layers[span.layer])
-        label = f"{layer}: {span.name}, cycles {span.start:,} to {span.end:,}{nodes}"
-        x, height = axis.x(span.start), _LANE - 8
-        width = axis.x(span.end) - x
-        colour = layer_colour(span.layer)
-        body.append(rectangle(x, y, width, height, colour, label))
-        body += name_inside(x, y, width, height, layer, colour)
-    bottom = TOP + len(lanes) * _LANE
-    body += axis.ticks(bottom)
+        layer, x = plan.layers[span.layer], axis.x(span.start)
+        label = f"{layer.name}: {span.name}, cycles {span.start:,} to {span.end:,}{nodes_of(layer)}"
+        width, colour = axis.x(span.end) - x, layer_colour(span.layer)
+        body += named_bar(x, y, width, _LANE - 8, layer.name, colour, label)
     note = "One colour per layer; grey is idle. Point at a bar for its layer, what it does and when."
-    names, end = legend([layer.name for layer in plan.layers], bottom + 24, note)
-    return picture("Expected schedule", LEFT, LEFT + WIDTH + 20, int(end) + 8, [*body, *names])
+    return plan_picture("Expected schedule", body, TOP + len(lanes) * _LANE, note, plan, axis)

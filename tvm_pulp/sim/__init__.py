@@ -1,4 +1,4 @@
-"""Where programs run. Public modules: `host` is this machine, `iss` the virtual SoC."""
+"""Devices that programs run on. Public modules: `host` is this machine, `iss` the virtual SoC."""
 
 from __future__ import annotations
 

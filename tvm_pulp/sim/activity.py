@@ -1,4 +1,4 @@
-"""What every actor of a machine did from when to when in one inference: what reports and timelines are drawn from."""
+"""Activities of a machine's actors in one inference, with their times: reports and timelines are drawn from them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Activity:
     """One inference."""
 
     boundaries: Sequence[int]
-    """Where layers begin, the first with the inference; and its end."""
+    """Cycles at which layers begin, the first with the inference; and its end."""
     cores: Sequence[CoreSpans]
     accelerators: Mapping[str, Spans]
     loads: Spans
@@ -52,3 +52,31 @@ class Activity:
     @property
     def end(self) -> int:
         return self.boundaries[-1]
+
+
+@dataclass(frozen=True)
+class Cover:
+    """Cycles that spans cover, each counted once: disjoint intervals in order."""
+
+    starts: np.ndarray
+    ends: np.ndarray
+    before: np.ndarray  # covered in front of each interval
+
+    @staticmethod
+    def of(starts: np.ndarray, ends: np.ndarray) -> Cover:
+        order = np.argsort(starts, kind="stable")
+        starts, reach = starts[order], np.maximum.accumulate(ends[order]) if len(order) else ends
+        first = np.ones(len(starts), bool)
+        first[1:] = starts[1:] > reach[:-1]
+        last = np.append(np.flatnonzero(first)[1:] - 1, len(starts) - 1) if len(starts) else np.zeros(0, int)
+        begins, finals = starts[first], reach[last]
+        lengths = finals - begins
+        return Cover(begins, finals, np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else lengths)
+
+    def until(self, cycles: np.ndarray) -> np.ndarray:
+        """Covered cycles before each of the given ones."""
+        if not len(self.starts):
+            return np.zeros(len(cycles), np.int64)
+        at = np.searchsorted(self.starts, cycles, side="right") - 1
+        inside = np.clip(np.minimum(cycles, self.ends[at]) - self.starts[at], 0, None)
+        return np.where(at < 0, 0, self.before[at] + inside)

@@ -73,7 +73,7 @@ class HostDevice:
         return HostRun(results, self.build_seconds, elapsed)
 
     def kept_layers(self) -> dict[str, np.ndarray]:
-        """What every layer made in the last inference."""
+        """Results of every layer in the last inference."""
         assert self._captures is not None, "the archive keeps its layers"
         function = getattr(self._library, kept_layers_symbol(self._metadata["model_name"]))
         function.restype = ctypes.c_void_p

@@ -1,4 +1,4 @@
-"""What somebody wants to see of a run, beside its outcome."""
+"""Views of a run that somebody wants beside its outcome."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What a program printed of its symbols when it ended: lines `data NAME OFFSET HEX`, then `end`."""
+"""Contents of symbols that a program printed when it ended: lines `data NAME OFFSET HEX`, then `end`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -34,11 +34,10 @@ def parse_contents(text: str) -> dict[str, bytes]:
 
 def output_arrays(facts: Mapping[str, Any], contents: Mapping[str, bytes]) -> list[np.ndarray]:
     """Outputs in graph order."""
-    made = []
-    for tensor in facts["outputs"]:
-        data = contents.get(tensor["symbol"], b"")
-        made.append(np.frombuffer(data, tensor["dtype"]).reshape(tensor["shape"]).copy())
-    return made
+    return [
+        np.frombuffer(contents.get(tensor["symbol"], b""), tensor["dtype"]).reshape(tensor["shape"]).copy()
+        for tensor in facts["outputs"]
+    ]
 
 
 def words(contents: Mapping[str, bytes], symbol: str) -> np.ndarray:
@@ -49,7 +48,4 @@ def words(contents: Mapping[str, bytes], symbol: str) -> np.ndarray:
 def layer_cycles(contents: Mapping[str, bytes]) -> list[int]:
     """Cycles between neighbouring marks of the last inference; the counter may wrap around."""
     count = int(words(contents, "tvm_pulp_mark_count")[0])
-    if count < 2:
-        return []
-    marks: Sequence[int] = np.diff(words(contents, "tvm_pulp_layer_cycles")[:count]).tolist()
-    return [int(cycles) for cycles in marks]
+    return [int(cycles) for cycles in np.diff(words(contents, "tvm_pulp_layer_cycles")[: max(count, 1)])]

@@ -1,18 +1,25 @@
-"""What runners share whose simulator is somebody else's program: the executable prints its results when it ends."""
+"""The common part of runners that start another simulator: the executable prints its results when it ends."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import time
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 
+from tvm_pulp import soc
 from tvm_pulp.errors import UserError
+from tvm_pulp.sim.image import make_image
 from tvm_pulp.sim.iss.elf import Elf, read_elf
-from tvm_pulp.sim.printed import layer_cycles, output_arrays, words
+from tvm_pulp.sim.printed import NothingPrinted, layer_cycles, output_arrays, parse_contents, words
+from tvm_pulp.sim.process import Finished, last_lines, limit_seconds, run_simulator
 from tvm_pulp.sim.runner import Runner, Statistics
+from tvm_pulp.soc.description import Soc
 from tvm_pulp.toolchain import RiscvToolchain, ToolchainError
 from tvm_pulp.toolchain.project.build_archive import build_archive
 
@@ -20,9 +27,14 @@ TOOLCHAINS: tuple[str, ...] = get_args(RiscvToolchain)
 
 
 class PrintingRunner(Runner):
-    """A subclass finds its simulator and runs it: `run` leaves what was printed in `_contents`."""
+    """A subclass says which simulator it is, which archives it takes and how a run is started."""
 
+    simulator: ClassVar[str]
+    cycles_per_second: ClassVar[float]
+    way_out: str = "check the installation, or run --device iss"
+    """Advice after a run without results."""
     _facts: dict[str, Any]
+    _soc: Soc
     _contents: dict[str, bytes]
     _elf: Path
     _program: Elf
@@ -30,6 +42,15 @@ class PrintingRunner(Runner):
     _inferences: int
     _build_seconds: float
     _seconds: float
+
+    def _check_archive(self, metadata: dict[str, Any], hal: str, refusal: str) -> None:
+        """An archive for another platform than `hal` is a user error."""
+        self._facts = metadata["tvm_pulp"]
+        self._limit = limit_seconds(self.settings, self._facts, self.cycles_per_second)
+        described = None if self._facts["soc"] == "host" else soc.recorded(self._facts)
+        if described is None or described.software.hal != hal:
+            raise UserError(refusal)
+        self._soc = described
 
     def _build_program(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None) -> None:
         started = time.perf_counter()
@@ -40,6 +61,39 @@ class PrintingRunner(Runner):
             raise UserError(f"the archive's C does not build: {error.reason}; compile the model again") from error
         self._program = read_elf(self._elf)
         self._build_seconds = time.perf_counter() - started
+
+    def run(self, inferences: int) -> None:
+        self._inferences = inferences
+        image = make_image(self._program, self._facts, self._inputs, inferences)
+        folder = Path(tempfile.mkdtemp(prefix=f"tvm_pulp_{self.simulator.lower()}_"))
+        try:
+            (folder / "program.elf").write_bytes(image)
+            command, environment = self._start(folder, folder / "program.elf")
+            done = run_simulator(
+                self.simulator, command, folder=folder, environment=environment, limit_seconds=self._limit
+            )
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        self._seconds = done.seconds
+        self._check_end(done)
+        try:
+            self._contents = parse_contents(done.text)
+        except NothingPrinted as problem:
+            self._check_status(done.status)
+            raise UserError(
+                f"{self.simulator} ended with status {done.status} before the program told its results ({problem})"
+                f"{last_lines(done.text)}: {self.way_out}"
+            ) from None
+
+    @abstractmethod
+    def _start(self, folder: Path, program: Path) -> tuple[list[str], dict[str, str]]:
+        """Command and environment of a run; further files may be put into the folder."""
+
+    def _check_end(self, done: Finished) -> None:
+        """Hook: a failure that the program printed."""
+
+    def _check_status(self, status: int) -> None:
+        """Hook: a failure that the exit status of a run without results tells."""
 
     def program(self) -> Path | None:
         return self._elf

@@ -1,4 +1,4 @@
-"""What stands behind `--device`: how an archive is built, loaded, run, read back and measured.
+"""The devices of `--device`: how an archive is built, loaded, run, read back and measured.
 
 A runner is a class with an entry point of group `tvm_pulp.runners`; its name there is the device's name. A simulator or
 a board that knows less than another says so in its capabilities: reports hold nulls where it measures nothing.
@@ -34,7 +34,7 @@ GROUP = "tvm_pulp.runners"
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a runner can tell beside the outputs."""
+    """Figures that a runner can tell beside the outputs."""
 
     cycles: bool = False
     """Cycles of the first and of the last inference."""
@@ -56,7 +56,7 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a run took; None is not known."""
+    """Costs of a run; None is not known."""
 
     build_seconds: float
     run_seconds: float
@@ -75,7 +75,7 @@ class Statistics:
     trace: dict[str, Any] | None = None
     """In the Chrome trace format, if the run was asked for one."""
     activity: Activity | None = None
-    """What every actor did in the last inference."""
+    """Everything that the actors did in the last inference."""
 
 
 class Runner(ABC):
@@ -111,19 +111,19 @@ class Runner(ABC):
         """Outputs of the last inference in graph order."""
 
     def layers(self, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-        """What every layer makes of the inputs, by its name; of an archive that keeps them."""
+        """Results of every layer for the inputs, by its name; of an archive that keeps them."""
         raise UserError(f"{type(self).__name__} does not show what layers make: use device iss or host")
 
     @abstractmethod
     def statistics(self) -> Statistics:
-        """What the last `run` took."""
+        """Costs of the last `run`."""
 
     def program(self) -> Path | None:
         """The program's file before inputs are filled in, where there is one."""
         return None
 
     def revision(self) -> str | None:
-        """Which simulator or board it is, where that decides about cycles and can be told."""
+        """The simulator's or board's revision, where that decides about cycles and can be told."""
         return None
 
 
@@ -137,7 +137,7 @@ _FIGURES = {
 
 
 def declared_statistics(runner: Runner) -> Statistics:
-    """What the last run took, as far as the runner vouches for it; a figure that it promised must be there."""
+    """Costs of the last run, as far as the runner vouches for it; a figure that it declares must be there."""
     given = runner.statistics()
     unknown: dict[str, Any] = {}
     for capability, figures in _FIGURES.items():
@@ -173,7 +173,7 @@ def runner_class(name: str) -> type[Runner]:
 
 
 def checked_settings(name: str, given: Mapping[str, str]) -> dict[str, str]:
-    """What `--device-option` gave; one that the device does not know is a user error."""
+    """The values that `--device-option` gave; one that the device does not know is a user error."""
     known = runner_class(name).options
     for option in given:
         if option not in known:
@@ -191,14 +191,16 @@ def check_options(
     max_cycles: int | None = None,
 ) -> None:
     """Options that a device would ignore are user errors."""
-    if max_cycles is not None and not capabilities.cycle_limit:
-        raise UserError(f"--max-cycles has no effect on --device {name}, which knows no limit: drop it")
-    if instruments.trace is not None and not capabilities.trace:
-        raise UserError(f"--trace has no effect on --device {name}, which has no trace: drop it")
-    others = [option for option in instruments.wanted() if option != "--trace"]
-    if others and not capabilities.instruments:
-        raise UserError(f"{others[0]} has no effect on --device {name}: drop it, or use --device iss")
-    if toolchain is not None and toolchain not in capabilities.toolchains:
-        offered = ", ".join(capabilities.toolchains)
-        way_out = f"choose from {offered}" if offered else "drop it; $CC chooses the compiler of this machine"
-        raise UserError(f"--toolchain {toolchain} has no effect on --device {name}: {way_out}")
+    others = [option for option in instruments.wanted() if option != "--trace" and not capabilities.instruments]
+    offered = ", ".join(capabilities.toolchains)
+    way_out = f"choose from {offered}" if offered else "drop it; $CC chooses the compiler of this machine"
+    # Option -> whether it is ignored, and the rest of the sentence.
+    ignored = {
+        "--max-cycles": (max_cycles is not None and not capabilities.cycle_limit, ", which knows no limit: drop it"),
+        "--trace": (instruments.trace is not None and not capabilities.trace, ", which has no trace: drop it"),
+        **dict.fromkeys(others, (True, ": drop it, or use --device iss")),
+        f"--toolchain {toolchain}": (toolchain not in (None, *capabilities.toolchains), f": {way_out}"),
+    }
+    for option, (is_ignored, rest) in ignored.items():
+        if is_ignored:
+            raise UserError(f"{option} has no effect on --device {name}{rest}")

@@ -9,21 +9,25 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tiles import TileAxis
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Recipe
 
+__all__ = ["Form", "Refusal", "Strategy", "TileAxis"]
+
 
 @dataclass(frozen=True)
-class TileAxis:
-    """An axis of the output that may be cut, into pieces that are multiples of `step` and at most `limit`.
+class Rounding:
+    """How the results of a form differ from the model's: by so many steps of the output at most.
 
-    Where no such pieces fit, multiples of `least` do.
+    `on_cores`: the reason why the cores requantize what the engine computes; nothing where they do not.
     """
 
-    axis: int
-    step: int = 1
-    limit: int | None = None
-    least: int | None = None
+    deviation: int = 0
+    on_cores: str = ""
+
+
+EXACT = Rounding()
 
 
 class Form(Protocol):
@@ -36,6 +40,10 @@ class Form(Protocol):
     @property
     def engine(self) -> str:
         """The engine it runs on."""
+
+    @property
+    def rounding(self) -> Rounding:
+        """How far its results may be from the model's; `EXACT` for nearly all."""
 
     def axes(self) -> tuple[TileAxis, ...]:
         """Axes of the first output that may be cut; none means the layer runs whole."""

@@ -13,7 +13,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Local, Recipe, Step
-from tvm_pulp.uma.strategy import Form, Refusal, TileAxis
+from tvm_pulp.uma.strategy import EXACT, Form, Refusal, TileAxis
 from uma_backends.ita.attention_parts import Attention, AttentionRules, Heads, attention_of, rules_of
 from uma_backends.ita.command import ATTENTION, Command, Panel, panels_of
 from uma_backends.ita.geometry import TILE, TILE_BYTES, padded, tiles
@@ -48,6 +48,7 @@ class AttentionForm:
     name: str
     engine: str = ENGINE
     packed: dict[str, PackedWeights] = field(init=False)
+    rounding = EXACT
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "packed", {name: self._packed(name) for name in self.rules.projections})

@@ -9,7 +9,7 @@ from typing import Any
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Recipe
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.strategy import EXACT, TileAxis
 from uma_backends.ita.command import panels_of
 from uma_backends.ita.geometry import LONGEST_INNER, TILE, TILE_BYTES, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened, row_runs, shifted
@@ -35,6 +35,7 @@ class DenseForm:
     name: str = "linear"
     engine: str = ENGINE
     first: Layer | None = None
+    rounding = EXACT
     # Kept per form: names of packed constants are those of the layer.
     packed: PackedWeights = field(init=False)
 

@@ -11,7 +11,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Recipe
-from tvm_pulp.uma.strategy import Form, Refusal, TileAxis
+from tvm_pulp.uma.strategy import EXACT, Form, Refusal, TileAxis
 from uma_backends.ita.command import panels_of
 from uma_backends.ita.geometry import LONGEST_INNER, MOST_TILES, TILE, TILE_BYTES, padded, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, PackedWeights, arranged, flattened
@@ -58,6 +58,7 @@ class DenseTransposedForm:
     name: str = "linear, transposed"
     engine: str = ENGINE
     packed: PackedWeights = field(init=False)
+    rounding = EXACT
 
     def __post_init__(self) -> None:
         heads, size = self._heads

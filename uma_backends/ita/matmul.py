@@ -15,7 +15,7 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Derived, Load, Local, Recipe, Step
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.strategy import EXACT, TileAxis
 from uma_backends.ita.command import Panel
 from uma_backends.ita.geometry import ACCUMULATOR_BITS, BIAS_BYTES, BIAS_OVERREAD, LONGEST_INNER, TILE, tiles
 from uma_backends.ita.ita_form import ENGINE, Context, arranged, flattened
@@ -61,6 +61,7 @@ class MatmulForm:
     name: str = "product"
     engine: str = ENGINE
     derived: Derived = field(default_factory=Derived)
+    rounding = EXACT
 
     def axes(self) -> tuple[TileAxis, ...]:
         rank = len(self.layer.outputs[0].spec.shape)

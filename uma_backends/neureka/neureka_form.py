@@ -17,7 +17,7 @@ from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box, tiles
 from tvm_pulp.uma.recipe import Call, Changes, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
 from tvm_pulp.uma.registry import step_call
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.strategy import Rounding, TileAxis
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.layer_arithmetic import Arithmetic
@@ -88,6 +88,10 @@ class NeurekaForm:
     name: str
     engine: str = ENGINE
     derived: Derived = field(default_factory=Derived)
+
+    @property
+    def rounding(self) -> Rounding:
+        return Rounding(self.arithmetic.deviation, self.arithmetic.why_not_native)
 
     # --- what subclasses state -------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store
-from tvm_pulp.uma.strategy import Refusal, TileAxis
+from tvm_pulp.uma.strategy import EXACT, Refusal, TileAxis
 
 ENGINE, LARGEST_KERNEL = "qvanilla", 31  # its name, rows of a window
 _SIZES = "output_channels width height channels kernel_height kernel_width input_zero_point kernel_zero_point"
@@ -71,6 +71,7 @@ class QVanillaForm:
     context: Context
     name: str = "convolution"
     engine: str = ENGINE
+    rounding = EXACT
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1), TileAxis(0, limit=1))

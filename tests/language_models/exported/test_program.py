@@ -9,12 +9,12 @@ import onnx
 import onnxruntime
 import pytest
 
-from tests.language_models.generation.exported_decoders import STYLES, Reference, exported
+from tests.language_models.exported_decoders import STYLES, Reference, exported
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
+from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS
 from tvm_pulp.language_models.exported import DecoderGraph, decoder_graph, find_roles
 from tvm_pulp.language_models.exported.hide_unwritten import LEAST
-from tvm_pulp.language_models.exported.program import PAST, POSITIONS, TOKENS
 
 CAPACITY, CHUNK = 18, 5
 

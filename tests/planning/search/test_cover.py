@@ -17,7 +17,7 @@ from tvm_pulp.soc import CostModel, load
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import CoreCost, Kernel, Local, Recipe
 from tvm_pulp.uma.region import join
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.strategy import EXACT, TileAxis
 
 COSTS = CostModel(load("siracusa"))
 
@@ -29,6 +29,7 @@ class Fixed:
     """A form that takes given cycles on an engine."""
 
     engine: str
+    rounding = EXACT
     taken: int
     bytes: int = 16
     name: str = "fixed"

@@ -7,10 +7,12 @@ from collections.abc import Callable
 import pytest
 
 import tvm_pulp
-from tests.language_models.generation.small_decoders import weights
+from tests.language_models.small_decoders import weights
 from tvm_pulp.api import CompileOptions
 from tvm_pulp.errors import UserError
-from tvm_pulp.language_models.generation.compile_decoder import DecoderRequest, plan_decoder
+from tvm_pulp.language_models.llama import Llama
+from tvm_pulp.language_models.plan_entries import plan_language_model
+from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.planning.search.state_memory import StateRoom, place_state
 from tvm_pulp.target import resolve_target
 
@@ -84,7 +86,7 @@ def test_a_memory_that_there_is_not_is_a_users_error(options: dict[str, str], se
 
 
 def test_caches_that_exceed_l1_are_a_users_error() -> None:
-    request = DecoderRequest("small", weights("odd"), 8192, 4)
+    request = LanguageModelRequest("small", Llama(weights("odd"), 8192, 4))
     target = resolve_target(CompileOptions(target="c", soc="siracusa", state_memory="l1"))
     with pytest.raises(UserError, match=r"--state-memory l1: the caches take 393216 bytes and L1 has \d+ for them"):
-        plan_decoder(request, target, lambda _: None)
+        plan_language_model(request, target, lambda _: None)

@@ -1,4 +1,4 @@
-"""Parts of tensors and tensors from parts: slices, splits, concatenations."""
+"""Parts of tensors and tensors from parts: slices, splits, concatenations, padding, rows by number."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.torch_program.elementwise import Operators, overloads
 from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value, numbers
 
@@ -98,6 +99,55 @@ def select_scatter(g: GraphBuilder, x: Value, source: Value, axis: int, place: i
     return slice_scatter(g, x, row, axis, place, place + 1)
 
 
+_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+def pad(g: GraphBuilder, x: Value, amounts: Sequence[int], mode: str, value: Any = None) -> str:
+    """PyTorch counts axes from the last one, before and after each; negative amounts cut off."""
+    unpadded = [0] * (x.rank - len(amounts) // 2)
+    before, after = ([*unpadded, *amounts[side::2][::-1]] for side in (0, 1))
+    source = x.name
+    cut = [a for a in range(x.rank) if before[a] < 0 or after[a] < 0]
+    if cut:
+        begins = [max(0, -before[a]) for a in cut]
+        ends = [x.shape[a] - max(0, -after[a]) for a in cut]
+        source = g.emit("Slice", x, g.integers(*begins), g.integers(*ends), g.integers(*cut))
+    pads = [max(0, p) for p in (*before, *after)]
+    if not any(pads):
+        return source
+    fill = [np.asarray(value or 0, x.dtype)] if mode == "constant" else []
+    return g.emit("Pad", source, g.integers(*pads), *fill, mode=_MODES[mode])
+
+
+def index(g: GraphBuilder, x: Value, indices: Sequence[Value | None]) -> str:
+    """x[i, j, ...]: one axis by Gather, neighbouring ones by GatherND."""
+    places = [axis for axis, i in enumerate(indices) if i is not None]
+    given = [i for i in indices if i is not None]
+    if any(i.dtype == "bool" for i in given):
+        raise UserError("a tensor is indexed by a mask, which gives a result of unknown size: use torch.where")
+    if len(places) == 1:
+        return g.emit("Gather", x, given[0], axis=places[0])
+    if places != list(range(places[0], places[0] + len(places))):
+        raise UserError(f"a tensor is indexed along the axes {places}, which are not neighbours: index one by one")
+    first, count = places[0], len(places)
+    shape = np.broadcast_shapes(*(i.shape for i in given))
+    if not first:
+        return g.emit("GatherND", x, _stacked(g, given, shape))
+    moved = g.permuted(x, *places, *range(first), *range(first + count, x.rank))
+    made, rank = g.emit("GatherND", moved, _stacked(g, given, shape)), len(shape)
+    order = [*range(rank, rank + first), *range(rank), *range(rank + first, rank + x.rank - count)]
+    return g.permuted(made, *order)
+
+
+def _stacked(g: GraphBuilder, given: Sequence[Value], shape: tuple[int, ...]) -> Any:
+    arrays = [g.array(i) for i in given]
+    known = [a for a in arrays if a is not None]
+    if len(known) == len(given):
+        return np.stack([np.broadcast_to(a, shape) for a in known], axis=-1).astype(np.int64)
+    wide = [g.emit("Expand", g.cast(i, "int64"), g.integers(*shape)) for i in given]
+    return g.emit("Concat", *(g.reshape(w, [*shape, 1]) for w in wide), axis=-1)
+
+
 OPERATORS: Operators = {
     "aten.slice.Tensor": slice_,
     "aten.narrow": narrow,
@@ -115,4 +165,12 @@ OPERATORS: Operators = {
     "aten.triu": _triangle(np.triu),
     "aten.slice_scatter": slice_scatter,
     "aten.select_scatter": select_scatter,
+    "aten.pad": pad,
+    "aten.constant_pad_nd": lambda g, x, amounts, value: pad(g, x, amounts, "constant", value),
+    **{f"aten.reflection_pad{n}d": lambda g, x, amounts: pad(g, x, amounts, "reflect") for n in (1, 2, 3)},
+    **{f"aten.replication_pad{n}d": lambda g, x, amounts: pad(g, x, amounts, "replicate") for n in (1, 2, 3)},
+    "aten.embedding": lambda g, weight, indices, *_: g.emit("Gather", weight, indices, axis=0),
+    "aten.index_select": lambda g, x, axis, indices: g.emit("Gather", x, indices, axis=axis),
+    "aten.gather": lambda g, x, axis, indices, *_: g.emit("GatherElements", x, indices, axis=axis),
+    "aten.index.Tensor": index,
 }

@@ -13,7 +13,7 @@ from tvm_pulp.frontend.torch_program.graph_builder import GraphBuilder, Value, n
 
 
 def _reduce(g: GraphBuilder, op: str, made: str, x: Value, axes: Any, keep: Any) -> str:
-    """What was made of an operand, along the axes of that; none given means all."""
+    """A reduction of something made of an operand, along axes of the latter; none given means all."""
     return g.emit(op, made, g.integers(*(numbers(axes) or range(x.rank))), keepdims=int(bool(keep)))
 
 

@@ -155,7 +155,7 @@ class _Translation:
             ]
 
     def _computed(self, node: Any) -> Any:
-        """What PyTorch makes of a node whose operands are known."""
+        """The value that PyTorch computes for a node whose operands are known."""
         import torch
 
         arguments, named = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: self.constants[n])

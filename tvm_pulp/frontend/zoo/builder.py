@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tvm_pulp.frontend.windows import same_pads
 from tvm_pulp.frontend.zoo import calibration, integer_math
 from tvm_pulp.frontend.zoo.calibration import Requantization
 from tvm_pulp.frontend.zoo.onnx_graph import OnnxGraph, number
@@ -38,13 +39,6 @@ class Tensor:
     def shape(self) -> tuple[int, ...]:
         """Shape in the model, whose batch is one."""
         return (1, *self.values.shape[1:])
-
-
-def same_pads(size: Sequence[int], kernel: Sequence[int], strides: Sequence[int]) -> tuple[int, int, int, int]:
-    """Padding top, left, bottom, right that makes the output ceil(size / stride), the surplus at the end."""
-    total = [max(0, (-(-n // s) - 1) * s + k - n) for n, k, s in zip(size, kernel, strides, strict=True)]
-    before = [t // 2 for t in total]
-    return before[0], before[1], total[0] - before[0], total[1] - before[1]
 
 
 class Builder:
@@ -123,10 +117,10 @@ class Builder:
         if depthwise and channels != inputs:
             raise ValueError(f"'{name}': a depthwise layer keeps its {inputs} channels")
         weight = self.weights(f"{name}_weight", channels, 1 if depthwise else inputs, *kernel)
-        pads = same_pads(x.values.shape[2:], kernel, strides)
+        pads = same_pads(x.values.shape[2:], kernel, strides, (1, 1))
         groups = inputs if depthwise else 1
         operands = [x.name, self.graph.constant(f"{name}_weight", weight)]
-        windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": list(pads)}
+        windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": pads}
         self.graph.node("Conv", operands, f"{name}_acc", group=groups, dilations=[1, 1], **windows)
         values = integer_math.convolve(x.values, weight, strides, pads, groups)
         return self._normalize(name, Tensor(f"{name}_acc", values, product_bound(x, weight)), relu)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from tvm_pulp.frontend.zoo.builder import same_pads
+from tvm_pulp.frontend.windows import same_pads
 from tvm_pulp.frontend.zoo.integer_math import convolve_as
 from tvm_pulp.frontend.zoo.onnx_graph import GraphWriter
 from tvm_pulp.frontend.zoo.random_stream import RandomStream
@@ -68,12 +68,12 @@ class FloatBuilder(GraphWriter):
         """Conv with padding "same" and folded batch normalization; optionally ReLU."""
         inputs = x.values.shape[1]
         weight = self.random(f"{name}_weight").normal(channels, 1 if depthwise else inputs, *kernel)
-        pads, groups = same_pads(x.values.shape[2:], kernel, strides), inputs if depthwise else 1
+        pads, groups = same_pads(x.values.shape[2:], kernel, strides, (1, 1)), inputs if depthwise else 1
         values = convolve_as(np.float64, x.values, weight, strides, pads, groups)
         slope, bias = self._normalization(name, values)
         weight = weight * slope.reshape(-1, 1, 1, 1)
         operands = [x.name, self.constant(f"{name}_weight", weight), self.constant(f"{name}_bias", bias)]
-        windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": list(pads)}
+        windows: dict[str, Any] = {"kernel_shape": list(kernel), "strides": list(strides), "pads": pads}
         linear = f"{name}_linear" if relu else name
         self.node("Conv", operands, linear, group=groups, **windows)
         along = (1, -1, 1, 1)

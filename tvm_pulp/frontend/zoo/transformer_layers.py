@@ -68,25 +68,29 @@ def softmax(builder: Builder, name: str, logits: Tensor) -> Tensor:
     return Tensor(name, integer_math.softmax(logits.values, b, c, log2), 255, 1 / 255, signed=False)
 
 
-def _norm_weight(builder: Builder, name: str, columns: int) -> np.ndarray:
-    return np.rint(builder.random(name).uniform(0.8, 1.2, columns) * (NORM_STEPS << NORM_SHIFT)).astype(np.int64)
+def _norm(builder: Builder, kind: str, name: str, x: Tensor, shift: int, **constants: np.ndarray) -> list[np.ndarray]:
+    """A normalization with its weight and, where it has one, its bias: these as stored, in 2^-shift."""
+    stored = {part: np.rint(real * 2.0**shift).astype(np.int64) for part, real in constants.items()}
+    operands = [x.name, *(builder.graph.constant(f"{name}_{part}", values) for part, values in stored.items())]
+    factor = {"mul": 1} if kind == "iNoNorm" else {}
+    builder.graph.node(kind, operands, name, private=True, D=1 << shift, n_levels=256, **factor)
+    return list(stored.values())
+
+
+def _gains(builder: Builder, name: str, x: Tensor) -> np.ndarray:
+    return builder.random(f"{name}_weight").uniform(0.8, 1.2, x.values.shape[-1])
 
 
 def rms_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
     """The iRMSNorm operator."""
-    weight = _norm_weight(builder, f"{name}_weight", x.values.shape[-1])
-    operands = [x.name, builder.graph.constant(f"{name}_weight", weight)]
-    builder.graph.node("iRMSNorm", operands, name, private=True, D=1 << NORM_SHIFT, n_levels=256)
+    (weight,) = _norm(builder, "iRMSNorm", name, x, NORM_SHIFT, weight=_gains(builder, name, x) * NORM_STEPS)
     return Tensor(name, integer_math.rms_norm(x.values, weight, NORM_SHIFT), 128)
 
 
 def layer_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
     """The iLayerNorm operator."""
-    columns = x.values.shape[-1]
-    weight = _norm_weight(builder, f"{name}_weight", columns)
-    bias = np.rint(builder.random(f"{name}_bias").normal(columns) * (4 << NORM_SHIFT)).astype(np.int64)
-    operands = [x.name, builder.graph.constant(f"{name}_weight", weight), builder.graph.constant(f"{name}_bias", bias)]
-    builder.graph.node("iLayerNorm", operands, name, private=True, D=1 << NORM_SHIFT, n_levels=256)
+    gains, offsets = _gains(builder, name, x), builder.random(f"{name}_bias").normal(x.values.shape[-1])
+    weight, bias = _norm(builder, "iLayerNorm", name, x, NORM_SHIFT, weight=gains * NORM_STEPS, bias=offsets * 4)
     return Tensor(name, integer_math.layer_norm(x.values, weight, bias, NORM_SHIFT), 128)
 
 
@@ -106,11 +110,8 @@ def gelu_accumulator(builder: Builder, name: str, x: Tensor, reach: float) -> Te
 
 def no_norm(builder: Builder, name: str, x: Tensor) -> Tensor:
     """The iNoNorm operator: a weight and a bias per column in place of a normalization."""
-    columns = x.values.shape[-1]
-    weight = np.rint(builder.random(f"{name}_weight").uniform(0.8, 1.2, columns) * 64).astype(np.int64)
-    bias = np.rint(builder.random(f"{name}_bias").normal(columns) * 64 * 2).astype(np.int64)
-    operands = [x.name, builder.graph.constant(f"{name}_weight", weight), builder.graph.constant(f"{name}_bias", bias)]
-    builder.graph.node("iNoNorm", operands, name, private=True, D=1 << 6, n_levels=256, mul=1)
+    real = {"weight": _gains(builder, name, x), "bias": builder.random(f"{name}_bias").normal(x.values.shape[-1]) * 2}
+    weight, bias = _norm(builder, "iNoNorm", name, x, 6, **real)
     return Tensor(name, np.clip((x.values * weight + bias) >> 6, -128, 127), 128, x.step)
 
 

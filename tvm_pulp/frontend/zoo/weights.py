@@ -67,6 +67,11 @@ class Block:
     down: Linear
     sum2: Scale
 
+    @property
+    def linears(self) -> tuple[Linear, ...]:
+        """All of its matrices."""
+        return (self.q, self.k, self.v, self.o, self.gate, self.up, self.down)
+
 
 @dataclass(frozen=True)
 class DecoderWeights:

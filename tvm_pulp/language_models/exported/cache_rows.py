@@ -11,7 +11,6 @@ not change any more. Otherwise rows are what Q gives, or real numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,19 +18,10 @@ import onnx
 from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.language_models.entry_module import CacheRows
 from tvm_pulp.language_models.exported.roles import BY_ELEMENT, CacheRole
 
 _SWAP = [0, 2, 1, 3]
-
-
-@dataclass(frozen=True)
-class CacheRows:
-    """Names of the input and output of rows, elements of a row and their type."""
-
-    past: str
-    rows: str
-    width: int
-    dtype: str
 
 
 def bind_cache(graph: Any, cache: CacheRole, past: int, rows: int) -> CacheRows:
@@ -128,7 +118,7 @@ class _Cache:
         return readers[0] if alike and one and not (leaves and self._cache.present != joined.output[0]) else None
 
     def _same(self, a: Any, b: Any) -> bool:
-        """Whether two quantizations have equal parameters."""
+        """Tell if two quantizations have equal parameters."""
 
         def equal(x: str, y: str) -> bool:
             known = x in self._constants and y in self._constants
@@ -137,7 +127,7 @@ class _Cache:
         return len(a.input) == len(b.input) and all(map(equal, a.input[1:], b.input[1:]))
 
     def _settles(self, before: list[Any], after: list[Any], grid: Any) -> bool:
-        """Whether a row that was read back once stays what it is."""
+        """Tell if a row that was read back once stays what it is."""
         chain = [*after, *before, grid]
         if any(n.op_type == "Cast" for n in chain):
             return False

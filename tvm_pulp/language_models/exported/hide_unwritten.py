@@ -40,5 +40,5 @@ def hide_unwritten(graph: Any, pasts: set[str], past: int, rows: int) -> None:
 
 
 def _is_inner(node: Any) -> bool:
-    """Whether a softmax runs along another axis than the last."""
+    """Tell if a softmax runs along another axis than the last."""
     return any(a.name == "axis" and a.i not in (-1, 2, 3) for a in node.attribute)

@@ -1,4 +1,4 @@
-"""What depends on positions alone: rotations, learned positions, masks.
+"""Values that depend on positions alone: rotations, learned positions, masks.
 
 Such values are compared for several numbers of tokens before. A value of the same shape everywhere must be rows of
 one table, the first row that of the first new token; a value that grows must only grow at its beginning, where tokens

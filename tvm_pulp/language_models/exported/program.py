@@ -5,29 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import onnx
 
 from tvm_pulp.frontend.onnx_order import execution_order
-from tvm_pulp.language_models.exported.cache_rows import CacheRows, bind_cache
+from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS, UNWRITTEN, CacheRows, Source
+from tvm_pulp.language_models.exported.cache_rows import bind_cache
 from tvm_pulp.language_models.exported.hide_unwritten import HIDDEN, hide_unwritten
 from tvm_pulp.language_models.exported.positional import bind_positions
 from tvm_pulp.language_models.exported.quantized_constants import quantized_constants
 from tvm_pulp.language_models.exported.roles import Roles
 from tvm_pulp.language_models.exported.specialize import specialize
 from tvm_pulp.language_models.exported.token_rows import bind_tokens
-
-# Purposes of inputs.
-TOKENS, POSITIONS, UNWRITTEN, PAST = "tokens", "positions", "unwritten", "past"
-
-
-@dataclass(frozen=True)
-class Source:
-    """What an input holds: rows of a table by token or by position, rows of a cache, or which of those hold nothing."""
-
-    name: str
-    purpose: str
-    table: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

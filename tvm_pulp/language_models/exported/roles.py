@@ -1,4 +1,4 @@
-"""What the inputs and outputs of an exported decoder are for.
+"""Roles of the inputs and outputs of an exported decoder.
 
 A cache is an input of four axes that is joined with new rows and goes out, through nothing but quantization:
 
@@ -43,7 +43,7 @@ class Roles:
 
 
 def may_have_caches(path: Path) -> bool:
-    """Whether the inputs of a file are such that a closer look is worth while; False for a file that is no model."""
+    """Tell if the inputs of a file are worth a closer look; False for a file that is no model."""
     try:
         inputs = onnx.load(path, load_external_data=False).graph.input
     except Exception:  # whoever reads the model says what is wrong with it

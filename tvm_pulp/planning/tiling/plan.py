@@ -11,7 +11,8 @@ from tvm_pulp.planning.tiling.alignment import aligned
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.forms.engine_choice import Offer
 from tvm_pulp.planning.tiling.forms.split_form import pin_of
-from tvm_pulp.planning.tiling.place.arena import Arena, Buffer, plan_arena
+from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
+from tvm_pulp.planning.tiling.place.placer import Buffer
 from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS
 from tvm_pulp.planning.tiling.schedule.decisions import Decisions
 from tvm_pulp.planning.tiling.schedule.schedule import Schedule

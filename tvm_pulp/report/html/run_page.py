@@ -21,7 +21,7 @@ _SCRIPTS = ("basics", "summary", "causes", "layers", "timeline", "memory", "roof
 
 @dataclass(frozen=True)
 class RunDetails:
-    """What a page shows beyond the report; None where it is not known."""
+    """Sources of a page beside the report; None where one is not known."""
 
     metadata: Mapping[str, Any]
     plan: PlanJson | None

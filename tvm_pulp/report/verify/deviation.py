@@ -1,4 +1,4 @@
-"""By how much two results differ: in steps of an integer result, relative to the largest value of a float one."""
+"""The difference of two results: in steps of an integer result, relative to the largest value of a float one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Deviation:
     is_float: bool
 
     def within(self, bound_lsb: float) -> bool:
-        """Whether it is not more than a layer may differ; a float layer has its own tolerance."""
+        """Tell if it is not more than a layer may differ; a float layer has its own tolerance."""
         return self.largest <= (FLOAT_TOLERANCE if self.is_float else bound_lsb)
 
     @property

@@ -1,4 +1,4 @@
-"""Which tensor of the model a layer's result is.
+"""The tensor of the model that a layer's result is.
 
 Compilation joins, moves and renames operators, so names alone do not tell. The tensor is found by its values: the
 layer's reference, computed from the framework's values of its operands, must give the same up to layout. Where none
@@ -72,15 +72,15 @@ class Tensors:
 
 
 def forms(tensor: np.ndarray, spec: TensorSpec) -> Iterator[np.ndarray]:
-    """A tensor as a result of that shape and type may hold it: channels last or first, the sign bit turned."""
+    """A tensor as a result of that shape and type may hold it: channels last or first, the sign bit inverted."""
     wanted = np.dtype(spec.dtype)
     if (tensor.dtype.kind == "f") != (wanted.kind == "f"):
         return
     shifted = tensor
     if {tensor.dtype.name, wanted.name} == {"int8", "uint8"}:
         shifted = tensor.astype(np.int64) + (_SIGN if wanted.name == "uint8" else -_SIGN)
-    turned = [tensor] if shifted is tensor else [tensor, shifted]
-    for value in turned:
+    candidates = [tensor] if shifted is tensor else [tensor, shifted]
+    for value in candidates:
         made = value.astype(wanted)
         if not np.array_equal(made, value, equal_nan=True) and wanted.kind != "f":
             continue  # it does not hold these values

@@ -1,4 +1,4 @@
-"""What the comparison of a network's layers found."""
+"""Findings of the comparison of a network's layers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LayerTable:
 
     @property
     def sentence(self) -> str:
-        """What was found, in one sentence."""
+        """The findings in one sentence."""
         wrong = next((row for row in self.rows if row.wrong), None)
         if wrong is None:
             compared = len(self.rows) - len(self.unseen)

@@ -1,4 +1,4 @@
-"""What a layer makes of given operands, by the numpy references of the dialect."""
+"""Results of layers for given operands, by the numpy references of the dialect."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def given_values(arrays: Mapping[str, np.ndarray]) -> Reference:
 
 
 def model_values(model: Any, imported: Imported, inputs: Mapping[str, np.ndarray]) -> Reference:
-    """What onnxruntime, LiteRT or PyTorch computes. `model` is a file, or an ONNX model or a program in memory.
+    """Values that onnxruntime, LiteRT or PyTorch computes. `model` is a file, an ONNX model or a program in memory.
 
     No framework runs the PULP dialect: its reference is that of the operators of the file, one by one.
     """

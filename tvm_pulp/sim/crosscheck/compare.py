@@ -9,7 +9,7 @@ from tvm_pulp.sim.crosscheck.measure import Measurement
 
 
 def deviation(ours: float, theirs: float) -> float | None:
-    """By how many per cent `ours` is above `theirs`; None where theirs is nothing."""
+    """The excess of `ours` over `theirs` in per cent; None where theirs is nothing."""
     return 100 * (ours - theirs) / theirs if theirs else None
 
 

@@ -1,18 +1,24 @@
-"""Where ETISS is installed."""
+"""The installation of ETISS."""
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.sim.installed_program import InstalledProgram
 
-VARIABLE = "ETISS_HOME"
 PROCESSOR = "bare_etiss_processor"
-_PLACES = (f"bin/{PROCESSOR}", f"install/bin/{PROCESSOR}", f"build/bin/{PROCESSOR}")
+_PLACES = tuple(f"{folder}/{PROCESSOR}" for folder in ("bin", "install/bin", "build/bin"))
+_ETISS = InstalledProgram(
+    simulator="ETISS",
+    name=PROCESSOR,
+    variable="ETISS_HOME",
+    places=_PLACES,
+    absent=f"{', '.join(_PLACES)} are not",
+    advice="build ETISS",
+)
 
 
 @dataclass(frozen=True)
@@ -45,20 +51,4 @@ def find(
     options: Mapping[str, str], *, request: str = "--device etiss", option: str = "--device-option home"
 ) -> Installation:
     """The installation that the option, $ETISS_HOME or the path names; a user error that says where it looked."""
-    looked: list[str] = []
-    for origin, folder in ((option, options.get("home")), (f"${VARIABLE}", os.environ.get(VARIABLE))):
-        if not folder:
-            looked.append(f"{origin} is not set")
-            continue
-        home = Path(folder).expanduser()
-        for place in _PLACES:
-            if (home / place).is_file():
-                return Installation((home / place).resolve())
-        looked.append(f"{origin} is {folder}, where {', '.join(_PLACES)} are not")
-    on_path = shutil.which(PROCESSOR)
-    if on_path is not None:
-        return Installation(Path(on_path).resolve())
-    raise UserError(
-        f"{request} needs an installation of ETISS, and there is none: {'; '.join(looked)}; PATH has no "
-        f"{PROCESSOR}: build ETISS and set {VARIABLE} or {option}=DIR"
-    )
+    return Installation(_ETISS.find(options, request, option)[1].resolve())

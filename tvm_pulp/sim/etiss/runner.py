@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tvm_pulp import soc
 from tvm_pulp.errors import GuestFault, UserError
 from tvm_pulp.sim.etiss.ini import engine_sections, machine_ini
 from tvm_pulp.sim.etiss.installation import Installation, find
-from tvm_pulp.sim.image import make_image
 from tvm_pulp.sim.iss.device import EXIT_REASONS
-from tvm_pulp.sim.printed import NothingPrinted, parse_contents
 from tvm_pulp.sim.printing_runner import TOOLCHAINS, PrintingRunner
-from tvm_pulp.sim.process import last_lines, limit_seconds, run_simulator
+from tvm_pulp.sim.process import Finished
 from tvm_pulp.sim.runner import Capabilities
 
 SOC, HAL = "rv32-mcu", "mcu"
-# It runs some million instructions per second.
-_CYCLES_PER_SECOND = 500_000.0
 
 
 class EtissRunner(PrintingRunner):
     """ETISS, an installation of your own: one core whose instructions take one cycle each; knows outputs and cycles."""
 
+    simulator = "ETISS"
+    # It runs some million instructions per second.
+    cycles_per_second = 500_000.0
     capabilities: ClassVar[Capabilities] = Capabilities(cycles=True, layer_cycles=True, toolchains=TOOLCHAINS)
     options: ClassVar[Mapping[str, str]] = {
         "home": "folder of the installation; default: $ETISS_HOME",
@@ -39,15 +35,12 @@ class EtissRunner(PrintingRunner):
 
     def build(self, files: dict[str, bytes], metadata: dict[str, Any], toolchain: str | None = None) -> None:
         self._installation: Installation = find(self.settings)
-        self._facts = metadata["tvm_pulp"]
-        described = None if self._facts["soc"] == "host" else soc.recorded(self._facts)
-        if described is None or described.software.hal != HAL:
-            raise UserError(
-                f"--device etiss runs archives compiled for one core with flat memory, not for '{self._facts['soc']}': "
-                f"recompile with --soc={SOC}"
-            )
-        self._soc = described
-        self._limit = limit_seconds(self.settings, self._facts, _CYCLES_PER_SECOND)
+        self._check_archive(
+            metadata,
+            HAL,
+            "--device etiss runs archives compiled for one core with flat memory, not for "
+            f"'{metadata['tvm_pulp']['soc']}': recompile with --soc={SOC}",
+        )
         self._blocking = self._read_blocking()
         self._engines = self._read_engines()
         self._build_program(files, metadata, toolchain)
@@ -94,37 +87,16 @@ class EtissRunner(PrintingRunner):
     def revision(self) -> str | None:
         return self._installation.revision()
 
-    def run(self, inferences: int) -> None:
-        self._inferences = inferences
-        folder = Path(tempfile.mkdtemp(prefix="tvm_pulp_etiss_"))
-        try:
-            (folder / "program.elf").write_bytes(make_image(self._program, self._facts, self._inputs, inferences))
-            (folder / "run.ini").write_text(self._ini(folder), encoding="utf-8")
-            done = run_simulator(
-                "ETISS",
-                [str(self._installation.processor), f"-i{folder / 'run.ini'}"],
-                folder=folder,
-                environment=self._installation.environment(),
-                limit_seconds=self._limit,
-            )
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        self._seconds = done.seconds
+    def _start(self, folder: Path, program: Path) -> tuple[list[str], dict[str, str]]:
+        given = self.settings.get("plugin")
+        plugin = Path(given).resolve() if given is not None else None
+        text = machine_ini(self._soc, program, folder / "statistics.json", plugin / "lib" if plugin else None)
+        text += engine_sections(self._engines, str(plugin), blocking=self._blocking) if self._engines else ""
+        (folder / "run.ini").write_text(text, encoding="utf-8")
+        return [str(self._installation.processor), f"-i{folder / 'run.ini'}"], self._installation.environment()
+
+    def _check_end(self, done: Finished) -> None:
         code = re.search(r"^exit ([1-9])$", done.text, re.MULTILINE)
         if code is not None:
             reason = EXIT_REASONS.get(int(code[1]), "the program reports a failure of its own")
             raise GuestFault(f"exit code {code[1]} on ETISS: {reason}")
-        try:
-            self._contents = parse_contents(done.text)
-        except NothingPrinted as problem:
-            raise UserError(
-                f"ETISS ended with status {done.status} before the program told its results ({problem})"
-                f"{last_lines(done.text)}: check the installation, or run --device iss"
-            ) from None
-
-    def _ini(self, folder: Path) -> str:
-        given = self.settings.get("plugin")
-        plugin = Path(given).resolve() if given is not None else None
-        libraries = plugin / "lib" if plugin is not None else None
-        text = machine_ini(self._soc, folder / "program.elf", folder / "statistics.json", libraries)
-        return text + (engine_sections(self._engines, str(plugin), blocking=self._blocking) if self._engines else "")

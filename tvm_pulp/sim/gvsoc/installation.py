@@ -1,20 +1,26 @@
-"""Where GVSoC is installed, and which GVSoC it is."""
+"""The installation of GVSoC, and its revision."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.sim.installed_program import InstalledProgram
 
-VARIABLE = "GVSOC_HOME"
-# Where a build puts the launcher, seen from the folder that the variable names.
+# A build puts the launcher there, seen from the folder that the variable names.
 _LAUNCHERS = ("install/bin/gvsoc", "bin/gvsoc")
-# Where its sources are, seen from there; these parts of it decide about timing.
+_GVSOC = InstalledProgram(
+    simulator="GVSoC",
+    name="gvsoc",
+    variable="GVSOC_HOME",
+    places=_LAUNCHERS,
+    absent=f"neither {' nor '.join(_LAUNCHERS)} is",
+    advice="build GVSoC with its Siracusa target",
+)
+# Its sources are there; these parts of it decide about timing.
 _SOURCES = (".", "gvsoc")
 _PARTS = ("", "core", "pulp")
 
@@ -63,25 +69,9 @@ def find(
     options: Mapping[str, str], *, request: str = "--device gvsoc", option: str = "--device-option home"
 ) -> Installation:
     """The installation that the option, $GVSOC_HOME or the path names; a user error that says where it looked."""
-    looked: list[str] = []
-    for origin, folder in ((option, options.get("home")), (f"${VARIABLE}", os.environ.get(VARIABLE))):
-        if not folder:
-            looked.append(f"{origin} is not set")
-            continue
-        home = Path(folder).expanduser()
-        for launcher in _LAUNCHERS:
-            if (home / launcher).is_file():
-                return Installation(home, home / launcher)
-        looked.append(f"{origin} is {folder}, where neither {' nor '.join(_LAUNCHERS)} is")
-    on_path = shutil.which("gvsoc")
-    if on_path is not None:
-        launcher_path = Path(on_path).resolve()
-        prefix = launcher_path.parent.parent
-        return Installation(prefix.parent if prefix.name == "install" else prefix, launcher_path)
-    raise UserError(
-        f"{request} needs an installation of GVSoC, and there is none: {'; '.join(looked)}; PATH has no gvsoc: "
-        f"build GVSoC with its Siracusa target and set {VARIABLE} or {option}=DIR"
-    )
+    home, launcher = _GVSOC.find(options, request, option)
+    prefix = launcher.parent.parent
+    return Installation(home or (prefix.parent if prefix.name == "install" else prefix), launcher)
 
 
 def _is_in(entry: str, folder: str) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Attached:
     """
 
     unwritten_reads: tuple[str, ...] = ()
-    """What the check of reads found."""
+    """Findings of the check of reads."""
 
     def __init__(
         self,
@@ -67,25 +67,23 @@ class Attached:
         path = self._instruments.trace
         if path is None:
             return None
-        try:
+        with _written(path):
             file = open_trace(path, f"cluster cycles of {self._machine.soc.name}")
-        except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror}") from None
         return TraceWriter(self._machine, file, layers)
 
     def finish(self, result: RunResult) -> None:
         """Write what was collected."""
-        try:
+        with _written(self._instruments.trace):
             if self._stream is not None:
                 self._stream.check()
             if self._trace is not None:
                 self._trace.close(result.cycles)
-        except OSError as error:
-            raise UserError(f"cannot write {self._instruments.trace}: {error.strerror}") from None
         if self._reads is not None:
             self._tell_reads(self._reads.sentences())
         if self._instruments.profile is not None:
-            _write_json(self._instruments.profile, speedscope(self._machine, self._name))
+            profile = json.dumps(speedscope(self._machine, self._name))
+            with _written(self._instruments.profile):
+                self._instruments.profile.write_text(profile + "\n", encoding="utf-8")
 
     def _tell_reads(self, sentences: Sequence[str]) -> None:
         self.unwritten_reads = tuple(sentences)
@@ -97,8 +95,10 @@ class Attached:
             self._say("every byte of L1 and L2 was written before it was read")
 
 
-def _write_json(path: Path, content: Any) -> None:
+@contextmanager
+def _written(path: Path | None) -> Iterator[None]:
+    """A file that cannot be written is a user error."""
     try:
-        path.write_text(json.dumps(content) + "\n", encoding="utf-8")
+        yield
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from None

@@ -55,7 +55,7 @@ def call_log(machine: Machine, write: Callable[[str], Any]) -> Callable[[np.ndar
 
 
 def cause_names() -> list[str]:
-    """What cycles are spent on, in the simulator's order."""
+    """Names of the causes that cycles are spent on, in the simulator's order."""
     return [library().iss_cause_name(number).decode().replace("_", " ") for number in range(CAUSES)]
 
 

@@ -1,4 +1,4 @@
-"""What the checks of a debug build found: `struct tvm_pulp_debug_report` of `c_runtime/debug`."""
+"""Findings of the checks of a debug build: `struct tvm_pulp_debug_report` of `c_runtime/debug`."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from tvm_pulp import soc
 from tvm_pulp.errors import UserError
+from tvm_pulp.sim.image import check_input
 from tvm_pulp.sim.iss.debug_report import debug_text
 from tvm_pulp.sim.iss.dma_overlap import DmaTime, dma_times
 from tvm_pulp.sim.iss.machine import Machine
@@ -22,7 +23,7 @@ from tvm_pulp.toolchain.project.build_archive import build_archive
 
 L3_CONTENTS = "parameters/l3.bin"
 
-# What the program reports in the exit register: enum tvm_pulp_exit of the runtime.
+# Failures that the program reports in the exit register: enum tvm_pulp_exit of the runtime.
 EXIT_REASONS = {
     3: "a core's stack overflowed into its guard",
     4: "the program sets more marks than there is room for",
@@ -122,15 +123,15 @@ class IssDevice:
         return [_read_array(machine, output) for output in self._facts["outputs"]]
 
     def measure(self, machine: Machine, statistics: RunResult, run_seconds: float) -> IssRun:
-        """What a machine that ran two inferences found out."""
-        cold_cycles, cycles = struct.unpack("<2I", machine.read(machine.symbol("tvm_pulp_cycles"), 8))
+        """Outputs and figures of a machine that ran two inferences."""
+        cold_cycles, cycles = map(int, _words(machine, "tvm_pulp_cycles", 2))
         return IssRun(
             outputs=self.read_back(machine),
             build_seconds=self.build_seconds,
             run_seconds=run_seconds,
             cycles=cycles,
             cold_cycles=cold_cycles,
-            layer_cycles=_read_layer_cycles(machine) if self._profile else None,
+            layer_cycles=np.diff(_marks(machine, "tvm_pulp_layer_cycles")).tolist() if self._profile else None,
             dma_times=self._dma_times(machine, cycles) if self._profile else None,
             code_bytes=machine.symbol("tvm_pulp_code_end") - machine.symbol("tvm_pulp_code_begin"),
             statistics=statistics,
@@ -138,9 +139,7 @@ class IssDevice:
 
     def inference_cycles(self, machine: Machine, inferences: int) -> list[int]:
         """Cluster cycles of each inference; the program notes the first sixteen."""
-        noted = min(inferences, TIMED_INFERENCES)
-        data = machine.read(machine.symbol("tvm_pulp_cycles"), 4 * noted)
-        return [int(cycles) for cycles in np.frombuffer(data, np.uint32)]
+        return [int(cycles) for cycles in _words(machine, "tvm_pulp_cycles", min(inferences, TIMED_INFERENCES))]
 
     def _dma_times(self, machine: Machine, cycles: int) -> list[DmaTime] | None:
         edges, timeline = self.boundaries(machine, cycles), machine.timeline()
@@ -149,14 +148,10 @@ class IssDevice:
         return dma_times(timeline, self._soc.cluster.cores, edges) if edges else []
 
     def boundaries(self, machine: Machine, cycles: int) -> list[int]:
-        """Where layers of the second inference begin, and its end; marks are absolute, and so is the timeline."""
-        count = _mark_count(machine)
-        if count < 2:
+        """Cycles at which layers of the second inference begin, and its end; absolute, as marks and timeline are."""
+        marks, since = (_marks(machine, name).astype(np.int64) for name in ("tvm_pulp_marks", "tvm_pulp_layer_cycles"))
+        if not marks.size:
             return []
-        marks, since = (
-            np.frombuffer(machine.read(machine.symbol(name), 4 * count), np.uint32).astype(np.int64)
-            for name in ("tvm_pulp_marks", "tvm_pulp_layer_cycles")
-        )
         start = int(marks[0] - since[0])
         return [start, *marks[1:-1].tolist(), start + cycles]
 
@@ -167,11 +162,7 @@ class IssDevice:
 
     def _write_inputs(self, machine: Machine, inputs: list[np.ndarray]) -> None:
         for tensor, array in zip(self._facts["inputs"], inputs, strict=True):
-            if list(array.shape) != list(tensor["shape"]) or array.dtype != np.dtype(tensor["dtype"]):
-                raise UserError(
-                    f"input '{tensor['name']}' is {array.dtype}{list(array.shape)}: "
-                    f"the network takes {tensor['dtype']}{list(tensor['shape'])}"
-                )
+            check_input(tensor, array)
             if "l3" in tensor:
                 machine.load_l3(tensor["l3"], np.ascontiguousarray(array).tobytes())
                 continue
@@ -201,14 +192,12 @@ def _read_array(machine: Machine, tensor: dict[str, Any]) -> np.ndarray:
     return np.frombuffer(data, tensor["dtype"]).reshape(tensor["shape"]).copy()
 
 
-def _mark_count(machine: Machine) -> int:
-    (count,) = struct.unpack("<I", machine.read(machine.symbol("tvm_pulp_mark_count"), 4))
-    return int(count)
+def _words(machine: Machine, symbol: str, count: int) -> np.ndarray:
+    """32-bit words that the program notes."""
+    return np.frombuffer(machine.read(machine.symbol(symbol), 4 * count), np.uint32)
 
 
-def _read_layer_cycles(machine: Machine) -> list[int]:
-    count = _mark_count(machine)
-    if count < 2:
-        return []
-    data = machine.read(machine.symbol("tvm_pulp_layer_cycles"), 4 * count)
-    return [int(cycles) for cycles in np.diff(np.frombuffer(data, np.uint32))]
+def _marks(machine: Machine, symbol: str) -> np.ndarray:
+    """A word for every mark of the last inference; nothing where there are no two."""
+    count = int(_words(machine, "tvm_pulp_mark_count", 1)[0])
+    return _words(machine, symbol, count if count > 1 else 0)

@@ -59,16 +59,16 @@ class Registers:
     def __init__(self, machine: Machine, core: int, first: int) -> None:
         self._machine, self._core, self._first = machine, core, first
 
-    def __getitem__(self, number: int) -> int:
+    def _place(self, number: int) -> tuple[int | None, int, int]:
         if not 0 <= number < 32:
             raise IndexError(f"register {number}: there are 32")
-        return int(library().iss_get_register(self._machine.handle, self._core, self._first + number))
+        return self._machine.handle, self._core, self._first + number
+
+    def __getitem__(self, number: int) -> int:
+        return int(library().iss_get_register(*self._place(number)))
 
     def __setitem__(self, number: int, value: int) -> None:
-        if not 0 <= number < 32:
-            raise IndexError(f"register {number}: there are 32")
-        status = library().iss_set_register(self._machine.handle, self._core, self._first + number, value & 0xFFFFFFFF)
-        if status:
+        if library().iss_set_register(*self._place(number), value & 0xFFFFFFFF):
             raise ValueError("register x0 is always 0")
 
 
@@ -207,13 +207,11 @@ class Machine:
     def run(self, max_cycles: int | None = None) -> RunResult:
         """Run until the program writes the exit register; faults of the program raise GuestFault."""
         if not self._started and self._elf is not None:
-            last = self.soc.cluster.cores
-            for core in (
-                [0] if self.soc.cluster.kind.bare else range(0 if self.soc.cluster.kind.dma_core else last, last + 1)
-            ):
+            kind, last = self.soc.cluster.kind, self.soc.cluster.cores
+            for core in [0] if kind.bare else range(0 if kind.dma_core else last, last + 1):
                 self.start_core(core, self._elf.entry)
         begin = time.perf_counter()
-        drive = self.drive or _run_alone
+        drive = self.drive or _run_to_end
         status = drive(self, max_cycles or 0)
         seconds = time.perf_counter() - begin
         if status:
@@ -223,8 +221,7 @@ class Machine:
     def _describe_fault(self) -> str:
         fault = Fault()
         library().iss_fault(self.handle, ctypes.byref(fault))
-        text = fault.text.decode(errors="replace")
-        parts = [text]
+        parts = [fault.text.decode(errors="replace")]
         if fault.kind not in _WITHOUT_ADDRESS:
             parts.append(f"address 0x{fault.address:08x}")
         if fault.core >= 0:
@@ -264,7 +261,7 @@ class Machine:
         )
 
     def output(self) -> bytes:
-        """What the program wrote to its standard output."""
+        """Bytes that the program wrote to its standard output."""
         text = ctypes.c_void_p()
         size = library().iss_output(self.handle, ctypes.byref(text))
         return ctypes.string_at(text, size) if size else b""
@@ -276,7 +273,7 @@ class Machine:
             yield Peripheral(name, counts.jobs, counts.busy_cycles, counts.macs, counts.l1_bytes, counts.weight_bytes)
 
     def timeline(self) -> np.ndarray | None:
-        """What every actor did from when to when: start, end, kind, track, amount; needs `timeline` or `trace`.
+        """Everything that the actors did, with its times: start, end, kind, track, amount; needs `timeline` or `trace`.
 
         None after a run of so many spans that they are not kept.
         """
@@ -295,7 +292,7 @@ class Machine:
             yield TraceSpan(_KINDS[span.kind], span.track, span.start, span.end, span.amount)
 
 
-def _run_alone(machine: Machine, max_cycles: int) -> int:
+def _run_to_end(machine: Machine, max_cycles: int) -> int:
     return int(library().iss_run(machine.handle, max_cycles))
 
 

@@ -42,7 +42,7 @@ class ActivityRecorder:
             self._batches.append(records[records["span"]["kind"] <= _ASLEEP])
 
     def activity(self, boundaries: Sequence[int], cores: int) -> Activity | None:
-        """What happened between the first and the last boundary; `cores` take part. None where that is too much."""
+        """Everything between the first and the last boundary; `cores` take part. None where that is too much."""
         timeline = self._machine.timeline()
         if timeline is None or self._kept > self.most:
             return None

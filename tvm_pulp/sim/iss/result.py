@@ -1,4 +1,4 @@
-"""What a run of the simulator reports."""
+"""Figures and faults of a run of the simulator."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class RunResult:
 
 
 def _breakdown(counters: dict[str, int]) -> dict[str, Any]:
-    """Where a core's cycles went; the parts add up to `cycles`."""
+    """Causes of a core's cycles; the parts add up to `cycles`."""
     external = counters["external_load_cycles"] + counters["external_store_cycles"] + counters["misaligned"]
     return {
         "cycles": counters["cycles"],
@@ -109,5 +109,5 @@ class RunFault(GuestFault):
 
     @property
     def exceeded_limit(self) -> bool:
-        """Whether nothing but the limit of cycles ended the run."""
+        """Tell if nothing but the limit of cycles ended the run."""
         return str(self).startswith("the run exceeded its limit")

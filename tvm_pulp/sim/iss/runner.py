@@ -111,7 +111,7 @@ class IssRunner(Runner):
 
     @property
     def debug_text(self) -> str | None:
-        """What the checks of a debug build found, in one sentence; None for other builds."""
+        """Findings of the checks of a debug build, in one sentence; None for other builds."""
         return self.device.debug_text
 
     def program(self) -> Path | None:

@@ -1,4 +1,4 @@
-"""What happens in a run, in batches as it happens: the simulator needs the same memory however long it takes."""
+"""Events of a run, in batches as they happen: the simulator needs the same memory however long it takes."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _NO_ARGUMENTS: Arguments = {}
 
 
 class TraceFile(Protocol):
-    """Where spans and counters go. Tracks are numbers that `track` hands out."""
+    """A file for spans and counters. Tracks are numbers that `track` hands out."""
 
     def track(self, name: str, parent: int = 0, *, counter: bool = False) -> int:
         """A new track, below another."""

@@ -41,7 +41,7 @@ class UnwrittenReads:
         return [self._describe(read) for read in kept]
 
     def _behind_operands(self) -> list[range]:
-        """Where jobs read whole beats or tiles behind an operand, by the plan: what comes of it is not a result."""
+        """Places behind operands that jobs read in whole beats or tiles, by the plan: that gives no result."""
         arena = self._machine.elf.symbols.get("tvm_pulp_l1_arena")
         if self._plan is None or arena is None:
             return []

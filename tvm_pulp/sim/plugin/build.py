@@ -13,7 +13,7 @@ from tvm_pulp.sim.gvsoc import installation as gvsoc
 
 
 def find_installation(simulator: str, options: Mapping[str, str]) -> dict[str, str]:
-    """What the plug-in's Makefile must be told; a user error where something is missing that it needs."""
+    """Variables that the plug-in's Makefile must be told; a user error where something is missing that it needs."""
     if shutil.which("make") is None:
         raise UserError("--build needs `make`, which is not installed: install it, or build the folder elsewhere")
     return _VARIABLES[simulator](options)

@@ -1,4 +1,4 @@
-"""What a plug-in needs of an engine: its entry of the SoC description and the C sources of its model."""
+"""Files of an engine that a plug-in needs: its entry of the SoC description and the C sources of its model."""
 
 from __future__ import annotations
 

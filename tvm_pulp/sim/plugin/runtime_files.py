@@ -9,14 +9,14 @@ from tvm_pulp.sim.iss.library import package_folder
 
 
 def runtime_folder() -> Path:
-    """Where the C sources of the runtime are installed."""
+    """The folder in which the C sources of the runtime are installed."""
     folder = package_folder("c_runtime")
     assert folder is not None, "c_runtime is part of the package"
     return folder
 
 
 def common_files() -> dict[str, bytes]:
-    """What the adapters of all simulators share."""
+    """Files that the adapters of all simulators share."""
     root = runtime_folder()
     headers = [f"include/tvm_pulp/{name}.h" for name in ("job_queue", "peripheral")]
     hosted = (root / "plugins" / "common" / "hosted_model.hpp").read_bytes()

@@ -44,6 +44,7 @@ class CoreKind(BaseModel):
     `driver_state`: the memory in which drivers of engines remember what they wrote.
     `lines_per_refill`: lines of code that arrive together from L2.
     `measured_banks`: banks of L1 of the machine on which costs of kernels were measured.
+    `peak_macs_per_cycle`: products that no kernel exceeds on one core, loads in between.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,6 +62,7 @@ class CoreKind(BaseModel):
     code_line_bytes: int = Field(default=16, ge=4)
     lines_per_refill: int = Field(default=1, ge=1)
     measured_banks: int = Field(default=16, ge=1)
+    peak_macs_per_cycle: float = Field(default=1.0, gt=0)
     executor: ExecutorCost
 
 

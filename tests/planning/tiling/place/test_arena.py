@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tvm_pulp.planning.tiling.alignment import ALIGNMENT
-from tvm_pulp.planning.tiling.place.arena import Buffer, largest_live_set, plan_arena
+from tvm_pulp.planning.tiling.place.arena import plan_arena
+from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
 
 STEPS = 12
 

@@ -117,5 +117,6 @@ def _demand(engine_choice: EngineChoice, index: int, l1_bytes: int) -> EngineDem
     pinned = engine_choice.forms[index].layer.name in engine_choice.pins
     others = [o.cycles for o in offers if o.engine == CLUSTER and o.cycles is not None]
     on_cores = min(others) if others and not pinned else None
-    queue = max((s.queue for s in tiling.form.recipe(tiling.tiles[0]).steps if isinstance(s, Job)), default=1)
-    return EngineDemand(engine, tiling.cycles, tiling.form.name, on_cores, queue)
+    jobs = [step for step in tiling.recipes[0].steps if isinstance(step, Job)]
+    queue, words = max((j.queue for j in jobs), default=1), max((j.words for j in jobs), default=0)
+    return EngineDemand(engine, tiling.cycles, tiling.form.name, on_cores, queue, words)

@@ -69,7 +69,7 @@ def _reads(tiling: Tiling, axis: int, rows: int) -> int:
 
 def _writes(tiling: Tiling) -> int:
     """Bytes of the result up to the last that the first tile writes; 0 where they are not one run."""
-    for step in tiling.recipes()[0].steps:
+    for step in tiling.recipes[0].steps:
         if isinstance(step, Store):
             offset = contiguous_offset(step.tensor, step.box)
             return 0 if offset is None else offset + step.local.spec.bytes

@@ -15,8 +15,8 @@ from tvm_pulp.planning.search.solver.problem import Problem, Solution
 from tvm_pulp.planning.search.solver.repeats import find_repeats, wiring
 from tvm_pulp.planning.search.solver.solve import solve
 from tvm_pulp.planning.search.solver.solver_model import MOST_AHEAD
-from tvm_pulp.planning.tiling.place.arena import Buffer, largest_live_set
 from tvm_pulp.planning.tiling.place.fit_schedule import excess_bytes
+from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
 from tvm_pulp.planning.tiling.plan import Plan
 from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Choice, Decisions, InL3, tiled_layer
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
@@ -62,12 +62,9 @@ class _Rounds:
         # Differences of evaluated plans to the model, by layer and candidate.
         self._seen: dict[tuple[int, Candidate], list[int]] = {}
         self._fixed: dict[int, Candidate] = {}
-        kinds = list(zip(self._candidates.classes, wiring(self._network), self._pins(), strict=True))
+        kinds = list(zip(self._candidates.classes, wiring(self._network), strict=True))
         self._same_as = find_repeats(kinds)
         self._limits = [int(evaluator.l1_bytes * _SHARE)] * len(kinds)
-
-    def _pins(self) -> list[str | None]:
-        return [self._engine_choice.pins.get(layer.name) for layer in self._network.layers]
 
     def run(self, tried: Sequence[Attempt]) -> SolverAttempts:
         result = SolverAttempts()

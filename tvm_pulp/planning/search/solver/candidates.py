@@ -64,16 +64,19 @@ class Candidates:
     def __init__(self, engine_choice: EngineChoice, l1_bytes: int, costs: CostModel, *, overlap: bool) -> None:
         self._costs = costs
         self._engine_choice, self._l1_bytes, self._overlap = engine_choice, l1_bytes, overlap
-        self.classes = [layer_class(entry) for entry in engine_choice.forms]
         self._pinned = [engine_choice.pins.get(entry.layer.name) for entry in engine_choice.forms]
-        self._known: dict[object, tuple[Candidate, ...]] = {}
+        # Numbers that are equal for layers with the same candidates.
+        numbers: dict[object, int] = {}
+        classes = ((layer_class(entry), pin) for entry, pin in zip(engine_choice.forms, self._pinned, strict=True))
+        self.classes = [numbers.setdefault(kind, len(numbers)) for kind in classes]
+        self._known: dict[int, tuple[Candidate, ...]] = {}
 
     def of(self, index: int) -> tuple[Candidate, ...]:
         """Candidates of a layer, fastest first; none where it can only work from L2."""
-        key = (self.classes[index], self._pinned[index])
-        if key not in self._known:
-            self._known[key] = tuple(self._make(index))
-        return self._known[key]
+        number = self.classes[index]
+        if number not in self._known:
+            self._known[number] = tuple(self._make(index))
+        return self._known[number]
 
     def add(self, index: int, tiling: Tiling, overlap: bool) -> Candidate | None:
         """The candidate that stands for a tiling, entered if it is new; None for a form that is no candidate."""
@@ -86,8 +89,7 @@ class Candidates:
             if candidate.key == wanted:
                 return candidate
         made = Candidate(forms[0], tiling.form.engine, tiling.size, overlap, self._cost(index, tiling, overlap))
-        key = (self.classes[index], self._pinned[index])
-        self._known[key] = (*self._known[key], made)
+        self._known[self.classes[index]] += (made,)
         return made
 
     def stand_in(self, index: int, tiling: Tiling) -> Candidate:
@@ -137,7 +139,7 @@ class Candidates:
 
 def _prune(found: Sequence[Candidate]) -> list[Candidate]:
     """What nothing beats, the fastest of each engine, fastest first."""
-    order = sorted(found, key=lambda c: (c.cost.alone, c.cost.bytes_in_l1, c.form, c.size, c.overlap))
+    order = sorted(found, key=lambda c: (c.cost.cycles, c.cost.bytes_in_l1, c.form, c.size, c.overlap))
     kept: list[Candidate] = []
     taken: dict[str, int] = {}
     for candidate in order:
@@ -151,7 +153,7 @@ def _prune(found: Sequence[Candidate]) -> list[Candidate]:
 
 def _beats(a: LayerCost, b: LayerCost) -> bool:
     """Whether `a` is as good as `b` in everything."""
-    if a.compute > b.compute or a.alone > b.alone or a.bytes_in_l1 > b.bytes_in_l1 or a.constants > b.constants:
+    if a.compute > b.compute or a.cycles > b.cycles or a.bytes_in_l1 > b.bytes_in_l1 or a.constants > b.constants:
         return False
     streams = zip((*a.inputs, *a.outputs), (*b.inputs, *b.outputs), strict=True)
     return all(_no_worse(x, y) for x, y in streams)

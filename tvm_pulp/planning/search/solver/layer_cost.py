@@ -9,10 +9,11 @@ import numpy as np
 
 from tvm_pulp.planning.search.solver.tile_lifetimes import TileLifetimes
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
+from tvm_pulp.planning.tiling.cost.step_clock import StepClock
 from tvm_pulp.planning.tiling.cost.step_cost import step_cost
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.schedule.build_schedule import PAGE_SHARE
-from tvm_pulp.planning.tiling.schedule.constant_bundles import descriptor_bytes
+from tvm_pulp.planning.tiling.schedule.decisions import Choice, tiled_layer
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.soc.cost_model import CostModel
@@ -59,7 +60,7 @@ class LayerCost:
         return self.own + self.constants + sum(s.bytes for s in (*self.inputs, *self.outputs))
 
     @property
-    def alone(self) -> int:
+    def cycles(self) -> int:
         """Cycles with constants and streams from L2 and everything else idle."""
         loads = sum(s.cycles for s in self.inputs) + self.constant_stream
         stores = sum(s.cycles for s in self.outputs)
@@ -77,33 +78,65 @@ def layer_cost(
     layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, l1_bytes: int, costs: CostModel
 ) -> LayerCost:
     """Take stock of all tiles. `pipelined`: transfers overlap with anything at all."""
-    recipes = tiling.recipes()
-    order = TiledLayer(recipes, overlap).order
+    tiled, recipes = tiled_layer(Choice(tiling, overlap, l1_bytes)), tiling.recipes
     inputs, outputs = activations(layer)
     alive = TileLifetimes(recipes, overlap=overlap, pipelined=pipelined)
-    streams_in = tuple(_stream(recipes, t, alive.loads(t), overlap, costs, outward=False) for t in inputs)
-    streams_out = tuple(_stream(recipes, t, alive.stores(t), overlap, costs, outward=True) for t in outputs)
-    shared, first, changing, stream = _constants(recipes)
-    large, largest, small = _levels(recipes)
-    records = descriptor_bytes(recipes)
+    if _Traffic not in tiling.remembered:
+        tiling.remembered[_Traffic] = _traffic(tiled, inputs, outputs, costs)
+    traffic: _Traffic = tiling.remembered[_Traffic]
+    shared, first, changing, stream = traffic.constants
+    large, largest, small = traffic.levels
+    records = tiled.descriptor_bytes
     if PAGE_SHARE * records > l1_bytes:
         # They travel in parts, and the next part arrives while one is read.
         each = l1_bytes // PAGE_SHARE
         stream += records - each
         records = 2 * each
     return LayerCost(
-        slots=len(order),
-        compute=_compute_cycles(order, overlap, costs),
+        slots=len(tiled.order),
+        compute=_compute_cycles(tiled.order, overlap, costs),
         own=alive.intermediates(),
         constants=aligned(records + shared + changing * _copies(recipes[0], overlap, pipelined), L1_ALIGNMENT),
         constant_cycles=costs.transfer_cycles(records + shared + first, records + shared + first, outward=False),
         constant_stream=costs.stream_cycles(stream),
-        inputs=streams_in,
-        outputs=streams_out,
+        inputs=tuple(m.stream(alive.loads(t), overlap) for t, m in zip(inputs, traffic.inputs, strict=True)),
+        outputs=tuple(m.stream(alive.stores(t), overlap) for t, m in zip(outputs, traffic.outputs, strict=True)),
         large_bytes=large,
         largest_bytes=largest,
         small_bytes=small,
     )
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """Cycles of the DMA for the tiles of an activation."""
+
+    cycles: tuple[int, ...]
+    fits: bool
+    outward: bool
+
+    def stream(self, size: int, overlap: bool) -> Stream:
+        """With `size` bytes of L1 for its tiles. The last result leaves while the next layer computes."""
+        cycles, first, last = sum(self.cycles), self.cycles[0], self.cycles[-1]
+        exposed = (0 if self.outward else first) if overlap else cycles - (last if self.outward else 0)
+        return Stream(size, cycles, exposed, last, self.fits)
+
+
+@dataclass(frozen=True)
+class _Traffic:
+    """What the tiles move: the same with one copy of everything as with two."""
+
+    inputs: tuple[_Moved, ...]
+    outputs: tuple[_Moved, ...]
+    constants: tuple[int, int, int, int]
+    levels: tuple[int, int, int]
+
+
+def _traffic(tiled: TiledLayer, inputs: Sequence[Tensor], outputs: Sequence[Tensor], costs: CostModel) -> _Traffic:
+    recipes = tiled.recipes
+    moved_in = tuple(_moved(recipes, t, costs, outward=False) for t in inputs)
+    moved_out = tuple(_moved(recipes, t, costs, outward=True) for t in outputs)
+    return _Traffic(moved_in, moved_out, _constants(recipes), _levels(tiled.loaded))
 
 
 def _box_cycles(tensor: Tensor, box: Box, costs: CostModel, *, outward: bool) -> int:
@@ -113,16 +146,14 @@ def _box_cycles(tensor: Tensor, box: Box, costs: CostModel, *, outward: bool) ->
     return sum(costs.transfer_cycles(t.bytes, t.line, outward=outward) for t in moved)
 
 
-def _stream(
-    recipes: Sequence[Recipe], storage: Tensor, size: int, overlap: bool, costs: CostModel, *, outward: bool
-) -> Stream:
+def _moved(recipes: Sequence[Recipe], storage: Tensor, costs: CostModel, *, outward: bool) -> _Moved:
     """One activation over all tiles; a box that the tile before brought stays."""
     kind = Store if outward else Load
-    cycles = exposed = last = 0
+    cycles = []
     fits, touched = True, False
-    known: dict[tuple[tuple[int, ...], bool], int] = {}
+    known: dict[tuple[int, ...], int] = {}
     before: set[Box] = set()
-    for number, recipe in enumerate(recipes):
+    for recipe in recipes:
         here: set[Box] = set()
         moved = 0
         for step in recipe.steps:
@@ -134,18 +165,12 @@ def _stream(
             fits = fits and not pitched and contiguous_offset(step.tensor, step.box) is not None
             if not outward and step.box in before:
                 continue
-            key = (step.box.size, outward)
-            if key not in known:
-                known[key] = _box_cycles(step.tensor, step.box, costs, outward=outward)
-            moved += known[key]
-        cycles += moved
-        last = moved
-        if not overlap or (number == 0 and not outward):
-            exposed += moved
+            if step.box.size not in known:
+                known[step.box.size] = _box_cycles(step.tensor, step.box, costs, outward=outward)
+            moved += known[step.box.size]
+        cycles.append(moved)
         before = here
-    if outward and not overlap:
-        exposed -= last  # it leaves while the next layer computes
-    return Stream(size, cycles, exposed, last, fits and touched)
+    return _Moved(tuple(cycles), fits and touched, outward)
 
 
 def _constants(recipes: Sequence[Recipe]) -> tuple[int, int, int, int]:
@@ -166,31 +191,22 @@ def _copies(recipe: Recipe, overlap: bool, pipelined: bool) -> int:
     return 1 + overlap + (pipelined and isinstance(last, Job))
 
 
-def _levels(recipes: Sequence[Recipe]) -> tuple[int, int, int]:
+def _levels(loaded: Sequence[Tensor]) -> tuple[int, int, int]:
     """Bytes of the layer's constants in L2: large ones, the largest, small ones."""
-    found = {
-        s.tensor.storage
-        for r in recipes
-        for s in r.steps
-        if isinstance(s, Load) and s.tensor.storage.kind == "constant" and s.tensor.storage.level in ("l2", "l3")
-    }
+    found = [t for t in loaded if t.level == "l2"]
     large = [t.spec.bytes for t in found if t.spec.bytes >= LARGE_CONSTANT]
     return sum(large), max(large, default=0), sum(t.spec.bytes for t in found) - sum(large)
 
 
 def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], overlap: bool, costs: CostModel) -> int:
     """Steps in order on cores and accelerators; a step waits for jobs whose results it touches."""
-    now = engine = 0
-    done: dict[object, int] = {}
+    clock = StepClock()
     for _, step in order:
-        for operand in operands_of(step):
-            now = max(now, done.get(operand, 0)) if not isinstance(step, Job) else now
         if isinstance(step, Job):
-            now += costs.submit_cycles(step.words)
-            engine = max(engine, now) + step_cost(step).cycles
-            for operand in step.writes:
-                done[operand] = engine
-            now = now if overlap else engine
+            clock.run(costs.submit_cycles(step.words))
+            end = clock.submit(step.engine, step.cycles, step.writes)
+            clock.wait(0 if overlap else end)
         else:
-            now += costs.executor.step + step_cost(step).cycles
-    return max(now, engine)
+            clock.wait(clock.ready(operands_of(step)))
+            clock.run(costs.executor.step + step_cost(step).cycles)
+    return clock.over()

@@ -51,7 +51,7 @@ class SolverModel:
         self._ahead: list[list[Any]] = []
         self._l3: list[Any] = []
         self.cycles: list[Any] = []
-        self._most = 4 * sum(max(c.cost.alone for c in options) for options in problem.candidates) + 1000
+        self._most = 4 * sum(max(c.cost.cycles for c in options) for options in problem.candidates) + 1000
 
     # --- building --------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
-from tvm_pulp.planning.tiling.place.arena import Buffer, largest_live_set
+from tvm_pulp.planning.tiling.place.placer import Buffer, largest_live_set
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position, load_position, store_position
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.qnn.network import Tensor

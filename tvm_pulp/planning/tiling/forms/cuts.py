@@ -5,9 +5,14 @@ It is the baseline and the fallback of better planners.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
 from itertools import product
+from typing import Any
+
+import numpy as np
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
@@ -19,6 +24,8 @@ from tvm_pulp.uma.recipe import Recipe, descriptor_words
 from tvm_pulp.uma.strategy import Form, TileAxis
 
 _SEARCH_LIMIT = 20000
+# Of axes that a form does not name: behind all that it does.
+_NO_RANK = 9
 
 
 @dataclass(frozen=True)
@@ -31,13 +38,14 @@ class Tiling:
     cycles: int  # compute and data movement, nothing overlapped
     tiles: tuple[Box, ...]
     finer: bool = False  # than the engine likes its pieces
-    _recipes: list[Recipe] = field(default_factory=list, compare=False, repr=False)
+    # Recipes of some tiles, which measuring needed; and what schedules with it found out, by their question.
+    made: Mapping[Box, Recipe] = field(default_factory=dict, compare=False, repr=False)
+    remembered: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    @cached_property
     def recipes(self) -> tuple[Recipe, ...]:
-        """How every tile is computed; made once."""
-        if not self._recipes:
-            self._recipes.extend(self.form.recipe(box) for box in self.tiles)
-        return tuple(self._recipes)
+        """How every tile is computed."""
+        return tuple(self.made.get(box) or self.form.recipe(box) for box in self.tiles)
 
 
 def footprint(recipe: Recipe) -> int:
@@ -74,40 +82,26 @@ def _kinds(shape: Sequence[int], size: Sequence[int]) -> list[tuple[Box, int]]:
     """Tiles that stand for all, with how many there are of each; inner ones, which are the largest, first."""
     axes = [_representative(e, s)[::-1] for e, s in zip(shape, size, strict=True)]
     inner = [axis[min(1, len(axis) - 1) :] + axis[: min(1, len(axis) - 1)] for axis in axes]
-    found = []
-    for chosen in product(*inner):
-        count = 1
-        for _, _, number in chosen:
-            count *= number
-        found.append((Box(tuple(c[0] for c in chosen), tuple(c[1] for c in chosen)), count))
-    return found
+    return [
+        (Box(tuple(c[0] for c in chosen), tuple(c[1] for c in chosen)), math.prod(c[2] for c in chosen))
+        for chosen in product(*inner)
+    ]
 
 
-def _candidates(shape: Sequence[int], axes: Sequence[TileAxis]) -> Iterator[tuple[int, ...]]:
-    """Tile sizes, fewest tiles first."""
+def _candidates(shape: Sequence[int], axes: Sequence[TileAxis]) -> list[tuple[int, ...]]:
+    """Tile sizes, fewest tiles first; among equally many tiles those that cut the favoured axes."""
     choices = {a.axis: _sizes(shape[a.axis], a.step, a.limit) for a in axes if shape[a.axis] > 1}
     lists = [choices.get(i, [extent]) for i, extent in enumerate(shape)]
-    while _product(lists) > _SEARCH_LIMIT:
+    while math.prod(map(len, lists)) > _SEARCH_LIMIT:
         longest = max(lists, key=len)
         longest[:] = [*longest[:-1:2], longest[-1]]
-    order = {a.axis: rank for rank, a in enumerate(axes)}
-
-    def count(size: tuple[int, ...]) -> tuple[int, ...]:
-        cuts = [-(-e // s) for e, s in zip(shape, size, strict=True)]
-        total = 1
-        for c in cuts:
-            total *= c
-        # Among equally many tiles prefer cutting the favoured axes.
-        return (total, sum(order.get(i, 9) * (c > 1) for i, c in enumerate(cuts)))
-
-    yield from sorted(product(*lists), key=count)
-
-
-def _product(lists: Sequence[Sequence[int]]) -> int:
-    total = 1
-    for entry in lists:
-        total *= len(entry)
-    return total
+    ranks = {a.axis: rank for rank, a in enumerate(axes)}
+    counts = [np.array([-(-extent // size) for size in sizes]) for extent, sizes in zip(shape, lists, strict=True)]
+    tiles_of = reduce(np.multiply.outer, counts, np.array(1)).ravel()
+    costs = [ranks.get(axis, _NO_RANK) * (count > 1) for axis, count in enumerate(counts)]
+    ranks_of = reduce(np.add.outer, costs, np.array(0)).ravel()
+    sizes_of = list(product(*lists))
+    return [sizes_of[i] for i in np.lexsort((ranks_of, tiles_of))]
 
 
 class Cuts:
@@ -115,13 +109,19 @@ class Cuts:
 
     def __init__(self, form: Form, layer: Layer, costs: CostModel) -> None:
         self._form, self._shape, self._costs = form, layer.outputs[0].spec.shape, costs
-        axes = form.axes()
-        finer = [replace(a, step=a.least) if a.least else a for a in axes]
-        # Smaller pieces than an engine likes come after all others.
-        self._sizes = list(dict.fromkeys((*_candidates(self._shape, axes), *_candidates(self._shape, finer))))
         self._measured: dict[tuple[int, ...], Tiling] = {}
         # Bytes that a cut needs at least: those of one of its tiles.
         self._at_least: dict[tuple[int, ...], int] = {}
+
+    @cached_property
+    def _sizes(self) -> list[tuple[int, ...]]:
+        """All sizes that are tried; smaller pieces than an engine likes come after all others."""
+        axes = self._form.axes()
+        sizes = _candidates(self._shape, axes)
+        if not any(a.least for a in axes):
+            return sizes
+        finer = [replace(a, step=a.least) if a.least else a for a in axes]
+        return list(dict.fromkeys((*sizes, *_candidates(self._shape, finer))))
 
     def within(self, l1_bytes: int) -> Tiling | int:
         """The first cut that fits, or the bytes that the smallest needs."""
@@ -171,15 +171,16 @@ def tile_form(form: Form, layer: Layer, l1_bytes: int, costs: CostModel) -> Tili
 def _measure(form: Form, shape: Sequence[int], size: tuple[int, ...], costs: CostModel) -> Tiling:
     cycles = needed = 0
     known: dict[tuple[int, ...], int] = {}
+    made: dict[Box, Recipe] = {}
     for box, count in _kinds(shape, size):
-        recipe = form.recipe(box)
+        recipe = made[box] = form.recipe(box)
         needed = max(needed, footprint(recipe))
         # Tiles of one size cost the same but for their borders.
         if box.size not in known:
             known[box.size] = recipe.cycles + recipe_dma_cycles(recipe, costs)
         cycles += count * known[box.size]
     finer = any(a.least and size[a.axis] < shape[a.axis] and size[a.axis] % a.step for a in form.axes())
-    return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)), bool(finer))
+    return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)), bool(finer), made)
 
 
 class MissingL1(UserError):

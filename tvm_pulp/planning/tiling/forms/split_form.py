@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
-from tvm_pulp.uma.strategy import Form, TileAxis
+from tvm_pulp.uma.strategy import Form, Rounding, TileAxis
 
 # A split has to promise at least this part of the accelerator's cycles, and these cycles.
 _LEAST_PART, _LEAST_CYCLES = 0.05, 100
@@ -33,6 +33,10 @@ class SplitForm:
     @property
     def name(self) -> str:
         return f"{self.accelerator.name} beside {self.cores.name}"
+
+    @property
+    def rounding(self) -> Rounding:
+        return self.accelerator.rounding
 
     @property
     def engine(self) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from tvm_pulp.planning.tiling.place.arena import Arena, Buffer, largest_live_set, plan_arena
+from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
 from tvm_pulp.planning.tiling.place.fit_schedule import FittedSchedule, excess_bytes, fit_schedule
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
+from tvm_pulp.planning.tiling.place.placer import Buffer, Placer, largest_live_set
 
 __all__ = [
     "Arena",
     "Buffer",
     "FittedSchedule",
+    "Placer",
     "excess_bytes",
     "fit_schedule",
     "largest_live_set",

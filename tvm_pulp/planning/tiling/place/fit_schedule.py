@@ -10,6 +10,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1, Tiling
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks
+from tvm_pulp.planning.tiling.place.placer import Buffer, live_bytes
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
 from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, policy_of, tiled_layer
 from tvm_pulp.planning.tiling.schedule.schedule import Block, Schedule
@@ -103,15 +104,9 @@ def _gap(needed: int, budget: int) -> int:
 
 def fullest_moments(schedule: Schedule) -> dict[int, tuple[int, int]]:
     """For every layer the position during it with the most bytes alive, and the bytes."""
-    change: dict[int, int] = {}
-    for b in schedule.blocks:
-        size = aligned(b.bytes, L1_ALIGNMENT)
-        change[b.first] = change.get(b.first, 0) + size
-        change[b.last + 1] = change.get(b.last + 1, 0) - size
     found: dict[int, tuple[int, int]] = {}
-    level = 0
-    for position in sorted(change):
-        level += change[position]
+    buffers = (Buffer(b, aligned(b.bytes, L1_ALIGNMENT), b.first, b.last) for b in schedule.blocks)
+    for position, level in live_bytes(buffers):
         layer = _layer_at(schedule, position)
         if layer not in found or level > found[layer][1]:
             found[layer] = (position, level)
@@ -155,7 +150,7 @@ def _relieve(network: Network, schedule: Schedule, policy: Policy, state: Decisi
     choice = state.choices[layer]
     if choice.overlap and len(choice.tiling.tiles) > 1 and resident:
         kept = sum(b.bytes for _, b in resident)
-        if kept < policy_share(where, schedule) // 2:
+        if kept < _alive_bytes(where, schedule) // 2:
             return False
     if resident:
         tensor, _ = max(resident, key=lambda entry: entry[1].bytes)
@@ -174,7 +169,7 @@ def _largest_layer(schedule: Schedule, where: int) -> int:
     return max(taken, key=lambda layer: (taken[layer], -layer))
 
 
-def policy_share(where: int, schedule: Schedule) -> int:
+def _alive_bytes(where: int, schedule: Schedule) -> int:
     """Bytes alive at a position."""
     return sum(b.bytes for b in schedule.blocks if b.first <= where <= b.last)
 

@@ -69,8 +69,12 @@ class Decisions:
 
 
 def tiled_layer(choice: Choice) -> TiledLayer:
-    """The tiles of a layer as they are scheduled."""
-    return TiledLayer(choice.tiling.recipes(), choice.overlap, choice.alone, choice.pages)
+    """The tiles of a layer as they are scheduled; made once for every way to do so."""
+    how, known = (choice.overlap, choice.alone, choice.pages), choice.tiling.remembered
+    if how not in known:
+        known[how] = TiledLayer(choice.tiling.recipes, *how)
+    made: TiledLayer = known[how]
+    return made
 
 
 def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[TiledLayer]) -> Policy:

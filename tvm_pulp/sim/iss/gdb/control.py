@@ -40,7 +40,7 @@ class Control:
         return self._machine.soc.all_cores
 
     def state(self, core: int) -> str:
-        """What a core does."""
+        """The state of a core in words."""
         return _STATES[self._library.iss_core_state(self._machine.handle, core)]
 
     def cycle(self, core: int) -> int:
@@ -101,7 +101,7 @@ class Control:
         self._breaks = set(wanted)
 
     def is_code(self, address: int) -> bool:
-        """Whether a breakpoint can stand there."""
+        """Tell if a breakpoint can stand there."""
         if self._library.iss_set_break(self._machine.handle, address & 0xFFFFFFFF, 1):
             return False
         self._library.iss_set_break(self._machine.handle, address & 0xFFFFFFFF, address in self._breaks)
@@ -140,5 +140,5 @@ class Control:
 
     @property
     def exit_code(self) -> int:
-        """What the program reported at its end."""
+        """The code that the program reported at its end."""
         return int(self._library.iss_exit_code(self._machine.handle))

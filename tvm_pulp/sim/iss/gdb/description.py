@@ -1,4 +1,4 @@
-"""What a debugger is told about the machine: registers, memories and cores, as XML."""
+"""The machine as a debugger is told of it: registers, memories and cores, as XML."""
 
 from __future__ import annotations
 

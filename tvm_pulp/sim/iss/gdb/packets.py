@@ -21,7 +21,7 @@ def frame(data: bytes) -> bytes:
 
 
 def unescape(data: bytes) -> bytes:
-    """What an escaped packet holds."""
+    """The contents of an escaped packet."""
     parts = data.split(b"}")
     return parts[0] + b"".join(bytes((part[0] ^ 0x20,)) + part[1:] for part in parts[1:] if part)
 
@@ -58,7 +58,7 @@ class Connection:
             self._fill()
 
     def interrupted(self) -> bool:
-        """Whether an interrupt has arrived; reads what is there and never waits."""
+        """Tell if an interrupt has arrived; reads what is there and never waits."""
         while select.select([self], [], [], 0)[0]:
             self._fill()
         if not self._buffer.startswith(INTERRUPT):

@@ -1,9 +1,10 @@
-"""Answers to a debugger's packets; what it wants of the run comes out as an action."""
+"""Answers to a debugger's packets; its wishes about the run come out as actions."""
 
 from __future__ import annotations
 
 import enum
 import struct
+from collections.abc import Callable
 
 from tvm_pulp.sim.iss.gdb import description
 from tvm_pulp.sim.iss.gdb.control import ENDED, FAULTED, READ, WRITE, Control
@@ -20,7 +21,7 @@ _OK, _ERROR, _UNKNOWN = b"OK", b"E01", b""
 
 
 class Action(enum.Enum):
-    """What becomes of the run."""
+    """The fate of the run after a packet."""
 
     NONE = enum.auto()
     RUN = enum.auto()
@@ -40,10 +41,24 @@ class Session:
         self._thread = self._stopped_thread = control.cores
         self._stop_reply = b"T%02xthread:%x;" % (_TRAP, control.cores)
         self._faults = 0
+        # By the first letter of a packet: questions and changes that leave the run where it is.
+        self._looks: dict[str, Callable[[str, bytes], bytes]] = {
+            "?": lambda text, packet: self._stop_reply,
+            "g": lambda text, packet: b"".join(map(self._get, range(len(self._registers)))),
+            "G": lambda text, packet: self._set_all(bytes.fromhex(text[1:])),
+            "p": lambda text, packet: self._get(int(text[1:], 16)),
+            "P": lambda text, packet: self._set_one(*text[1:].split("=")),
+            **dict.fromkeys("mMX", self._memory),
+            **dict.fromkeys("zZ", lambda text, packet: self._stop_points(text[0] == "Z", text[1:].split(";")[0])),
+            "H": lambda text, packet: self._select(text[1], _thread(text[2:])),
+            "T": lambda text, packet: _OK if 1 <= _thread(text[1:]) <= self._control.cores else _ERROR,
+            **dict.fromkeys("qQ", lambda text, packet: self._query(text)),
+            "v": lambda text, packet: b"vCont;c;C;s;S" if text == "vCont?" else _UNKNOWN,
+        }
 
     @property
     def faulted_twice(self) -> bool:
-        """Whether the debugger went on after a fault, which ends the run."""
+        """Tell if the debugger went on after a fault, which ends the run."""
         return self._faults > 1
 
     def forget(self) -> None:
@@ -54,7 +69,7 @@ class Session:
         self._watches = []
 
     def answer(self, packet: bytes) -> tuple[bytes, Action]:
-        """The reply, and what becomes of the run; a run's reply comes from `stopped`."""
+        """The reply, and the fate of the run; a run's reply comes from `stopped`."""
         text = packet.decode("latin-1")
         try:
             return self._answer(text, packet)
@@ -73,40 +88,16 @@ class Session:
             return _OK, Action.KILL
         if kind == "D":
             return _OK, Action.DETACH
-        return self._look(kind, text, packet), Action.NONE
-
-    def _look(self, kind: str, text: str, packet: bytes) -> bytes:
-        if kind == "?":
-            return self._stop_reply
-        if kind == "g":
-            return b"".join(self._get(number) for number in range(len(self._registers)))
-        if kind == "G":
-            return self._set_all(bytes.fromhex(text[1:]))
-        if kind == "p":
-            return self._get(int(text[1:], 16))
-        if kind == "P":
-            number, value = text[1:].split("=")
-            return _OK if self._set(int(number, 16), *struct.unpack("<I", bytes.fromhex(value))) else _ERROR
-        if kind in "mMX":
-            return self._memory(kind, text, packet)
-        if kind in "zZ":
-            return self._stop_points(kind == "Z", *text[1:].split(";")[0].split(","))
-        if kind == "H":
-            return self._select(text[1], _thread(text[2:]))
-        if kind == "T":
-            return _OK if 1 <= _thread(text[1:]) <= self._control.cores else _ERROR
-        if kind in "qQ":
-            return self._query(text)
-        return b"vCont;c;C;s;S" if text == "vCont?" else _UNKNOWN
+        look = self._looks.get(kind)
+        return _UNKNOWN if look is None else look(text, packet), Action.NONE
 
     # Registers and memory.
 
     def _get(self, number: int) -> bytes:
         if number >= len(self._registers):
             return _ERROR
-        return (
-            struct.pack("<I", self._control.register(self._thread - 1, self._registers[number].number)).hex().encode()
-        )
+        value = self._control.register(self._thread - 1, self._registers[number].number)
+        return struct.pack("<I", value).hex().encode()
 
     def _set(self, number: int, value: int) -> bool:
         return self._control.set_register(self._thread - 1, self._registers[number].number, value)
@@ -117,8 +108,11 @@ class Session:
                 self._set(number, value)
         return _OK
 
-    def _memory(self, kind: str, text: str, packet: bytes) -> bytes:
-        head, _, rest = text[1:].partition(":")
+    def _set_one(self, number: str, value: str) -> bytes:
+        return _OK if self._set(int(number, 16), *struct.unpack("<I", bytes.fromhex(value))) else _ERROR
+
+    def _memory(self, text: str, packet: bytes) -> bytes:
+        kind, (head, _, rest) = text[0], text[1:].partition(":")
         address, size = (int(part, 16) for part in head.split(","))
         if kind == "m":
             data = self._control.read(address, min(size, LARGEST // 2 - 16))
@@ -130,7 +124,8 @@ class Session:
 
     # Stopping.
 
-    def _stop_points(self, insert: bool, kind: str, where: str, size: str) -> bytes:
+    def _stop_points(self, insert: bool, stated: str) -> bytes:
+        kind, where, size = stated.split(",")
         address = int(where, 16)
         if kind in ("0", "1"):
             if insert and not self._control.is_code(address):
@@ -163,7 +158,7 @@ class Session:
         return _OK, Action.RUN
 
     def stopped(self, status: int) -> bytes:
-        """What to tell after a run."""
+        """The reply after a run."""
         if status == ENDED:
             return b"W%02x" % min(self._control.exit_code, 255)
         stop = self._control.stopped(status)
@@ -214,16 +209,12 @@ class Session:
         return answers.get(text.split(":")[0], _UNKNOWN)
 
     def _describe(self, thread: int) -> str:
-        core = thread - 1
-        return f"{self._control.state(core)}, cycle {self._control.cycle(core)}"
-
-    def _name(self, core: int) -> str:
-        return self._soc.core_name(core)
+        return f"{self._control.state(thread - 1)}, cycle {self._control.cycle(thread - 1)}"
 
     def _monitor(self, command: str) -> bytes:
         if command.strip() != "cycles":
             return b"monitor cycles: the time of every core\n".hex().encode()
-        rows = (f"{self._name(core)}: {self._describe(core + 1)}\n" for core in range(self._control.cores))
+        rows = (f"{self._soc.core_name(core)}: {self._describe(core + 1)}\n" for core in range(self._control.cores))
         return "".join(rows).encode().hex().encode()
 
     def _transfer(self, text: str) -> bytes:
@@ -235,7 +226,9 @@ class Session:
         elif kind == "memory-map":
             document = description.memory_map_xml(self._soc, self._control.register_spaces())
         elif kind == "threads":
-            rows = ((core + 1, self._name(core), self._describe(core + 1)) for core in range(self._control.cores))
+            rows = (
+                (core + 1, self._soc.core_name(core), self._describe(core + 1)) for core in range(self._control.cores)
+            )
             document = description.threads_xml(rows)
         else:
             return b"E00"

@@ -1,0 +1,58 @@
+"""A node of an ONNX graph as the converter of its operator sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from tvm_pulp.frontend.relax_values import constant, shape_of
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """One node, its operands as Relax expressions, and the importer that asks; operands left out are None."""
+
+    importer: Any  # PlainImporter or QdqImporter
+    op_type: str
+    inputs: list[Any]
+    attributes: dict[str, Any]
+    opset: int
+
+    def operands(self, count: int) -> list[Any]:
+        """Exactly so many operands."""
+        return (self.inputs + [None] * count)[:count]
+
+    def constant(self, place: int) -> np.ndarray | None:
+        """Values of an operand that is given and constant."""
+        return constant(self.operands(place + 1)[place])
+
+    def shape(self, place: int = 0) -> list[int]:
+        return shape_of(self.inputs[place])
+
+    def text(self, name: str, default: str) -> str:
+        value = self.attributes.get(name, default)
+        return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
+
+    def numbers(self, name: str, default: Sequence[int]) -> list[int]:
+        return [int(v) for v in self.attributes.get(name, default)]
+
+    def emit(self, call: Any) -> Any:
+        """A variable bound to a call."""
+        return self.importer.bb.emit(call)
+
+    def take(self, x: Any, indices: np.ndarray, axis: int) -> Any:
+        """Rows along an axis."""
+        return self.emit(relax.op.take(x, relax.const(np.asarray(indices, np.int64)), axis=axis))
+
+    def stock(self, **changes: Any) -> Any:
+        """TVM's own conversion, with some attributes changed; one that becomes None is left out."""
+        attributes = {name: value for name, value in {**self.attributes, **changes}.items() if value is not None}
+        return self.importer.stock(self.op_type, self.inputs, attributes, self.opset)
+
+    def standard(self, op_type: str, operands: Sequence[Any], attributes: dict[str, Any] | None = None) -> Any:
+        """The result of a standard operator, of an importer of quantized graphs."""
+        return self.importer.standard(op_type, operands, attributes or {}, self.opset)

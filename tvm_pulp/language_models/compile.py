@@ -1,0 +1,141 @@
+"""Compiles a language model: the files of an archive with two programs that share weights, tables and state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import resources
+from typing import Any
+
+from tvm_pulp.codegen.emit import HEADERS, RUNTIME, SOURCES
+from tvm_pulp.codegen.emit_cluster import named_constants
+from tvm_pulp.codegen.weights import SharedConstants
+from tvm_pulp.entry_point import Progress, emit_for
+from tvm_pulp.language_models import source
+from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS, UNWRITTEN
+from tvm_pulp.language_models.plan_entries import DECODE, PREFILL, Entry, state_rows
+from tvm_pulp.language_models.request import LanguageModelRequest
+from tvm_pulp.language_models.source import Input, RowTable, SourceFacts, StateBuffer, unique_rows
+from tvm_pulp.planning.tir import LoweredPlan
+from tvm_pulp.planning.tir.tables import Tables
+from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.target import Target
+
+_STEMS = {TOKENS: "embedding", POSITIONS: "positions"}
+
+
+def language_model_files(
+    request: LanguageModelRequest,
+    target: Target,
+    entries: Mapping[str, Entry],
+    progress: Progress,
+) -> dict[str, bytes]:
+    """All files of the archive of a planned language model."""
+    progress("emitting C")
+    shared, prefill = _share_constants(entries[DECODE].lowered, entries[PREFILL].lowered)
+    programs = {DECODE: (entries[DECODE].lowered, None), PREFILL: (prefill, shared)}
+    files: dict[str, bytes] = {}
+    records = {}
+    for name, (lowered, others) in programs.items():
+        emitted = emit_for(target, lowered, shared=others)
+        # One program calls both.
+        del emitted[f"{SOURCES}/{lowered.plan.network.name}_program.c"]
+        records[name] = json.loads(emitted.pop("metadata.json"))
+        for path in ("plan.json", "src/main.tir.txt"):
+            files[f"{name}/{path}"] = emitted.pop(path)
+        files |= emitted
+    made = _source_facts(request, entries, target)
+    used = {layer.engine for entry in entries.values() for layer in entry.lowered.plan.layers}
+    engines = [b.codegen for b, _ in target.engines if b.target_name in used and b.codegen is not None]
+    texts = {
+        f"{HEADERS}/tvmgen_{made.name}.h": source.header(made),
+        f"{SOURCES}/{made.name}_decoder.c": source.source(made),
+        f"{SOURCES}/{made.name}_program.c": source.program(made, engines),
+        f"{SOURCES}/{made.name}_tables.c": source.tables(made),
+    }
+    files |= {path: text.encode() for path, text in texts.items()} | _sampling_files()
+    files["metadata.json"] = (json.dumps(_metadata(request, made, records), indent=2) + "\n").encode()
+    if request.tokenizer is not None:
+        files["tokenizer.json"] = request.tokenizer
+    return files
+
+
+def _share_constants(first: LoweredPlan, second: LoweredPlan) -> tuple[SharedConstants, LoweredPlan]:
+    """Constants of the second plan that the first has too; and the second, with these where the first has put them."""
+    placed = named_constants(first.tables, first.plan.constants())
+    known = {_content(t): t for t in placed}
+    named = {t: _content(t) for t in named_constants(second.tables, second.plan.constants())}
+    same = {tensor: known[content] for tensor, content in named.items() if content in known}
+    plan = second.plan.with_levels({mine: placed[theirs] for mine, theirs in same.items()})
+    return SharedConstants(first.plan.network.name, same), replace(second, tables=Tables(plan))
+
+
+def _content(tensor: Tensor) -> tuple[str, bytes]:
+    assert tensor.data is not None
+    return str(tensor.data.dtype), tensor.data.tobytes()
+
+
+def _sampling_files() -> dict[str, bytes]:
+    """The part of the runtime that chooses tokens."""
+    root = resources.files("c_runtime").joinpath("generation")
+    return {
+        f"{RUNTIME}/generation/{path}": root.joinpath(path).read_bytes()
+        for path in ("sample.c", "include/tvm_pulp/sample.h")
+    }
+
+
+def _source_facts(request: LanguageModelRequest, entries: Mapping[str, Entry], target: Target) -> SourceFacts:
+    """Tables and states without repetition, and what every input of both programs points to."""
+    decoder, (decode, prefill) = request.decoder, (entries[name].module for name in (DECODE, PREFILL))
+    network = entries[DECODE].lowered.plan.network
+    level = network.states[0].level
+    known: dict[str, Input] = {}
+    tables: dict[str, tuple[RowTable, ...]] = {}
+    for purpose, stem in _STEMS.items():
+        sources = {s.name: s.table for s in decode.sources if s.purpose == purpose and s.table is not None}
+        made = unique_rows(list(sources.values()), stem)
+        known |= {name: Input(purpose, t.symbol, t.width) for name, t in zip(sources, made, strict=True)}
+        tables[purpose] = tuple({t.symbol: t for t in made}.values())
+    rows = state_rows([decode, prefill], decoder.capacity, level)
+    states = tuple(StateBuffer(f"state_{n}", c.dtype, c.width, rows) for n, c in enumerate(decode.caches))
+    known |= {c.past: Input(PAST, s.symbol) for c, s in zip(decode.caches, states, strict=True)}
+    inputs = {
+        name: tuple(known.get(s.name, Input(s.purpose, "hidden")) for s in entry.module.sources)
+        for name, entry in entries.items()
+    }
+    return SourceFacts(
+        request.name,
+        decoder.capacity,
+        decoder.chunk,
+        prefill.past,
+        network.outputs[0].spec.dtype,
+        tables[TOKENS],
+        tables[POSITIONS],
+        states,
+        inputs[DECODE],
+        inputs[PREFILL],
+        any(given.purpose == UNWRITTEN for part in inputs.values() for given in part),
+        level,
+        target.soc.memory.l3.size,
+    )
+
+
+def _metadata(request: LanguageModelRequest, made: SourceFacts, records: dict[str, Any]) -> dict[str, Any]:
+    """The record of the first program, with both programs' layers under `entries`."""
+    record, decoder = records[DECODE], request.decoder
+    record["model_name"] = made.name
+    # Tokens go in and out, not tensors.
+    record["tvm_pulp"] |= {"inputs": [], "outputs": []}
+    record["tvm_pulp"]["decoder"] = {
+        "vocabulary": made.vocabulary,
+        "parameters": decoder.parameters,
+        "capacity": made.capacity,
+        "chunk": made.chunk,
+        "logits": made.logits,
+        "logit_step": decoder.logit_step,
+        "state_bytes": made.state_bytes,
+        "state_memory": made.level,
+        "entries": {entry: {"layers": r["tvm_pulp"]["layers"], "memory": r["memory"]} for entry, r in records.items()},
+    }
+    return record

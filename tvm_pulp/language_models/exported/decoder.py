@@ -1,0 +1,67 @@
+"""A decoder from an ONNX file: its graph for a number of tokens as a canonical module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+
+from tvm_pulp.canonicalize.past_qdq_attention import past_qdq_attention
+from tvm_pulp.canonicalize.pipeline import canonicalize
+from tvm_pulp.errors import UserError
+from tvm_pulp.frontend import onnx_file
+from tvm_pulp.frontend.imported import ImportOptions
+from tvm_pulp.frontend.load import import_onnx_graph, printable_messages
+from tvm_pulp.language_models.entry_module import LENGTH, PAST, EntryModule, Source
+from tvm_pulp.language_models.exported.program import decoder_graph
+from tvm_pulp.language_models.exported.roles import Roles
+
+# Tokens of a prompt that are seen at a time.
+_CHUNK = 16
+
+
+@dataclass(frozen=True)
+class ExportedDecoder:
+    """An ONNX graph with symbolic lengths, what its inputs are for, and the tokens that its cache shall hold."""
+
+    graph: onnx_file.Graph
+    roles: Roles
+    capacity: int
+    # A logit of the device in real numbers, when tokens are drawn.
+    logit_step: float = 2.0**-16
+
+    @property
+    def chunk(self) -> int:
+        """Tokens that prefill takes at a time."""
+        # Where the range of a tensor is taken from its values, tokens that are seen together depend on each other.
+        if any(n.op_type == "DynamicQuantizeLinear" for n in self.graph.model.graph.node):
+            return 1
+        return max(1, min(_CHUNK, self.capacity // 2))
+
+    @property
+    def parameters(self) -> int:
+        """Elements of matrices and tables."""
+        return sum(prod(i.dims) for i in self.graph.model.graph.initializer if len(i.dims) > 1)
+
+    @printable_messages()
+    def entry_module(self, rows: int, in_parts: bool = False) -> EntryModule | None:
+        """The module for a number of tokens.
+
+        Attention is one operator that knows the length, where it is of that form; in parts, rows without a token are
+        hidden.
+        """
+        if self.capacity <= rows:
+            raise UserError(f"--capacity {self.capacity}: an exported decoder needs room for two tokens")
+        source = self.graph
+        graph = decoder_graph(source.model, source.opset, self.roles, self.capacity, rows, hide=in_parts)
+        imported = import_onnx_graph(onnx_file.from_model(graph.model), ImportOptions())
+        imported = replace(imported, module=canonicalize(imported))
+        sources = graph.sources
+        if not in_parts:
+            parameters = zip(imported.module["main"].params, sources, strict=True)
+            pasts = {parameter.name for parameter, source in parameters if source.purpose == PAST}
+            module = past_qdq_attention(imported.module, pasts)
+            if module is None:
+                return None
+            imported = replace(imported, module=module, inputs=(*imported.inputs, LENGTH))
+            sources = (*sources, Source(LENGTH, LENGTH))
+        return EntryModule(imported, sources, graph.caches, graph.past, rows)

@@ -1,0 +1,43 @@
+"""Figures of a generation: tokens a second, cycles and energy of the prompt and of every token after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tvm_pulp.language_models.session import Generated
+from tvm_pulp.report.energy import counted_energy
+from tvm_pulp.soc.description import Soc
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Tokens of one phase; energy is None where the SoC does not state its coefficients."""
+
+    tokens: int
+    cycles: int
+    energy_uj: float | None
+    mhz: float
+
+    @property
+    def tokens_per_second(self) -> float:
+        return self.tokens * self.mhz * 1e6 / max(1, self.cycles)
+
+    @property
+    def line(self) -> str:
+        each = "" if self.energy_uj is None else f", {self.energy_uj / self.tokens:.0f} uJ a token (modelled)"
+        return (
+            f"{self.tokens} tokens, {self.cycles} cycles, {self.cycles / self.tokens:.0f} a token, "
+            f"{self.tokens_per_second:.0f} tokens/s at {self.mhz:.0f} MHz{each}"
+        )
+
+
+def phases(soc: Soc, prompt: int, first: Generated, whole: Generated) -> tuple[Phase, Phase | None]:
+    """The prompt, and what follows. `first` is a run that ends with the first token: the rest is the difference."""
+    mhz = soc.clock.cluster_mhz
+    prefill = Phase(prompt, first.prefill_cycles, counted_energy(soc, first.counters, None, first.prefill_cycles), mhz)
+    steps = whole.step_cycles[:-1]
+    if not steps:
+        return prefill, None
+    energy: Any = counted_energy(soc, whole.counters, first.counters, sum(steps))
+    return prefill, Phase(len(steps), sum(steps), energy, mhz)

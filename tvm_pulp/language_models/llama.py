@@ -1,0 +1,142 @@
+"""The zoo's Llama: new tokens in, logits and new rows of the cache out, as a dialect module for a number of tokens.
+
+    main(x[n, width], rotation[n, head], length[1], past_k_0[capacity, kv_width], past_v_0, past_k_1, ...)
+        -> logits[n, vocabulary], k_0[n, kv_width], v_0, k_1, ...
+
+`x` holds rows of the embedding, `rotation` those of the table of positions from `length` on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tvm import relax
+
+from tvm_pulp import qnn
+from tvm_pulp.frontend.imported import Imported
+from tvm_pulp.frontend.zoo.weights import NORM_SHIFT, Block, DecoderWeights, Linear, Scale
+from tvm_pulp.language_models.entry_module import LENGTH, PAST, POSITIONS, TOKENS, CacheRows, EntryModule, Source
+from tvm_pulp.qnn.past_attention import exponential_table
+from tvm_pulp.qnn.requant import Requant, narrow_enough
+from tvm_pulp.qnn.rotary import rotation_table
+
+
+@dataclass(frozen=True)
+class Llama:
+    """A Llama of integers, the tokens that its cache holds, and those that prefill takes at a time."""
+
+    weights: DecoderWeights
+    capacity: int
+    chunk: int
+
+    @property
+    def logit_step(self) -> float:
+        """A logit of one in real numbers."""
+        return self.weights.logit_step
+
+    @property
+    def parameters(self) -> int:
+        """Elements of all matrices; the embedding is also the last one."""
+        return self.weights.embedding.size + sum(m.weight.size for b in self.weights.blocks for m in b.linears)
+
+    def entry_module(self, rows: int, in_parts: bool = False) -> EntryModule | None:
+        """The module for a number of tokens. Attention is never in parts: its operators look at any cache."""
+        if in_parts:
+            return None
+        weights, shape = self.weights, self.weights.shape
+        kinds = [f"{kind}_{layer}" for layer in range(shape.layers) for kind in "kv"]
+        # A chunk that begins with the last token looks at positions behind it.
+        rotation = rotation_table(self.capacity + self.chunk - 1, shape.head, weights.rotary_base)
+        sources = (
+            Source("x", TOKENS, weights.embedding),
+            Source("rotation", POSITIONS, rotation),
+            Source(LENGTH, LENGTH),
+            *(Source(f"past_{kind}", PAST) for kind in kinds),
+        )
+        names = tuple(source.name for source in sources)
+        imported = Imported(_Module(weights, rows, self.capacity).build(names), names, ("logits", *kinds), "pulp")
+        caches = tuple(CacheRows(f"past_{kind}", kind, shape.kv_width, "int8") for kind in kinds)
+        return EntryModule(imported, sources, caches, self.capacity - 1, rows)
+
+
+class _Module:
+    def __init__(self, weights: DecoderWeights, rows: int, capacity: int) -> None:
+        self._weights, self._rows, self._capacity = weights, rows, capacity
+        self._builder = relax.BlockBuilder()
+        self._table = exponential_table(weights.score_steps)
+
+    def build(self, names: Sequence[str]) -> Any:
+        shape, builder = self._weights.shape, self._builder
+        specs = [((self._rows, shape.width), "int8"), ((self._rows, shape.head), "int16"), ((1,), "int32")]
+        specs += [((self._capacity, shape.kv_width), "int8")] * (2 * shape.layers)
+        variables = [relax.Var(n, relax.TensorType(s, d)) for n, (s, d) in zip(names, specs, strict=True)]
+        with builder.function("main", variables):
+            with builder.dataflow():
+                x, rotation, length, *past = variables
+                new: list[Any] = []
+                for index, block in enumerate(self._weights.blocks):
+                    cache = past[2 * index : 2 * index + 2]
+                    x, rows = self._block(block, x, rotation, length, cache)
+                    new += rows
+                normal = self._norm(x, self._weights.norm)
+                operands = [normal, self._weights.embedding, self._weights.head_bias.astype(np.int32)]
+                logits = self._emit("dense", operands, {"zero_point": 0, "has_bias": 1, "requant": "none"})
+                results = [builder.emit_output(value) for value in (logits, *new)]
+            builder.emit_func_output(relax.Tuple(results))
+        return builder.get()
+
+    def _emit(self, name: str, arguments: Sequence[Any], attributes: dict[str, Any] | None = None) -> Any:
+        values = [relax.const(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        return self._builder.emit(self._builder.normalize(qnn.emit(name, values, attributes)))
+
+    def _norm(self, x: Any, weight: np.ndarray) -> Any:
+        wide = int(128 * int(np.abs(weight.astype(np.int64)).max()) >= 1 << 30)
+        attributes = {"shift": NORM_SHIFT, "levels": 256, "wide": wide}
+        return self._emit("rms_norm", [x, weight.astype(np.int32)], attributes)
+
+    def _linear(self, x: Any, linear: Linear) -> Any:
+        bound = 128 * int(np.abs(linear.weight.astype(np.int64)).sum(1).max())
+        rule, tensors = _requant(linear.scale, bound)
+        return self._emit("dense", [x, linear.weight, *tensors], {"zero_point": 0, "has_bias": 0, **rule.attributes()})
+
+    def _sum(self, x: Any, branch: Any, scale: Scale) -> Any:
+        side, tensors = _requant(scale, 128)
+        whole, ones = _requant(Scale(np.ones(1, np.int64), np.zeros(1, np.int64), 0), 256)
+        attributes = {"form": "plain", **side.attributes("requant_a"), "requant_b": "none", **whole.attributes()}
+        return self._emit("add", [x, branch, *tensors, *ones], attributes)
+
+    def _product(self, a: Any, b: Any, scale: Scale) -> Any:
+        rule, tensors = _requant(scale, 128 * 128)
+        return self._emit("mul", [a, b, *tensors], {"zero_point_a": 0, "zero_point_b": 0, **rule.attributes()})
+
+    def _block(self, block: Block, x: Any, rotation: Any, length: Any, past: Sequence[Any]) -> tuple[Any, list[Any]]:
+        normal = self._norm(x, block.norm1)
+        q, k = (self._emit("rotary", [self._linear(normal, linear), rotation]) for linear in (block.q, block.k))
+        v = self._linear(normal, block.v)
+        mixed = self._attention(block, (q, k, v), past, length)
+        x = self._sum(x, self._linear(mixed, block.o), block.sum1)
+        normal = self._norm(x, block.norm2)
+        gate = self._emit("lookup", [self._linear(normal, block.gate), block.silu])
+        both = self._product(gate, self._linear(normal, block.up), block.product)
+        return self._sum(x, self._linear(both, block.down), block.sum2), [k, v]
+
+    def _attention(self, block: Block, new: Sequence[Any], past: Sequence[Any], length: Any) -> Any:
+        """Of one token in three parts: cores look at the cache while an accelerator makes its key and its value."""
+        shape, (mul, shift), (q, k, v) = self._weights.shape, block.score, new
+        heads = {"heads": shape.heads, "kv_heads": shape.kv_heads}
+        attributes = {**heads, "mul": mul, "shift": shift}
+        if self._rows > 1:
+            return self._emit("past_attention", [q, k, v, *past, length, self._table], attributes)
+        scores = self._emit("past_scores", [q, past[0], length], attributes)
+        mix = self._emit("past_mix", [q, k, scores, past[1], length, self._table], attributes)
+        return self._emit("past_mean", [mix, v], {**heads, "keys": self._capacity + 1})
+
+
+def _requant(scale: Scale, bound: int) -> tuple[Requant, list[np.ndarray]]:
+    """The rule and its tensors; narrow where no accumulator up to `bound` leaves 32 bits."""
+    wide = not narrow_enough(bound, scale.mul, scale.add)
+    rule = Requant("pulp", scale.shift, 0, -128, 127, wide=wide)
+    return rule, [scale.mul.astype(np.int32), scale.add.astype(np.int32)]

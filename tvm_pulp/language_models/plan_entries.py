@@ -1,0 +1,148 @@
+"""Plans the two programs of a language model, with the caches where they cost least."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from tvm_pulp.entry_point import ClusterEntryPoint, Progress, plan_for
+from tvm_pulp.errors import UserError
+from tvm_pulp.language_models.entry_module import LENGTH, EntryModule
+from tvm_pulp.language_models.request import LanguageModelRequest
+from tvm_pulp.language_models.spread_bundles import spread_bundles
+from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
+from tvm_pulp.planning.tiling.alignment import aligned
+from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
+from tvm_pulp.planning.tiling.forms.cuts import MissingL1
+from tvm_pulp.planning.tiling.forms.split_form import SplitForm
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.planning.tir import LoweredPlan
+from tvm_pulp.qnn.network import Network, State, placed_states
+from tvm_pulp.soc import DEFAULT
+from tvm_pulp.target import Target
+from tvm_pulp.uma.recipe import Call
+
+# Entry points in the order in which they are planned: the first decides where shared weights lie.
+DECODE, PREFILL = "decode", "prefill"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program: its module and its plan."""
+
+    module: EntryModule
+    lowered: LoweredPlan
+
+
+def plan_language_model(request: LanguageModelRequest, target: Target, progress: Progress) -> dict[str, Entry]:
+    """Modules and plans by entry point."""
+    decoder = request.decoder
+    if not target.soc.simulated:
+        raise UserError(f"a language model needs a SoC with a cluster: add --soc={DEFAULT} or an engine")
+    if decoder.capacity < 1:
+        raise UserError(f"--capacity {decoder.capacity}: at least one token is needed")
+    planner = _EntryPlanner(request, target, progress)
+    names = {DECODE: 1, PREFILL: decoder.chunk}
+
+    def planned(name: str, rows: int, first: bool) -> Callable[[str], Entry]:
+        return lambda level: planner.plan(name, rows, level, first=first)
+
+    made = place_state(
+        [planned(name, rows, place == 0) for place, (name, rows) in enumerate(names.items())],
+        lambda entry: cycles_with_state(entry.lowered, target.soc, target.cores),
+        StateRoom(sum(planner.state_bytes("l1")), target.l1_bytes(0), target.soc.memory.l3.size),
+        target.state_memory,
+    )
+    return dict(zip(names, made, strict=True))
+
+
+def state_rows(modules: Sequence[EntryModule], capacity: int, level: str) -> int:
+    """Rows of a cache. In L2 a whole chunk is written, also behind the last token that fits."""
+    return max(m.past + m.rows for m in modules) if level == "l2" else capacity
+
+
+class _EntryPlanner:
+    """Plans entry points of one language model; what does not depend on the level of its state is made once."""
+
+    def __init__(self, request: LanguageModelRequest, target: Target, progress: Progress) -> None:
+        self._request, self._target, self._progress = request, target, progress
+        self._module = cache(request.decoder.entry_module)
+        self._entry_point = cache(self._make_entry_point)
+
+    def _make_entry_point(self, name: str, module: EntryModule) -> ClusterEntryPoint:
+        """The stages from the canonical module on, as any network has them."""
+        imported = module.imported
+        return ClusterEntryPoint(self._target, f"{self._request.name}_{name}", imported, imported.module)
+
+    def _modules(self, rows: int) -> Iterator[EntryModule]:
+        """Attention as one operator, where it is of that form; then attention in parts, where it can be."""
+        for in_parts in (False, True):
+            module = self._module(rows, in_parts)
+            if module is not None:
+                yield module
+
+    def state_bytes(self, level: str) -> list[int]:
+        """Bytes of every cache."""
+        decoder = self._request.decoder
+        modules = [next(self._modules(rows)) for rows in (1, decoder.chunk)]
+        rows = state_rows(modules, decoder.capacity, level)
+        return [aligned(rows * c.width * np.dtype(c.dtype).itemsize) for c in modules[0].caches]
+
+    def plan(self, name: str, rows: int, level: str, *, first: bool) -> Entry:
+        """An entry point, the caches at a level of memory. The first one planned decides where shared weights lie."""
+        self._progress(f"planning {name} of {rows} token{'s' if rows > 1 else ''}, the cache in {level.upper()}")
+        made, refusal = None, None
+        for module in self._modules(rows):
+            if made is not None or refusal is not None:
+                self._progress(f"planning {name} with attention in parts")
+            try:
+                made = Entry(module, self._lowered(name, module, level, first=first))
+            except MissingL1 as error:
+                refusal = error
+                continue
+            if _reads_caches_by_kernels(made.lowered.plan):
+                return made
+        if made is None:
+            assert refusal is not None
+            raise refusal
+        return made
+
+    def _lowered(self, name: str, module: EntryModule, level: str, *, first: bool) -> LoweredPlan:
+        network = self._entry_point(name, module).built(self._states(module, level))
+        lowered = plan_for(self._target, network)
+        off_chip = bool(lowered.plan.l3_offsets())
+        if off_chip or (first and not spread_bundles(lowered.plan, self._target.soc)):
+            lowered = self._without_splits(network, lowered)
+        if lowered.plan.l3_offsets():
+            raise UserError(
+                f"--capacity {self._request.decoder.capacity}: cache and weights of {name} exceed L2 and the weight "
+                "memory: lower it"
+            )
+        return lowered
+
+    def _without_splits(self, network: Network, lowered: LoweredPlan) -> LoweredPlan:
+        """The plan with accelerators alone: weights that the cores have a share of exist twice."""
+        layers = lowered.plan.layers
+        if not any(isinstance(layer.tiling.form, SplitForm) for layer in layers):
+            return lowered
+        accelerated = [p for p in layers if p.engine != CLUSTER]
+        pins = {part.name: p.engine for p in accelerated for part in (p.layer.parts or (p.layer,))}
+        return plan_for(replace(self._target, pins={**pins, **self._target.pins}), network)
+
+    def _states(self, module: EntryModule, level: str) -> tuple[State, ...]:
+        """Caches as states of a program: new rows go out behind the logits."""
+        inputs = module.imported.inputs
+        counter = next((i for i, source in enumerate(module.sources) if source.purpose == LENGTH), None)
+        sizes = enumerate(zip(module.caches, self.state_bytes(level), strict=True), 1)
+        states = [State(inputs.index(c.past), out, None, module.rows, size, counter) for out, (c, size) in sizes]
+        return placed_states(states, level, f"tvmgen_{self._request.name}_state")
+
+
+def _reads_caches_by_kernels(plan: Plan) -> bool:
+    """Tell if hand-written kernels read all caches: other code that looks at a whole cache is slow."""
+    pasts = {plan.network.inputs[state.past].storage for state in plan.network.states}
+    readers = [p for p in plan.layers if any(t.storage in pasts for t in p.layer.inputs)]
+    return all(any(isinstance(step, Call) for step in recipe.steps) for p in readers for recipe in p.recipes)

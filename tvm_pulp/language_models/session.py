@@ -1,0 +1,173 @@
+"""Generation on the simulator: one run from the first token to the last, tokens as they come."""
+
+from __future__ import annotations
+
+import struct
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tvm_pulp.errors import UserError
+from tvm_pulp.sim.iss.device import IssDevice
+from tvm_pulp.sim.iss.machine import Machine
+
+_POLL_SECONDS = 0.02
+_CYCLES_PER_TOKEN = 40_000_000
+_STATUS = {1: "the cache is full", 2: "a token is not in the vocabulary", 3: "L1 is too small for it"}
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tokens are chosen; a temperature of 0 takes the likeliest."""
+
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 0.0
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class GenerationRequest:
+    """A prompt and the tokens that shall follow it. Forced tokens follow whatever is sampled."""
+
+    prompt: Sequence[int]
+    tokens: int
+    sampling: Sampling = field(default_factory=Sampling)
+    forced: Sequence[int] = ()
+    keep_logits: bool = False
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Tokens as sampled, cycles of the prompt and of every step, and logits of every token seen if they were kept."""
+
+    tokens: list[int]
+    prefill_cycles: int
+    step_cycles: list[int]
+    logits: np.ndarray | None
+    counters: Any
+
+
+class Generator:
+    """A built archive of a decoder."""
+
+    def __init__(self, files: dict[str, bytes], metadata: dict[str, Any]) -> None:
+        facts = metadata["tvm_pulp"].get("decoder")
+        if facts is None:
+            raise UserError("the archive holds no language model: compile one with a recognised cache, as zoo:NAME")
+        self.facts = facts
+        self._device = IssDevice(files, metadata, profile=False)
+
+    def check(self, request: GenerationRequest) -> None:
+        """Everything that the device would refuse is a user error."""
+        vocabulary, capacity = self.facts["vocabulary"], self.facts["capacity"]
+        prompt, tokens = len(request.prompt), request.tokens
+        if not prompt:
+            raise UserError("the prompt is empty: give at least one token")
+        if tokens < 1:
+            raise UserError(f"--tokens {tokens}: must be at least 1")
+        bad = [t for t in (*request.prompt, *request.forced) if not 0 <= t < vocabulary]
+        if bad:
+            raise UserError(f"token {bad[0]} is not in the vocabulary of {vocabulary}: use 0 to one less")
+        if prompt > capacity:
+            raise UserError(
+                f"the prompt has {prompt} tokens and the cache holds {capacity}: shorten it or compile with a larger "
+                "--capacity"
+            )
+        if prompt + tokens - 1 > capacity:
+            raise UserError(
+                f"--tokens {tokens} after a prompt of {prompt} exceed the cache of {capacity}: ask for fewer or "
+                "compile with a larger --capacity"
+            )
+        if len(request.forced) > tokens:
+            raise UserError(f"--force-ids gives {len(request.forced)} tokens for {tokens} steps: raise --tokens")
+        s = request.sampling
+        if s.temperature < 0 or s.top_k < 0 or not 0 <= s.top_p <= 1:
+            raise UserError("--temperature and --top-k must not be negative, --top-p lies between 0 and 1")
+
+    def stream(self, request: GenerationRequest) -> Iterator[int | Generated]:
+        """Tokens as the device produces them, then everything about the run."""
+        self.check(request)
+        machine = self._device.load([])
+        self._write(machine, request)
+        done: list[Any] = []
+
+        def simulate() -> None:
+            try:
+                limit = _CYCLES_PER_TOKEN * (len(request.prompt) + request.tokens)
+                done.append(self._device.execute(machine, 1, max_cycles=limit))
+            except Exception as error:
+                done.append(error)
+
+        thread = threading.Thread(target=simulate)
+        thread.start()
+        shown = 0
+        while True:
+            alive = thread.is_alive()
+            # The start code of the device has not cleared the number before the first instructions have run.
+            produced = self._word(machine, "tvmgen_produced") if alive else request.tokens
+            if alive and produced <= request.tokens:
+                yield from self._words(machine, "tvmgen_tokens", produced)[shown:]
+                shown = max(shown, produced)
+            if not alive:
+                break
+            time.sleep(_POLL_SECONDS)
+        thread.join()
+        if isinstance(done[0], Exception):
+            raise done[0]
+        made = self._read(machine, request, done[0])
+        yield from made.tokens[shown:]
+        yield made
+
+    def generate(self, request: GenerationRequest) -> Generated:
+        """The whole run at once."""
+        *_, last = self.stream(request)
+        assert isinstance(last, Generated)
+        return last
+
+    def _write(self, machine: Machine, request: GenerationRequest) -> None:
+        step, s = self.facts["logit_step"], request.sampling
+        multiplier = round(2**24 * step * np.log2(np.e) / s.temperature) if s.temperature > 0 else 0
+        multiplier = min(max(multiplier, 1), 2**32 - 1) if s.temperature > 0 else 0
+        words = {
+            "tvmgen_prompt_count": [len(request.prompt)],
+            "tvmgen_token_count": [request.tokens],
+            "tvmgen_forced_count": [len(request.forced)],
+            "tvmgen_keep_logits": [int(request.keep_logits)],
+            "tvmgen_sampling": [multiplier, s.top_k, round(s.top_p * 65536), (s.seed * 2654435761 + 1) % 2**32 or 1],
+            "tvmgen_prompt": list(request.prompt),
+            "tvmgen_forced": list(request.forced),
+            "tvmgen_produced": [0],
+        }
+        for symbol, values in words.items():
+            machine.write(machine.symbol(symbol), struct.pack(f"<{len(values)}I", *values))
+
+    def _words(self, machine: Machine, symbol: str, count: int) -> list[int]:
+        return list(struct.unpack(f"<{count}I", machine.read(machine.symbol(symbol), 4 * count)))
+
+    def _word(self, machine: Machine, symbol: str) -> int:
+        return self._words(machine, symbol, 1)[0]
+
+    def _read(self, machine: Machine, request: GenerationRequest, counters: Any) -> Generated:
+        status = self._word(machine, "tvmgen_status")
+        if status:
+            raise RuntimeError(f"the device refused: {_STATUS.get(status, status)}")
+        logits = None
+        if request.keep_logits:
+            rows = len(request.prompt) + request.tokens - 1
+            raw = machine.read_l3(0, 4 * rows * self.facts["vocabulary"])
+            logits = np.frombuffer(raw, np.int32).reshape(rows, -1).copy()
+            if self.facts.get("logits") == "float32":
+                # The device keeps integers of the same order; the bits below the sign are what they were.
+                logits = (logits ^ ((logits >> 31) & 0x7FFFFFFF)).view(np.float32)
+        return Generated(
+            self._words(machine, "tvmgen_tokens", request.tokens),
+            self._word(machine, "tvmgen_prefill_cycles"),
+            self._words(machine, "tvmgen_step_cycles", request.tokens),
+            logits,
+            counters,
+        )

@@ -1,0 +1,293 @@
+"""C of a language model around its two programs: state, tables, entry points, and the loop that the simulator runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tvm_pulp.codegen import weights as constants
+from tvm_pulp.codegen.c_expression import c_type
+from tvm_pulp.codegen.state_source import l3_symbol
+from tvm_pulp.language_models import cache_source
+from tvm_pulp.language_models.entry_module import LENGTH, PAST, POSITIONS, TOKENS
+from tvm_pulp.language_models.exported.hide_unwritten import LEAST
+from tvm_pulp.planning.tiling.alignment import aligned
+from tvm_pulp.uma.backend import Codegen
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_ALIGNED = "__attribute__((aligned(16)))"
+_WORD = 4
+
+# Real numbers of the network become integers of the same order.
+_RANK = """/* Real numbers become integers of the same order; both zeros become one. */
+static void rank(uint32_t count) {
+  for (uint32_t i = tvm_pulp_core_id(); i < count; i += TVM_PULP_CORES) {
+    const int32_t bits = logits[i];
+    logits[i] = bits == INT32_MIN ? 0 : bits ^ (int32_t)((uint32_t)(bits >> 31) >> 1);
+  }
+  tvm_pulp_barrier();
+}
+
+"""
+_LOGIT = """/* The numbers above are integers in the order of the logits; this is the logit that one stands for. */
+static inline float tvmgen_@NAME@_logit(int32_t number) {
+  union {
+    int32_t bits;
+    float real;
+  } logit = {number ^ (int32_t)((uint32_t)(number >> 31) >> 1)};
+  return logit.real;
+}
+/* The same in steps of 2^-16, for sampling. */
+static inline int32_t tvmgen_@NAME@_steps(int32_t number) {
+  const float logit = tvmgen_@NAME@_logit(number);
+  const float held = logit < -32000.0f ? -32000.0f : logit > 32000.0f ? 32000.0f : logit;
+  return (int32_t)(held * 65536.0f);
+}
+"""
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """Rows by token or by position."""
+
+    symbol: str
+    data: np.ndarray  # [rows, width]
+
+    @property
+    def width(self) -> int:
+        return int(self.data.shape[1])
+
+    @property
+    def kind(self) -> str:
+        return c_type(str(self.data.dtype))
+
+
+@dataclass(frozen=True)
+class StateBuffer:
+    """A cache of the device: a row per token."""
+
+    symbol: str
+    dtype: str
+    width: int
+    rows: int
+
+    @property
+    def kind(self) -> str:
+        return c_type(self.dtype)
+
+    @property
+    def row_bytes(self) -> int:
+        return self.width * np.dtype(self.dtype).itemsize
+
+    @property
+    def bytes(self) -> int:
+        return aligned(self.rows * self.row_bytes)
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input of a program: its purpose, and the table or state that it points into."""
+
+    purpose: str
+    symbol: str = ""
+    width: int = 1
+
+
+@dataclass(frozen=True)
+class SourceFacts:
+    """The properties of a language model that its C depends on."""
+
+    name: str
+    capacity: int
+    chunk: int
+    chunk_past: int  # earlier tokens behind which a whole chunk has room
+    logits: str  # type of the network's logits
+    tokens: tuple[RowTable, ...]
+    positions: tuple[RowTable, ...]
+    states: tuple[StateBuffer, ...]
+    decode_inputs: tuple[Input, ...]
+    prefill_inputs: tuple[Input, ...]
+    hides: bool  # rows without a token are hidden by a table
+    level: str  # memory of the state
+    l3_bytes: int = 0  # of the machine: state lies at its end
+
+    @property
+    def vocabulary(self) -> int:
+        return len(self.tokens[0].data)
+
+    @property
+    def has_real_logits(self) -> bool:
+        return self.logits == "float32"
+
+    @property
+    def state_bytes(self) -> int:
+        return sum(state.bytes for state in self.states)
+
+    def symbol(self, name: str) -> str:
+        """The C name of a table or a state."""
+        return f"tvmgen_{self.name}_{name}"
+
+    def cache(self, state: StateBuffer) -> str:
+        """The beginning of a cache as a C expression: in L3 they lie one behind the other."""
+        if self.level != "l3":
+            return self.symbol(state.symbol)
+        before = self.states[: self.states.index(state)]
+        return f"{l3_symbol(self.name)} + {sum(s.bytes for s in before)}"
+
+    @property
+    def tables(self) -> tuple[RowTable, ...]:
+        """All constants that the entry points read."""
+        unwritten = np.repeat(np.array([0, LEAST], np.float32), self.capacity)[:, None]
+        return (*self.tokens, *self.positions, *([RowTable("hidden", unwritten)] if self.hides else []))
+
+
+def header(facts: SourceFacts) -> str:
+    """The text of `tvmgen_<name>.h`."""
+    tables = [f"extern const {t.kind} {facts.symbol(t.symbol)}[{t.data.size}];" for t in facts.tables]
+    more = {
+        "LOGITS": _LOGIT.replace("@NAME@", facts.name) if facts.has_real_logits else "",
+        "TABLES": "\n".join(tables),
+        "STATE": cache_source.contract(facts.name, facts.level),
+        "PLACE": cache_source.place_in_l3(facts.name, facts.level, facts.l3_bytes - facts.state_bytes),
+    }
+    return _filled("decoder.h.in", facts, more)
+
+
+def source(facts: SourceFacts) -> str:
+    """The text of `<name>_decoder.c`: state and entry points."""
+    in_l2 = facts.level == "l2"
+    new = [f"{facts.cache(s)} + before * {s.width}u" if in_l2 else f"{s.symbol}_rows" for s in facts.states]
+    buffers = [cache_source.Buffer(facts.cache(s), f"{s.symbol}_rows", s.row_bytes) for s in facts.states]
+    rooms = [_room(t.kind, t.symbol, facts.chunk * t.width) for t in facts.tokens]
+    spare = " A chunk may write rows behind the last token that fits." if facts.states[0].rows > facts.capacity else ""
+    logits = "(float *)(void *)logits" if facts.has_real_logits else "logits"
+    ranks = {"RANK": _RANK, "RANK_CHUNK": "count * @VOCABULARY@u", "RANK_ONE": "@VOCABULARY@u"}
+    for mark in ("RANK_CHUNK", "RANK_ONE"):
+        ranks[mark] = f"  rank({ranks[mark]});\n".replace("@VOCABULARY@", str(facts.vocabulary))
+    more = {
+        "MEMORY": facts.level.upper(),
+        "SPARE": spare,
+        "STATE": "\n".join(_state(facts)),
+        "ROOMS": "\n".join(rooms),
+        "CLEAR": _clear(facts),
+        **cache_source.append(facts.level, buffers),
+        "LOOK_UP": "\n".join(line for table in facts.tokens for line in _look_up(facts, table)),
+        "OUTPUTS": ", ".join([logits, *new]),
+        "PREFILL_INPUTS": ", ".join(_input(facts, i, f"{i.symbol}_rows") for i in facts.prefill_inputs),
+        "DECODE_INPUTS": ", ".join(
+            _input(facts, i, f"{facts.symbol(i.symbol)} + (uint32_t)token * {i.width}u") for i in facts.decode_inputs
+        ),
+        **(ranks if facts.has_real_logits else dict.fromkeys(ranks, "")),
+    }
+    return _filled("decoder.c.in", facts, more)
+
+
+def _room(kind: str, symbol: str, elements: int) -> str:
+    """A buffer of rows in L2."""
+    return f"TVM_PULP_IN_L2 static {_ALIGNED} {kind} {symbol}_rows[{elements}];"
+
+
+def _state(facts: SourceFacts) -> list[str]:
+    """Caches, and new rows on their way to a cache that does not lie in L2. Steps know those in L1 by their names."""
+    lines = []
+    if facts.level != "l3":
+        place = f"TVM_PULP_IN_{facts.level.upper()} {'static ' if facts.level == 'l2' else ''}{_ALIGNED}"
+        lines += [f"{place} {s.kind} {facts.symbol(s.symbol)}[{s.rows} * {s.width}];" for s in facts.states]
+    if facts.level != "l2":
+        lines.append("/* New rows, until they are appended. */")
+        lines += [_room(s.kind, s.symbol, facts.chunk * s.width) for s in facts.states]
+    return lines
+
+
+def _look_up(facts: SourceFacts, table: RowTable) -> list[str]:
+    """Statements that copy the row of token `i`, by words where it consists of them."""
+    row_bytes, symbol = table.width * table.data.dtype.itemsize, table.symbol
+    kind, count = ("uint32_t", row_bytes // _WORD) if row_bytes % _WORD == 0 else (table.kind, table.width)
+    row = f"{facts.symbol(symbol)} + (uint32_t)tokens[i] * {table.width}u"
+    return [
+        f"    const {kind} *{symbol} = (const {kind} *)(const void *)({row});",
+        f"    {kind} *{symbol}_row = ({kind} *)(void *)({symbol}_rows + i * {table.width}u);",
+        f"    for (uint32_t j = 0; j < {count}u; ++j) {symbol}_row[j] = {symbol}[j];",
+    ]
+
+
+def _clear(facts: SourceFacts) -> str:
+    """Statements of a reset: memory may hold what is no number, and not even a weight of 0 makes that vanish."""
+    lines = []
+    for state in facts.states:
+        if not facts.hides or state.dtype != "float32":
+            continue
+        rows = facts.capacity if facts.level != "l3" else 1
+        symbol = f"{state.symbol}_rows" if facts.level == "l3" else facts.cache(state)
+        count = f"{rows}u * {state.width}u"
+        lines.append(f"  for (uint32_t i = tvm_pulp_core_id(); i < {count}; i += TVM_PULP_CORES) {symbol}[i] = 0.0f;")
+        if facts.level == "l3":
+            to = f"{facts.cache(state)}u + i * {state.row_bytes}u"
+            store = f"tvm_pulp_l3_store({to}, {symbol}, {state.row_bytes}u);"
+            lines += ["  tvm_pulp_barrier();", "  if (tvm_pulp_core_id() == 0u) {"]
+            lines += [f"    for (uint32_t i = 0; i < {facts.capacity}u; ++i) {store}", "    tvm_pulp_l3_wait();", "  }"]
+    if not lines:
+        return ""
+    return "\n".join(["  /* Rows without a token are multiplied by 0: they must be numbers. */", *lines, ""])
+
+
+def _input(facts: SourceFacts, given: Input, token_row: str) -> str:
+    """The pointer that a program gets for an input."""
+    whole = facts.symbol(given.symbol)
+    if given.purpose == PAST:
+        state = next(s for s in facts.states if s.symbol == given.symbol)
+        return cache_source.past(facts.cache(state), state.kind, facts.level)
+    return {
+        LENGTH: "(const int32_t *)(uintptr_t)&length",
+        TOKENS: token_row,
+        POSITIONS: f"{whole} + before * {given.width}u",
+    }.get(given.purpose, f"{whole} + ({facts.capacity}u - before)")
+
+
+def program(facts: SourceFacts, engines: Iterable[Codegen]) -> str:
+    """The text of `<name>_program.c`, which the simulator runs from the first token to the last."""
+    known = list(engines)
+    more = {
+        "INCLUDES": "\n".join(f'#include "{c.header}"' for c in known),
+        "INITS": " ".join(f"{c.init}();" for c in known) or "(void)0;",
+        "STEPS": f"{facts.symbol('steps')}(logits[i])" if facts.has_real_logits else "logits[i]",
+    }
+    return _filled("program.c.in", facts, more)
+
+
+def tables(facts: SourceFacts) -> str:
+    """The text of `<name>_tables.c`: rows of embeddings and positions."""
+    parts = [f'#include "tvmgen_{facts.name}.h"', ""]
+    for table in facts.tables:
+        parts.append(f"/* {table.data.shape[0]}x{table.width} */")
+        parts.append(f"{_ALIGNED} const {table.kind} {facts.symbol(table.symbol)}[{table.data.size}] = {{")
+        parts += [*constants.rows(table.data), "};", ""]
+    return "\n".join(parts)
+
+
+def unique_rows(tables: Sequence[np.ndarray], stem: str) -> list[RowTable]:
+    """The table of every place; equal ones are the same."""
+    made: list[RowTable] = []
+    for data in tables:
+        same = next((t for t in made if t.data.dtype == data.dtype and np.array_equal(t.data, data)), None)
+        made.append(same or RowTable(f"{stem}_{len({t.symbol for t in made})}", data))
+    return made
+
+
+def _filled(template: str, facts: SourceFacts, more: Mapping[str, str]) -> str:
+    values = {
+        "NAME": facts.name,
+        "UPPER": facts.name.upper(),
+        "CAPACITY": str(facts.capacity),
+        "CHUNK": str(facts.chunk),
+        "CHUNK_PAST": str(facts.chunk_past),
+        "VOCABULARY": str(facts.vocabulary),
+        **more,
+    }
+    text = (_TEMPLATES / template).read_text(encoding="utf-8")
+    for mark, value in values.items():
+        text = text.replace(f"@{mark}@", value)
+    return text
