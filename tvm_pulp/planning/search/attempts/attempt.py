@@ -12,7 +12,7 @@ class TileLimit:
     """What is tried with a layer: the bytes that a tile may take, and whether there are two copies of what streams."""
 
     cap: int
-    double: bool = True
+    two_copies: bool = True
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ class _Rounds:
 
     def _entered(self, index: int, choice: Choice) -> Candidate:
         """The candidate of a choice; layers that work from L2 have only that one."""
-        found = self._candidates.add(index, choice.tiling, choice.overlap)
+        found = self._candidates.add(index, choice.tiling, choice.two_copies)
         if found is None:
             found = self._fixed[index] = self._candidates.stand_in(index, choice.tiling)
         return found
@@ -193,7 +193,7 @@ class _Rounds:
                 tiling = self._engine_choice.tiling(index, self._evaluator.l1_bytes)
             else:
                 tiling = self._candidates.tiling(index, candidate)
-            choices.append(Choice(tiling, candidate.overlap, self._evaluator.l1_bytes))
+            choices.append(Choice(tiling, candidate.two_copies, self._evaluator.l1_bytes))
             depth = solution.ahead[index]
             leads[index] = sum(c.cost.slots for c in chosen[index - depth : index])
         # The solver counts in layers. Within them a transfer starts as late as hides it: the DMA's queue is short.

@@ -21,7 +21,7 @@ from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.registry import core_schedules
 from tvm_pulp.uma.strategy import Form, Refusal
 
-# Cores take a layer from an accelerator only if they promise to be this much faster: promises are estimates, and the
+# Cores take a layer from an accelerator only if they are expected to be this much faster: that is an estimate, and the
 # accelerator needs less energy.
 _CORES_HANDICAP = 1.1
 # Many small jobs, each with its own programming and waiting, cost more than the sum of their cycles.

@@ -15,7 +15,7 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
 from tvm_pulp.uma.strategy import Form, Rounding, TileAxis
 
-# A split has to promise at least this part of the accelerator's cycles, and these cycles.
+# A split has to save at least this part of the accelerator's cycles, and these cycles.
 _LEAST_PART, _LEAST_CYCLES = 0.05, 100
 # Cores that work beside an accelerator share L1 with it.
 _CAUTION = 0.9
@@ -94,7 +94,7 @@ def _part(box: Box, axis: int, start: int, size: int) -> Box:
 
 
 def split_form(layer: Layer, accelerated: Sequence[Form], on_cores: Sequence[Form]) -> SplitForm | None:
-    """The best accelerator form beside the best form of the cores, where that promises to be faster."""
+    """The best accelerator form beside the best form of the cores, where that is expected to be faster."""
     if not accelerated or not on_cores or len(layer.outputs) != 1:
         return None
     shape = layer.outputs[0].spec.shape
