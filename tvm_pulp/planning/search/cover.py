@@ -1,7 +1,7 @@
 """The cheapest cover: every operator of the network in exactly one region, of any engine or of the cores.
 
-Candidates may overlap. What a region costs is first what its cheapest form takes by itself: the cover with the least sum
-is where a search begins that asks what the whole network would take. Of equal ones that with fewer regions is taken,
+Candidates may overlap. A region first costs what its cheapest form takes by itself: the cover with the least sum is
+where a search begins that asks what the whole network would take. Of equal ones that with fewer regions is taken,
 then that of engines named first. Operators that the user pinned stay on their engine in every region.
 """
 
@@ -200,7 +200,7 @@ def _solve(candidates: Sequence[_Candidate], operators: Sequence[int], priority:
 
 
 def _apart(region: _Candidate, single: Mapping[int, _Candidate]) -> Offer:
-    """What the operators of a region would take one by one."""
+    """The offer of a region's operators one by one."""
     parts = [single[i] for i in region.operators]
     if any(part.cost is None for part in parts):
         return Offer("apart", "operator by operator", None, "one of them does not fit into L1")

@@ -36,12 +36,12 @@ class PlanEvaluator:
 
     @cached_property
     def costs(self) -> CostModel:
-        """What things take on this machine."""
+        """Cycles of things on this machine."""
         return CostModel(self.soc, self.cores)
 
     @cached_property
     def commands(self) -> CommandLimits:
-        """What a command of the machine's DMA can do."""
+        """Limits of a command of the machine's DMA."""
         return CommandLimits(self.soc.software.dma_largest, self.soc.software.dma_lines)
 
     def plan(self, wanted: Decisions) -> Plan:

@@ -109,7 +109,7 @@ def _apply(evaluator: PlanEvaluator, order: Order) -> PlanEvaluator:
 
 
 def _demand(engine_choice: EngineChoice, index: int, l1_bytes: int) -> EngineDemand:
-    """What a layer asks of its engine when it runs by itself."""
+    """The work of a layer for its engine when it runs by itself."""
     tiling, offers = engine_choice.offers(index, l1_bytes)
     engine = tiling.form.engine
     if engine == CLUSTER:

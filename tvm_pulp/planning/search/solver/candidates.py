@@ -140,7 +140,7 @@ class Candidates:
 
 
 def _prune(found: Sequence[Candidate]) -> list[Candidate]:
-    """What nothing beats, the fastest of each engine, fastest first."""
+    """Candidates that nothing beats, the fastest of each engine, fastest first."""
     order = sorted(found, key=lambda c: (c.cost.cycles, c.cost.bytes_in_l1, c.form, c.size, c.two_copies))
     kept: list[Candidate] = []
     taken: dict[str, int] = {}
@@ -154,7 +154,7 @@ def _prune(found: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _beats(a: LayerCost, b: LayerCost) -> bool:
-    """Whether `a` is as good as `b` in everything."""
+    """Tell if `a` is as good as `b` in everything."""
     if a.compute > b.compute or a.cycles > b.cycles or a.bytes_in_l1 > b.bytes_in_l1 or a.constants > b.constants:
         return False
     streams = zip((*a.inputs, *a.outputs), (*b.inputs, *b.outputs), strict=True)

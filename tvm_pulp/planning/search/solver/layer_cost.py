@@ -1,4 +1,4 @@
-"""What one way to run a layer takes and costs: bytes of L1 and cycles by operand, as the solver needs them."""
+"""The cost of one way to run a layer: bytes of L1 and cycles by operand, as the solver needs them."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class _Moved:
 
 @dataclass(frozen=True)
 class _Traffic:
-    """What the tiles move: the same with one copy of everything as with two."""
+    """Bytes and cycles that the tiles move: the same with one copy of everything as with two."""
 
     inputs: tuple[_Moved, ...]
     outputs: tuple[_Moved, ...]

@@ -19,7 +19,7 @@ _TILES = 6
 
 
 class TileLifetimes:
-    """Most bytes alive at once, by tensor. `two_copies`: of what streams; `pipelined`: the network overlaps anything."""
+    """Most bytes alive at once, by tensor. `two_copies`: of what streams; `pipelined`: anything overlaps at all."""
 
     def __init__(self, recipes: Sequence[Recipe], *, two_copies: bool, pipelined: bool) -> None:
         self._recipes = [*recipes[: _TILES - 1], recipes[-1]] if len(recipes) > _TILES else list(recipes)

@@ -43,7 +43,7 @@ class SplitForm:
         return self.accelerator.engine
 
     def axes(self) -> tuple[TileAxis, ...]:
-        """What both can cut."""
+        """Axes that both can cut."""
         other = {a.axis: a for a in self.cores.axes()}
         found = []
         for mine in self.accelerator.axes():
@@ -82,7 +82,7 @@ class SplitForm:
 
 
 def pin_of(form: Form) -> str:
-    """What `--pin` calls the way a form runs: its engine, both engines of a split."""
+    """The name for `--pin` of the way a form runs: its engine, both engines of a split."""
     return f"{form.engine}+{form.cores.engine}" if isinstance(form, SplitForm) else form.engine
 
 

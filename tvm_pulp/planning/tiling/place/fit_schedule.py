@@ -118,7 +118,7 @@ def _layer_at(schedule: Schedule, position: int) -> int:
 
 
 def _fragmented_layers(schedule: Schedule, peaks: dict[int, tuple[int, int]], budget: int) -> set[int]:
-    """Where gaps between blocks pushed one beyond the budget: the fullest layer during the life of each such block."""
+    """Layers where gaps pushed a block beyond the budget: the fullest one during the life of each such block."""
     found = set()
     for block in schedule.blocks:
         if block.offset + block.bytes > budget:
