@@ -60,7 +60,7 @@ def small_exponential_table(table: np.ndarray, levels: int, keys: int) -> np.nda
 
 
 def logit_table(table: np.ndarray | None, low: int, high: int) -> np.ndarray:
-    """What the logits from `low` to `high` become, plus 128; `table` holds the results for int8, None: themselves."""
+    """Values of logits from `low` to `high`, plus 128; `table` holds what those of int8 become, None: themselves."""
     values = np.clip(np.arange(low, high + 1), -128, 127)
     return ((values if table is None else table.reshape(-1).astype(np.int64)[values + 128]) + 128).astype(np.uint8)
 

@@ -18,6 +18,7 @@ from tvm_pulp import soc
 from tvm_pulp.api import Compilation, compile_with
 from tvm_pulp.compile_options import DEFAULTS, OPTIONS, CompileOptions, shown
 from tvm_pulp.errors import UserError
+from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.option import MODEL_VERBS, ModelKind, Option
 from tvm_pulp.tvmc.model_options import add_model_arguments, options_of
 
@@ -66,6 +67,7 @@ def model_of(kind: ModelKind, folder: Path) -> Any:
         ModelKind.TFLITE_FILE: folder / "net.tflite",
         ModelKind.TORCH_FILE: folder / "net.pt2",
         ModelKind.TORCH_PROGRAM: object(),
+        ModelKind.MODULE: Imported(None, (), (), "pulp"),
         ModelKind.ZOO_NETWORK: "zoo:autoencoder",
         ModelKind.EXPORTED_DECODER: folder / "decoder.onnx",
         ModelKind.ZOO_DECODER: "zoo:llama_0.5m",

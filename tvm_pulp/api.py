@@ -38,7 +38,7 @@ def compile_with(model: Model, options: CompileOptions, progress: Progress = sil
     """Compile with an options record; `progress` receives one line per stage."""
     started = time.perf_counter()
     compilation = Compilation(model, options, progress)
-    progress(f"importing {model if isinstance(model, str | Path) else 'a PyTorch program'}")
+    progress(f"importing {model if isinstance(model, str | Path) else compilation.kind.describe('')}")
     if compilation.language_model is None:
         entry = compilation.entry
         sentence = float_sentence(entry.partitioned, entry.imported.nodes, entry.expected_cycles)

@@ -29,7 +29,8 @@ from tvm_pulp.qnn.network import Network, State
 from tvm_pulp.target import Target, resolve_target
 from tvm_pulp.toolchain.project.project_files import project_files
 
-Model = str | Path | Any  # a path, `zoo:NAME`, or a PyTorch program (`torch.export.ExportedProgram`)
+# A path, `zoo:NAME`, a PyTorch program (`torch.export.ExportedProgram`), or a module of Relax (`Imported`).
+Model = str | Path | Any
 
 _ZOO = "zoo:"
 _FILES = {"onnx": ModelKind.ONNX_FILE, "tflite": ModelKind.TFLITE_FILE, "pytorch": ModelKind.TORCH_FILE}
@@ -77,7 +78,7 @@ class Compilation:
         model, options = self.model, self.options
         is_text = isinstance(model, str | Path)
         if not is_text:
-            kind = ModelKind.TORCH_PROGRAM
+            kind = ModelKind.MODULE if isinstance(model, Imported) else ModelKind.TORCH_PROGRAM
         elif str(model).startswith(_ZOO):
             is_decoder = str(model).removeprefix(_ZOO) in decoders.MODELS
             kind = ModelKind.ZOO_DECODER if is_decoder else ModelKind.ZOO_NETWORK
@@ -85,7 +86,7 @@ class Compilation:
             kind = ModelKind.EXPORTED_DECODER
         else:
             kind = _FILES[file_format(Path(model), options.model_format)]
-        options.check_model(kind, str(model))
+        options.check_model(kind, str(model) if is_text else "")
         return kind
 
     @cached_property
@@ -111,7 +112,9 @@ class Compilation:
             dict(options.input_types),
             options.sample_inputs,
         )
-        if self.kind is ModelKind.TORCH_PROGRAM:
+        if isinstance(model, Imported):
+            imported = model
+        elif self.kind is ModelKind.TORCH_PROGRAM:
             imported = import_program(model, stated)
         elif self.kind is ModelKind.ZOO_NETWORK:
             imported = import_onnx_graph(from_model(zoo.build(str(model).removeprefix(_ZOO))), stated)

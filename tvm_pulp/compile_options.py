@@ -41,6 +41,7 @@ _LANGUAGE, _DEBUGGING = "caches and language models", "finding a wrong layer"
 # Options of planning, and those that only networks have, which are called once and forget.
 _PLANNED: dict[str, Any] = {"group": _PLANNING, "on_host": False, "in_plan": True}
 _NETWORKS: dict[str, Any] = {"models": ModelKind.NETWORK}
+_READ_NETWORKS: Any = {**_NETWORKS, "models": ModelKind.READ}
 _DEBUG: dict[str, Any] = {
     "group": _DEBUGGING,
     "on_host": False,
@@ -75,11 +76,11 @@ class CompileOptions:
     ))  # fmt: skip
     input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict, metadata=_entry(
         'fix dynamic shapes: "x:[1,3,32,32]"', "--input-shapes", _MODEL, metavar="SPEC", parse=parse_shapes,
-        **_NETWORKS,
+        **_READ_NETWORKS,
     ))  # fmt: skip
     input_types: Mapping[str, str] = field(default_factory=dict, metadata=_entry(
         'types of integer inputs: "x:uint8,mask:int8"', "--input-types", _MODEL, metavar="SPEC", parse=parse_types,
-        **_NETWORKS,
+        **_READ_NETWORKS,
     ))  # fmt: skip
     sample_inputs: Arrays = field(default=(), metadata=_entry(
         "arrays from whose range input types are inferred", "--sample-inputs", _MODEL, metavar="F.npz",

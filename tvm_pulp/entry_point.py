@@ -129,7 +129,8 @@ class EntryPoint:
     def built(self, states: tuple[State, ...]) -> Network:
         """The network with its caches at their places."""
         with bounded_depth():
-            return build_network(self.prepared, self.imported, self.name, states)
+            engines = tuple(backend.target_name for backend, _ in self.target.engines)
+            return build_network(self.prepared, self.imported, self.name, states, engines)
 
     @cached_property
     def network(self) -> Network:

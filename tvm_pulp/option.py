@@ -18,10 +18,12 @@ class ModelKind(Flag):
     TFLITE_FILE = auto()
     TORCH_FILE = auto()
     TORCH_PROGRAM = auto()
+    MODULE = auto()
     ZOO_NETWORK = auto()
     EXPORTED_DECODER = auto()
     ZOO_DECODER = auto()
-    NETWORK = ONNX_FILE | TFLITE_FILE | TORCH_FILE | TORCH_PROGRAM | ZOO_NETWORK
+    READ = ONNX_FILE | TFLITE_FILE | TORCH_FILE | TORCH_PROGRAM | ZOO_NETWORK
+    NETWORK = READ | MODULE
     FILE = ONNX_FILE | TFLITE_FILE | TORCH_FILE | EXPORTED_DECODER
     DECODER = EXPORTED_DECODER | ZOO_DECODER
     ANY = NETWORK | DECODER
@@ -36,6 +38,7 @@ _DESCRIPTIONS = {
     ModelKind.TFLITE_FILE: "'{}', a TFLite file",
     ModelKind.TORCH_FILE: "'{}', a PyTorch file",
     ModelKind.TORCH_PROGRAM: "a PyTorch program",
+    ModelKind.MODULE: "a module that is imported already",
     ModelKind.ZOO_NETWORK: "'{}', a network of the zoo",
     ModelKind.EXPORTED_DECODER: "a decoder whose cache is state",
     ModelKind.ZOO_DECODER: "a language model of the zoo",

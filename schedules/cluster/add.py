@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import TYPES, Arguments, requant_fields
-from schedules.cluster.elementwise import (
-    ElementwiseKernel,
-    bytes_in_rows,
-    itemsize_of,
-    output_local,
-    same_or_row,
-)
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register, requant_fields
+from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, same_or_row
+from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
 from schedules.linear_sum import LinearSum, find_linear_sum
 from schedules.sum_table import SumTable, find_sum_table
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import Add, left_shift
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Pointer, Recipe
 
 
 def linear_sum(layer: Layer) -> LinearSum | None:
@@ -47,7 +39,7 @@ def _linear_sum(encoded: str, types: tuple[str, ...], scalars: tuple[int, ...]) 
     if rule.out_dtype == "int32":
         return None
     a, b = (byte_values(dtype) for dtype in types)
-    result = Add.reference(attributes, [a[:, None], b[None, :], *(np.array([s], np.int32) for s in scalars)])
+    result = Add().reference(attributes, [a[:, None], b[None, :], *(np.array([s], np.int32) for s in scalars)])
     first, second = (float(m) for m in attributes["multipliers"])
     if attributes["form"] == "tflite":
         mul, exponent = scalars
@@ -58,6 +50,8 @@ def _linear_sum(encoded: str, types: tuple[str, ...], scalars: tuple[int, ...]) 
     return find_linear_sum(result, a, b, slopes, rule.low, rule.high)
 
 
+# Elements up to which the only row of a sum has a loop over single elements: TVM_PULP_ADD_FEW of add_few.h.
+_FEW_SUMS = 128
 # Elements from which on bringing a table of sums pays, beside a short loop and beside a long one.
 _WORTH_A_TABLE, _WORTH_A_TABLE_ANYWAY = 1024, 32
 
@@ -74,12 +68,8 @@ def applies(layer: Layer) -> bool:
     return not tabled or all(t.spec.dtype != "int32" for t in layer.inputs[:2])
 
 
-@dataclass(frozen=True)
 class AddKernel(ElementwiseKernel):
-    name: str = "add kernel"
-
-    def data(self) -> list[Tensor]:
-        return self.layer.inputs[:2]
+    kernel, data_operands = "add", 2
 
     def tables(self) -> tuple[list[np.ndarray | None], int]:
         """Tables of both operands, and what must be added to every sum.
@@ -105,7 +95,7 @@ class AddKernel(ElementwiseKernel):
         return list(moved), total
 
     def table(self, side: int) -> np.ndarray | None:
-        """What an operand becomes before the sum, for every byte."""
+        """The values of an operand before the sum, for every byte."""
         a, spec = self.layer.attributes, self.layer.inputs[side].spec
         values = byte_values(spec.dtype)
         if a["form"] == "tflite":
@@ -141,48 +131,52 @@ class AddKernel(ElementwiseKernel):
         if not offset:
             return None
         mul, add = (t.data.astype(np.int64) for t in self.layer.inputs[-2:] if t.data is not None)
-        return self.derived.constant(f"{self.layer.name}_moved_add", (add + offset * mul).astype(np.int32))
+        return self.constant("moved_add", (add + offset * mul).astype(np.int32))
 
-    def linear_requant(self, arguments: Arguments, linear: LinearSum) -> dict[str, Any]:
+    def linear_requant(self, call: Arguments, linear: LinearSum) -> Fields:
         """Shift and clip of a linear sum: the multipliers are applied before."""
         rule = replace(Requant.of(self.layer.attributes), kind="pulp", shift=linear.shift, zero_point=0, wide=False)
         constants = [
-            self.derived.constant(f"{self.layer.name}_linear_{name}", np.array([value], np.int32))
+            self.constant(f"linear_{name}", np.array([value], np.int32))
             for name, value in (("mul", 1), ("add", linear.add))
         ]
-        return requant_fields(arguments, "requant", rule, constants)
+        return requant_fields(call, "requant", rule, constants)
 
-    def recipe(self, box: Box) -> Recipe:
-        layer = self.layer
-        arguments = Arguments()
-        rows, columns = self.geometry(box)
-        a, a_stride = self.operand(arguments, "a", layer.inputs[0], box, columns)
-        b, b_stride = self.operand(arguments, "b", layer.inputs[1], box, columns)
-        y = output_local(self, box)
-        narrow: list[Any] = [0, 0]
-        wide: list[Any] = [0, 0]
-        linear, summed = linear_sum(layer), self.by_table
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        fields = self.rows(call, box, "ab")
+        linear, summed = linear_sum(self.layer), self.by_table
         tables, offset = (list(summed.operands), 0) if summed else self.tables() if linear is None else ([], 0)
-        for side, table in enumerate(tables):
+        fields |= dict.fromkeys(("table_a", "table_b", "wide_table_a", "wide_table_b", "sum_table"), 0)
+        for side, table in zip("ab", tables, strict=False):
             if table is not None:
-                constant = self.derived.constant(f"{layer.name}_table_{'ab'[side]}", table)
-                place = arguments.load_whole(f"table_{'ab'[side]}", constant)
-                (narrow if table.dtype == np.int8 else wide)[side] = place
-        sums: Pointer | int = 0
+                place = call.load_constant(f"table_{side}", table)
+                fields[f"table_{side}" if table.dtype == np.int8 else f"wide_table_{side}"] = place
         if summed:
-            results = self.derived.constant(f"{layer.name}_sums", summed.results)
-            sums = arguments.load_whole("sums", results)
-            requant = requant_fields(arguments, "requant", Requant(), [])
+            fields["sum_table"] = call.load_constant("sums", summed.results)
+            requant = requant_fields(call, "requant", Requant(), [])
         elif linear is None:
-            requant = arguments.requant(layer, self.channels(box), self.moved_add(offset))
+            requant = call.requant(box.span(-1), self.moved_add(offset))
         else:
-            requant = self.linear_requant(arguments, linear)
-        fields = {
-            "a": a, "b": b, "y": Pointer(y), "table_a": narrow[0], "table_b": narrow[1], "wide_table_a": wide[0],
-            "wide_table_b": wide[1], "rows": rows, "columns": columns, "a_stride": a_stride, "b_stride": b_stride,
-            "y_stride": columns * itemsize_of(layer.outputs[0]), "a_type": TYPES[layer.inputs[0].spec.dtype],
-            "b_type": TYPES[layer.inputs[1].spec.dtype], "mul_a": linear.mul_a if linear else 1,
-            "mul_b": linear.mul_b if linear else 1, "sum_table": sums, "sum_low": summed.low if summed else 0,
-            **requant,
+            requant = self.linear_requant(call, linear)
+        factors = (linear.mul_a, linear.mul_b) if linear else (1, 1)
+        return fields | dict(zip(("mul_a", "mul_b"), factors, strict=True)) | requant | {
+            "sum_low": summed.low if summed else 0,
         }  # fmt: skip
-        return arguments.finish("add", "add", fields, (y, layer.outputs[0], box), self.costs)
+
+
+@work("add")
+def add_work(f: Fields, cores: int) -> Work:
+    tables = given(f["table_a"]) and given(f["table_b"])
+    one = given(f["table_a"]) != given(f["table_b"])
+    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
+    if given(f["sum_table"]):
+        return elements_work(f, "sums" + "_of_tables" * tables + "_of_table" * one, cores, dense=dense)
+    wide = given(f["wide_table_a"]) or given(f["wide_table_b"]) or f["a_type"] == 2 or f["b_type"] == 2
+    if wide or one or not is_four(f):
+        return plain_work(f, kind_of(f), cores)
+    if f["rows"] == 1 and f["columns"] <= _FEW_SUMS and not tables:
+        return {"few_call": 1, "few": 4 * share(-(-f["columns"] // 4), cores)}
+    return elements_work(f, "tables" if tables else "plain", cores, dense=dense)
+
+
+register("add", Schedule(applies, AddKernel))

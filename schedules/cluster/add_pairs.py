@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import Arguments
-from schedules.cluster.elementwise import ElementwiseKernel, output_local
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register
+from schedules.cluster.elementwise import ElementwiseKernel
 from schedules.pair_scale import PairScale, find_pair_scale
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Pointer, Recipe
 
 _FLIPS = {"int8": 0x80808080, "uint8": 0}
 _LOWEST = {"int8": -128, "uint8": 0}
@@ -24,7 +20,7 @@ _INT32 = 1 << 31
 
 @dataclass(frozen=True)
 class PairSum:
-    """What the kernel multiplies and adds: `clip(((f(a) + g(b)) * mul + add) >> shift)` from 0 to `span`."""
+    """Numbers that the kernel multiplies and adds: `clip(((f(a) + g(b)) * mul + add) >> shift)` from 0 to `span`."""
 
     scales: tuple[PairScale, ...]
     order: tuple[int, ...]  # the operand of each scale
@@ -72,7 +68,7 @@ def pair_sum(layer: Layer) -> PairSum | None:
 
 
 def _scale_of(layer: Layer, side: int) -> tuple[PairScale, int] | None:
-    """What an operand becomes before the sum, and by how much that is raised."""
+    """The scale of an operand before the sum, and by how much that is raised."""
     dtype = layer.inputs[side].spec.dtype
     values = np.sort(byte_values(dtype))
     rule = Requant.of(layer.attributes, ("requant_a", "requant_b")[side]) if layer.operator == "add" else Requant()
@@ -88,9 +84,8 @@ def _scale_of(layer: Layer, side: int) -> tuple[PairScale, int] | None:
     return None if scale is None else (scale, offset)
 
 
-@dataclass(frozen=True)
 class AddPairsKernel(ElementwiseKernel):
-    name: str = "add_pairs kernel"
+    kernel = "add_pairs"
 
     @cached_property
     def sum(self) -> PairSum:
@@ -101,27 +96,23 @@ class AddPairsKernel(ElementwiseKernel):
     def data(self) -> list[Tensor]:
         return self.layer.inputs[: len(self.sum.scales)]
 
-    def constants(self, arguments: Arguments, box: Box) -> dict[str, Any]:
-        """Multipliers and summands of the columns of a part."""
-        fields: dict[str, Any] = {"per_channel": int(self.sum.mul.size > 1)}
-        channels = self.channels(box) if fields["per_channel"] else slice(0, 1)
-        for name, values in (("mul", self.sum.mul), ("add", self.sum.add)):
-            tensor = self.derived.constant(f"{self.layer.name}_pair_{name}", values.astype(np.int32))
-            fields[name] = arguments.load(name, tensor, Box((channels.start,), (channels.stop - channels.start,)))
-        return fields
-
-    def recipe(self, box: Box) -> Recipe:
-        layer, found, arguments = self.layer, self.sum, Arguments()
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        found = self.sum
         rows, columns = self.geometry(box)
-        fields: dict[str, Any] = {"b": 0, "b_stride": 0}
+        fields: Fields = {"b": 0, "b_stride": 0, "per_channel": int(found.mul.size > 1)}
         for name, side in zip("ab", found.order, strict=False):
-            fields[name], fields[f"{name}_stride"] = self.operand(arguments, name, layer.inputs[side], box, columns)
-        y = output_local(self, box)
-        fields |= self.constants(arguments, box)
+            fields[name], fields[f"{name}_stride"] = self.operand(call, name, self.layer.inputs[side], box, columns)
+        channels = box.span(-1) if fields["per_channel"] else slice(0, 1)
+        part = Box((channels.start,), (channels.stop - channels.start,))
+        for name, values in (("mul", found.mul), ("add", found.add)):
+            fields[name] = call.load(name, self.constant(f"pair_{name}", values.astype(np.int32)), part)
         for name, scale in zip("fg", (*found.scales, PairScale()), strict=False):
             fields |= {f"{name}.mul": scale.mul, f"{name}.add": scale.add * 0x10001, f"{name}.shift": scale.shift}
-        fields |= {
-            "y": Pointer(y), "rows": rows, "columns": columns, "y_stride": columns, "shift": found.shift,
-            "span": found.span, "flip": _FLIPS[layer.outputs[0].spec.dtype],
+        return fields | {
+            "rows": rows, "columns": columns, "y_stride": columns, "shift": found.shift, "span": found.span,
+            "flip": _FLIPS[call.output.spec.dtype],
         }  # fmt: skip
-        return arguments.finish("add_pairs", "add_pairs", fields, (y, layer.outputs[0], box), self.costs)
+
+
+register("add", Schedule(applies, AddPairsKernel), first=True)
+register("requantize", Schedule(applies_requantize, AddPairsKernel), first=True)

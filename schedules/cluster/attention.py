@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from schedules.byte_tables import exponentials, least_to_skip, logit_range, logit_table, small_exponential_table
-from schedules.cluster.base import SLACK, Arguments, KernelForm, padded, requant_fields
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    padded,
+    register,
+    requant_fields,
+)
+from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.attention import dimensions, operands
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Local, Pointer, Recipe
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.recipe import Pointer
 
 _QUERIES_TOGETHER = 16
 # The longest table over all products, in bytes.
@@ -36,9 +43,8 @@ def applies(layer: Layer) -> bool:
     return bool(size % 4 == 0 and fits and all(r.kind == "pulp" and not r.wide for r in rules))
 
 
-@dataclass(frozen=True)
 class AttentionKernel(KernelForm):
-    name: str = "attention kernel"
+    kernel = "attention"
 
     def axes(self) -> tuple[TileAxis, ...]:
         heads_first = self.layer.attributes["y_layout"] == "hsd"
@@ -56,53 +62,41 @@ class AttentionKernel(KernelForm):
         return {f"{name}_head_stride": head, f"{name}_stride": position}
 
     def keys(
-        self, arguments: Arguments, name: str, tensor: Tensor, heads: tuple[int, int], every: tuple[int, int]
+        self, call: Arguments, name: str, tensor: Tensor, heads: tuple[int, int], every: tuple[int, int]
     ) -> Pointer:
         """Keys or values of some heads: where they lie, if a cache in L1 has a row per position, else a copy."""
         if tensor.storage.level != "l1" or self.layer.attributes[f"{name}_layout"] == "hsd":
-            return arguments.load(name, tensor, self.part(name, tensor, heads, every))
-        arguments.reads.append(tensor)
+            return call.load(name, tensor, self.part(name, tensor, heads, every))
+        call.reads.append(tensor)
         return Pointer(tensor, heads[0] * tensor.spec.shape[3])
 
     def heads_apart(self, tensor: Tensor, heads: int) -> int:
         """Heads in a row of keys or values."""
         return tensor.spec.shape[2] if tensor.storage.level == "l1" else heads
 
-    def recipe(self, box: Box) -> Recipe:
-        layer, a = self.layer, self.layer.attributes
-        of = operands(a, layer.inputs)
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        a, of = self.layer.attributes, operands(self.layer.attributes, self.layer.inputs)
         _, _, keys, size = dimensions(a, of["q"].spec, of["k"].spec)
         first = 1 if a["y_layout"] == "hsd" else 2
         heads, queries = (box.start[first], box.size[first]), (box.start[3 - first], box.size[3 - first])
-        arguments = Arguments()
-        every = (0, keys)
-        q = arguments.load("q", of["q"], self.part("q", of["q"], heads, queries))
-        k = self.keys(arguments, "k", of["k"], heads, every)
-        v = self.keys(arguments, "v", of["v"], heads, every)
-        mask: Pointer | int = 0
-        mask_stride = 0
-        if "mask" in of:
-            mask, mask_stride = self.mask(arguments, of["mask"], queries, keys)
-        probability = arguments.load_whole("probability", of["probability"]) if "probability" in of else 0
-        tables = self.tables(arguments, of, keys, size)
-        y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
+        fields: Fields = {"q": call.load("q", of["q"], self.part("q", of["q"], heads, queries))}
+        fields |= {name: self.keys(call, name, of[name], heads, (0, keys)) for name in "kv"}
+        fields |= self.mask(call, of.get("mask"), queries, keys)
+        fields["probability"] = call.load_whole("probability", of["probability"]) if "probability" in of else 0
+        tables = self.tables(call, of, keys, size)
+        if tables["skips_from"] in range(256):
+            call.expected = {"keys": self.visible_keys(of, queries, keys)}
         # Room for this many queries at a time: the more, the fewer times keys and values are read.
         together = min(_QUERIES_TOGETHER, queries[1])
-        scratch, stride = self.scratch((5 * together + size) * padded(keys) + 32)
-        fields = {
-            "q": q, "k": k, "v": v, "mask": mask, "probability": probability, "y": Pointer(y),
-            "scratch": Pointer(scratch), "scratch_stride": stride, "heads": heads[1], "queries": queries[1],
-            "keys": keys, "size": size, "mask_stride": mask_stride, "levels": a["levels"],
+        return fields | call.scratch((5 * together + size) * padded(keys) + 32) | {
+            "heads": heads[1], "queries": queries[1], "keys": keys, "size": size, "levels": a["levels"],
             **self.strides("q", heads[1], queries[1], size),
             **self.strides("k", self.heads_apart(of["k"], heads[1]), keys, size),
             **self.strides("v", self.heads_apart(of["v"], heads[1]), keys, size),
             **self.strides("y", heads[1], queries[1], size),
-            **requant_fields(arguments, "logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
-            **requant_fields(arguments, "requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
+            **requant_fields(call, "logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
+            **requant_fields(call, "requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
         }  # fmt: skip
-        expected = {"keys": self.visible_keys(of, queries, keys)} if tables["skips_from"] in range(256) else {}
-        target = (y, layer.outputs[0], box)
-        return arguments.finish("attention", "attention", fields, target, self.costs, [scratch], expected)
 
     def visible_keys(self, of: dict[str, Tensor], queries: tuple[int, int], keys: int) -> int:
         """Keys that the kernel looks at on average: a mask with a row per query hides what comes after the query."""
@@ -111,17 +105,17 @@ class AttentionKernel(KernelForm):
             return keys
         return keys - every + queries[0] + (queries[1] + 1) // 2
 
-    def tables(self, arguments: Arguments, of: dict[str, Tensor], keys: int, size: int) -> dict[str, Pointer | int]:
+    def tables(self, call: Arguments, of: dict[str, Tensor], keys: int, size: int) -> Fields:
         """Tables of the softmax; those of the kernel's fastest path where it applies."""
         layer, rule = self.layer, Requant.of(self.layer.attributes, "logit")
         large = exponentials(layer.attributes)
         small = small_exponential_table(large, layer.attributes["levels"], keys) if size == 4 and keys >= 4 else None
         exponential = large.astype(np.uint32) if small is None else small
-        constant = self.derived.constant(f"{layer.name}_exponential", exponential)
+        constant = self.constant("exponential", exponential)
         field = "exponential" if small is None else "small_exponential"
         names = ("table", "exponential", "small_exponential", "table_covers", "skips_from")
-        tables: dict[str, Pointer | int] = dict.fromkeys(names, 0)
-        tables[field] = arguments.load_whole("exponential", constant)
+        tables: Fields = dict.fromkeys(names, 0)
+        tables[field] = call.load_whole("exponential", constant)
         table = of["logit_table"].data if "logit_table" in of else None
         if table is None and small is None:
             return tables
@@ -136,14 +130,51 @@ class AttentionKernel(KernelForm):
         if small is not None:
             probability = of["probability"].data if "probability" in of else None
             tables["skips_from"] = least_to_skip(values, small, probability)
-        constant = self.derived.constant(f"{layer.name}_logits_{low}_{high}", values)
-        return {**tables, "table": arguments.load_whole("table", constant)}
+        constant = self.constant(f"logits_{low}_{high}", values)
+        return {**tables, "table": call.load_whole("table", constant)}
 
-    def mask(self, arguments: Arguments, tensor: Tensor, queries: tuple[int, int], keys: int) -> tuple[Pointer, int]:
+    def mask(self, call: Arguments, tensor: Tensor | None, queries: tuple[int, int], keys: int) -> Fields:
         """One row for all queries, or a row each."""
+        if tensor is None:
+            return {"mask": 0, "mask_stride": 0}
         shape = tensor.spec.shape
         if len(shape) > 1 and shape[-2] > 1:
             lead = (0,) * (len(shape) - 2)
             box = Box((*lead, queries[0], 0), (*(1 for _ in lead), queries[1], keys))
-            return arguments.load("mask", tensor, box), keys
-        return arguments.load_whole("mask", tensor), 0
+            return {"mask": call.load("mask", tensor, box), "mask_stride": keys}
+        return {"mask": call.load_whole("mask", tensor), "mask_stride": 0}
+
+
+@work("attention")
+def attention_work(f: Fields, cores: int) -> Work:
+    heads, queries, keys, size = (f[n] for n in ("heads", "queries", "keys", "size"))
+    mine = share(heads * queries, cores)
+    logits, batch = mine * 4 * words(keys), _queries_together(f)
+    if not given(f["small_exponential"]):
+        packed = max(1, -(-mine // queries)) * words(keys) * size
+        batches = -(-mine // min(batch, queries))
+        work: Work = {"call": 1, "query": mine, "batch": batches, "logit": logits, "word": logits * words(size)}
+        return {f"large_{name}": count for name, count in work.items()} | {"large_value_word": packed}
+    work = {"call": 1, "query": mine, "logit": logits}
+    if not f["table_covers"]:
+        work["clip"] = logits
+    if given(f["mask"]):
+        work["mask"] = logits
+    if keys % 4:
+        work["rest"] = mine
+    if queries < 3:
+        # Code of its own: nothing is shared among queries.
+        return {f"few_{name}": count for name, count in work.items()}
+    work["batch"] = -(-mine // min(batch, queries))
+    work["value_word"] = max(1, -(-mine // queries)) * words(keys) * size
+    return work
+
+
+def _queries_together(f: Fields) -> int:
+    """Queries that the scratch area has room for."""
+    room = f["scratch_stride"] // (4 * words(f["keys"]))
+    each = 3 if given(f["small_exponential"]) else 5
+    return int(max(1, min(16, (room - f["size"]) // each)))
+
+
+register("attention", Schedule(applies, AttentionKernel))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources
+from pathlib import Path
+
+from tvm_pulp.soc.kernel_sources import added_kernels, kernel_texts
+
+_FORWARDS = re.compile(r"TVM_PULP_KERNEL\(\w+\) \{ tvm_pulp_plain_")
+
+
+def available(family: str) -> frozenset[str]:
+    """Kernels that are worth calling: those that only forward to plain C lose to generated C, which knows its sizes."""
+    return _available(family, added_kernels()) if family else frozenset()
 
 
 @cache
-def available(family: str) -> frozenset[str]:
-    """Kernels that are worth calling: those that only forward to plain C lose to generated C, which knows its sizes."""
-    if not family:
-        return frozenset()
-    folder = resources.files("c_runtime").joinpath("kernels", family)
-    files = [entry for entry in folder.iterdir() if entry.name.endswith(".c")]
-    forwards = re.compile(r"TVM_PULP_KERNEL\(\w+\) \{ tvm_pulp_plain_")
-    return frozenset(f.name.removesuffix(".c") for f in files if not forwards.search(f.read_text()))
-
-
-def lays_out_rows(family: str) -> bool:
-    """Whether its products copy rows into scratch even where they are aligned: as pairs, for example."""
-    return family in ("rv32im", "rv32")
+def _available(family: str, _folders: tuple[Path, ...]) -> frozenset[str]:
+    sources = {path: text for path, text in kernel_texts(family).items() if path.startswith(f"kernels/{family}/")}
+    names = [path.rpartition("/")[2] for path, text in sources.items() if not _FORWARDS.search(text)]
+    return frozenset(name.removesuffix(".c") for name in names if name.endswith(".c"))

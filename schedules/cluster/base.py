@@ -1,24 +1,61 @@
-"""Common parts of the forms that call hand-written kernels."""
+"""What a schedule is written with: forms that call hand-written kernels, the calls, and how schedules are registered.
+
+Every schedule registers itself; all lists of schedules come from here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
 from schedules.packed_weights import offset_weights
+from tvm_pulp.planning.tiling.forms.cluster_forms import bound
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Step, Store
 from tvm_pulp.uma.strategy import EXACT, TileAxis
+
+__all__ = [
+    "ENGINE",
+    "KINDS",
+    "PULP_WIDE",
+    "SCHEDULES",
+    "SLACK",
+    "STORED",
+    "TYPES",
+    "TYPES_16",
+    "Arguments",
+    "Box",
+    "Fields",
+    "KernelForm",
+    "Layer",
+    "Schedule",
+    "Tensor",
+    "TileAxis",
+    "accumulator_reach",
+    "are_bytes",
+    "can_round_short",
+    "folded_bias",
+    "itemsize_of",
+    "kernel_call",
+    "padded",
+    "register",
+    "requant_fields",
+    "typed",
+    "uniform_requant",
+]
+
+Fields = dict[str, Any]
 
 ENGINE = "cluster"
 # enum tvm_pulp_type
@@ -37,52 +74,116 @@ def padded(size: int, multiple: int = 4) -> int:
     return -(-size // multiple) * multiple
 
 
+def kernel_call(
+    function: str,
+    fields: Mapping[str, Any],
+    costs: CostModel,
+    reads: Sequence[Local | Tensor],
+    writes: Sequence[Local | Tensor],
+    *,
+    structure: str = "",
+    expected: Mapping[str, Any] | None = None,
+) -> Call:
+    """A call of a kernel. `expected`: fields that the cost is made from instead of those of the call."""
+    name = f"tvm_pulp_{structure or function}_args"
+    words, cost = words_of(name, fields), call_cost(function, {**fields, **(expected or {})}, costs)
+    return Call(
+        f"tvm_pulp_kernel_{function}", f"struct {name}", fields_of(name), words, tuple(reads), tuple(writes), cost
+    )
+
+
 @dataclass(frozen=True)
 class KernelForm:
     """A layer on the cores, one kernel call per tile."""
 
+    # The kernel: its file, its argument structure and, unless `function` differs, its function.
+    kernel: ClassVar[str]
+    # What a person calls the form, unless that is "<kernel> kernel".
+    label: ClassVar[str] = ""
+    # The field of the argument structure that points to the result.
+    result: ClassVar[str] = "y"
+
     layer: Layer
     costs: CostModel
-    name: str = "kernel"
     engine: str = ENGINE
     derived: Derived = field(default_factory=Derived)
     rounding = EXACT
+
+    @property
+    def name(self) -> str:
+        return self.label or f"{self.kernel} kernel"
+
+    @property
+    def function(self) -> str:
+        return self.kernel
 
     @property
     def cores(self) -> int:
         return self.costs.cores
 
     def axes(self) -> tuple[TileAxis, ...]:
+        return tile_axes(self.layer)
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        """Arguments of the call that computes a part, but for the pointer to its result."""
         raise NotImplementedError
 
     def recipe(self, box: Box) -> Recipe:
-        raise NotImplementedError
+        call = Arguments(self, box)
+        return call.finish(self.fields(call, box))
+
+    def constant(self, name: str, values: np.ndarray) -> Tensor:
+        """A constant that is made for this form."""
+        return self.derived.constant(f"{self.layer.name}_{name}", values)
 
     @cached_property
-    def promised(self) -> bool:
-        """Whether the layer's requantization keeps the promise that has a shorter code."""
+    def rounds_short(self) -> bool:
+        """Tell whether the layer's requantization is one that has a shorter code."""
         rule = Requant.of(self.layer.attributes)
         constants = [t.data for t in self.layer.inputs[len(self.layer.inputs) - rule.operands :] if t.data is not None]
-        bytes_only = self.layer.inputs[0].spec.dtype in ("int8", "uint8")
-        return bytes_only and len(constants) == 2 and keeps_promise(rule, constants, accumulator_reach(self.layer))
+        bytes_only = self.layer.inputs[0].spec.dtype in BYTES
+        return bytes_only and len(constants) == 2 and can_round_short(rule, constants, accumulator_reach(self.layer))
 
     def bound_cycles(self) -> int:
-        """Dot products at the kernels' best rate, or four elements a cycle."""
-        elements = sum(t.spec.elements for t in self.layer.outputs)
-        return max(1, int(max(self.layer.macs / 2.67, elements / 4) / self.cores))
-
-    def scratch(self, stride: int) -> tuple[Local, int]:
-        """A scratch area for all cores; an odd number of words keeps them out of each other's banks."""
-        stride = padded(stride) | 4
-        return Local("scratch", TensorSpec((self.cores * stride,), "uint8")), stride
+        return bound(self.layer, self.costs)
 
 
-@dataclass
+@dataclass(frozen=True)
+class Schedule:
+    """A form of layers, where `applies` says so; the first line of its docstring tells users which layers these are."""
+
+    applies: Callable[[Layer], bool]
+    form: type[KernelForm]
+    # The file of the kernel that a family of cores must have, if that is not the form's own.
+    needs: str = ""
+    # It needs less L1 than what is offered else: offered beside the first that applies.
+    is_smaller: bool = False
+
+    @property
+    def kernel(self) -> str:
+        return self.needs or self.form.kernel
+
+
+SCHEDULES: dict[str, list[Schedule]] = {}
+
+
+def register(operator: str, *schedules: Schedule, first: bool = False) -> None:
+    """Make schedules of an operator known, behind those known already, or before them."""
+    known = SCHEDULES.setdefault(operator, [])
+    known[:] = [*schedules, *known] if first else [*known, *schedules]
+
+
 class Arguments:
-    """Words of an argument structure under construction, with the transfers its operands need."""
+    """A call under construction: the transfers its operands need, and what it reads and writes."""
 
-    steps: list[Step] = field(default_factory=list)
-    reads: list[Local | Tensor] = field(default_factory=list)
+    def __init__(self, form: KernelForm, box: Box) -> None:
+        self.form, self.box, self.output = form, box, form.layer.outputs[0]
+        self.y = Local("y", TensorSpec(box.size, self.output.spec.dtype), SLACK)
+        self.steps: list[Step] = []
+        self.reads: list[Local | Tensor] = []
+        self.writes: list[Local | Tensor] = [self.y]
+        # Fields that the cost is made from instead of those of the call.
+        self.expected: Fields = {}
 
     def load(self, name: str, tensor: Tensor, box: Box) -> Pointer:
         """Bring a part of a tensor into L1."""
@@ -101,44 +202,56 @@ class Arguments:
     def load_whole(self, name: str, tensor: Tensor) -> Pointer:
         return self.load(name, tensor, Box.whole(tensor.spec.shape))
 
-    def requant(
-        self, layer: Layer, channels: slice | None, add: Tensor | None = None, *, promised: bool = False
-    ) -> dict[str, Any]:
+    def load_constant(self, name: str, values: np.ndarray) -> Pointer:
+        """Bring a constant that is made for the form into L1."""
+        return self.load_whole(name, self.form.constant(name, values))
+
+    def scratch(self, stride: int) -> Fields:
+        """A scratch area for all cores; an odd number of words keeps them out of each other's banks."""
+        stride = padded(stride) | 4
+        area = Local("scratch", TensorSpec((self.form.cores * stride,), "uint8"))
+        self.writes.append(area)
+        return {"scratch": Pointer(area), "scratch_stride": stride}
+
+    def requant(self, channels: slice | None = None, add: Tensor | None = None, *, short: bool = False) -> Fields:
         """The fields of the member `requant`; per-channel constants of the given channels, `add` replaced if given.
 
-        `promised`: that the rule and its accumulators are as kernels.h says at `shift`.
+        `short`: the rule and its accumulators are as kernels.h says at `shift`.
         """
-        rule = Requant.of(layer.attributes)
-        operands = layer.inputs[len(layer.inputs) - rule.operands :] if rule.operands else []
+        rule, inputs = Requant.of(self.form.layer.attributes), self.form.layer.inputs
+        operands = inputs[len(inputs) - rule.operands :] if rule.operands else []
         if add is not None:
             operands = [operands[0], add]
         fields = requant_fields(self, "requant", rule, operands, channels)
-        return fields | {"requant.shift": 1} if promised else fields
+        return fields | {"requant.shift": 1} if short else fields
 
-    def finish(
-        self,
-        function: str,
-        structure: str,
-        fields: dict[str, Any],
-        output: tuple[Local, Tensor, Box],
-        costs: CostModel,
-        scratch: Sequence[Local] = (),
-        expected: dict[str, Any] | None = None,
-    ) -> Recipe:
-        """Loads, the call, stores. `expected`: fields that the cost is made from instead of those of the call."""
-        name = f"tvm_pulp_{structure}_args"
-        words = words_of(name, fields)
-        cost = call_cost(function, {**fields, **(expected or {})}, costs)
-        writes = (output[0], *scratch)
-        call = Call(
-            f"tvm_pulp_kernel_{function}", f"struct {name}", fields_of(name), words, tuple(self.reads), writes, cost
+    def finish(self, fields: Fields) -> Recipe:
+        """Loads, the call, the store."""
+        form = self.form
+        call = kernel_call(
+            form.function,
+            {form.result: Pointer(self.y), **fields},
+            form.costs,
+            self.reads,
+            self.writes,
+            structure=form.kernel,
+            expected=self.expected,
         )
-        return Recipe((*self.steps, call, Store(*output)))
+        return Recipe((*self.steps, call, Store(self.y, self.output, self.box)))
+
+
+def typed(tensor: Tensor) -> int:
+    """Number of an operand's type in `enum tvm_pulp_type`."""
+    return (TYPES | TYPES_16)[tensor.spec.dtype]
+
+
+def itemsize_of(tensor: Tensor) -> int:
+    return int(np.dtype(tensor.spec.dtype).itemsize)
 
 
 def requant_fields(
     arguments: Arguments, member: str, rule: Requant, operands: Sequence[Tensor], channels: slice | None = None
-) -> dict[str, Any]:
+) -> Fields:
     """Fields of a member `struct tvm_pulp_requant`."""
     names = ("kind", "per_channel", "wide_result", "mul", "add", "shift", "zero_point", "low", "high")
     if rule.kind == "none":
@@ -159,7 +272,7 @@ def requant_fields(
 
 
 def uniform_requant(layer: Layer, reach: int | None = None) -> bool:
-    """Whether the kernels can requantize a layer whose accumulator stays below `reach`.
+    """Tell whether the kernels can requantize a layer whose accumulator stays below `reach`.
 
     Both constant tensors have one element, or both have one per channel. TFLite's form needs multipliers that are not
     negative and an accumulator up to 2^29.
@@ -175,18 +288,13 @@ def uniform_requant(layer: Layer, reach: int | None = None) -> bool:
 
 
 def are_bytes(weight: Tensor) -> bool:
-    """Whether constant weights fit int8, at least after the same number was taken from all of them."""
+    """Tell whether constant weights fit int8, at least after the same number was taken from all of them."""
     return weight.data is not None and offset_weights(weight.data) is not None
 
 
-def keeps_promise(rule: Requant, constants: Sequence[np.ndarray], reach: int | None) -> bool:
-    """Whether a rule, and accumulators up to `reach`, are as kernels.h asks at `shift` of `struct tvm_pulp_requant`."""
-    if (
-        rule.kind not in ("tflite", "half_up")
-        or rule.out_dtype not in ("int8", "uint8")
-        or reach is None
-        or reach > 1 << 29
-    ):
+def can_round_short(rule: Requant, constants: Sequence[np.ndarray], reach: int | None) -> bool:
+    """Tell if a rule, and accumulators up to `reach`, are as kernels.h asks at `shift` of `struct tvm_pulp_requant`."""
+    if rule.kind not in ("tflite", "half_up") or rule.out_dtype not in BYTES or reach is None or reach > 1 << 29:
         return False
     (mul, second), shifts = constants, {"tflite": (-20, -1), "half_up": (32, 51)}[rule.kind]
     values = (rule.zero_point, rule.low, rule.high)
@@ -199,7 +307,7 @@ def accumulator_reach(layer: Layer) -> int | None:
     low, high = layer.inputs[0].spec.range
     if layer.operator == "matmul":
         a, b = layer.inputs[0].spec, layer.inputs[1].spec
-        return 256 * 256 * a.shape[-1] if {a.dtype, b.dtype} <= {"int8", "uint8"} else None
+        return 256 * 256 * a.shape[-1] if {a.dtype, b.dtype} <= set(BYTES) else None
     weights = layer.inputs[1].data
     if weights is None:
         return None
@@ -207,8 +315,7 @@ def accumulator_reach(layer: Layer) -> int | None:
     largest = max(abs(low - zero_point), abs(high - zero_point))
     total = np.abs(weights.astype(np.int64)).reshape(weights.shape[0], -1).sum(axis=1) * largest
     if layer.attributes["has_bias"]:
-        assert layer.inputs[2].data is not None
-        total = total + np.abs(layer.inputs[2].data.astype(np.int64))
+        total = total + np.abs(layer.inputs[2].values.astype(np.int64))
     return int(total.max(initial=0))
 
 
@@ -216,6 +323,5 @@ def folded_bias(layer: Layer, weights: np.ndarray, zero_point: int) -> np.ndarra
     """Bias with the input's zero point taken out."""
     total = -zero_point * weights.astype(np.int64).reshape(weights.shape[0], -1).sum(axis=1)
     if layer.attributes["has_bias"]:
-        assert layer.inputs[2].data is not None
-        total = total + layer.inputs[2].data.astype(np.int64)
+        total = total + layer.inputs[2].values.astype(np.int64)
     return total.astype(np.int32)

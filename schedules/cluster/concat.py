@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import SLACK, KernelForm
-from schedules.cluster.structures import fields_of, words_of
-from schedules.kernel_cycles import call_cost
+from schedules.cluster.base import (
+    SLACK,
+    Box,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    itemsize_of,
+    kernel_call,
+    register,
+)
+from schedules.kernel_cycles import Fields, Work, given, share, work
 from tvm_pulp.qnn.concat import divide
-from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Load, Local, Pointer, Recipe, Store
-from tvm_pulp.uma.strategy import TileAxis
 
-_STRUCTURE = "tvm_pulp_copy_rows_args"
 # Bytes of a part from which on every core gets a table, and the bytes from one to the next: one bank on.
 _MANY_BYTES, _TABLE_STRIDE = 8192, 260
 
@@ -44,9 +49,8 @@ def in_place_operand(layer: Layer) -> int | None:
     return None
 
 
-@dataclass(frozen=True)
 class ConcatKernel(KernelForm):
-    name: str = "row copies"
+    kernel, label = "copy_rows", "row copies"
 
     def axes(self) -> tuple[TileAxis, ...]:
         if self.layer.outputs[0].storage.level == "l1":
@@ -57,17 +61,15 @@ class ConcatKernel(KernelForm):
         """The table of a part as the kernel wants it: for much to look up, one for every core, in banks of its own."""
         if table is None:
             return None
-        assert table.data is not None
-        values = by_stored_byte(table.data, part.spec.dtype)
+        values = by_stored_byte(table.values, part.spec.dtype)
         if part.spec.bytes < _MANY_BYTES:
-            return self.derived.constant(f"{self.layer.name}_table{index}", values)
+            return self.constant(f"table{index}", values)
         each = np.tile(np.pad(values, (0, _TABLE_STRIDE - values.size)), self.cores)
-        return self.derived.constant(f"{self.layer.name}_tables{index}", each)
+        return self.constant(f"tables{index}", each)
 
     def recipe(self, box: Box) -> Recipe:
         layer, out, axis = self.layer, self.layer.outputs[0], self.layer.attributes["axis"]
-        itemsize = np.dtype(out.spec.dtype).itemsize
-        inner = math.prod(out.spec.shape[axis + 1 :]) * itemsize
+        inner = math.prod(out.spec.shape[axis + 1 :]) * itemsize_of(out)
         rows, row_bytes = math.prod(box.size[:axis]), out.spec.shape[axis] * inner
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
         made: Local | Tensor = out if out.storage.level == "l1" else y
@@ -104,9 +106,33 @@ class ConcatKernel(KernelForm):
                 "x": Pointer(x), "y": Pointer(made, position), "table": Pointer(reads[1]) if reads[1:] else 0,
                 "table_stride": stride, "rows": rows, "row_bytes": size, "x_stride": size, "y_stride": row_bytes,
             }  # fmt: skip
-            words = words_of(_STRUCTURE, fields)
-            cost = call_cost("copy_rows", fields, self.costs)
-            names = ("tvm_pulp_kernel_copy_rows", f"struct {_STRUCTURE}", fields_of(_STRUCTURE))
-            calls.append(Call(*names, words, (*reads, *kept), (made,), cost))
+            calls.append(kernel_call("copy_rows", fields, self.costs, (*reads, *kept), (made,)))
             position += size
         return Recipe((*loads, *calls) if made is out else (*loads, *calls, Store(y, out, box)))
+
+
+@work("copy_rows")
+def copy_rows_work(f: Fields, cores: int) -> Work:
+    rows, row_bytes = f["rows"], f["row_bytes"]
+    if f["x_stride"] == f["y_stride"] == row_bytes:
+        rows, row_bytes = 1, rows * row_bytes
+    mine = share(rows * row_bytes, cores)
+    touched = -(-mine // row_bytes) + (1 if rows > 1 else 0)
+    if given(f["table"]) and row_bytes >= 8 and rows >= cores and rows * row_bytes >= 4096:
+        touched = share(rows, cores)
+        return {
+            "many_call": 1,
+            "many_row": touched,
+            "many_word": touched * (row_bytes // 4),
+            "many_rest": touched * (row_bytes % 4),
+        }
+    if given(f["table"]):
+        return {"table_call": 1, "table_row": touched, "table_byte": mine}
+    work: Work = {"call": 1, "row": touched, "word": mine / 4}
+    if row_bytes % 4:
+        # Words cross word boundaries, and every row has bytes left over.
+        work |= {"crossing_word": mine / 4, "rest": touched * (row_bytes % 4)}
+    return work
+
+
+register("concat", Schedule(applies, ConcatKernel))

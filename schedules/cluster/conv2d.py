@@ -1,45 +1,71 @@
-"""Convolutions by im2col in the kernel's scratch, and depthwise convolutions."""
+"""Convolutions: by windows in the kernel's scratch, by windows laid out once for all cores, and depthwise ones."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
 
+from schedules.cluster import dense
 from schedules.cluster.base import (
     SLACK,
-    TYPES,
     Arguments,
+    Box,
+    Fields,
     KernelForm,
+    Layer,
+    Schedule,
+    TileAxis,
     accumulator_reach,
     are_bytes,
     folded_bias,
+    itemsize_of,
     padded,
+    register,
+    typed,
     uniform_requant,
 )
+from schedules.cluster.dense import DenseKernel, summed, tile_work
+from schedules.cluster.steps import step_call
 from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
+from schedules.kernel_cycles import Work, kind_of, share, words, work
 from schedules.packed_weights import offset_weights, pack_weights
-from tvm_pulp.qnn.network import Layer
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Local, Pointer, Recipe
-from tvm_pulp.uma.strategy import TileAxis
-from tvm_pulp.uma.windows import InputSpan, input_span
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
+from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
+from tvm_pulp.uma.windows import InputSpan, input_span, unfolding
 
 _MOST_WINDOWS = 16
+# Bytes of a window from which on the windows of all cores are large beside a small L1.
+_LARGE_WINDOW = 192
+# The product takes this much longer than the model of the dense kernel says, relative to that of the convolution.
+_SLOWER = 1.025
 
 
 def applies(layer: Layer) -> bool:
     """One group, 8-bit input, constant weights of eight bits."""
-    plain = layer.inputs[0].spec.dtype in ("int8", "uint8") and are_bytes(layer.inputs[1])
+    plain = layer.inputs[0].spec.dtype in BYTES and are_bytes(layer.inputs[1])
     return plain and layer.attributes["groups"] == 1 and uniform_requant(layer, accumulator_reach(layer))
 
 
 def applies_depthwise(layer: Layer) -> bool:
     """As many groups as channels, multiplier 1."""
     weight = layer.inputs[1]
-    plain = layer.inputs[0].spec.dtype in ("int8", "uint8") and weight.data is not None and weight.spec.dtype == "int8"
+    plain = layer.inputs[0].spec.dtype in BYTES and weight.data is not None and weight.spec.dtype == "int8"
     channels = layer.inputs[0].spec.shape[3]
     groups = layer.attributes["groups"] == channels == weight.spec.shape[0]
     return plain and groups and channels > 1 and uniform_requant(layer, accumulator_reach(layer))
+
+
+def applies_unfolded(layer: Layer) -> bool:
+    """Layers of the convolution kernel with large windows."""
+    _, kernel_height, kernel_width, channels = layer.inputs[1].spec.shape
+    large = kernel_height * kernel_width * channels >= _LARGE_WINDOW and kernel_height * kernel_width > 1
+    return large and channels >= 4 and applies(layer)
+
+
+def applies_unfolded_int16(layer: Layer) -> bool:
+    """One group of 16-bit inputs."""
+    return layer.attributes["groups"] == 1 and dense.multiplies_int16(layer)
 
 
 def spans(layer: Layer, box: Box) -> tuple[InputSpan, InputSpan]:
@@ -51,27 +77,36 @@ def spans(layer: Layer, box: Box) -> tuple[InputSpan, InputSpan]:
     return rows, columns
 
 
-@dataclass(frozen=True)
 class WindowKernel(KernelForm):
-    """What both kinds of convolution share."""
-
-    def window(self, box: Box, rows: InputSpan, columns: InputSpan) -> dict[str, int]:
-        """Fields that describe sizes, steps and padding."""
-        a, (_, kh, kw, _) = self.layer.attributes, self.layer.inputs[1].spec.shape
-        return {
-            "height": rows.size, "width": columns.size, "out_height": box.size[1], "out_width": box.size[2],
-            "kernel_height": kh, "kernel_width": kw, "stride_y": a["strides"][0], "stride_x": a["strides"][1],
-            "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": rows.before,
-            "pad_left": columns.before, "pad_value": a["zero_point"], "x_type": TYPES[self.layer.inputs[0].spec.dtype],
-        }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Conv2dKernel(WindowKernel):
-    name: str = "conv2d kernel"
+    """The common part of all kinds of convolution."""
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+
+    def source(self, box: Box, channels: slice) -> Box:
+        """Channels of the part of the input that windows of a part reach."""
+        rows, columns = spans(self.layer, box)
+        start = (box.start[0], rows.start, columns.start, channels.start)
+        return Box(start, (1, rows.size, columns.size, channels.stop - channels.start))
+
+    def common(self, call: Arguments, box: Box) -> Fields:
+        """Fields of bias, requantization, sizes, steps and padding."""
+        layer, a, weights = self.layer, self.layer.attributes, self.layer.inputs[1].values
+        (rows, columns), (_, kh, kw, _) = spans(layer, box), weights.shape
+        bias = self.constant("folded_bias", folded_bias(layer, weights, a["zero_point"]))
+        return {
+            "bias": call.load("bias", bias, Box((box.start[3],), (box.size[3],))),
+            "height": rows.size, "width": columns.size, "out_height": box.size[1], "out_width": box.size[2],
+            "kernel_height": kh, "kernel_width": kw, "stride_y": a["strides"][0], "stride_x": a["strides"][1],
+            "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": rows.before,
+            "pad_left": columns.before, "pad_value": a["zero_point"], "x_type": typed(layer.inputs[0]),
+            "y_pixel_stride": box.size[3] * itemsize_of(call.output),
+            **call.requant(box.span(3), short=self.rounds_short),
+        }  # fmt: skip
+
+
+class Conv2dKernel(WindowKernel):
+    kernel = "conv2d"
 
     def windows_at_once(self, box: Box, depth: int, moved: int) -> int:
         """Windows that a core lays out before it multiplies: more save calls and take L1 from the tile."""
@@ -79,71 +114,155 @@ class Conv2dKernel(WindowKernel):
         room = moved // 2 // (self.cores * padded(depth))
         return max(4, min(_MOST_WINDOWS, room, padded(pixels)) // 4 * 4)
 
-    def recipe(self, box: Box) -> Recipe:
-        layer, out, a = self.layer, self.layer.outputs[0], self.layer.attributes
-        weights = layer.inputs[1].data
-        assert weights is not None
-        _, kh, kw, channels = weights.shape
-        rows, columns = spans(layer, box)
-        arguments = Arguments()
-        source = Box((box.start[0], rows.start, columns.start, 0), (1, rows.size, columns.size, channels))
-        x = arguments.load("x", layer.inputs[0], source)
-        first, count = box.start[3], box.size[3]
-        matrix = weights.reshape(weights.shape[0], -1)
-        stored = offset_weights(matrix)
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        weights = self.layer.inputs[1].values
+        matrix, channels, count = weights.reshape(weights.shape[0], -1), weights.shape[3], box.size[3]
+        source, depth = self.source(box, slice(0, channels)), matrix.shape[1]
+        x, stored = call.load("x", self.layer.inputs[0], source), offset_weights(matrix)
         assert stored is not None
-        packed = self.derived.constant(
-            f"{layer.name}_packed_{first}_{count}", pack_weights(stored[0][first : first + count])
-        )
-        weight = arguments.load_whole("weight", packed)
-        bias = self.derived.constant(f"{layer.name}_folded_bias", folded_bias(layer, matrix, a["zero_point"]))
-        bias_at = arguments.load("bias", bias, Box((first,), (count,)))
-        y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
-        depth = kh * kw * channels
-        moved = source.elements + box.elements
-        scratch, stride = self.scratch(self.windows_at_once(box, depth, moved) * padded(depth) + 4)
-        requant = arguments.requant(layer, slice(first, first + count), promised=self.promised)
-        itemsize = out.spec.bytes // out.spec.elements
-        fields = {
-            "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
-            "scratch_stride": stride, "channels": channels, "out_channels": count,
-            "y_pixel_stride": count * itemsize, "depth_stride": padded(depth), "weight_offset": stored[1],
-            **self.window(box, rows, columns), **requant,
+        packed = self.constant(f"packed_{box.start[3]}_{count}", pack_weights(stored[0][box.span(3)]))
+        weight = call.load_whole("weight", packed)
+        at_once = self.windows_at_once(box, depth, source.elements + box.elements)
+        return {
+            "x": x, "weight": weight, **call.scratch(at_once * padded(depth) + 4), "channels": channels,
+            "out_channels": count, "depth_stride": padded(depth), "weight_offset": stored[1], **self.common(call, box),
         }  # fmt: skip
-        return arguments.finish("conv2d", "conv2d", fields, (y, out, box), self.costs, [scratch])
 
 
-@dataclass(frozen=True)
 class DepthwiseKernel(WindowKernel):
-    name: str = "depthwise kernel"
+    kernel, label = "depthwise_conv2d", "depthwise kernel"
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        a, weights = self.layer.attributes, self.layer.inputs[1].values
+        (rows, columns), (_, kh, kw, _), count = spans(self.layer, box), weights.shape, box.size[3]
+        x = call.load("x", self.layer.inputs[0], self.source(box, box.span(3)))
+        filters = self.constant("padded_weight", pack_depthwise_weights(weights[..., 0]))
+        weight = call.load("weight", filters, Box((box.start[3], 0, 0), (count, kh, padded(kw))))
+        plane = plane_stride(box.size[2], kw, a["strides"][1], columns.before)
+        # Laying out several rows as planes saves reading the halo again; the whole tile is the most that can help.
+        laid_out = max(kh, min(rows.before + rows.size + rows.after, kh + 6 * a["strides"][0]))
+        return {
+            "x": x, "weight": weight, **call.scratch(scratch_bytes(box.size[2], plane, laid_out)),
+            "plane_stride": plane, "plane_rows": laid_out, "channels": count, "x_pixel_stride": count,
+            **self.common(call, box),
+        }  # fmt: skip
+
+
+class UnfoldedConv2d(DenseKernel):
+    """Windows laid out once for all cores: less L1 than windows for every core."""
+
+    label = "im2col + dense kernel"
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
-        layer, out, a = self.layer, self.layer.outputs[0], self.layer.attributes
-        weights = layer.inputs[1].data
-        assert weights is not None
-        _, kh, kw, _ = weights.shape
+        layer, call = self.layer, Arguments(self, box)
+        x, (_, kernel_height, kernel_width, channels) = layer.inputs[0], layer.inputs[1].spec.shape
         rows, columns = spans(layer, box)
-        first, count = box.start[3], box.size[3]
-        arguments = Arguments()
-        source = Box((box.start[0], rows.start, columns.start, first), (1, rows.size, columns.size, count))
-        x = arguments.load("x", layer.inputs[0], source)
-        filters = self.derived.constant(f"{layer.name}_padded_weight", pack_depthwise_weights(weights[..., 0]))
-        weight = arguments.load("weight", filters, Box((first, 0, 0), (count, kh, padded(kw))))
-        bias = self.derived.constant(f"{layer.name}_folded_bias", folded_bias(layer, weights, a["zero_point"]))
-        bias_at = arguments.load("bias", bias, Box((first,), (count,)))
-        y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
-        plane = plane_stride(box.size[2], kw, a["strides"][1], columns.before)
-        # Turning several rows at once saves reading the halo again; the whole tile is the most that can help.
-        turned = max(kh, min(rows.before + rows.size + rows.after, kh + 6 * a["strides"][0]))
-        scratch, stride = self.scratch(scratch_bytes(box.size[2], plane, turned))
-        requant = arguments.requant(layer, slice(first, first + count), promised=self.promised)
-        itemsize = out.spec.bytes // out.spec.elements
-        fields = {
-            "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
-            "scratch_stride": stride, "plane_stride": plane, "plane_rows": turned, "channels": count,
-            "x_pixel_stride": count, "y_pixel_stride": count * itemsize, **self.window(box, rows, columns), **requant,
-        }  # fmt: skip
-        return arguments.finish("depthwise_conv2d", "depthwise_conv2d", fields, (y, out, box), self.costs, [scratch])
+        source_box = Box((box.start[0], rows.start, columns.start, 0), (1, rows.size, columns.size, channels))
+        source = call.load("x", x, source_box).operand
+        # The product reads windows instead.
+        call.reads.remove(source)
+        depth = kernel_height * kernel_width * channels
+        windows = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), SLACK)
+        call.reads.append(windows)
+        copied = Kernel("im2col", unfolding(layer, rows, columns), (source,), (windows,))
+        # Generated C where no kernel copies windows of 16-bit values.
+        unfold = step_call(copied, self.costs) or copied
+        steps = call.finish(self.product(call, Pointer(windows), depth, box)).steps
+        position, product = next((i, step) for i, step in enumerate(steps) if isinstance(step, Call))
+        cost = replace(product.cost, cycles=round(_SLOWER * product.cost.cycles))
+        return Recipe((*steps[:position], unfold, replace(product, cost=cost), *steps[position + 1 :]))
+
+
+def _channels_last(applies: Callable[[Layer], bool]) -> Callable[[Layer], bool]:
+    """Kernels of products have channels last; an engine may have asked for another layout."""
+
+    @wraps(applies)
+    def checked(layer: Layer) -> bool:
+        return layer.attributes["layout"] == "NHWC" and applies(layer)
+
+    return checked
+
+
+@work("conv2d")
+def conv2d_work(f: Fields, cores: int) -> Work:
+    pixels, channels, kernel = f["out_height"] * f["out_width"], f["channels"], (f["kernel_height"], f["kernel_width"])
+    kind, depth = kind_of(f), kernel[0] * kernel[1] * channels
+    work = tile_work(pixels, f["out_channels"], depth, kind, cores, staged=False)
+    if "few_tile" in work:
+        # The last pixels are few beside the others.
+        work["tile"] = work.get("tile", 0) + work.pop("few_tile")
+        work[f"output_{kind}"] = work.get(f"output_{kind}", 0) + work.pop(f"few_output_{kind}")
+    if f["weight_offset"]:
+        work = summed(work, min(4, pixels), depth)
+    steps = (f["stride_y"], f["stride_x"], f["pad_top"], f["pad_left"])
+    direct = kernel == (1, 1) and steps == (1, 1, 0, 0) and f["out_width"] == f["width"] and channels % 4 == 0
+    if not direct:
+        work |= _window_work(f, work["block"], min(4, pixels))
+    return work
+
+
+def _window_work(f: Fields, blocks: float, pixels: int) -> Work:
+    """Windows of `blocks` times `pixels` output pixels, as many at a time as the scratch area holds."""
+    windows, rows, row_bytes = blocks * pixels, f["kernel_height"], f["kernel_width"] * f["channels"]
+    at_once = max(1, (f["scratch_stride"] - 4) // f["depth_stride"] // 4)
+    work: Work = {"block": -(-blocks // at_once)}
+    if f["dilation_x"] != 1:
+        pixels = windows * rows * f["kernel_width"]
+        return work | {"spread_pixel": pixels, "spread_pixel_word": pixels * words(f["channels"])}
+    if f["dilation_y"] != 1:
+        return work | {"spread_row": windows * rows, "spread_row_word": windows * rows * words(row_bytes)}
+    inside = _share_inside(f, "y") * _share_inside(f, "x")
+    edge, whole = windows * (1 - inside), windows * inside
+    work |= {"edge_window": edge, "edge_row": edge * rows}
+    if 4 <= row_bytes <= 16:
+        # One kernel row of all windows of a line at a time.
+        runs = work["block"] * max(1, min(4 * at_once, windows) / f["out_width"]) * inside
+        return work | {"short_row": runs * rows, "short_word": whole * rows * words(row_bytes)}
+    return work | {"window": whole, "window_row": whole * rows, "window_word": whole * rows * words(row_bytes)}
+
+
+def _share_inside(f: Fields, axis: str) -> float:
+    """Share of the windows that do not reach beyond the picture along an axis."""
+    size, count = ("height", "out_height") if axis == "y" else ("width", "out_width")
+    kernel, before = f["kernel_height" if axis == "y" else "kernel_width"], f["pad_top" if axis == "y" else "pad_left"]
+    starts = (i * f[f"stride_{axis}"] - before for i in range(f[count]))
+    reach = (kernel - 1) * f[f"dilation_{axis}"]
+    return sum(start >= 0 and start + reach < f[size] for start in starts) / f[count]
+
+
+@work("depthwise_conv2d")
+def depthwise_work(f: Fields, cores: int) -> Work:
+    kernel, channels, out_width = (f["kernel_height"], f["kernel_width"]), f["channels"], f["out_width"]
+    kind = kind_of(f)
+    if channels < 4 or f["dilation_x"] != 1 or f["dilation_y"] != 1:
+        outputs = share(f["out_height"] * out_width, cores) * channels
+        return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_tap": outputs * kernel[0] * kernel[1]}
+    lines = share(-(-channels // 4) * f["out_height"], cores)
+    most = (f["plane_rows"] - kernel[0]) // f["stride_y"] + 1
+    at_once = max(1, min(most, f["out_height"], lines))
+    chunks = -(-lines // at_once)
+    turned = chunks * ((at_once - 1) * f["stride_y"] + kernel[0])
+    width = (out_width - 1) * f["stride_x"] + kernel[1]
+    outputs = 4 * lines * out_width
+    work: Work = {"call": 1, "chunk": chunks, "turned_row": turned, "turned_word": turned * words(width)}
+    work["filled"] = f["plane_rows"] * width / 4
+    if kind == "pulp" and kernel[0] == 3 and kernel[1] <= 4:
+        return work | {"fused_line": 4 * lines, "fused_output": outputs}
+    if kind == "scaled" and kernel[0] == 3 and kernel[1] <= 4:
+        return work | {"scaled_line": 4 * lines, "scaled_output": outputs}
+    work |= {"line": 4 * lines, "tap_word": outputs * kernel[0] * words(kernel[1]), f"output_{kind}": outputs}
+    return work
+
+
+register(
+    "conv2d",
+    Schedule(_channels_last(dense.applies), DenseKernel),
+    Schedule(_channels_last(applies), Conv2dKernel),
+    Schedule(_channels_last(applies_depthwise), DepthwiseKernel),
+    Schedule(_channels_last(dense.applies_int16), DenseKernel),
+    Schedule(_channels_last(applies_unfolded_int16), UnfoldedConv2d),
+    Schedule(_channels_last(applies_unfolded), UnfoldedConv2d, needs="im2col", is_smaller=True),
+)

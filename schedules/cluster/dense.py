@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from schedules.cluster.available import lays_out_rows
 from schedules.cluster.base import (
-    SLACK,
-    TYPES,
     TYPES_16,
     Arguments,
+    Box,
+    Fields,
     KernelForm,
+    Layer,
+    Schedule,
+    TileAxis,
     accumulator_reach,
     are_bytes,
     folded_bias,
+    itemsize_of,
     padded,
+    register,
+    typed,
     uniform_requant,
 )
+from schedules.kernel_cycles import Work, kind_of, words, work
+from schedules.kernel_cycles.families import family_of
 from schedules.packed_weights import offset_weights, pack_weights
-from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Local, Pointer, Recipe
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.qnn.tensor_spec import BYTES
+from tvm_pulp.uma.recipe import Pointer
+
+# enum tvm_pulp_type: types of 16 bits come behind; and `wide_result` for results of 16 bits.
+_INT32, _HALVES = 2, 2
+# Instructions of the depth loop per word of depth: register tiles of 4, 3 (as 2 + 1), 2 and 1 rows.
+DEPTH_INSTRUCTIONS = {4: 24, 3: 23, 2: 14, 1: 9}
 
 
 def applies(layer: Layer) -> bool:
     """8-bit inputs and constant weights of eight bits; a convolution must be 1x1 with stride 1."""
     weight = layer.inputs[1]
-    if layer.inputs[0].spec.dtype not in ("int8", "uint8") or not are_bytes(weight):
+    if layer.inputs[0].spec.dtype not in BYTES or not are_bytes(weight):
         return False
     return are_rows(layer) and uniform_requant(layer, accumulator_reach(layer))
 
 
 def are_rows(layer: Layer) -> bool:
-    """Whether the input's pixels are the rows of the product."""
+    """Tell whether the input's pixels are the rows of the product."""
     if layer.operator != "conv2d":
         return True
     a = layer.attributes
@@ -51,7 +58,7 @@ def applies_int16(layer: Layer) -> bool:
 
 
 def multiplies_int16(layer: Layer) -> bool:
-    """Whether the kernel's product of 16-bit values can compute a layer."""
+    """Tell whether the kernel's product of 16-bit values can compute a layer."""
     weight, reach = layer.inputs[1], accumulator_reach(layer)
     plain = (
         layer.inputs[0].spec.dtype in TYPES_16 and weight.data is not None and weight.spec.dtype in ("int8", "int16")
@@ -60,7 +67,7 @@ def multiplies_int16(layer: Layer) -> bool:
 
 
 def _may_omit_bias(layer: Layer, rows: int, columns: int) -> bool:
-    """Whether the kernel takes no bias for zeros: one row in whole tiles, narrow requantization to bytes."""
+    """Tell whether the kernel takes no bias for zeros: one row in whole tiles, narrow requantization to bytes."""
     rule = Requant.of(layer.attributes)
     return rows == 1 and columns % 4 == 0 and rule.kind == "pulp" and not rule.wide and rule.out_dtype != "int32"
 
@@ -74,49 +81,99 @@ def packed_parts(layer: Layer, matrix: np.ndarray) -> tuple[np.ndarray, int]:
     return stored
 
 
-@dataclass(frozen=True)
 class DenseKernel(KernelForm):
-    name: str = "dense kernel"
+    kernel = "dense"
 
     def axes(self) -> tuple[TileAxis, ...]:
         rank = len(self.layer.outputs[0].spec.shape)
         return (*(TileAxis(a) for a in range(rank - 1)), TileAxis(rank - 1, 4))
 
-    def recipe(self, box: Box) -> Recipe:
-        depth = self.layer.inputs[0].spec.shape[-1]
-        arguments = Arguments()
-        x_box = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
-        x = arguments.load("x", self.layer.inputs[0], x_box)
-        return self.product(arguments, x, depth, box)
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        x = self.layer.inputs[0]
+        depth = x.spec.shape[-1]
+        part = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
+        return self.product(call, call.load("x", x, part), depth, box)
 
-    def product(self, arguments: Arguments, x: Pointer, depth: int, box: Box) -> Recipe:
+    def product(self, call: Arguments, x: Pointer, depth: int, box: Box) -> Fields:
         """Rows of `depth` values at x times the weights of the box's channels."""
-        layer, out = self.layer, self.layer.outputs[0]
-        weights = layer.inputs[1].data
-        assert weights is not None
-        first, columns = box.start[-1], box.size[-1]
-        rows = box.elements // columns
-        matrix = weights.reshape(weights.shape[0], -1)
+        layer, weights = self.layer, self.layer.inputs[1].values
+        made, columns = box.span(-1), box.size[-1]
+        rows, matrix = box.elements // columns, weights.reshape(weights.shape[0], -1)
         stored, offset = packed_parts(layer, matrix)
-        row_bytes = depth * (layer.inputs[0].spec.bytes // layer.inputs[0].spec.elements)
-        part = stored[first : first + columns]
-        packed = self.derived.constant(f"{layer.name}_packed_{first}_{columns}", pack_weights(part))
-        weight = arguments.load_whole("weight", packed)
-        zero_point = layer.attributes["zero_point"]
-        folded = folded_bias(layer, matrix, zero_point)
-        bias_at: Pointer | int = 0
+        row_bytes = depth * itemsize_of(layer.inputs[0])
+        packed = self.constant(f"packed_{made.start}_{columns}", pack_weights(stored[made]))
+        weight = call.load_whole("weight", packed)
+        folded = folded_bias(layer, matrix, layer.attributes["zero_point"])
+        bias: Pointer | int = 0
         if folded.any() or not _may_omit_bias(layer, rows, columns):
-            bias = self.derived.constant(f"{layer.name}_folded_bias", folded)
-            bias_at = arguments.load("bias", bias, Box((first,), (columns,)))
-        y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
-        copies = (row_bytes % 4 != 0 and rows > 1) or lays_out_rows(self.costs.soc.software.kernels)
-        scratch, stride = self.scratch(4 * padded(row_bytes) + 4 if copies else 4)
-        requant = arguments.requant(layer, slice(first, first + columns), promised=self.promised)
-        itemsize = out.spec.bytes // out.spec.elements
-        fields = {
-            "x": x, "weight": weight, "bias": bias_at, "y": Pointer(y), "scratch": Pointer(scratch),
-            "scratch_stride": stride, "rows": rows, "columns": columns, "depth": depth, "x_stride": row_bytes,
-            "depth_stride": padded(row_bytes), "y_stride": columns * itemsize,
-            "x_type": (TYPES | TYPES_16)[layer.inputs[0].spec.dtype], "weight_offset": offset, **requant,
+            bias = call.load("bias", self.constant("folded_bias", folded), Box((made.start,), (columns,)))
+        copies = (row_bytes % 4 != 0 and rows > 1) or family_of(self.costs.soc.software.kernels).lays_out_rows
+        return {
+            "x": x, "weight": weight, "bias": bias, **call.scratch(4 * padded(row_bytes) + 4 if copies else 4),
+            "rows": rows, "columns": columns, "depth": depth, "x_stride": row_bytes, "depth_stride": padded(row_bytes),
+            "y_stride": columns * itemsize_of(call.output), "x_type": typed(layer.inputs[0]), "weight_offset": offset,
+            **call.requant(made, short=self.rounds_short),
         }  # fmt: skip
-        return arguments.finish("dense", "dense", fields, (y, out, box), self.costs, [scratch])
+
+
+def slowest_share(tiles: int, partial: int, cores: int, few: int) -> tuple[int, int]:
+    """Whole tiles and tiles of `few` rows of the core with most to do; the `partial` ones come last."""
+    each, rest = divmod(tiles, cores)
+    shares, begin = [], 0
+    for core in range(cores):
+        end = begin + each + (core < rest)
+        at_end = max(0, end - max(begin, tiles - partial))
+        shares.append((end - begin - at_end, at_end))
+        begin = end
+    return max(shares, key=lambda s: 24 * s[0] + DEPTH_INSTRUCTIONS.get(few, 0) * s[1])
+
+
+def tile_work(rows: int, columns: int, depth: int, kind: str, cores: int, *, staged: bool) -> Work:
+    """Register tiles of the slowest core; `staged` counts row blocks that are copied to the scratch area first."""
+    column_tiles, row_blocks = -(-columns // 4), -(-rows // 4)
+    few = rows % 4
+    whole, partial = slowest_share(row_blocks * column_tiles, column_tiles if few else 0, cores, few)
+    blocks = -(-(whole + partial) // column_tiles)
+    work: Work = {"call": 1, "block": blocks}
+    if columns < 4:
+        outputs = columns * (4 * whole + few * partial)
+        return work | {f"narrow_output_{kind}": outputs, "narrow_word": outputs * words(depth)}
+    if whole:
+        work |= {"tile": whole, f"output_{kind}": 16 * whole, "depth": whole * DEPTH_INSTRUCTIONS[4] * words(depth)}
+    if partial:
+        # Fewer than four rows are requantized one by one.
+        work |= {"few_tile": partial, f"few_output_{kind}": 4 * few * partial}
+        work["depth"] = work.get("depth", 0) + partial * DEPTH_INSTRUCTIONS[few] * words(depth)
+    if staged:
+        work |= {"staged_row": min(4, rows) * blocks, "staged_word": min(4, rows) * blocks * words(depth)}
+    return work
+
+
+@work("dense")
+def dense_work(f: Fields, cores: int) -> Work:
+    halves = f["x_type"] > _INT32
+    depth = f["depth"] * (2 if halves else 1)
+    staged = f["rows"] > 1 and depth % 4 != 0
+    kind = f"{kind_of(f)}_to_halves" if f["requant.wide_result"] == _HALVES else kind_of(f)
+    work = tile_work(f["rows"], f["columns"], depth, kind, cores, staged=staged)
+    if halves:
+        return {f"halves_{name}": count for name, count in work.items()}
+    if f["weight_offset"]:
+        return summed(work, min(4, f["rows"]), f["depth"])
+    # One row of whole tiles has code of its own.
+    narrow = f["requant.kind"] == 1 and not f["requant.wide_result"]
+    own = f["rows"] == 1 and f["columns"] % 4 == 0 and narrow
+    return {f"single_{name}": count for name, count in work.items()} if own else work
+
+
+def summed(work: Work, rows: int, depth: int) -> Work:
+    """Work with a sum of every row, which is added to what its tiles start with: in registers, or in memory."""
+    sums = work["block"] * rows
+    renamed = {
+        f"biased_{name}" if name.startswith("output_") and name != "output_scaled" else name: count
+        for name, count in work.items()
+    }
+    return renamed | {"summed_row": sums, "summed_word": sums * words(depth)}
+
+
+register("dense", Schedule(applies, DenseKernel), Schedule(applies_int16, DenseKernel))

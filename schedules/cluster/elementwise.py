@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from schedules.byte_tables import by_stored_byte, byte_values
+from schedules.byte_tables import byte_values
 from schedules.cluster.base import (
-    SLACK,
     TYPES,
     Arguments,
+    Box,
+    Fields,
     KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    itemsize_of,
+    register,
+    typed,
     uniform_requant,
 )
-from tvm_pulp.planning.tiling.forms.tile_rules import RULES, broadcast_box
-from tvm_pulp.qnn.network import Layer, Tensor
+from schedules.kernel_cycles import Work, is_four, kind_of, share, work
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
+from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Local, Pointer, Recipe
-from tvm_pulp.uma.strategy import TileAxis
-
-_TYPES = ("int8", "uint8", "int32")
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
+from tvm_pulp.qnn.tiles import broadcast_box
+from tvm_pulp.uma.recipe import Pointer
 
 
 def same_or_row(spec: TensorSpec, shape: tuple[int, ...]) -> bool:
-    """Whether an operand has the result's shape, is one row of it, or is a single element per row of one column."""
+    """Tell if an operand has the result's shape, is one row of it, or is a single element per row of one column."""
     return spec.shape == shape or (spec.elements == shape[-1] and spec.shape[-1:] == shape[-1:])
 
 
@@ -37,17 +42,20 @@ def bytes_in_rows(layer: Layer, count: int) -> bool:
     data = [t.spec for t in layer.inputs[:count]]
     # Products of bytes and TFLite's common scale stay far below 2^30; a 32-bit operand promises nothing.
     reach = None if any(s.dtype == "int32" for s in data) else 1 << 29
-    return all(s.dtype in _TYPES and same_or_row(s, shape) for s in data) and uniform_requant(layer, reach)
+    return all(s.dtype in TYPES and same_or_row(s, shape) for s in data) and uniform_requant(layer, reach)
 
 
-@dataclass(frozen=True)
 class ElementwiseKernel(KernelForm):
     """Rows of the last axis; an operand that is one row is repeated by a stride of 0."""
 
-    name: str = "elementwise kernel"
+    # How many of the operands are data.
+    data_operands: ClassVar[int] = 1
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["add"].axes(self.layer)[:-1] or RULES["add"].axes(self.layer)
+        return tile_axes(self.layer)[:-1] or tile_axes(self.layer)
+
+    def data(self) -> list[Tensor]:
+        return self.layer.inputs[: self.data_operands]
 
     def geometry(self, box: Box) -> tuple[int, int]:
         """Rows and columns of a part: one row where nothing depends on the column."""
@@ -58,26 +66,20 @@ class ElementwiseKernel(KernelForm):
         whole = all(t.spec.elements == self.layer.outputs[0].spec.elements for t in self.data())
         return (1, box.elements) if flat and whole else (box.elements // columns, columns)
 
-    def data(self) -> list[Tensor]:
-        raise NotImplementedError
-
-    def operand(self, arguments: Arguments, name: str, tensor: Tensor, box: Box, columns: int) -> tuple[Pointer, int]:
+    def operand(self, call: Arguments, name: str, tensor: Tensor, box: Box, columns: int) -> tuple[Pointer, int]:
         """Pointer and row stride of a data operand."""
         part = broadcast_box(tensor.spec.shape, box)
-        itemsize = tensor.spec.bytes // max(1, tensor.spec.elements)
         repeated = part.elements < box.elements
-        return arguments.load(name, tensor, part), 0 if repeated else columns * itemsize
+        return call.load(name, tensor, part), 0 if repeated else columns * itemsize_of(tensor)
 
-    def channels(self, box: Box) -> slice:
-        return slice(box.start[-1], box.start[-1] + box.size[-1])
-
-
-def output_local(form: KernelForm, box: Box) -> Local:
-    return Local("y", TensorSpec(box.size, form.layer.outputs[0].spec.dtype), SLACK)
-
-
-def itemsize_of(tensor: Tensor) -> int:
-    return tensor.spec.bytes // max(1, tensor.spec.elements)
+    def rows(self, call: Arguments, box: Box, names: str) -> Fields:
+        """Fields of the data operands and of the result: pointers, types, strides, rows and columns."""
+        rows, columns = self.geometry(box)
+        fields: Fields = {"rows": rows, "columns": columns, "y_stride": columns * itemsize_of(call.output)}
+        for name, tensor in zip(names, self.data(), strict=True):
+            fields[name], fields[f"{name}_stride"] = self.operand(call, name, tensor, box, columns)
+            fields[f"{name}_type"] = typed(tensor)
+        return fields
 
 
 def applies_mul(layer: Layer) -> bool:
@@ -85,29 +87,12 @@ def applies_mul(layer: Layer) -> bool:
     return bytes_in_rows(layer, 2)
 
 
-@dataclass(frozen=True)
 class MulKernel(ElementwiseKernel):
-    name: str = "mul kernel"
+    kernel, data_operands = "mul", 2
 
-    def data(self) -> list[Tensor]:
-        return self.layer.inputs[:2]
-
-    def recipe(self, box: Box) -> Recipe:
-        layer = self.layer
-        arguments = Arguments()
-        rows, columns = self.geometry(box)
-        a, a_stride = self.operand(arguments, "a", layer.inputs[0], box, columns)
-        b, b_stride = self.operand(arguments, "b", layer.inputs[1], box, columns)
-        y = output_local(self, box)
-        requant = arguments.requant(layer, self.channels(box))
-        fields = {
-            "a": a, "b": b, "y": Pointer(y), "rows": rows, "columns": columns, "a_stride": a_stride,
-            "b_stride": b_stride, "y_stride": columns * itemsize_of(layer.outputs[0]),
-            "a_type": TYPES[layer.inputs[0].spec.dtype], "b_type": TYPES[layer.inputs[1].spec.dtype],
-            "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"],
-            **requant,
-        }  # fmt: skip
-        return arguments.finish("mul", "mul", fields, (y, layer.outputs[0], box), self.costs)
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        zero_points = {name: self.layer.attributes[name] for name in ("zero_point_a", "zero_point_b")}
+        return self.rows(call, box, "ab") | zero_points | call.requant(box.span(-1))
 
 
 def applies_unary(layer: Layer) -> bool:
@@ -122,6 +107,31 @@ def applies_requantize(layer: Layer) -> bool:
     return bytes_in_rows(layer, 1) and (last or layer.inputs[1].spec.elements == 1)
 
 
+class UnaryKernel(ElementwiseKernel):
+    """A function of one tensor, whose numbers are attributes of the operator."""
+
+    numbers: ClassVar[tuple[str, ...]]
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        numbers = {name: self.layer.attributes[name] for name in self.numbers}
+        return self.rows(call, box, "x") | numbers | call.requant(box.span(-1))
+
+
+class RequantizeKernel(UnaryKernel):
+    kernel, numbers = "requantize", ("zero_point",)
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        return super().fields(call, box) | {"lines": 1, "x_line_stride": 0, "per_row": 0}
+
+
+class HardswishKernel(UnaryKernel):
+    kernel, numbers = "hardswish", ("three", "six", "one_over_six")
+
+
+class GeluKernel(UnaryKernel):
+    kernel, numbers = "gelu", ("b", "one")
+
+
 def applies_planes(layer: Layer) -> bool:
     """Accumulators of one image with channels first, whose rule says how far they reach."""
     shape, a = layer.outputs[0].spec.shape, layer.attributes
@@ -129,68 +139,28 @@ def applies_planes(layer: Layer) -> bool:
     return plain and a["axis"] == 1 and uniform_requant(layer, a.get("reach"))
 
 
-@dataclass(frozen=True)
 class PlanesKernel(KernelForm):
     """Requantization plane by plane."""
 
-    name: str = "requantize kernel, channels first"
+    kernel, label = "requantize", "requantize kernel, channels first"
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1), TileAxis(2))
 
-    def recipe(self, box: Box) -> Recipe:
-        layer, arguments = self.layer, Arguments()
-        x, y = arguments.load("x", layer.inputs[0], box), output_local(self, box)
+    def fields(self, call: Arguments, box: Box) -> Fields:
         columns = box.size[2] * box.size[3]
-        requant = arguments.requant(layer, slice(box.start[1], box.start[1] + box.size[1]))
-        fields = {
-            "x": x, "y": Pointer(y), "rows": box.size[1], "columns": columns, "x_stride": 4 * columns,
-            "y_stride": columns * itemsize_of(layer.outputs[0]), "x_type": TYPES["int32"], "lines": 1,
-            "x_line_stride": 0, "per_row": 1, "zero_point": 0, **requant,
+        return {
+            "x": call.load("x", self.layer.inputs[0], box), "rows": box.size[1], "columns": columns,
+            "x_stride": 4 * columns, "y_stride": columns * itemsize_of(call.output), "x_type": TYPES["int32"],
+            "lines": 1, "x_line_stride": 0, "per_row": 1, "zero_point": 0, **call.requant(box.span(1)),
         }  # fmt: skip
-        return arguments.finish("requantize", "requantize", fields, (y, layer.outputs[0], box), self.costs)
-
-
-def _unary(function: str, extra: Callable[[Layer], dict[str, int]]) -> type[KernelForm]:
-    """Form of a function of one tensor with the common argument layout."""
-
-    @dataclass(frozen=True)
-    class UnaryKernel(ElementwiseKernel):
-        name: str = f"{function} kernel"
-
-        def data(self) -> list[Tensor]:
-            return self.layer.inputs[:1]
-
-        def recipe(self, box: Box) -> Recipe:
-            layer = self.layer
-            arguments = Arguments()
-            rows, columns = self.geometry(box)
-            x, x_stride = self.operand(arguments, "x", layer.inputs[0], box, columns)
-            y = output_local(self, box)
-            requant = arguments.requant(layer, self.channels(box))
-            fields = {
-                "x": x, "y": Pointer(y), "rows": rows, "columns": columns, "x_stride": x_stride,
-                "y_stride": columns * itemsize_of(layer.outputs[0]), "x_type": TYPES[layer.inputs[0].spec.dtype],
-                **extra(layer), **requant,
-            }  # fmt: skip
-            return arguments.finish(function, function, fields, (y, layer.outputs[0], box), self.costs)
-
-    return UnaryKernel
-
-
-RequantizeKernel = _unary(
-    "requantize",
-    lambda layer: {"lines": 1, "x_line_stride": 0, "per_row": 0, "zero_point": layer.attributes["zero_point"]},
-)
-HardswishKernel = _unary("hardswish", lambda layer: {k: layer.attributes[k] for k in ("three", "six", "one_over_six")})
-GeluKernel = _unary("gelu", lambda layer: {k: layer.attributes[k] for k in ("b", "one")})
 
 
 def _function_of_byte(layer: Layer) -> bool:
     """An 8-bit result that depends on one 8-bit value only: a table of 256 entries."""
     rule = Requant.of(layer.attributes)
-    single = layer.inputs[0].spec.dtype in ("int8", "uint8") and layer.outputs[0].spec.dtype in ("int8", "uint8")
-    if layer.operator == "integer_div" and layer.attributes["operands"] != 1:
+    single = layer.inputs[0].spec.dtype in BYTES and layer.outputs[0].spec.dtype in BYTES
+    if layer.attributes.get("operands", 1) != 1:
         return False
     return single and all(t.spec.elements == 1 and t.data is not None for t in layer.inputs[1:]) and rule.kind != "none"
 
@@ -198,49 +168,92 @@ def _function_of_byte(layer: Layer) -> bool:
 def _is_byte_table(layer: Layer) -> bool:
     """A constant table of 256 bytes."""
     table = layer.inputs[1]
-    return table.data is not None and table.spec.elements == 256 and table.spec.dtype in ("int8", "uint8")
+    return table.data is not None and table.spec.elements == 256 and table.spec.dtype in BYTES
 
 
-@dataclass(frozen=True)
 class LookupKernel(KernelForm):
     """Any function of one byte, computed at compile time for all 256 values."""
 
-    name: str = "lookup kernel"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["requantize"].axes(self.layer)
+    kernel = "lookup"
 
     def table(self) -> np.ndarray:
-        from tvm_pulp.qnn.operator import OPERATORS
+        values = byte_values(self.layer.inputs[0].spec.dtype).astype(self.layer.inputs[0].spec.dtype)
+        constants = [t.data for t in self.layer.inputs[1:] if t.data is not None]
+        attributes = {**self.layer.attributes, **({"axis": 0} if "axis" in self.layer.attributes else {})}
+        return OPERATORS[self.layer.operator].reference(attributes, [values, *constants]).view(np.uint8)
 
-        layer = self.layer
-        if layer.operator == "lookup":
-            assert layer.inputs[1].data is not None
-            return by_stored_byte(layer.inputs[1].data, layer.inputs[0].spec.dtype)
-        values = byte_values(layer.inputs[0].spec.dtype).astype(layer.inputs[0].spec.dtype)
-        constants = [t.data for t in layer.inputs[1:] if t.data is not None]
-        attributes = {**layer.attributes, **({"axis": 0} if "axis" in layer.attributes else {})}
-        return OPERATORS[layer.operator].reference(attributes, [values, *constants]).view(np.uint8)
-
-    def recipe(self, box: Box) -> Recipe:
-        layer = self.layer
-        arguments = Arguments()
-        x = arguments.load("x", layer.inputs[0], box)
-        table = arguments.load_whole("table", self.derived.constant(f"{layer.name}_table", self.table()))
-        y = output_local(self, box)
-        fields = {"x": x, "y": Pointer(y), "table": table, "count": math.prod(box.size)}
-        return arguments.finish("lookup", "lookup", fields, (y, layer.outputs[0], box), self.costs)
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        x = call.load("x", self.layer.inputs[0], box)
+        return {"x": x, "table": call.load_constant("table", self.table()), "count": math.prod(box.size)}
 
 
-TABLE: dict[str, list[tuple[str, Callable[[Layer], bool], type[KernelForm]]]] = {
-    "mul": [("mul", applies_mul, MulKernel)],
-    "requantize": [
-        ("lookup", _function_of_byte, LookupKernel),
-        ("requantize", applies_requantize, RequantizeKernel),
-        ("requantize", applies_planes, PlanesKernel),
-    ],
-    "hardswish": [("lookup", _function_of_byte, LookupKernel), ("hardswish", applies_unary, HardswishKernel)],
-    "gelu": [("lookup", _function_of_byte, LookupKernel), ("gelu", applies_unary, GeluKernel)],
-    "integer_div": [("lookup", _function_of_byte, LookupKernel)],
-    "lookup": [("lookup", _is_byte_table, LookupKernel)],
-}
+def elements_work(f: Fields, name: str, cores: int, *, dense: bool) -> Work:
+    """Four elements at a time, in as many pieces as a core's share has rows; `dense`: all rows are one."""
+    elements = share(f["rows"] * f["columns"], cores)
+    pieces = 1 if dense else -(-elements // f["columns"]) + 1
+    return {"call": 1, "piece": pieces, name: 4 * -(-elements // 4)}
+
+
+def plain_work(f: Fields, name: str, cores: int) -> Work:
+    """Element by element, every case decided at run time."""
+    return {"plain_call": 1, f"plain_{name}": share(f["rows"] * f["columns"], cores)}
+
+
+@work("mul")
+def mul_work(f: Fields, cores: int) -> Work:
+    zero = f["zero_point_a"] == 0 and f["zero_point_b"] == 0
+    if not is_four(f) or not zero or f["a_type"] == 2 or f["b_type"] == 2:
+        return plain_work(f, kind_of(f), cores)
+    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
+    return elements_work(f, "element", cores, dense=dense)
+
+
+@work("hardswish", "gelu")
+def unary_work(f: Fields, cores: int) -> Work:
+    if not is_four(f) or f["x_type"] == 2:
+        return plain_work(f, kind_of(f), cores)
+    return elements_work(f, "element", cores, dense=f["x_stride"] == f["y_stride"] == f["columns"])
+
+
+@work("lookup", "dequantize")
+def counted_work(f: Fields, cores: int) -> Work:
+    return {"call": 1, "element": 4 * share(-(-f["count"] // 4), cores)}
+
+
+@work("requantize")
+def requantize_work(f: Fields, cores: int) -> Work:
+    kind, wide = kind_of(f), f["x_type"] == 2
+    block = wide and f["zero_point"] == 0 and not f["per_row"]
+    fours = block and f["requant.per_channel"] and f["columns"] % 4 == 0 and not f["requant.wide_result"]
+    clips = f["requant.low"] == 0 or f["requant.low"] == ~f["requant.high"]
+    name = {"shift": "shift", "half_up": "high", "scaled": "high"}.get(kind)
+    if name and fours and clips:
+        # Groups of four channels, or rows where there are few groups.
+        groups, rows, lines = f["columns"] // 4, f["lines"] * f["rows"], f["lines"]
+        if name == "shift" and rows == 1:
+            return {"row_call": 1, "row_group": share(groups, cores)}
+        groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
+        lined = {f"{name}_line": groups * lines} if lines > 1 else {}
+        return {"call": 1, f"{name}_group": groups, f"{name}_element": 4 * groups * rows, **lined}
+    if kind.startswith("shift") or (not is_four(f) and not block):
+        return plain_work(f, kind, cores)
+    if wide and f["requant.per_channel"] and f["columns"] >= cores:
+        # Every core takes whole columns.
+        mine = share(f["columns"], cores)
+        return {"call": 1, "column": mine, f"column_{kind}": mine * f["rows"]}
+    itemsize = 4 if wide else 1
+    result = 4 if kind == "none" or f["requant.wide_result"] else 1
+    columns = f["columns"]
+    dense = f["x_stride"] == columns * itemsize and f["y_stride"] == columns * result
+    dense = dense and not f["requant.per_channel"]
+    channels = "_channels" if f["requant.per_channel"] else ""
+    return elements_work(f, f"{'int32' if wide else 'byte'}_{kind}{channels}", cores, dense=dense)
+
+
+_TABLED = Schedule(_function_of_byte, LookupKernel)
+register("mul", Schedule(applies_mul, MulKernel))
+register("requantize", _TABLED, Schedule(applies_requantize, RequantizeKernel), Schedule(applies_planes, PlanesKernel))
+register("hardswish", _TABLED, Schedule(applies_unary, HardswishKernel))
+register("gelu", _TABLED, Schedule(applies_unary, GeluKernel))
+register("integer_div", _TABLED)
+register("lookup", Schedule(_is_byte_table, LookupKernel))

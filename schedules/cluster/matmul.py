@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from schedules.cluster.base import (
-    SLACK,
-    TYPES,
     Arguments,
+    Box,
+    Fields,
     KernelForm,
+    Layer,
+    Schedule,
+    TileAxis,
     accumulator_reach,
+    itemsize_of,
     padded,
+    register,
+    typed,
     uniform_requant,
 )
-from tvm_pulp.planning.tiling.forms.tile_rules import RULES
-from tvm_pulp.qnn.network import Layer
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Local, Pointer, Recipe
-from tvm_pulp.uma.strategy import TileAxis
+from schedules.cluster.dense import DEPTH_INSTRUCTIONS
+from schedules.kernel_cycles import Work, is_four, kind_of, share, words, work
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
+from tvm_pulp.qnn.tensor_spec import BYTES
 
 
 def applies(layer: Layer) -> bool:
     """8-bit operands whose batches are equal, or of which one is not batched."""
     a, b = layer.inputs[0].spec, layer.inputs[1].spec
-    if not {a.dtype, b.dtype} <= {"int8", "uint8"} or not uniform_requant(layer, accumulator_reach(layer)):
+    if not {a.dtype, b.dtype} <= set(BYTES) or not uniform_requant(layer, accumulator_reach(layer)):
         return False
     return batch_of(a.shape) == batch_of(b.shape) or 1 in (math.prod(a.shape[:-2]), math.prod(b.shape[:-2]))
 
@@ -38,42 +41,28 @@ def batch_of(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(batch)
 
 
-@dataclass(frozen=True)
 class MatmulKernel(KernelForm):
-    name: str = "matmul kernel"
+    kernel = "matmul"
 
-    def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["matmul"].axes(self.layer)
-
-    def recipe(self, box: Box) -> Recipe:
-        layer, out = self.layer, self.layer.outputs[0]
-        part = RULES["matmul"].part(layer, box)
-        arguments = Arguments()
-        a = arguments.load("a", layer.inputs[0], part.inputs[0])
-        b = arguments.load("b", layer.inputs[1], part.inputs[1])
-        y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        (a, b), attributes, part = self.layer.inputs[:2], self.layer.attributes, tile_part(self.layer, box)
+        pointers = {"a": call.load("a", a, part.inputs[0]), "b": call.load("b", b, part.inputs[1])}
         *lead, rows, columns = box.size
-        batch = math.prod(lead)
-        depth = layer.inputs[0].spec.shape[-1]
-        transposed = int(layer.attributes["transpose_b"])
+        batch, depth, y_stride = math.prod(lead), a.spec.shape[-1], columns * itemsize_of(call.output)
         # Four columns of b; and four rows of a, unless they can be used where they are.
-        scratch, stride = self.scratch((4 if depth % 4 == 0 else 8) * padded(depth) + 4)
-        itemsize = out.spec.bytes // out.spec.elements
-        b_stride = depth if transposed else columns
-        b_size = depth * columns
-        requant = arguments.requant(layer, slice(box.start[-1], box.start[-1] + columns))
-        a_batch = rows * depth if part.inputs[0].elements > rows * depth or batch == 1 else 0
-        b_batch = b_size if part.inputs[1].elements > b_size or batch == 1 else 0
-        fields = {
-            "a": a, "b": b, "y": Pointer(y), "scratch": Pointer(scratch), "scratch_stride": stride, "batch": batch,
-            "rows": rows, "columns": columns, "depth": depth, "a_stride": depth, "b_stride": b_stride,
-            "y_stride": columns * itemsize, "a_batch_stride": a_batch, "b_batch_stride": b_batch,
-            "y_batch_stride": rows * columns * itemsize, "transpose_b": transposed,
-            "a_type": TYPES[layer.inputs[0].spec.dtype], "b_type": TYPES[layer.inputs[1].spec.dtype],
-            "zero_point_a": layer.attributes["zero_point_a"], "zero_point_b": layer.attributes["zero_point_b"],
-            **requant,
+        scratch = call.scratch((4 if depth % 4 == 0 else 8) * padded(depth) + 4)
+        sizes = {"a": rows * depth, "b": depth * columns}
+        apart = {
+            f"{name}_batch_stride": size if part.inputs[i].elements > size or batch == 1 else 0
+            for i, (name, size) in enumerate(sizes.items())
+        }
+        return {
+            **pointers, **scratch, "batch": batch, "rows": rows, "columns": columns, "depth": depth, "a_stride": depth,
+            "b_stride": depth if attributes["transpose_b"] else columns, "y_stride": y_stride, **apart,
+            "y_batch_stride": rows * y_stride, "transpose_b": int(attributes["transpose_b"]), "a_type": typed(a),
+            "b_type": typed(b), "zero_point_a": attributes["zero_point_a"],
+            "zero_point_b": attributes["zero_point_b"], **call.requant(box.span(-1)),
         }  # fmt: skip
-        return arguments.finish("matmul", "matmul", fields, (y, out, box), self.costs, [scratch])
 
 
 def applies_rope(layer: Layer) -> bool:
@@ -85,23 +74,47 @@ def applies_rope(layer: Layer) -> bool:
     return bool(shaped and plain and scalar and a.dtype == b.dtype == "int8" and applies(layer))
 
 
-@dataclass(frozen=True)
 class RopeKernel(KernelForm):
-    name: str = "rope kernel"
+    kernel = "rope"
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1),)
 
-    def recipe(self, box: Box) -> Recipe:
-        layer, out = self.layer, self.layer.outputs[0]
-        part = RULES["matmul"].part(layer, box)
-        arguments = Arguments()
-        x = arguments.load("x", layer.inputs[0], part.inputs[0])
-        rotation = arguments.load("rotation", layer.inputs[1], part.inputs[1])
-        y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        parts = zip(("x", "rotation"), self.layer.inputs, tile_part(self.layer, box).inputs, strict=False)
+        fields: Fields = {name: call.load(name, tensor, part) for name, tensor, part in parts}
         _, positions, heads, size = box.size
-        fields = {
-            "x": x, "rotation": rotation, "y": Pointer(y), "positions": positions, "heads": heads, "size": size,
-            **arguments.requant(layer, None),
-        }  # fmt: skip
-        return arguments.finish("rope", "rope", fields, (y, out, box), self.costs)
+        return fields | {"positions": positions, "heads": heads, "size": size, **call.requant()}
+
+
+@work("matmul")
+def matmul_work(f: Fields, cores: int) -> Work:
+    batch, rows, columns, depth = (f[n] for n in ("batch", "rows", "columns", "depth"))
+    row_bias = f["b_type"] == 1 or f["zero_point_b"] != 0
+    column_tiles, row_blocks = -(-columns // 4), -(-rows // 4)
+    tiles = share(batch * column_tiles * row_blocks, cores)
+    packed = -(-tiles // row_blocks)
+    few = rows % 4 if rows < 4 else 4
+    work: Work = {"call": 1, "tile": tiles, "packed_block": packed}
+    work["depth"] = tiles * DEPTH_INSTRUCTIONS[few] * words(depth)
+    work["packed_row" if f["transpose_b"] else "packed_column"] = packed * words(depth)
+    if depth % 4:
+        work |= {"staged_row": tiles * few, "staged_word": tiles * few * words(depth)}
+    if row_bias:
+        work["summed_word"] = tiles * few * words(depth)
+    prefix = "few_" if few < 4 else "biased_" if row_bias else ""
+    work[f"{prefix}output_{kind_of(f)}"] = tiles * 4 * few
+    return work
+
+
+@work("rope")
+def rope_work(f: Fields, cores: int) -> Work:
+    positions, heads, size = f["positions"], f["heads"], f["size"]
+    if size != 4 or not is_four(f):
+        outputs = share(positions * heads, cores) * size
+        return {"plain_call": 1, f"plain_output_{kind_of(f)}": outputs, "plain_tap": outputs * size}
+    mine = share(positions * heads, cores)
+    return {"call": 1, "position": -(-mine // heads) + (1 if positions > 1 else 0), "head": mine}
+
+
+register("matmul", Schedule(applies_rope, RopeKernel), Schedule(applies, MatmulKernel))

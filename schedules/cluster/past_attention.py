@@ -1,100 +1,188 @@
-"""Attention over a cache, and rotary positions on pairs. Heads, or queries, are split into tiles where L1 is small."""
+"""Attention over a cache, at once or of one token in three parts. Heads, or queries, are split where L1 is small."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from schedules.cluster.base import SLACK, Arguments, KernelForm
-from tvm_pulp.qnn.network import Layer
-from tvm_pulp.qnn.past_attention import head_size
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Local, Pointer, Recipe
-from tvm_pulp.uma.strategy import TileAxis
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
+from schedules.kernel_cycles import Work, share, words, work
 
 _LARGEST_HEAD = 64
 
 
-def applies(layer: Layer) -> bool:
-    """Heads of whole words, logits that fit 32 bits, means that the kernel's short reciprocal divides exactly."""
-    size = head_size(layer.attributes, layer.inputs[0].spec)
-    keys = layer.inputs[3].spec.shape[0] + layer.inputs[0].spec.shape[0]
-    table = layer.inputs[6].data
+def _size(layer: Layer) -> int:
+    """Elements of a head."""
+    columns, heads = layer.outputs[0].spec.shape[1], int(layer.attributes["heads"])
+    if layer.operator == "past_mix":
+        return columns - 2
+    return (layer.inputs[0].spec.shape[1] if layer.operator == "past_scores" else columns) // heads
+
+
+def _divides(keys: int) -> bool:
+    """Tell whether the kernels' short reciprocal divides sums over so many keys exactly."""
+    return 511 * 255 * keys < 1 << 27
+
+
+def applies_parts(layer: Layer) -> bool:
+    """Heads of whole words, logits that fit 32 bits."""
+    size = _size(layer)
     return bool(
         size % 4 == 0
         and size <= _LARGEST_HEAD
         and layer.attributes["shift"] >= 1
         and size * 128 * 128 * abs(layer.attributes["mul"]) < 1 << 30
-        and 511 * 255 * keys < 1 << 27
-        and table is not None
-        and table.reshape(-1)[0] == 255
     )
 
 
-@dataclass(frozen=True)
-class PastAttentionKernel(KernelForm):
-    name: str = "past_attention kernel"
+def applies(layer: Layer) -> bool:
+    """Heads of whole words, logits that fit 32 bits, means that the kernel's short reciprocal divides exactly."""
+    keys, table = layer.inputs[3].spec.shape[0] + layer.inputs[0].spec.shape[0], layer.inputs[6].data
+    return bool(applies_parts(layer) and _divides(keys) and table is not None and table.reshape(-1)[0] == 255)
+
+
+def applies_mean(layer: Layer) -> bool:
+    """Heads of whole words, means that the kernel's short reciprocal divides exactly."""
+    return _size(layer) % 4 == 0 and _divides(int(layer.attributes["keys"]))
+
+
+class PastKernel(KernelForm):
+    """The common part of all of them; results have a row per head."""
 
     @property
     def size(self) -> int:
-        return head_size(self.layer.attributes, self.layer.inputs[0].spec)
+        return _size(self.layer)
 
     @property
     def group(self) -> int:
+        """Heads that share keys and values."""
         return int(self.layer.attributes["heads"]) // int(self.layer.attributes["kv_heads"])
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1, self.size * self.group), TileAxis(0))
+        return (TileAxis(0, self.group),)
 
-    def recipe(self, box: Box) -> Recipe:
-        layer, size, group = self.layer, self.size, self.group
-        q, k, v, past_k, past_v, length, table = layer.inputs
-        shared = (box.start[1] // group, box.size[1] // group)
-        capacity, rows = past_k.spec.shape[0], k.spec.shape[0]
-        new, past = (Box((0, shared[0]), (count, shared[1])) for count in (rows, capacity))
-        arguments = Arguments()
-        fields: dict[str, Pointer | int] = {
-            "q": arguments.load("q", q, box), "k": arguments.load("k", k, new), "v": arguments.load("v", v, new),
-        }  # fmt: skip
-        fields["past_k"], apart = arguments.rows("past_k", past_k, past)
-        fields["past_v"], _ = arguments.rows("past_v", past_v, past)
-        fields |= {
-            "length": arguments.load_whole("length", length), "exponential": arguments.load_whole("table", table),
-        }  # fmt: skip
-        y = Local("y", TensorSpec(box.size, "int8"), SLACK)
-        scratch, stride = self.scratch(6 * (capacity + rows) + 48)
-        fields |= {
-            "y": Pointer(y), "scratch": Pointer(scratch), "scratch_stride": stride, "queries": box.size[0],
-            "first": box.start[0], "heads": box.size[1] // size, "group": group, "size": size,
-            "q_stride": box.size[1], "k_stride": shared[1], "past_stride": apart,
-            "mul": layer.attributes["mul"], "shift": layer.attributes["shift"],
-        }  # fmt: skip
-        # Plans are made for a cache that is half full.
-        expected = {"keys": (capacity + rows) // 2}
-        target = (y, layer.outputs[0], box)
-        return arguments.finish("past_attention", "past_attention", fields, target, self.costs, [scratch], expected)
+    def heads(self, box: Box) -> tuple[int, int]:
+        """First and number of the heads of a part."""
+        return box.start[0], box.size[0]
+
+    def columns(self, call: Arguments, name: str, tensor: Tensor, box: Box, shared: int = 1) -> Fields:
+        """The columns of a part's heads, or of what `shared` of them have in common."""
+        first, heads = (number // shared * self.size for number in self.heads(box))
+        return {name: call.load(name, tensor, Box((0, first), (tensor.spec.shape[0], heads)))}
+
+    def past(self, call: Arguments, name: str, tensor: Tensor, box: Box) -> Fields:
+        """The columns of a cache."""
+        first, heads = (number // self.group * self.size for number in self.heads(box))
+        pointer, apart = call.rows(name, tensor, Box((0, first), (tensor.spec.shape[0], heads)))
+        return {name: pointer, "past_stride": apart}
+
+    def counted(self, call: Arguments, box: Box, length: Tensor, table: Tensor | None = None) -> Fields:
+        """How many rows count, the table of exponentials, sizes and factors of logits."""
+        found: Fields = {"length": call.load_whole("length", length)}
+        if table is not None:
+            found["exponential"] = call.load_whole("table", table)
+        return found | self.sizes(box) | {name: self.layer.attributes[name] for name in ("mul", "shift")}
+
+    def sizes(self, box: Box) -> Fields:
+        return {"heads": self.heads(box)[1], "group": self.group, "size": self.size}
 
 
-def applies_rotary(layer: Layer) -> bool:
-    """Heads of an even size."""
-    return layer.inputs[1].spec.shape[1] % 2 == 0
-
-
-@dataclass(frozen=True)
-class RotaryKernel(KernelForm):
-    name: str = "rotary kernel"
+class HeadColumnsKernel(PastKernel):
+    """Results with the heads side by side in a row."""
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(0), TileAxis(1, self.layer.inputs[1].spec.shape[1]))
+        return (TileAxis(1, self.size * self.group),)
 
-    def recipe(self, box: Box) -> Recipe:
-        x, rotation = self.layer.inputs
-        size = rotation.spec.shape[1]
-        arguments = Arguments()
-        y = Local("y", TensorSpec(box.size, "int8"), SLACK)
-        turned = Box((box.start[0], 0), (box.size[0], size))
-        fields = {
-            "x": arguments.load("x", x, box), "rotation": arguments.load("rotation", rotation, turned),
-            "y": Pointer(y), "positions": box.size[0], "heads": box.size[1] // size, "size": size,
-        }  # fmt: skip
-        return arguments.finish("rotary", "rotary", fields, (y, self.layer.outputs[0], box), self.costs)
+    def heads(self, box: Box) -> tuple[int, int]:
+        return box.start[1] // self.size, box.size[1] // self.size
+
+
+class PastAttentionKernel(HeadColumnsKernel):
+    kernel = "past_attention"
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (*super().axes(), TileAxis(0))
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        q, k, v, past_k, past_v, length, table = self.layer.inputs
+        keys = past_k.spec.shape[0] + k.spec.shape[0]
+        fields: Fields = {"q": call.load("q", q, box)}
+        fields |= self.columns(call, "k", k, box, self.group) | self.columns(call, "v", v, box, self.group)
+        fields |= self.past(call, "past_k", past_k, box) | self.past(call, "past_v", past_v, box)
+        fields |= self.counted(call, box, length, table) | call.scratch(6 * keys + 48)
+        # Plans are made for a cache that is half full.
+        call.expected = {"keys": keys // 2}
+        strides = {"q_stride": box.size[1], "k_stride": box.size[1] // self.group}
+        return fields | {"queries": box.size[0], "first": box.start[0], **strides}
+
+
+class PastScoresKernel(PastKernel):
+    kernel = "past_scores"
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        q, past, length = self.layer.inputs
+        capacity = past.spec.shape[0]
+        call.expected = {"keys": capacity // 2}
+        fields = self.columns(call, "q", q, box) | self.past(call, "past_k", past, box)
+        return fields | self.counted(call, box, length) | {"capacity": capacity}
+
+
+class PastMixKernel(PastKernel):
+    kernel = "past_mix"
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        q, k, scores, past, length, table = self.layer.inputs
+        capacity, (first, heads) = past.spec.shape[0], self.heads(box)
+        call.expected = {"keys": capacity // 2}
+        fields = self.columns(call, "q", q, box) | self.columns(call, "k", k, box, self.group)
+        fields["scores"] = call.load("scores", scores, Box((first, 0), (heads, capacity + 1)))
+        fields |= self.past(call, "past_v", past, box) | self.counted(call, box, length, table)
+        return fields | call.scratch(2 * capacity + 4) | {"capacity": capacity}
+
+
+class PastMeanKernel(HeadColumnsKernel):
+    kernel = "past_mean"
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        (mix, v), (first, heads) = self.layer.inputs, self.heads(box)
+        fields: Fields = {"mix": call.load("mix", mix, Box((first, 0), (heads, self.size + 2)))}
+        return fields | self.columns(call, "v", v, box, self.group) | self.sizes(box)
+
+
+@work("past_attention")
+def past_attention_work(f: Fields, cores: int) -> Work:
+    """Queries of a head go in pairs. A call does not tell how many keys they see: plans state `keys` as expected."""
+    queries = 2 * share(f["heads"] * -(-f["queries"] // 2), cores)
+    keys = f["keys"] if "keys" in f else int(f["length"][0]) + f["first"] + f["queries"] / 2
+    work: Work = {"call": 1, "query": queries, "result": queries * words(f["size"]), "key": queries * keys}
+    work["word"] = queries * keys * words(f["size"])
+    return work | ({"any_key": queries * keys, "any_word": work["word"]} if f["size"] != 32 else {})
+
+
+@work("past_scores")
+def past_scores_work(f: Fields, cores: int) -> Work:
+    mine = share(f["heads"], cores)
+    keys = f["keys"] if "keys" in f else int(f["length"][0])
+    kind = "" if f["size"] == 32 else "any_"
+    work: Work = {"call": 1, "head": mine, "key": mine * keys, "rest": mine * (f["capacity"] - keys)}
+    return {f"{kind}{name}": count for name, count in work.items()} | (
+        {"any_word": mine * keys * words(f["size"])} if kind else {}
+    )
+
+
+@work("past_mix")
+def past_mix_work(f: Fields, cores: int) -> Work:
+    mine = share(f["heads"], cores)
+    keys = f["keys"] if "keys" in f else int(f["length"][0])
+    work: Work = {"call": 1, "head": mine, "key": mine * keys, "eight": mine * (f["size"] // 8)}
+    work["key_eight"] = keys * work["eight"]
+    return work | ({"key_four": mine * keys} if f["size"] % 8 else {})
+
+
+@work("past_mean")
+def past_mean_work(f: Fields, cores: int) -> Work:
+    mine = share(f["heads"], cores)
+    return {"call": 1, "head": mine, "element": mine * f["size"]}
+
+
+register("past_attention", Schedule(applies, PastAttentionKernel))
+register("past_scores", Schedule(applies_parts, PastScoresKernel))
+register("past_mix", Schedule(applies_parts, PastMixKernel))
+register("past_mean", Schedule(applies_mean, PastMeanKernel))

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
-from schedules.cluster.base import SLACK, TYPES, Arguments
-from schedules.cluster.qdq_attention import QdqAttentionKernel
-from tvm_pulp.qnn.network import Layer, Tensor
+from schedules.cluster.base import SLACK, Arguments, Box, Fields, Layer, Schedule, Tensor, register, typed
+from schedules.cluster.qdq_attention import QdqAttentionKernel, qdq_attention_work
+from schedules.kernel_cycles import Work, words, work
 from tvm_pulp.qnn.past_qdq_attention import operands
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Load, Local, Pointer, Recipe
+from tvm_pulp.uma.recipe import Load, Local, Pointer
 
 
 def applies(layer: Layer) -> bool:
@@ -30,52 +25,53 @@ def applies(layer: Layer) -> bool:
     return bool(a["size"] % 4 == 0 and a["keys"] >= 4 and together)
 
 
-@dataclass(frozen=True)
 class PastQdqAttentionKernel(QdqAttentionKernel):
-    name: str = "past_qdq_attention kernel"
+    kernel, result = "past_qdq_attention", "whole.y"
 
     def named(self, tensors: list[Tensor]) -> dict[str, Tensor]:
         return operands(self.layer.attributes, tensors)
 
-    def recipe(self, box: Box) -> Recipe:
-        layer, a = self.layer, self.layer.attributes
-        of = operands(a, layer.inputs)
-        at = 2 if a["y_layout"] == "hsd" else 1
-        size, width = a["size"], a["heads"] // a["group"] * a["size"]
-        queries = (box.start[at], box.size[at])
-        arguments = Arguments()
-        whole = self.operand(arguments, "q", of["q"], queries)
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        a, of, queries = self.layer.attributes, self.named(self.layer.inputs), self.queries(box)
+        whole = self.operand(call, "q", of["q"], queries)
         for name in ("k", "v"):
-            whole |= self._past(arguments, name, of, a["rows"] * width)
-        whole |= self.mask(arguments, of.get("mask"), queries)
-        y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
-        whole |= self.rest(arguments, of, y, queries)
-        scratch = whole["scratch"].operand
-        fields = {f"whole.{name}": value for name, value in whole.items()}
-        fields |= {f"new_{n}": arguments.load_whole(f"new_{n}", of[n]) for n in ("k", "v")}
-        fields |= {"length": arguments.load_whole("length", of["length"]), "rows": a["rows"]}
+            whole |= self._past(call, name, of, a["rows"] * a["heads"] // a["group"] * a["size"])
+        whole |= self.mask(call, of.get("mask"), queries) | self.rest(call, of, queries)
         # Plans are made for a cache that is half full.
-        expected = {**whole, "keys": a["keys"] // 2, "size": size}
-        target = (y, layer.outputs[0], box)
-        name = "past_qdq_attention"
-        return arguments.finish(name, name, fields, target, self.costs, [scratch], expected)
+        call.expected = {**whole, "keys": a["keys"] // 2, "size": a["size"]}
+        new = {f"new_{n}": call.load_whole(f"new_{n}", of[n]) for n in ("k", "v")}
+        length = {"length": call.load_whole("length", of["length"]), "rows": a["rows"]}
+        return {**{f"whole.{name}": value for name, value in whole.items()}, **new, **length}
 
-    def _past(self, arguments: Arguments, name: str, of: dict[str, Tensor], room: int) -> dict[str, Any]:
+    def _past(self, call: Arguments, name: str, of: dict[str, Tensor], room: int) -> Fields:
         """Pointer and strides of past keys or values, with room for the new ones."""
         a, past = self.layer.attributes, of[f"past_{name}"]
         where: Local | Tensor = past
         if past.storage.level != "l1":
             where = Local(f"past_{name}", past.spec, room + SLACK)
-            arguments.steps.append(Load(past, Box.whole(past.spec.shape), where))
-        arguments.reads.append(where)
+            call.steps.append(Load(past, Box.whole(past.spec.shape), where))
+        call.reads.append(where)
         table = of.get(f"{name}_table")
-        fields: dict[str, Any] = {
+        fields: Fields = {
             name: Pointer(where),
             f"{name}_head_stride": a["size"],
             f"{name}_stride": int(np.prod(past.spec.shape[2:])),
-            f"{name}_type": TYPES[(table or past).spec.dtype],
+            f"{name}_type": typed(table or past),
             f"zero_point_{name}": a[f"zero_point_{name}"],
         }
         if name == "k":
-            fields["k_table"] = 0 if table is None else self.byte_table(arguments, "k_table", table, past)
+            fields["k_table"] = 0 if table is None else self.byte_table(call, "k_table", table, past)
         return fields
+
+
+@work("past_qdq_attention")
+def past_qdq_attention_work(f: Fields, cores: int) -> Work:
+    """A call does not tell how many keys there are: plans state `keys` as they expect it."""
+    whole = {name.removeprefix("whole."): value for name, value in f.items()}
+    if "keys" not in f:
+        whole["keys"] = int(f["length"][0]) + f["rows"]
+    row = whole["heads"] // whole["group"] * whole["size"]
+    return qdq_attention_work(whole, cores) | {"appended": f["rows"] * words(row)}
+
+
+register("past_qdq_attention", Schedule(applies, PastQdqAttentionKernel))

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, padded
-from tvm_pulp.qnn.network import Layer, Tensor
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    padded,
+    register,
+    typed,
+)
+from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.qdq_attention import operands
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Load, Local, Pointer, Recipe
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma.recipe import Load, Pointer
 
 
 def applies(layer: Layer) -> bool:
@@ -31,9 +39,8 @@ def axis_of(spec: TensorSpec, stride: int, count: int) -> int | None:
     return None
 
 
-@dataclass(frozen=True)
 class QdqAttentionKernel(KernelForm):
-    name: str = "qdq_attention kernel"
+    kernel = "qdq_attention"
 
     def named(self, tensors: list[Tensor]) -> dict[str, Tensor]:
         """Operands by name."""
@@ -47,8 +54,8 @@ class QdqAttentionKernel(KernelForm):
         return (TileAxis(2 if a["y_layout"] == "hsd" else 1),)
 
     def operand(
-        self, arguments: Arguments, name: str, tensor: Tensor, positions: tuple[int, int], packed: bool = False
-    ) -> dict[str, Any]:
+        self, call: Arguments, name: str, tensor: Tensor, positions: tuple[int, int], packed: bool = False
+    ) -> Fields:
         """Pointer and strides of q, k or v: no more of the tensor is loaded than positions and columns ask for.
 
         `packed`: operands that lie in one tensor share all of it, which can then stay in L1.
@@ -70,65 +77,89 @@ class QdqAttentionKernel(KernelForm):
             if head_stride > a[f"{name}_stride"]:
                 head_stride = head_stride // every * positions[1]
         box = Box(tuple(start), tuple(size))
-        loaded = (step.local for step in arguments.steps if isinstance(step, Load) and step.tensor is tensor)
+        loaded = (step.local for step in call.steps if isinstance(step, Load) and step.tensor is tensor)
         shared = next(loaded, None) if whole else None
-        local = shared or arguments.load(name, tensor, box).operand
+        local = shared or call.load(name, tensor, box).operand
         strides = {f"{name}_head_stride": head_stride, f"{name}_stride": stride}
         table = self.named(self.layer.inputs).get(f"{name}_table")
-        types: dict[str, Any] = {
-            f"{name}_type": TYPES[(table or tensor).spec.dtype],
+        types: Fields = {
+            f"{name}_type": typed(table or tensor),
             f"zero_point_{name}": a[f"zero_point_{name}"],
         }
         if name != "v":
-            types[f"{name}_table"] = 0 if table is None else self.byte_table(arguments, f"{name}_table", table, tensor)
+            types[f"{name}_table"] = 0 if table is None else self.byte_table(call, f"{name}_table", table, tensor)
         return {name: Pointer(local, offset), **strides, **types}
 
-    def byte_table(self, arguments: Arguments, name: str, table: Tensor, source: Tensor) -> Pointer:
-        assert table.data is not None
-        stored = by_stored_byte(table.data, source.spec.dtype)
-        return arguments.load_whole(name, self.derived.constant(f"{self.layer.name}_{name}", stored))
+    def byte_table(self, call: Arguments, name: str, table: Tensor, source: Tensor) -> Pointer:
+        return call.load_constant(name, by_stored_byte(table.values, source.spec.dtype))
 
-    def mask(self, arguments: Arguments, tensor: Tensor | None, queries: tuple[int, int]) -> dict[str, Any]:
+    def mask(self, call: Arguments, tensor: Tensor | None, queries: tuple[int, int]) -> Fields:
         if tensor is None:
             return {"mask": 0, "mask_head_stride": 0, "mask_stride": 0}
         heads, rows, keys = tensor.spec.shape
         part = queries if rows > 1 else (0, 1)
-        pointer = arguments.load("mask", tensor, Box((0, part[0], 0), (heads, part[1], keys)))
+        pointer = call.load("mask", tensor, Box((0, part[0], 0), (heads, part[1], keys)))
         return {
             "mask": pointer,
             "mask_head_stride": part[1] * keys if heads > 1 else 0,
             "mask_stride": keys if rows > 1 else 0,
         }
 
-    def rest(self, arguments: Arguments, of: dict[str, Tensor], y: Local, queries: tuple[int, int]) -> dict[str, Any]:
+    def rest(self, call: Arguments, of: dict[str, Tensor], queries: tuple[int, int]) -> Fields:
         """All fields but those of q, k, v and the mask."""
-        layer, a = self.layer, self.layer.attributes
-        size, heads = a["size"], a["heads"]
+        a = self.layer.attributes
+        size, heads, by_head = a["size"], a["heads"], a["y_layout"] == "hsd"
         reals = np.array([a[n] for n in ("logit_scale", "gain", "value_scale")], np.float32)
         translated = size * (a["has_q_table"] + a["keys"] * a["has_k_table"])
-        scratch, stride = self.scratch((size + 9) * padded(a["keys"]) + translated)
-        by_head = a["y_layout"] == "hsd"
         names = ("logit_low", "logit_high", "probability_high", "low", "high", "zero_point", "keys", "size", "group")
         return {
-            "table": arguments.load_whole("table", of["table"]), "y": Pointer(y), "scratch": Pointer(scratch),
-            "exponential": arguments.load_whole("exponential", of["exponential"]), "scratch_stride": stride,
-            "reals": arguments.load_whole("reals", self.derived.constant(f"{layer.name}_reals", reals)),
-            "heads": heads, "queries": queries[1], "y_head_stride": queries[1] * size if by_head else size,
-            "y_stride": size if by_head else heads * size, **{n: a[n] for n in names},
+            **call.scratch((size + 9) * padded(a["keys"]) + translated),
+            "table": call.load_whole("table", of["table"]),
+            "exponential": call.load_whole("exponential", of["exponential"]),
+            "reals": call.load_constant("reals", reals), "heads": heads, "queries": queries[1],
+            "y_head_stride": queries[1] * size if by_head else size, "y_stride": size if by_head else heads * size,
+            **{n: a[n] for n in names},
         }  # fmt: skip
 
-    def recipe(self, box: Box) -> Recipe:
-        layer, a = self.layer, self.layer.attributes
-        of = operands(a, layer.inputs)
-        at = 2 if a["y_layout"] == "hsd" else 1
-        queries = (box.start[at], box.size[at])
-        arguments = Arguments()
-        fields: dict[str, Any] = {}
+    def queries(self, box: Box) -> tuple[int, int]:
+        """First and number of the queries of a part."""
+        at = 2 if self.layer.attributes["y_layout"] == "hsd" else 1
+        return box.start[at], box.size[at]
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        a, of, queries = self.layer.attributes, self.named(self.layer.inputs), self.queries(box)
+        fields: Fields = {}
         for name, positions in (("q", queries), ("k", (0, a["keys"])), ("v", (0, a["keys"]))):
-            fields |= self.operand(arguments, name, of[name], positions, queries == (0, a["queries"]))
-        fields |= self.mask(arguments, of.get("mask"), queries)
-        y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
-        fields |= self.rest(arguments, of, y, queries)
-        target = (y, layer.outputs[0], box)
-        scratch = fields["scratch"].operand
-        return arguments.finish("qdq_attention", "qdq_attention", fields, target, self.costs, [scratch])
+            fields |= self.operand(call, name, of[name], positions, queries == (0, a["queries"]))
+        return fields | self.mask(call, of.get("mask"), queries) | self.rest(call, of, queries)
+
+
+@work("qdq_attention")
+def qdq_attention_work(f: Fields, cores: int) -> Work:
+    """Values are transposed once for every head that a core has rows of."""
+    heads, queries, keys, size = (f[n] for n in ("heads", "queries", "keys", "size"))
+    elements = size
+    if cores % heads == 0:
+        mine, touched = share(queries, cores // heads), 1
+        # Of one query the cores of a head share the elements of the values.
+        elements = 4 * share(words(size), cores // heads) if queries == 1 else size
+    else:
+        mine = share(heads * queries, cores)
+        touched = max(1, -(-mine // queries)) + (1 if queries > 1 and mine % queries else 0)
+    fours, logits = words(keys), mine * words(keys)
+    work: Work = {
+        "call": 1,
+        "row": mine,
+        "key": mine * keys,
+        "dot": logits * words(size),
+        "result": mine * words(elements),
+    }
+    work |= {"value_word": touched * fours * words(elements), "product": mine * words(elements) * fours, "four": logits}
+    if f["zero_point_q"] != (128 if f["q_type"] == 1 else 0):
+        work["correction"] = touched * fours
+        work["correction_word"] = touched * fours * words(size)
+    translated = mine * size * given(f["q_table"]) + touched * keys * size * given(f["k_table"])
+    return work | ({"translated": translated} if translated else {})
+
+
+register("qdq_attention", Schedule(applies, QdqAttentionKernel))

@@ -2,47 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from schedules.cluster.base import TYPES, Arguments
-from schedules.cluster.elementwise import ElementwiseKernel, output_local, same_or_row
-from tvm_pulp.qnn.network import Layer, Tensor
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Pointer, Recipe
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register, typed
+from schedules.cluster.elementwise import ElementwiseKernel, elements_work, same_or_row
+from schedules.kernel_cycles import Work, work
 
 
 def applies(layer: Layer) -> bool:
     """Operands of the result's shape, or one row of it."""
-    shape = layer.outputs[0].spec.shape
-    return all(same_or_row(t.spec, shape) for t in layer.inputs[:2]) and any(
-        t.spec.shape == shape for t in layer.inputs[:2]
-    )
+    shape, data = layer.outputs[0].spec.shape, [t.spec for t in layer.inputs[:2]]
+    return all(same_or_row(spec, shape) for spec in data) and any(spec.shape == shape for spec in data)
 
 
-@dataclass(frozen=True)
 class QdqMulKernel(ElementwiseKernel):
-    name: str = "qdq_mul kernel"
+    kernel, data_operands = "qdq_mul", 2
 
-    def data(self) -> list[Tensor]:
-        return self.layer.inputs[:2]
-
-    def recipe(self, box: Box) -> Recipe:
+    def fields(self, call: Arguments, box: Box) -> Fields:
         layer, attributes = self.layer, self.layer.attributes
         pairs = list(zip("ab", layer.inputs[:2], strict=True))
         if pairs[0][1].spec.shape != layer.outputs[0].spec.shape:
             pairs.reverse()
-        arguments = Arguments()
         rows, columns = self.geometry(box)
-        (a, _), (b, b_stride) = (self.operand(arguments, n, t, box, columns) for n, t in pairs)
-        scale = self.derived.constant(f"{layer.name}_scale", np.array([attributes["scale"]], np.float32))
-        y = output_local(self, box)
-        fields = {
-            "a": a, "b": b, "y": Pointer(y), "scale": arguments.load_whole("scale", scale), "rows": rows,
-            "columns": columns, "b_stride": b_stride, "a_type": TYPES[pairs[0][1].spec.dtype],
-            "b_type": TYPES[pairs[1][1].spec.dtype], "zero_point_a": attributes[f"zero_point_{pairs[0][0]}"],
-            "zero_point_b": attributes[f"zero_point_{pairs[1][0]}"],
-            **{n: attributes[n] for n in ("low", "high", "zero_point")},
-        }  # fmt: skip
-        return arguments.finish("qdq_mul", "qdq_mul", fields, (y, layer.outputs[0], box), self.costs)
+        fields: Fields = {"rows": rows, "columns": columns}
+        for side, (name, tensor) in zip("ab", pairs, strict=True):
+            # The first operand has the shape of the result: only the second has a stride.
+            fields[side], fields["b_stride"] = self.operand(call, name, tensor, box, columns)
+            fields |= {f"{side}_type": typed(tensor), f"zero_point_{side}": attributes[f"zero_point_{name}"]}
+        fields["scale"] = call.load_constant("scale", np.array([attributes["scale"]], np.float32))
+        return fields | {n: attributes[n] for n in ("low", "high", "zero_point")}
+
+
+@work("qdq_mul")
+def qdq_mul_work(f: Fields, cores: int) -> Work:
+    return elements_work(f, "element", cores, dense=f["rows"] == 1)
+
+
+register("qdq_mul", Schedule(applies, QdqMulKernel))

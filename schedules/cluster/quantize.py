@@ -1,21 +1,30 @@
-"""Floats as bytes and bytes as floats, with one scale and one zero point."""
+"""Floats as bytes and bytes as floats, with one scale and one zero point; and a cache with new rows behind."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import math
 
 import numpy as np
 
-from schedules.cluster.base import TYPES, Arguments, KernelForm
-from schedules.cluster.elementwise import output_local
-from tvm_pulp.planning.tiling.forms.tile_rules import RULES
-from tvm_pulp.qnn.network import Layer, Tensor
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Pointer, Recipe
-from tvm_pulp.uma.strategy import TileAxis
+from schedules.byte_tables import by_stored_byte
+from schedules.cluster.base import (
+    SLACK,
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    Tensor,
+    TileAxis,
+    kernel_call,
+    register,
+    typed,
+)
+from schedules.kernel_cycles import Work, share, work
+from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
+from tvm_pulp.uma.recipe import Load, Local, Pointer, Recipe, Store
 
-_BYTES = ("int8", "uint8")
 # Scales that the kernel takes, so that their reciprocals are ordinary numbers too.
 _LEAST_SCALE, _LARGEST_SCALE = 2.0**-80, 2.0**80
 
@@ -26,45 +35,32 @@ def known_numbers(tensors: list[Tensor]) -> list[np.ndarray] | None:
     return [d.reshape(-1) for d in data] if len(data) == len(tensors) else None
 
 
-def quantize_fields(form: KernelForm, arguments: Arguments, box: Box) -> dict[str, Any]:
-    """Arguments of the kernel that quantizes a part of the first operand, but for what concerns y."""
-    layer = form.layer
-    known = known_numbers(layer.inputs[1:4])
-    assert known is not None
-    scale, zero = np.float32(known[0][0]), int(known[2][0])
-    reals = form.derived.constant(f"{layer.name}_reals", np.array([scale, np.float32(1) / scale], np.float32))
-    return {
-        "x": arguments.load("x", layer.inputs[0], box), "reals": arguments.load_whole("reals", reals),
-        "y_type": TYPES[layer.outputs[0].spec.dtype], "zero_point": zero,
-    }  # fmt: skip
-
-
 def applies(layer: Layer) -> bool:
     """Floats to bytes, one constant scale and zero point."""
     known = known_numbers(layer.inputs[1:4])
     types = (layer.inputs[0].spec.dtype, layer.outputs[0].spec.dtype)
-    if known is None or types[0] != "float32" or types[1] not in _BYTES:
+    if known is None or types[0] != "float32" or types[1] not in BYTES:
         return False
     return bool(_LEAST_SCALE <= known[0][0] <= _LARGEST_SCALE)
 
 
-def applies_dequantize(layer: Layer) -> bool:
-    """Bytes, one constant scale and zero point."""
-    return layer.inputs[0].spec.dtype in _BYTES and known_numbers(layer.inputs[1:]) is not None
-
-
-@dataclass(frozen=True)
 class QuantizeKernel(KernelForm):
-    name: str = "quantize kernel"
+    kernel = "quantize"
 
-    def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["quantize"].axes(self.layer)
-
-    def recipe(self, box: Box) -> Recipe:
-        arguments, y = Arguments(), output_local(self, box)
+    def fields(self, call: Arguments, box: Box) -> Fields:
         whole = {"rows": 1, "columns": box.elements, "y_stride": 0, "y_step": 1}
-        fields = quantize_fields(self, arguments, box) | {"y": Pointer(y), **whole}
-        return arguments.finish("quantize", "quantize", fields, (y, self.layer.outputs[0], box), self.costs)
+        return self.quantized(call, box) | whole
+
+    def quantized(self, call: Arguments, box: Box) -> Fields:
+        """Arguments of the kernel that quantizes a part of the first operand, but for what concerns y."""
+        scale, _, zero = (t.values.reshape(-1)[0] for t in self.layer.inputs[1:4])
+        x, reals = call.load("x", self.layer.inputs[0], box), np.array([scale, np.float32(1) / scale], np.float32)
+        return {
+            "x": x,
+            "reals": call.load_constant("reals", reals),
+            "y_type": typed(call.output),
+            "zero_point": int(zero),
+        }
 
 
 def applies_channels_last(layer: Layer) -> bool:
@@ -72,42 +68,90 @@ def applies_channels_last(layer: Layer) -> bool:
     return layer.inputs[0].spec.shape[0] == 1 and applies(layer)
 
 
-@dataclass(frozen=True)
-class QuantizeChannelsLastKernel(KernelForm):
+class QuantizeChannelsLastKernel(QuantizeKernel):
     """A row is a plane; its elements come to lie as far from each other as there are channels."""
 
-    name: str = "quantize kernel, planes"
+    label = "quantize kernel, planes"
 
     def axes(self) -> tuple[TileAxis, ...]:
         return tuple(TileAxis(axis) for axis in range(1, len(self.layer.outputs[0].spec.shape) - 1))
 
-    def recipe(self, box: Box) -> Recipe:
-        arguments = Arguments()
+    def fields(self, call: Arguments, box: Box) -> Fields:
         start, size = ((of[0], of[-1], *of[1:-1]) for of in (box.start, box.size))
-        y, channels = output_local(self, box), box.size[-1]
-        fields = quantize_fields(self, arguments, Box(start, size)) | {
-            "y": Pointer(y), "rows": channels, "columns": box.elements // channels, "y_stride": 1, "y_step": channels,
-        }  # fmt: skip
-        return arguments.finish("quantize", "quantize", fields, (y, self.layer.outputs[0], box), self.costs)
+        channels = box.size[-1]
+        steps = {"rows": channels, "columns": box.elements // channels, "y_stride": 1, "y_step": channels}
+        return self.quantized(call, Box(start, size)) | steps
 
 
-@dataclass(frozen=True)
+def applies_dequantize(layer: Layer) -> bool:
+    """Bytes, one constant scale and zero point."""
+    return layer.inputs[0].spec.dtype in BYTES and known_numbers(layer.inputs[1:]) is not None
+
+
 class DequantizeKernel(KernelForm):
-    name: str = "dequantize kernel"
+    kernel = "dequantize"
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        x, scale, zero = self.layer.inputs
+        return {
+            "x": call.load("x", x, box),
+            "scale": call.load_constant("scale", scale.values.reshape(-1).astype(np.float32)),
+            "count": box.elements, "x_type": typed(x), "zero_point": int(zero.values.reshape(-1)[0]),
+        }  # fmt: skip
+
+
+def applies_append(layer: Layer) -> bool:
+    """Something of both kinds; a table is a constant."""
+    sizes = (layer.inputs[0].spec.elements, math.prod(layer.attributes["appended"]))
+    return applies(layer) and min(sizes) > 0 and all(t.data is not None for t in layer.inputs[5:])
+
+
+class AppendQuantizedKernel(QuantizeKernel):
+    """Two kernels write side by side: one quantizes, the other copies the new rows."""
+
+    label = "quantize kernel and row copies"
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return RULES["dequantize"].axes(self.layer)
+        """It runs whole: what is appended is a part of another tensor that no box describes."""
+        return ()
 
     def recipe(self, box: Box) -> Recipe:
-        layer = self.layer
-        known = known_numbers(layer.inputs[1:])
-        assert known is not None
-        arguments = Arguments()
-        x = arguments.load("x", layer.inputs[0], box)
-        scale = self.derived.constant(f"{layer.name}_scale", known[0].astype(np.float32))
-        y = output_local(self, box)
-        fields = {
-            "x": x, "y": Pointer(y), "scale": arguments.load_whole("scale", scale), "count": box.elements,
-            "x_type": TYPES[layer.inputs[0].spec.dtype], "zero_point": int(known[1][0]),
+        layer, a = self.layer, self.layer.attributes
+        x, more = layer.inputs[0], layer.inputs[4]
+        rows, inner = math.prod(box.size[: a["axis"]]), math.prod(box.size[a["axis"] + 1 :])
+        columns, row_bytes, added = (shape[a["axis"]] * inner for shape in (x.spec.shape, box.size, a["appended"]))
+        first = Arguments(self, box)
+        y = first.y
+        fields = self.quantized(first, Box.whole(x.spec.shape)) | {
+            "y": Pointer(y), "rows": rows, "columns": columns, "y_stride": row_bytes, "y_step": 1,
         }  # fmt: skip
-        return arguments.finish("dequantize", "dequantize", fields, (y, layer.outputs[0], box), self.costs)
+        quantize = kernel_call("quantize", fields, self.costs, first.reads, (y,))
+        source = Local("more", TensorSpec(more.spec.shape, more.spec.dtype), SLACK)
+        loads = [*first.steps, Load(more, Box.whole(more.spec.shape), source)]
+        copied: list[Local | Tensor] = [source]
+        if a["has_table"]:
+            table = self.constant("table", by_stored_byte(layer.inputs[5].values, more.spec.dtype))
+            held = Local("table", table.spec)
+            copied.append(held)
+            loads.append(Load(table, Box.whole(table.spec.shape), held))
+        fields = {
+            "x": Pointer(source, a["first"]), "y": Pointer(y, columns), "rows": rows, "row_bytes": added,
+            "table": Pointer(copied[1]) if copied[1:] else 0, "table_stride": 0, "x_stride": added,
+            "y_stride": row_bytes,
+        }  # fmt: skip
+        copy = kernel_call("copy_rows", fields, self.costs, copied, (y,))
+        return Recipe((*loads, quantize, copy, Store(y, layer.outputs[0], box)))
+
+
+@work("quantize")
+def quantize_work(f: Fields, cores: int) -> Work:
+    elements = share(f["rows"] * f["columns"], cores)
+    pieces = 1 if f["rows"] == 1 else -(-elements // f["columns"]) + 1
+    name = "together" if f["y_step"] == 1 else "apart"
+    return {"call": 1, "piece": pieces, name: 4 * -(-elements // 4)}
+
+
+register("quantize", Schedule(applies, QuantizeKernel))
+register("quantize_channels_last", Schedule(applies_channels_last, QuantizeChannelsLastKernel))
+register("append_quantized", Schedule(applies_append, AppendQuantizedKernel))
+register("dequantize", Schedule(applies_dequantize, DequantizeKernel))

@@ -2,70 +2,80 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-from schedules.cluster.base import SLACK, TYPES, Arguments, KernelForm, requant_fields
-from tvm_pulp.qnn.network import Layer
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    TileAxis,
+    register,
+    requant_fields,
+    typed,
+)
+from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.resize import fraction_bits, is_copy
-from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Local, Pointer, Recipe
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.qnn.tensor_spec import BYTES
 
 _NAMES = ("rows", "row_weights", "columns", "column_weights")
 _TIES = ("real_rows", "real_columns", "values", "thresholds")
-_BYTES = ("int8", "uint8")
 
 
 def applies(layer: Layer) -> bool:
     """Bytes, channels last."""
     known = all(t.data is not None for t in layer.inputs[1:])
     types = {layer.inputs[0].spec.dtype, layer.outputs[0].spec.dtype}
-    return known and layer.attributes["layout"] == "NHWC" and types <= set(_BYTES)
+    return known and layer.attributes["layout"] == "NHWC" and types <= set(BYTES)
 
 
-@dataclass(frozen=True)
 class ResizeKernel(KernelForm):
-    name: str = "resize kernel"
+    kernel = "resize"
 
     def axes(self) -> tuple[TileAxis, ...]:
         return (TileAxis(1), TileAxis(0, limit=1))
 
-    def recipe(self, box: Box) -> Recipe:
-        layer, a = self.layer, self.layer.attributes
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        layer, a, x = self.layer, self.layer.attributes, self.layer.inputs[0]
         copies = is_copy(a)
-        names = ("rows", "columns") if copies else _NAMES
-        of = dict(zip(names, layer.inputs[1:], strict=False))
-        rows = of["rows"].data
-        assert rows is not None
-        used = rows[box.start[1] : box.start[1] + box.size[1]]
+        of = dict(zip(("rows", "columns") if copies else _NAMES, layer.inputs[1:], strict=False))
+        used = of["rows"].values[box.span(1)]
         first, last = int(used.min()), int(used.max())
-        _, _, width, channels = layer.inputs[0].spec.shape
-        arguments = Arguments()
-        x = arguments.load(
-            "x", layer.inputs[0], Box((box.start[0], first, 0, 0), (1, last + 1 - first, width, channels))
-        )
-        fields: dict[str, Any] = dict.fromkeys((*_NAMES, *_TIES), 0)
-        for name, tensor in of.items():
-            part = (box.start[1], box.size[1]) if name.startswith("row") else (0, tensor.spec.shape[0])
-            fields[name] = arguments.load(name, tensor, Box((part[0], 0), (part[1], tensor.spec.shape[1])))
-        rule = Requant() if copies else Requant.of(a)
+        _, _, width, channels = x.spec.shape
+        part = Box((box.start[0], first, 0, 0), (1, last + 1 - first, width, channels))
+        fields: Fields = {"x": call.load("x", x, part), **dict.fromkeys((*_NAMES, *_TIES), 0)}
         if not copies and a["ties"]:
-            of_ties = dict(zip(_TIES, layer.inputs[7:], strict=True))
-            fields["real_rows"] = arguments.load(
-                "real_rows", of_ties["real_rows"], Box((box.start[1], 0), (box.size[1], rows.shape[1]))
-            )
-            fields |= {n: arguments.load_whole(n, of_ties[n]) for n in _TIES[1:]}
-        y = Local("y", TensorSpec(box.size, layer.outputs[0].spec.dtype), SLACK)
-        fields |= {
-            "x": x, "y": Pointer(y), "first_row": first, "width": width, "channels": channels,
-            "out_height": box.size[1], "out_width": box.size[2], "row_taps": a["taps"][0],
-            "column_taps": a["taps"][1], "middle": 0 if copies else a["middle"],
-            "fraction": 0 if copies else fraction_bits(a), "slack": 0 if copies else a["slack"],
-            "zero_point": 0 if copies else a["zero_point"], "x_type": TYPES[layer.inputs[0].spec.dtype],
-            "y_type": TYPES[layer.outputs[0].spec.dtype],
-            **requant_fields(arguments, "requant", rule, [] if copies else layer.inputs[5:7]),
+            of |= dict(zip(_TIES, layer.inputs[7:], strict=True))
+        for name, tensor in of.items():
+            if name.startswith(("row", "real_row")):
+                fields[name] = call.load(name, tensor, Box((box.start[1], 0), (box.size[1], tensor.spec.shape[1])))
+            else:
+                fields[name] = call.load_whole(name, tensor)
+        numbers = {"middle": 0, "fraction": 0, "slack": 0, "zero_point": 0}
+        if not copies:
+            numbers = {n: a[n] for n in ("middle", "slack", "zero_point")} | {"fraction": fraction_bits(a)}
+        return fields | numbers | {
+            "first_row": first, "width": width, "channels": channels, "out_height": box.size[1],
+            "out_width": box.size[2], "row_taps": a["taps"][0], "column_taps": a["taps"][1], "x_type": typed(x),
+            "y_type": typed(call.output),
+            **requant_fields(
+                call, "requant", Requant() if copies else Requant.of(a), [] if copies else layer.inputs[5:7]
+            ),
         }  # fmt: skip
-        return arguments.finish("resize", "resize", fields, (y, layer.outputs[0], box), self.costs)
+
+
+@work("resize")
+def resize_work(f: Fields, cores: int) -> Work:
+    pixels, channels = share(f["out_height"] * f["out_width"], cores), f["channels"]
+    if not given(f["column_weights"]):
+        return {"copy_call": 1, "copy_pixel": pixels, "copy_word": pixels * words(channels)}
+    small = f["row_taps"] == f["column_taps"] == 2 and f["middle"] == 0 and f["fraction"] <= 6 and channels % 4 == 0
+    if small and (not f["slack"] if given(f["thresholds"]) else f["requant.kind"] == 4):
+        kind = "near" if given(f["thresholds"]) else "scaled"
+        return {"call": 1, "pixel": pixels, kind: pixels * channels}
+    taps = f["row_taps"] * f["column_taps"]
+    return {"plain_call": 1, "plain_element": pixels * channels, "plain_tap": pixels * channels * taps}
+
+
+register("resize", Schedule(applies, ResizeKernel))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from schedules.cluster.available import available
-from schedules.cluster.base import KINDS, PULP_WIDE, STORED, TYPES
-from schedules.cluster.structures import fields_of, words_of
-from schedules.kernel_cycles import call_cost
+from schedules.cluster.base import KINDS, PULP_WIDE, STORED, TYPES, Fields, kernel_call
+from schedules.cluster.transpose import element_strides, transpose_fields
+from schedules.kernel_cycles import Work, call_cost, share, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
@@ -21,34 +22,21 @@ _WORD_BYTES = 4
 
 def step_call(kernel: Kernel, costs: CostModel) -> Call | None:
     """The call that does what a generated kernel would, or None."""
-    if not all(isinstance(o, Local) for o in kernel.operands):
+    needed, made = _STEPS.get(kernel.operator, ("", None))
+    if made is None or needed not in available(costs.soc.software.kernels):
         return None
-    there = available(costs.soc.software.kernels)
-    if kernel.operator == "requantize" and "requantize" in there:
-        return _requantize(kernel, costs)
-    if kernel.operator == "requantize_add" and "requantize_add" in there:
-        return _requantize_add(kernel, costs)
-    if kernel.operator == "slice" and "transpose" in there:
-        return _slice(kernel, costs)
-    if kernel.operator == "im2col" and "im2col" in there:
-        return _im2col(kernel, costs)
-    if kernel.operator == "pad" and "im2col" in there:
-        return _pad(kernel, costs)
-    return None
+    return made(kernel, costs) if all(isinstance(o, Local) for o in kernel.operands) else None
 
 
-def _call(kernel: Kernel, function: str, fields: dict[str, Any], costs: CostModel) -> Call:
-    name = f"tvm_pulp_{function}_args"
-    reads, writes = (tuple(o for o in side if isinstance(o, Local)) for side in (kernel.inputs, kernel.outputs))
-    cost = call_cost(function, fields, costs)
-    words = words_of(name, fields)
-    return Call(f"tvm_pulp_kernel_{function}", f"struct {name}", fields_of(name), words, reads, writes, cost)
+def _call(kernel: Kernel, function: str, fields: Fields, costs: CostModel) -> Call:
+    reads, writes = ([o for o in side if isinstance(o, Local)] for side in (kernel.inputs, kernel.outputs))
+    ends = {"x": Pointer(reads[0]), "y": Pointer(writes[0])}
+    return kernel_call(function, ends | fields, costs, reads, writes)
 
 
 def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
-    x, mul, add = kernel.inputs
-    y = kernel.outputs[0]
-    assert isinstance(x, Local) and isinstance(mul, Local) and isinstance(add, Local) and isinstance(y, Local)
+    (x, mul, add), y = kernel.inputs, kernel.outputs[0]
+    assert isinstance(mul, Local) and isinstance(add, Local)
     rule, a = Requant.of(kernel.attributes), kernel.attributes
     rank = len(x.spec.shape)
     if a["axis"] % rank != rank - 1 or mul.spec.elements != add.spec.elements or rule.kind not in KINDS:
@@ -68,7 +56,7 @@ def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:
             return None
     itemsize = np.dtype(x.spec.dtype).itemsize, np.dtype(y.spec.dtype).itemsize
     fields = {
-        "x": Pointer(x), "y": Pointer(y), "lines": lines, "x_line_stride": line_stride, "rows": rows,
+        "lines": lines, "x_line_stride": line_stride, "rows": rows,
         "columns": columns, "x_stride": step * columns * itemsize[0], "y_stride": columns * itemsize[1],
         "x_type": TYPES[x.spec.dtype], "per_row": 0, "zero_point": a["zero_point"],
         "requant.kind": PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind],
@@ -89,8 +77,8 @@ def _requantize_add(kernel: Kernel, costs: CostModel) -> Call | None:
     if not kernel.outputs:
         return Call("tvm_pulp_kernel_requantize_add", "", (), (), (), (), call_cost("requantize_add", fields, costs))
     (_, stages), (y,) = kernel.inputs, kernel.outputs
-    assert isinstance(x, Local) and isinstance(stages, Local) and isinstance(y, Local)
-    fields |= {"x": Pointer(x), "y": Pointer(y), "stages": Pointer(stages), "y_type": TYPES[y.spec.dtype]}
+    assert isinstance(stages, Local)
+    fields |= {"stages": Pointer(stages), "y_type": TYPES[y.spec.dtype]}
     return _call(kernel, "requantize_add", fields, costs)
 
 
@@ -102,7 +90,6 @@ def _taken(spec: TensorSpec, steps: list[int]) -> tuple[int, int, int, int]:
 
 def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
     x, y = kernel.inputs[0], kernel.outputs[0]
-    assert isinstance(x, Local) and isinstance(y, Local)
     # Wider values are copied as their bytes; padding then has to be the same byte.
     a, itemsize = kernel.attributes, np.dtype(x.spec.dtype).itemsize
     if itemsize > 1 and a["zero_point"] and any(a["pads"]):
@@ -115,7 +102,7 @@ def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
     if n != 1 or (not words and row_bytes < (_LEAST_ROW_BYTES if a["dilation"][1] == 1 else _LEAST_TAPS_BYTES)):
         return None
     fields = {
-        "x": Pointer(x), "y": Pointer(y), "height": height, "width": width, "channels": channels,
+        "height": height, "width": width, "channels": channels,
         "out_height": out_height, "out_width": out_width, "kernel_height": a["kernel"][0],
         "kernel_width": a["kernel"][1], "stride_y": a["strides"][0], "stride_x": a["strides"][1],
         "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": a["pads"][0],
@@ -126,14 +113,11 @@ def _im2col(kernel: Kernel, costs: CostModel) -> Call | None:
 
 def _pad(kernel: Kernel, costs: CostModel) -> Call | None:
     """A border around an image: every line, border included, is one window as wide as the result."""
-    x, y = kernel.inputs[0], kernel.outputs[0]
-    assert isinstance(x, Local) and isinstance(y, Local)
-    a = kernel.attributes
-    fields = pad_fields(x.spec, y.spec, a)
-    return None if fields is None else _call(kernel, "im2col", {"x": Pointer(x), "y": Pointer(y), **fields}, costs)
+    fields = pad_fields(kernel.inputs[0].spec, kernel.outputs[0].spec, kernel.attributes)
+    return None if fields is None else _call(kernel, "im2col", fields, costs)
 
 
-def pad_fields(x: TensorSpec, y: TensorSpec, attributes: dict[str, Any]) -> dict[str, Any] | None:
+def pad_fields(x: TensorSpec, y: TensorSpec, attributes: dict[str, Any]) -> Fields | None:
     """Arguments of `im2col` that pad one image of bytes; None where more than rows and columns are padded."""
     before, after = attributes["before"], attributes["after"]
     if len(x.shape) != 4 or x.shape[0] != 1 or x.dtype not in ("int8", "uint8"):
@@ -150,24 +134,48 @@ def pad_fields(x: TensorSpec, y: TensorSpec, attributes: dict[str, Any]) -> dict
 
 def _slice(kernel: Kernel, costs: CostModel) -> Call | None:
     """A strided slice is a transpose that keeps the order of the axes."""
-    x, y = kernel.inputs[0], kernel.outputs[0]
-    assert isinstance(x, Local) and isinstance(y, Local)
-    a, itemsize = kernel.attributes, np.dtype(x.spec.dtype).itemsize
-    if x.spec.dtype not in TYPES or min(a["stride"]) < 1 or any(a["begin"]):
+    x, a = kernel.inputs[0].spec, kernel.attributes
+    if x.dtype not in TYPES or min(a["stride"]) < 1 or any(a["begin"]):
         return None
-    pairs = _strides(x.spec, a["size"], a["stride"])
+    every = zip(a["size"], element_strides(x.shape), a["stride"], strict=True)
+    pairs = [(n, step * s) for n, step, s in every if n > 1] or [(1, 1)]
     if len(pairs) > 4:
         return None
-    pairs = [(1, 0)] * (4 - len(pairs)) + pairs
-    fields: dict[str, Any] = {"x": Pointer(x), "y": Pointer(y), "element_bytes": itemsize}
-    fields |= {f"size{i}": size for i, (size, _) in enumerate(pairs)}
-    fields |= {f"stride{i}": stride * itemsize for i, (_, stride) in enumerate(pairs)}
-    return _call(kernel, "transpose", fields, costs)
+    return _call(kernel, "transpose", transpose_fields(pairs, np.dtype(x.dtype).itemsize), costs)
 
 
-def _strides(spec: TensorSpec, size: list[int], stride: list[int]) -> list[tuple[int, int]]:
-    """(size, step in elements) of the result's axes longer than one."""
-    steps = [1] * len(spec.shape)
-    for axis in reversed(range(len(steps) - 1)):
-        steps[axis] = steps[axis + 1] * spec.shape[axis + 1]
-    return [(n, step * s) for n, step, s in zip(size, steps, stride, strict=True) if n > 1] or [(1, 1)]
+@work("requantize_add")
+def requantize_add_work(f: Fields, cores: int) -> Work:
+    """Groups of four channels, or rows where there are few groups; a single row has a loop of its own."""
+    groups, rows = f["columns"] // 4, f["rows"]
+    if rows == 1:
+        return {"row_call": 1, "row_group": share(groups, cores)}
+    groups, rows = (share(groups, cores), rows) if groups >= cores else (groups, share(rows, cores))
+    return {"call": 1, "group": groups, "element": 4 * groups * rows}
+
+
+@work("im2col")
+def im2col_work(f: Fields, cores: int) -> Work:
+    windows, row_bytes = share(f["out_height"] * f["out_width"], cores), f["kernel_width"] * f["channels"]
+    rows = windows * f["kernel_height"]
+    if row_bytes == 4 and f["width"] * f["channels"] >= 4 and (f["dilation_x"] == 1 or f["kernel_width"] == 1):
+        return {"word_call": 1, "word_window": windows, "word_row": rows}
+    if row_bytes <= 16 and f["dilation_x"] == 1:
+        return {"short_call": 1, "short_window": windows, "short_row": rows}
+    if f["out_width"] == 1 and f["dilation_x"] == 1:
+        return {"line_call": 1, "line": rows, "line_word": rows * (row_bytes // 4), "line_rest": rows * (row_bytes % 4)}
+    work: Work = {"call": 1, "window": windows, "row": rows, "word": rows * (row_bytes // 4)}
+    work["rest"] = rows * (row_bytes % 4)
+    if f["dilation_x"] != 1:
+        work["tap"] = rows * f["kernel_width"]
+    return work
+
+
+# By operator: the file of the kernel, and what makes the call.
+_STEPS: dict[str, tuple[str, Callable[[Kernel, CostModel], Call | None]]] = {
+    "requantize": ("requantize", _requantize),
+    "requantize_add": ("requantize_add", _requantize_add),
+    "slice": ("transpose", _slice),
+    "im2col": ("im2col", _im2col),
+    "pad": ("im2col", _pad),
+}

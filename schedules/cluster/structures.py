@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
-_HEADERS = ("kernels.h", "decoder_kernels.h", "movement_kernels.h", "pair_kernels.h", "qdq_kernels.h")
+from tvm_pulp.soc.kernel_sources import added_kernels, texts_in
+
+# The one that the others build on; it comes first.
+_FIRST = "tvm_pulp/kernels.h"
 _STRUCT = re.compile(r"struct (tvm_pulp_\w+) \{(.*?)\n\};", re.S)
 _NESTED = re.compile(r"struct (tvm_pulp_\w+) (\w+);")
 
 
 @cache
-def _structures() -> dict[str, tuple[str, ...]]:
-    folder = resources.files("c_runtime").joinpath("kernels/include/tvm_pulp")
-    text = "".join(folder.joinpath(name).read_text() for name in _HEADERS)
+def _structures(folders: tuple[Path, ...]) -> dict[str, tuple[str, ...]]:
+    own = resources.files("c_runtime").joinpath("kernels/include")
+    headers = {path: text for folder in (own, *(f / "include" for f in folders)) for path, text in texts_in(folder)}
+    text = "".join([headers.pop(_FIRST), *headers.values()])
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     found: dict[str, tuple[str, ...]] = {}
     for name, body in _STRUCT.findall(text):
@@ -32,12 +38,12 @@ def _structures() -> dict[str, tuple[str, ...]]:
 
 def fields_of(structure: str) -> tuple[str, ...]:
     """Names of a structure's words, those of nested structures with a dot."""
-    return _structures()[structure]
+    return _structures(added_kernels())[structure]
 
 
-def words_of(structure: str, values: dict[str, Any]) -> tuple[Any, ...]:
+def words_of(structure: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
     """Values in the order of the structure's fields; all fields must be given, and no others."""
-    fields = _structures()[structure]
+    fields = _structures(added_kernels())[structure]
     missing, unknown = [f for f in fields if f not in values], [v for v in values if v not in fields]
     if missing or unknown:
         raise TypeError(f"struct {structure}: missing {missing}, unknown {unknown}")

@@ -10,66 +10,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from schedules.kernel_cycles import attention, elementwise, matrix, movement, pairs, rows, rv32
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit
-from schedules.kernel_cycles.model import Fields, Work
+from schedules.kernel_cycles.families import family_of
+from schedules.kernel_cycles.model import Fields, Work, WorkOf, given, is_four, kind_of, share, words
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.recipe import CoreCost
 
-WORKS: dict[str, Callable[[Fields, int], Work]] = {
-    "dense": matrix.dense,
-    "matmul": matrix.matmul,
-    "conv2d": matrix.conv2d,
-    "depthwise_conv2d": matrix.depthwise_conv2d,
-    "add": elementwise.add,
-    "add_accumulators": elementwise.add_accumulators,
-    "mul": elementwise.mul,
-    "quantize": elementwise.quantize,
-    "dequantize": elementwise.dequantize,
-    "qdq_mul": elementwise.qdq_mul,
-    "requantize": elementwise.requantize,
-    "requantize_add": elementwise.requantize_add,
-    "hardswish": elementwise.unary,
-    "gelu": elementwise.unary,
-    "lookup": elementwise.lookup,
-    "i_softmax": rows.shared_rows,
-    "softmax_ita": rows.whole_rows,
-    "softmax_tflite": rows.whole_rows,
-    "rms_norm": rows.norm,
-    "layer_norm": rows.norm,
-    "qdq_norm": rows.qdq_norm,
-    "attention": attention.attention,
-    "qdq_attention": attention.qdq_attention,
-    "past_qdq_attention": attention.past_qdq_attention,
-    "rope": attention.rope,
-    "rotary": attention.rotary,
-    "past_attention": attention.past_attention,
-    "past_scores": attention.past_scores,
-    "past_mix": attention.past_mix,
-    "past_mean": attention.past_mean,
-    "qdq_rope": attention.qdq_rope,
-    "max_pool": movement.pool,
-    "avg_pool": movement.pool,
-    "mean_pool": movement.mean_pool,
-    "transpose": movement.transpose,
-    "copy_rows": movement.copy_rows,
-    "im2col": movement.im2col,
-    "space_to_depth": movement.space_to_depth,
-    "resize": movement.resize,
-}
+# By kernel, what its code does; schedules fill it.
+WORKS: dict[str, WorkOf] = {}
 
 
-# Kernels that only other families have, or that do their work in another way there, by family.
-_OTHER_WORKS: dict[str, dict[str, Callable[[Fields, int], Work]]] = {
-    "rv32im": {"dense": pairs.dense, "add_pairs": pairs.add_pairs, "layer_norm": pairs.layer_norm},
-    "rv32": rv32.WORKS,
-}
+def work(*kernels: str) -> Callable[[WorkOf], WorkOf]:
+    """Decorator: the work of calls of these kernels, whatever the cores, unless a family of cores states its own."""
+
+    def known(function: WorkOf) -> WorkOf:
+        WORKS.update(dict.fromkeys(kernels, function))
+        return function
+
+    return known
+
+
+def state_costs(kernel: str, core_type: str, cycles: dict[str, float], cold_cycles: dict[str, float]) -> None:
+    """Cycles per unit of work on a type of cores, of a kernel that `coefficients.yaml` does not know."""
+    COEFFICIENTS.setdefault(core_type, {})[kernel] = Fit(cycles, cold_cycles, 0.0, 0.0)
 
 
 def work_of(kernel: str, fields: Fields, cores: int, family: str) -> Work:
-    """What the slowest core does in a call of a family's kernel."""
-    return (_OTHER_WORKS.get(family, {}).get(kernel) or WORKS[kernel])(fields, cores)
+    """The work of the slowest core in a call of a family's kernel."""
+    return (family_of(family).works.get(kernel) or WORKS[kernel])(fields, cores)
 
 
 def _common(a: str, b: str) -> int:
@@ -93,7 +62,13 @@ def _fit(kernel: str, costs: CostModel) -> Fit:
             f"SoC {costs.soc.name}: software.core_type '{software.core_type}' has no kernel coefficients: choose "
             f"one of {', '.join(COEFFICIENTS)}, or leave software.kernels empty for generated C"
         )
-    return COEFFICIENTS[software.core_type][kernel]
+    known = COEFFICIENTS[software.core_type]
+    if kernel not in known:
+        raise UserError(
+            f"SoC {costs.soc.name}: kernel '{kernel}' has no costs on cores of type '{software.core_type}': state them "
+            "with schedules.kernel_cycles.state_costs"
+        )
+    return known[kernel]
 
 
 def call_cost(kernel: str, fields: Fields, costs: CostModel) -> CoreCost:
@@ -104,4 +79,17 @@ def call_cost(kernel: str, fields: Fields, costs: CostModel) -> CoreCost:
     return CoreCost(max(1, round(costs.core_slowdown * cycles)), round(cold), kernel)
 
 
-__all__ = ["WORKS", "call_cost", "work_of"]
+__all__ = [
+    "WORKS",
+    "Fields",
+    "Work",
+    "call_cost",
+    "given",
+    "is_four",
+    "kind_of",
+    "share",
+    "state_costs",
+    "words",
+    "work",
+    "work_of",
+]

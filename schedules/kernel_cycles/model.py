@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 Fields = Mapping[str, Any]
@@ -10,6 +10,9 @@ Fields = Mapping[str, Any]
 
 Work = dict[str, float]
 """How often the slowest core does what: names of coefficients with counts."""
+
+WorkOf = Callable[[Any, int], Work]
+"""Arguments of a call and the number of cores to work."""
 
 _KINDS = {0: "none", 1: "pulp", 2: "pulp_wide", 3: "tflite", 4: "half_up", 5: "half_even", 6: "shift"}
 
@@ -25,12 +28,12 @@ def words(size: int) -> int:
 
 
 def given(pointer: Any) -> bool:
-    """Whether a pointer is not null."""
+    """Tell whether a pointer is not null."""
     return pointer is not None and not (isinstance(pointer, int) and pointer == 0)
 
 
 def kind_of(fields: Fields, member: str = "requant") -> str:
-    """Kind of a requantization; `..._range`: its range cannot be clipped by one instruction; `scaled`: promised."""
+    """Kind of a requantization; `..._range`: its range cannot be clipped by one instruction; `scaled`: short."""
     kind, low, high = (fields[f"{member}.{name}"] for name in ("kind", "low", "high"))
     name = _KINDS[kind]
     if name in ("tflite", "half_up") and fields[f"{member}.shift"]:
@@ -45,5 +48,5 @@ def kind_of(fields: Fields, member: str = "requant") -> str:
 
 
 def is_four(fields: Fields) -> bool:
-    """Whether the element-wise kernels requantize four elements at a time."""
+    """Tell whether the element-wise kernels requantize four elements at a time."""
     return kind_of(fields) == "pulp" and not fields["requant.per_channel"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedules.kernel_cycles.model import Fields, Work, given, kind_of, share, words
+from schedules.kernel_cycles.model import Fields, Work, WorkOf, given, kind_of, share, words
 
 # enum tvm_pulp_type: types of 16 bits come behind.
 _UINT8, _INT32 = 1, 2
@@ -56,3 +56,6 @@ def layer_norm(f: Fields, cores: int) -> Work:
         return {"plain_call": 1, "plain_row": rows, f"{crowded}plain_element": rows * f["columns"]}
     element = "element" if f["columns"] % 4 == 0 else "odd_element"
     return {"call": 1, "row": rows, f"{crowded}{element}": rows * f["columns"]}
+
+
+WORKS: dict[str, WorkOf] = {"dense": dense, "add_pairs": add_pairs, "layer_norm": layer_norm}

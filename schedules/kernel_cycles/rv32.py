@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from schedules.kernel_cycles.model import Fields, Work, kind_of, share, words
+from schedules.kernel_cycles.model import Fields, Work, WorkOf, kind_of, share, words
 
 # enum tvm_pulp_type: types of 16 bits come behind.
 _INT32 = 2
@@ -75,7 +73,7 @@ def transpose(f: Fields, cores: int) -> Work:
     }
 
 
-WORKS: dict[str, Callable[[Fields, int], Work]] = {
+WORKS: dict[str, WorkOf] = {
     "dense": dense,
     "conv2d": conv2d,
     "depthwise_conv2d": depthwise_conv2d,

@@ -41,15 +41,15 @@ def reference(
     logit: Rule, exponential: dict[str, Any], probability: np.ndarray | None, rule: Rule,
 ) -> np.ndarray:  # fmt: skip
     """q [heads, queries, size], k and v [heads, keys, size]."""
-    logits = logit.apply(Matmul.reference(PLAIN_PRODUCT, [q, k])).astype(np.int64)
+    logits = logit.apply(Matmul().reference(PLAIN_PRODUCT, [q, k])).astype(np.int64)
     if table is not None:
         logits = table[logits + 128].astype(np.int64)
     if mask is not None:
         logits = np.clip(logits + mask, -128, 127)
-    weights = Softmax.reference({"form": "i_softmax", **exponential}, [logits.astype(np.int8)])
+    weights = Softmax().reference({"form": "i_softmax", **exponential}, [logits.astype(np.int8)])
     if probability is not None:
         weights = probability[weights]
-    return rule.apply(Matmul.reference({**PLAIN_PRODUCT, "transpose_b": False}, [weights, v]))
+    return rule.apply(Matmul().reference({**PLAIN_PRODUCT, "transpose_b": False}, [weights, v]))
 
 
 def softmax_tables(
@@ -163,7 +163,7 @@ def rope_case(
     x = random_bytes(rng, (positions, heads, size), "int8")
     rotation = rng.integers(-127, 128, (positions, size, size)).astype(np.int8)
     rule = random_rule(rng, kind, size * 128 * 128, 1)
-    product = Matmul.reference({**PLAIN_PRODUCT, "transpose_b": False}, [x, rotation])
+    product = Matmul().reference({**PLAIN_PRODUCT, "transpose_b": False}, [x, rotation])
     fields = {
         "x": x,
         "rotation": rotation,
@@ -206,7 +206,7 @@ def qdq_attention_case(
     stored = {n: by_stored_byte(t, str(fields[n].dtype)) for n, t in bytes_of.items()}
     fields |= {f"{n}_table": stored.get(n) for n in "qk"}
     constants = [*bytes_of.values(), *([mask] if classes > 1 else []), table, exponential]
-    expected = QdqAttention.reference(attributes, [*operands, *constants])
+    expected = QdqAttention().reference(attributes, [*operands, *constants])
     room = (size + 9) * ((keys + 3) // 4 * 4) + ("q" in tables) * size + ("k" in tables) * size * keys + 3 & ~3
     fields |= {
         **limits, "mask": mask if classes > 1 else None, "table": table, "exponential": exponential, "reals": reals,
@@ -259,7 +259,7 @@ def qdq_rope_case(
     names = ("kept_scale", "turned_scale", "kept_weight", "turned_weight")
     attributes = {**zeros, **limits, "dtype": "int8", "position_axis": axis}
     attributes |= {n: float(v) for n, v in zip(names, reals, strict=True)}
-    expected = QdqRope.reference(attributes, [x, *angles, *tables])
+    expected = QdqRope().reference(attributes, [x, *angles, *tables])
     kind = TYPE_CODES[dtype]
     fields: dict[str, Any] = {
         "x": x, "cosine": angles[0], "sine": angles[1], "reals": reals, "y": Out(x.shape, "int8"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from schedules.cluster.base import keeps_promise
+from schedules.cluster.base import can_round_short
 from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
 from schedules.packed_weights import pack_weights, padded_depth
 from tests.kernels.call import Call, Out, Scratch
@@ -42,7 +42,7 @@ def with_promise(rule: Rule, depth: int, makes_it: bool | None = None) -> Rule:
     """Of the rules that keep the promise three of four make it, where the caller does not say."""
     if makes_it is None:
         makes_it = bool(rule.operands) and int(rule.operands[0][0]) % 4 != 0
-    return replace(rule, promised=makes_it and keeps_promise(rule.requant, rule.operands, 512 * 128 * depth + 2000))
+    return replace(rule, promised=makes_it and can_round_short(rule.requant, rule.operands, 512 * 128 * depth + 2000))
 
 
 def dense_case(
@@ -67,7 +67,7 @@ def dense_case(
     rule = rule or make_rule(rng, kind, depth * (256 if size == 2 else 1), columns, per_channel)
     rule = with_promise(rule, depth, promised) if size == 1 else rule
     attributes = {"zero_point": zero_point, "has_bias": True, **rule.requant.attributes()}
-    expected = Dense.reference(attributes, [x, weight, bias, *rule.operands])
+    expected = Dense().reference(attributes, [x, weight, bias, *rule.operands])
     folded = bias - zero_point * weight.astype(np.int32).sum(1, dtype=np.int32)
     stride = padded_depth(size * depth)
     fields = {
@@ -108,7 +108,7 @@ def matmul_case(
     b = random_bytes(rng, (batch, columns, depth) if transpose_b else (batch, depth, columns), types[1])
     rule = make_rule(rng, kind, 2 * depth, columns, per_channel)
     attributes = {"transpose_b": transpose_b, "zero_point_a": zero_points[0], "zero_point_b": zero_points[1]}
-    expected = Matmul.reference({**attributes, **rule.requant.attributes()}, [a, b, *rule.operands])
+    expected = Matmul().reference({**attributes, **rule.requant.attributes()}, [a, b, *rule.operands])
     stride = padded_depth(depth)
     room = (4 if depth % 4 == 0 and misalign == 0 else 8) * stride + 4
     fields = {
@@ -195,7 +195,7 @@ def conv2d_case(
     depth = weight[0].size
     rule = with_promise(make_rule(rng, kind, 2 * depth, out_channels, per_channel), depth)
     attributes = {"layout": "NHWC", "groups": 1, "zero_point": zero_point, "has_bias": True, **window.attributes}
-    expected = Conv2d.reference({**attributes, **rule.requant.attributes()}, [x, weight, bias, *rule.operands])
+    expected = Conv2d().reference({**attributes, **rule.requant.attributes()}, [x, weight, bias, *rule.operands])
     stride = padded_depth(depth)
     folded = bias - zero_point * weight.reshape(out_channels, -1).astype(np.int32).sum(1, dtype=np.int32)
     fields = {
@@ -238,7 +238,7 @@ def depthwise_case(
     rule = with_promise(make_rule(rng, kind, 2 * taps, channels, per_channel), taps)
     attributes = {"layout": "NHWC", "groups": channels, "zero_point": zero_point, "has_bias": True}
     attributes |= {**window.attributes, **rule.requant.attributes()}
-    expected = Conv2d.reference(attributes, [x, weight, bias, *rule.operands])
+    expected = Conv2d().reference(attributes, [x, weight, bias, *rule.operands])
     folded = bias - zero_point * weight.reshape(channels, -1).astype(np.int32).sum(1, dtype=np.int32)
     out_width = expected.shape[2]
     stride = plane_stride(out_width, window.kernel[1], window.strides[1], window.pads[1])

@@ -22,7 +22,7 @@ def rotary_case(rng: np.random.Generator, positions: int, heads: int, size: int)
     x, rotation = random_bytes(rng, positions, heads * size), rotation_table(start + positions, size)[start:]
     fields = {"x": x, "rotation": rotation, "y": Out(x.shape, "int8")}
     fields |= {"positions": positions, "heads": heads, "size": size}
-    return Case(Call("rotary", fields), Rotary.reference({}, [x, rotation]), x.size)
+    return Case(Call("rotary", fields), Rotary().reference({}, [x, rotation]), x.size)
 
 
 def past_attention_case(
@@ -41,7 +41,7 @@ def past_attention_case(
     stored, table = np.array([length], np.int32), exponential_table(int(rng.integers(8, 48)))
     shift = int(rng.integers(1, 16))
     attributes = {"heads": kv_heads * group, "kv_heads": kv_heads, "mul": int(rng.integers(1, 1000)), "shift": shift}
-    expected = PastAttention.reference(attributes, [q, k, v, past_k, past_v, stored, table])
+    expected = PastAttention().reference(attributes, [q, k, v, past_k, past_v, stored, table])
     first, room = new - queries, 6 * (capacity + new) + 48
     room += -room % 4
     fields = {
@@ -63,10 +63,10 @@ def past_parts_case(
     stored, table = np.array([length], np.int32), exponential_table(int(rng.integers(8, 48)))
     rule = {"mul": int(rng.integers(1, 1000)), "shift": int(rng.integers(1, 16))}
     attributes = {"heads": heads, "kv_heads": kv_heads, **rule}
-    scores = PastScores.reference(attributes, [q, past_k, stored])
-    mix = PastMix.reference(attributes, [q, k, scores, past_v, stored, table])
-    mean = PastMean.reference(attributes, [mix, v])
-    whole = PastAttention.reference(attributes, [q, k, v, past_k, past_v, stored, table])
+    scores = PastScores().reference(attributes, [q, past_k, stored])
+    mix = PastMix().reference(attributes, [q, k, scores, past_v, stored, table])
+    mean = PastMean().reference(attributes, [mix, v])
+    whole = PastAttention().reference(attributes, [q, k, v, past_k, past_v, stored, table])
     np.testing.assert_array_equal(mean, whole)
     shape = {"heads": heads, "group": group, "size": size}
     rest = {**shape, "past_stride": width, "capacity": capacity, **rule}

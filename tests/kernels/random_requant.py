@@ -21,7 +21,7 @@ class Rule:
     requant: Requant
     operands: tuple[np.ndarray, ...]
     promised: bool = False
-    """That `keeps_promise` holds, which some kernels use."""
+    """That `can_round_short` holds, which some kernels use."""
 
     def apply(self, acc: np.ndarray, axis: int = -1) -> np.ndarray:
         return self.requant.apply(acc, self.operands, axis)

@@ -46,7 +46,7 @@ def i_softmax_case(
         "x_type": TYPE_CODES[dtype],
         "levels": levels,
     }
-    return Case(Call("i_softmax", fields, misalign={"x": misalign}), Softmax.reference(attributes, [x]), x.size)
+    return Case(Call("i_softmax", fields, misalign={"x": misalign}), Softmax().reference(attributes, [x]), x.size)
 
 
 def softmax_ita_case(rng: np.random.Generator, rows: int, columns: int, *, dtype: str = "int8", group: int = 0) -> Case:
@@ -54,7 +54,7 @@ def softmax_ita_case(rng: np.random.Generator, rows: int, columns: int, *, dtype
     attributes = {"form": "ita_partial_max" if group else "ita_max", "levels": 256, "group": group}
     fields = {"x": x, "y": Out(x.shape, "uint8"), "rows": rows, "columns": columns, "x_type": TYPE_CODES[dtype]}
     fields |= {"levels": 256, "group": group}
-    return Case(Call("softmax_ita", fields), Softmax.reference(attributes, [x]), x.size)
+    return Case(Call("softmax_ita", fields), Softmax().reference(attributes, [x]), x.size)
 
 
 def softmax_tflite_case(rng: np.random.Generator, rows: int, columns: int) -> Case:
@@ -62,7 +62,7 @@ def softmax_tflite_case(rng: np.random.Generator, rows: int, columns: int) -> Ca
     attributes = {"form": "tflite", **parameters(float(rng.uniform(0.01, 0.3)), 1.0)}
     fields = {"x": x, "y": Out(x.shape, "int8"), "table": tflite_exponential_table(attributes)}
     fields |= {"rows": rows, "columns": columns}
-    return Case(Call("softmax_tflite", fields), Softmax.reference(attributes, [x]), x.size)
+    return Case(Call("softmax_tflite", fields), Softmax().reference(attributes, [x]), x.size)
 
 
 def rms_norm_case(
@@ -84,7 +84,7 @@ def rms_norm_case(
         "wide": int(wide),
         **attributes,
     }
-    expected = RmsNorm.reference({**attributes, "wide": wide}, [x, weight])
+    expected = RmsNorm().reference({**attributes, "wide": wide}, [x, weight])
     return Case(Call("rms_norm", fields, misalign={"x": misalign}), expected, x.size)
 
 
@@ -109,7 +109,7 @@ def layer_norm_case(
         "wide": int(wide),
         **attributes,
     }
-    expected = LayerNorm.reference({**attributes, "wide": wide}, [x, weight, bias])
+    expected = LayerNorm().reference({**attributes, "wide": wide}, [x, weight, bias])
     return Case(Call("layer_norm", fields, misalign={"x": misalign}), expected, x.size)
 
 
@@ -145,5 +145,5 @@ def qdq_norm_case(
         rows_of = vectors[i] if i < stages else []
         fields |= {f"weight{i}": rows_of[0] if len(rows_of) else None, f"low{i}": -120, f"high{i}": 135}
         fields[f"bias{i}"] = rows_of[1] if len(rows_of) > 1 else None
-    expected = QdqNorm.reference(attributes, operands)
+    expected = QdqNorm().reference(attributes, operands)
     return Case(Call("qdq_norm", fields, misalign={"x": misalign}), expected, x.size)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from schedules.cluster.base import keeps_promise
+from schedules.cluster.base import can_round_short
 from schedules.cluster.conv2d import Conv2dKernel
 from schedules.cluster.dense import DenseKernel
 from schedules.cluster.matmul import MatmulKernel
@@ -43,11 +43,11 @@ MUL = np.array([1 << 30, (1 << 31) - 1], np.int32)
     ],
 )
 def test_promise(rule: Requant, second: list[int], reach: int, kept: bool) -> None:
-    assert keeps_promise(rule, [MUL, np.array(second, np.int32)], reach) == kept
+    assert can_round_short(rule, [MUL, np.array(second, np.int32)], reach) == kept
 
 
 def test_negative_multipliers_are_not_promised() -> None:
-    assert not keeps_promise(TFLITE, [-MUL, np.array([-5, -6], np.int32)], 1 << 20)
+    assert not can_round_short(TFLITE, [-MUL, np.array([-5, -6], np.int32)], 1 << 20)
 
 
 def constant(name: str, data: np.ndarray) -> Tensor:

@@ -138,11 +138,11 @@ def past_part(rng: Rng, part: str) -> Case:
     past_k, past_v = (integers(rng, (capacity, kv_heads * size)) for _ in range(2))
     if part == "past_scores":
         return Case(part, attributes, [q, past_k, length])
-    scores = PastScores.reference(attributes, [q, past_k, length])
+    scores = PastScores().reference(attributes, [q, past_k, length])
     operands = [q, k, scores, past_v, length, exponential_table(int(rng.integers(4, 64)))]
     if part == "past_mix":
         return Case(part, attributes, operands)
-    mix = PastMix.reference(attributes, operands)
+    mix = PastMix().reference(attributes, operands)
     return Case(part, {"heads": heads, "kv_heads": kv_heads, "keys": capacity + 1}, [mix, v])
 
 

@@ -6,20 +6,16 @@ import pytest
 
 from tests.qnn.test_operators import cases
 from tvm_pulp.qnn import OPERATORS
-from tvm_pulp.qnn.attribute_names import ATTRIBUTE_NAMES, stands_for
+from tvm_pulp.qnn.requant import stands_for
 
 # An engine's pass states the one on kernels that it spread out, the frontend the other on 16-bit convolutions.
 RARE = {"conv2d": {"macs_per_output", "sum_bits"}, "float_conv2d": {"macs_per_output"}}
 
 
-def test_every_operator_is_listed() -> None:
-    assert ATTRIBUTE_NAMES.keys() == OPERATORS.keys()
-
-
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_attributes_are_listed(operator: str) -> None:
     used = {name for case in cases(operator, 80, 3) for name in case.attributes}
-    listed = ATTRIBUTE_NAMES[operator]
+    listed = OPERATORS[operator].attribute_names.split()
     assert used <= {attribute for name in listed for attribute in stands_for(name)}
     missing = {name for name in listed if used.isdisjoint(stands_for(name))}
     assert missing <= RARE.get(operator, set())

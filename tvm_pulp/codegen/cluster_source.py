@@ -16,6 +16,7 @@ from tvm_pulp.planning.tiling.schedule.schedule import Slot
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.planning.tir.statements import FetchBytes, MoveBytes, SubmitJob
 from tvm_pulp.qnn.network import Tensor
+from tvm_pulp.soc.kernel_sources import added_headers
 from tvm_pulp.uma.backend import Codegen
 from tvm_pulp.uma.recipe import Call, Job, Kernel
 
@@ -111,8 +112,9 @@ class ClusterSource:
         name = self._name
         parts = [f'#include "tvmgen_{name}.h"', "", '#include "tvm_pulp/steps.h"']
         parts += [f'#include "{codegen.header}"' for codegen in self._engines.values()]
-        if any(isinstance(s.step, Call) for s in self._tables.slots):
-            parts += ['#include "tvm_pulp/kernels.h"']
+        called = {s.step.function for s in self._tables.slots if isinstance(s.step, Call)}
+        if called:
+            parts += [f'#include "{header}"' for header in ("tvm_pulp/kernels.h", *added_headers(called))]
         parts += [f'#include "{name}_{part}.h"' for part in ("kernels", "weights", "bundle_weights")]
         tables = self._bundles.tables(self._table, self._function)
         parts += ["", *self._addresses.definitions()]

@@ -33,6 +33,8 @@ def printable_messages() -> Iterator[None]:
 
 def as_model(model: Any, example_inputs: Any = None) -> Any:
     """A model as the other functions take it: a PyTorch module is exported for inputs like these."""
+    if isinstance(model, Imported):
+        return model
     if not isinstance(model, (str, Path)):
         from tvm_pulp.frontend.torch_program import as_program
 

@@ -18,26 +18,25 @@ import numpy as np
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.broadcast import broadcast_index, broadcast_shape
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tiles import elementwise
 
 # Extra precision of TFLite's common scale, for 8-bit and 16-bit operands.
 LEFT_SHIFT, LEFT_SHIFT_16 = 20, 15
 
 
-def left_shift(attributes: dict[str, Any]) -> int:
+def left_shift(attributes: Attributes) -> int:
     """Extra bits of the common scale."""
     return int(attributes.get("left_shift", LEFT_SHIFT))
 
 
-def rules(attributes: dict[str, Any]) -> list[Requant]:
+def rules(attributes: Attributes) -> list[Requant]:
     """Requantization of a, of b, of the sum."""
     return [Requant.of(attributes, prefix) for prefix in ("requant_a", "requant_b", "requant")]
 
 
-def split(attributes: dict[str, Any], tensors: Sequence[Any]) -> list[list[Any]]:
+def split(attributes: Attributes, tensors: Sequence[Any]) -> list[list[Any]]:
     """Hand out the requantization tensors to the three rules."""
     handed, rest = [], list(tensors)
     for rule in rules(attributes):
@@ -47,16 +46,20 @@ def split(attributes: dict[str, Any], tensors: Sequence[Any]) -> list[list[Any]]
     return handed
 
 
-@register
+@register(
+    "add",
+    attributes=("exponents form multipliers shift subtract zero_point_a zero_point_b requant* requant_a* requant_b*"),
+    operands="a b",
+    tile=elementwise(2),
+)
 class Add(Operator):
-    name = "add"
+    def rounds_by_tensors(self, attributes: Attributes) -> bool:
+        return bool(attributes["form"] == "plain")
 
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         return TensorSpec(broadcast_shape(inputs[0].shape, inputs[1].shape), Requant.of(attributes).out_dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         rule_a, rule_b, rule = rules(attributes)
         of_a, of_b, of_sum = split(attributes, inputs[2:])
         if attributes["form"] == "half_even":
@@ -83,9 +86,8 @@ class Add(Operator):
         a, b = rule_a.apply(inputs[0], of_a), rule_b.apply(inputs[1], of_b)
         return rule.apply(a.astype(np.int64) + b.astype(np.int64), of_sum)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, (rule_a, rule_b, rule) = Loops(), rules(attributes)
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        (rule_a, rule_b, rule) = rules(attributes)
         data = list(inputs[:2])
         if all(s.shape == output.shape for s in data) and all(s.elements == 1 for s in inputs[2:]):
             output = TensorSpec((output.elements,), output.dtype)
@@ -118,4 +120,3 @@ class Add(Operator):
                 right = i32(rule_b.expression(right, of_b, indices[-1]))
                 result = rule.expression(left + right, of_sum, indices[-1])
             loops.store(y, indices, result)
-        return loops.finish("add")

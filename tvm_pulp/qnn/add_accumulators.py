@@ -8,30 +8,27 @@ Operands: a, b, then the multipliers of a and of b, one or one per channel of `a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import Loops, call, i32, i64
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
 from tvm_pulp.qnn.requant import Requant, along
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tiles import elementwise
 
 SIDES = ("a", "b")
 
 
-@register
+@register(
+    "add_accumulators",
+    attributes="axis fraction left_a left_b zero_point_a zero_point_b requant*",
+    operands="a b mul_a mul_b",
+    tile=elementwise(2),
+)
 class AddAccumulators(Operator):
-    name = "add_accumulators"
+    def rounds_by_tensors(self, attributes: Attributes) -> bool:
+        return False
 
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, Requant.of(attributes).out_dtype)
-
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         rule, total = Requant.of(attributes), np.int64(0)
         for side, x, mul in zip(SIDES, inputs[:2], inputs[2:], strict=True):
             factor = along(mul.astype(np.int64), attributes["axis"], x.ndim)
@@ -43,9 +40,8 @@ class AddAccumulators(Operator):
         rounded = (total + (1 << (fraction - 1)) >> fraction) + rule.zero_point
         return np.clip(rounded, rule.low, rule.high).astype(rule.out_dtype)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, rule, axis = Loops(), Requant.of(attributes), attributes["axis"] % len(output.shape)
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        rule, axis = Requant.of(attributes), attributes["axis"] % len(output.shape)
         data = [loops.buffer(side, spec) for side, spec in zip(SIDES, inputs, strict=False)]
         factors = [loops.buffer(f"mul_{side}", spec) for side, spec in zip(SIDES, inputs[2:], strict=True)]
         y, fraction = loops.buffer("y", output), attributes["fraction"]
@@ -61,4 +57,3 @@ class AddAccumulators(Operator):
                     total = total + (value - attributes[f"zero_point_{side}"]) * factor
             rounded = (total >> i32(fraction)) + rule.zero_point
             loops.store(y, indices, call("clip", rounded, rule.low, rule.high).astype(output.dtype))
-        return loops.finish("add_accumulators")

@@ -8,42 +8,33 @@ which that is looked up, as in `concat`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.lookup import Lookup
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.quantize import along_axis, quantized, quantizing
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-@register
+@register("append_quantized", attributes="appended axis dtype first has_table")
 class AppendQuantized(Operator):
-    name = "append_quantized"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         shape, axis = list(inputs[0].shape), attributes["axis"]
         shape[axis] += attributes["appended"][axis]
         return TensorSpec(tuple(shape), attributes["dtype"])
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, scale, _, zero_point = along_axis(inputs[:4], 0)
         shape, first = attributes["appended"], attributes["first"]
         more = inputs[4].reshape(-1)[first : first + math.prod(shape)].reshape(shape)
         if attributes["has_table"]:
-            more = Lookup.reference({}, [more, inputs[5]])
+            more = Lookup().reference({}, [more, inputs[5]])
         return np.concatenate([quantized(x, scale, zero_point, attributes["dtype"]), more], axis=attributes["axis"])
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, axis, shape = Loops(), attributes["axis"], attributes["appended"]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        axis, shape = attributes["axis"], attributes["appended"]
         x = loops.buffer("x", inputs[0])
         names = ("scale", "reciprocal", "zero")
         parameters = [loops.buffer(n, TensorSpec((1,), s.dtype)) for n, s in zip(names, inputs[1:4], strict=True)]
@@ -60,4 +51,3 @@ class AppendQuantized(Operator):
             if table is not None:
                 value = table[i32(value) - inputs[4].range[0]]
             loops.store(y, indices, value)
-        return loops.finish("append_quantized")

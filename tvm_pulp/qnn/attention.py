@@ -19,13 +19,11 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn import softmax_i
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-def operands(attributes: dict[str, Any], values: Sequence[Any]) -> dict[str, Any]:
+def operands(attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
     """Operands by name."""
     names = ["q", "k", "v", *(["mask"] if attributes["has_mask"] else []), "logit_mul", "logit_add"]
     names += ["logit_table"] if attributes["has_logit_table"] else []
@@ -33,7 +31,7 @@ def operands(attributes: dict[str, Any], values: Sequence[Any]) -> dict[str, Any
     return dict(zip([*names, "mul", "add"], values, strict=True))
 
 
-def dimensions(attributes: dict[str, Any], q: TensorSpec, k: TensorSpec) -> tuple[int, int, int, int]:
+def dimensions(attributes: Attributes, q: TensorSpec, k: TensorSpec) -> tuple[int, int, int, int]:
     """heads, queries, keys, size."""
     heads, queries = (q.shape[1], q.shape[2]) if attributes["q_layout"] == "hsd" else (q.shape[2], q.shape[1])
     keys = k.shape[2] if attributes["k_layout"] == "hsd" else k.shape[1]
@@ -44,18 +42,20 @@ def _heads_first(array: np.ndarray, layout: str) -> np.ndarray:
     return array if layout == "hsd" else array.transpose(0, 2, 1, 3)
 
 
-@register
+@register(
+    "attention",
+    attributes=(
+        "a b c has_logit_table has_mask has_probability k_layout levels log2 q_layout v_layout y_layout logit* requant*"
+    ),
+    operands="q k v",
+)
 class Attention(Operator):
-    name = "attention"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         heads, queries, _, size = dimensions(attributes, inputs[0], inputs[1])
         shape = (1, heads, queries, size) if attributes["y_layout"] == "hsd" else (1, queries, heads, size)
         return TensorSpec(shape, Requant.of(attributes).out_dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         of = operands(attributes, inputs)
         q, k, v = (_heads_first(of[n].astype(np.int64), attributes[f"{n}_layout"]) for n in "qkv")
         logits = Requant.of(attributes, "logit").apply(q @ k.swapaxes(-1, -2), [of["logit_mul"], of["logit_add"]])
@@ -69,10 +69,8 @@ class Attention(Operator):
         result = Requant.of(attributes).apply(weights.astype(np.int64) @ v, [of["mul"], of["add"]])
         return np.ascontiguousarray(_heads_first(result, attributes["y_layout"]))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         """Every pass over a row computes its logits again: plain C needs no scratch memory then."""
-        loops = Loops()
         specs = operands(attributes, inputs)
         of = {name: loops.buffer(name, spec) for name, spec in specs.items()}
         y = loops.buffer("y", output)
@@ -84,9 +82,7 @@ class Attention(Operator):
             return i32(of[name][0, first, second, i])
 
         def logit(head: Any, query: Any, key: Any) -> Any:
-            acc = loops.scalar("dot", 0)
-            with loops.loop("i", size) as i:
-                acc.set(acc.value + at("q", head, query, i) * at("k", head, key, i))
+            acc = loops.sum("dot", "i", size, lambda i: at("q", head, query, i) * at("k", head, key, i))
             rule = Requant.of(attributes, "logit")
             value = i32(rule.expression(acc.value, [of["logit_mul"], of["logit_add"]], i32(0)))
             if "logit_table" in of:
@@ -104,9 +100,9 @@ class Attention(Operator):
             best = loops.scalar("best", -128)
             with loops.loop("key", keys) as key:
                 best.set(tirx.max(best.value, logit(head, query, key)))
-            total = loops.scalar("total", 0)
-            with loops.loop("key", keys) as key:
-                total.set(total.value + call("i_exp", logit(head, query, key) - best.value, a, b, c, log2))
+            total = loops.sum(
+                "total", "key", keys, lambda key: call("i_exp", logit(head, query, key) - best.value, a, b, c, log2)
+            )
             with loops.loop("j", size) as j:
                 acc = loops.scalar("acc", 0)
                 with loops.loop("key", keys) as key:
@@ -117,9 +113,7 @@ class Attention(Operator):
                 place = [i32(0), *((head, query) if attributes["y_layout"] == "hsd" else (query, head)), j]
                 value = Requant.of(attributes).expression(acc.value, [of["mul"], of["add"]], i32(0))
                 loops.store(y, place, value)
-        return loops.finish("attention")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         heads, queries, keys, size = dimensions(attributes, inputs[0], inputs[1])
         return 2 * heads * queries * keys * size

@@ -8,29 +8,21 @@ padding counts as zeros, one element says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.pool import pool_shape, window_axes, windows
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tiles import POOL
 
 
-@register
+@register("avg_pool", attributes="dilation high kernel layout low pads strides zero_point requant*", tile=POOL)
 class AvgPool(Operator):
-    name = "avg_pool"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         pooled, rule = pool_shape(attributes, inputs[0]), Requant.of(attributes)
         return pooled if rule.kind == "none" else TensorSpec(pooled.shape, rule.out_dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, rule = inputs[0].astype(np.int64), Requant.of(attributes)
         count = windows(attributes, np.ones_like(x), 0).sum(axis=0)
         if rule.kind != "none":
@@ -42,9 +34,8 @@ class AvgPool(Operator):
         average = np.sign(total) * ((np.abs(total) + count // 2) // count)
         return np.clip(average, attributes["low"], attributes["high"]).astype(inputs[0].dtype)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, rule = Loops(), Requant.of(attributes)
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        rule = Requant.of(attributes)
         x = loops.buffer("x", inputs[0])
         tensors = [loops.buffer(n, s) for n, s in zip(("mul", "add"), inputs[1:], strict=False)]
         y = loops.buffer("y", output)
@@ -64,4 +55,3 @@ class AvgPool(Operator):
             else:
                 result = rule.expression(total.value, tensors, count.value if count is not None else i32(0))
             loops.store(y, place.output, result)
-        return loops.finish("avg_pool")

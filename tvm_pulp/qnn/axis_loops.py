@@ -9,7 +9,7 @@ from typing import Any
 from tvm import tirx
 
 from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import Specs, TensorSpec
 
 # Elements that one iteration of the innermost loop handles: the C compiler writes them out.
 _TOGETHER = 4
@@ -19,7 +19,7 @@ def over_axis(
     loops: Loops,
     axis: int,
     names: Sequence[str],
-    inputs: Sequence[TensorSpec],
+    inputs: Specs,
     output: TensorSpec,
     prepare: Callable[[Sequence[Any]], Sequence[Any]],
     element: Callable[..., Any],

@@ -17,7 +17,7 @@ def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...]:
 
 
 def broadcast_index(shape: Sequence[int], indices: Sequence[Any]) -> list[Any]:
-    """Where an operand of `shape` is read for the result's `indices`."""
+    """Indices at which an operand of `shape` is read for the result's `indices`."""
     tail = indices[len(indices) - len(shape) :]
     return [i32(0) if size == 1 else index for size, index in zip(shape, tail, strict=True)] or [i32(0)]
 

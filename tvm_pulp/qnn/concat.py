@@ -12,31 +12,24 @@ import numpy as np
 
 from tvm_pulp.qnn.elementwise import over
 from tvm_pulp.qnn.lookup import Lookup
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 
-@register
+@register("concat", attributes="axis tables")
 class Concat(Operator):
-    name = "concat"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         parts, tables = divide(attributes, inputs)
         shape = list(parts[0].shape)
         shape[attributes["axis"]] = sum(p.shape[attributes["axis"]] for p in parts)
         return TensorSpec(tuple(shape), tables[0].dtype if 0 in tables else parts[0].dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         parts, tables = divide(attributes, inputs)
-        found = [Lookup.reference({}, [p, tables[i]]) if i in tables else p for i, p in enumerate(parts)]
+        found = [Lookup().reference({}, [p, tables[i]]) if i in tables else p for i, p in enumerate(parts)]
         return np.concatenate(found, axis=attributes["axis"])
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, axis = Loops(), attributes["axis"]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        axis = attributes["axis"]
         buffers = [loops.buffer(f"x{i}", spec) for i, spec in enumerate(inputs)]
         sources, tables = divide(attributes, buffers)
         y = loops.buffer("y", output)
@@ -51,10 +44,9 @@ class Concat(Operator):
                     value = tables[number][index - low if low else index]
                 loops.store(y, target, value)
             first += spec.shape[axis]
-        return loops.finish("concat")
 
 
-def divide(attributes: dict[str, Any], operands: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]:
+def divide(attributes: Attributes, operands: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]:
     """The parts, and the tables by the number of their part."""
     numbers = [int(n) for n in attributes.get("tables", [])]
     count = len(operands) - len(numbers)

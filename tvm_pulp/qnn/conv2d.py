@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, constants, window_box, with_channels
 
 
 def out_extent(size: int, kernel: int, stride: int, dilation: int, before: int, after: int) -> int:
@@ -25,18 +24,48 @@ def out_extent(size: int, kernel: int, stride: int, dilation: int, before: int, 
     return (size + before + after - dilation * (kernel - 1) - 1) // stride + 1
 
 
-def output_size(attributes: dict[str, Any], height: int, width: int, kh: int, kw: int) -> tuple[int, int]:
+def output_size(attributes: Attributes, height: int, width: int, kh: int, kw: int) -> tuple[int, int]:
     """Height and width of the result."""
     (sh, sw), (dh, dw), (top, left, bottom, right) = (attributes[k] for k in ("strides", "dilation", "pads"))
     return out_extent(height, kh, sh, dh, top, bottom), out_extent(width, kw, sw, dw, left, right)
 
 
-@register
-class Conv2d(Operator):
-    name = "conv2d"
+def _axes(whole: Whole) -> tuple[TileAxis, ...]:
+    groups = whole.attributes["groups"]
+    if whole.attributes["layout"] == "NCHW":
+        return (TileAxis(1), TileAxis(0)) if groups == 1 else (TileAxis(0),)
+    step = whole.output.shape[3] // groups if groups > 1 else 1
+    return (TileAxis(1), TileAxis(3, step), TileAxis(2), TileAxis(0))
 
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+
+def _part(whole: Whole, box: Box) -> Part:
+    x, weight, attributes = whole.inputs[0].shape, whole.inputs[1].shape, whole.attributes
+    channels_first, groups = attributes["layout"] == "NCHW", attributes["groups"]
+    made = box.span(1 if channels_first else 3)
+    first, count = made.start, made.stop - made.start
+    if channels_first:
+        source = Box((box.start[0], 0, 0, 0), (box.size[0], *x[1:]))
+    else:
+        source, attributes = window_box(whole, box, weight[1:3])
+        if groups > 1 and count < weight[0]:
+            per_group = weight[0] // groups
+            g0, g1 = first // per_group, -(-(first + count) // per_group)
+            attributes["groups"] = g1 - g0
+            source = with_channels(source, g0 * weight[3], (g1 - g0) * weight[3])
+        else:
+            source = with_channels(source, 0, x[3])
+    filters = Box((first, 0, 0, 0), (count, *weight[1:]))
+    return Part((source, filters, *constants(whole.inputs[2:], made)), attributes)
+
+
+@register(
+    "conv2d",
+    attributes="dilation groups has_bias layout macs_per_output pads strides sum_bits zero_point requant*",
+    operands="x weight bias",
+    tile=TileRule(_axes, _part),
+)
+class Conv2d(Operator):
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         x, weight = inputs[:2]
         dtype = Requant.of(attributes).out_dtype
         if attributes["layout"] == "NCHW":
@@ -47,8 +76,7 @@ class Conv2d(Operator):
         o, kh, kw, _ = weight.shape
         return TensorSpec((n, *output_size(attributes, h, w, kh, kw), o), dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, weight = inputs[0].astype(np.int64), inputs[1].astype(np.int64)
         requant = Requant.of(attributes)
         channels_first = attributes["layout"] == "NCHW"
@@ -72,9 +100,8 @@ class Conv2d(Operator):
         out = requant.apply(acc, inputs[len(inputs) - requant.operands :])
         return out.transpose(0, 3, 1, 2) if channels_first else out
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, requant = Loops(), Requant.of(attributes)
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        requant = Requant.of(attributes)
         (sh, sw), (dh, dw), (top, left, _, _) = (attributes[k] for k in ("strides", "dilation", "pads"))
         zero_point, groups = attributes["zero_point"], attributes["groups"]
         x, weight = loops.buffer("x", inputs[0]), loops.buffer("weight", inputs[1])
@@ -122,10 +149,11 @@ class Conv2d(Operator):
                     channels(padded_h, padded_w)
             else:
                 channels(padded_h, padded_w)
-        return loops.finish("conv2d").with_attr("zero_point", zero_point)
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def lower(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> Any:
+        return super().lower(attributes, inputs, output).with_attr("zero_point", attributes["zero_point"])
+
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         # Kernels that were spread out for an engine hold zeros that are no work.
         each = inputs[1].elements // inputs[1].shape[0]
         return output.elements * int(attributes.get("macs_per_output", each))

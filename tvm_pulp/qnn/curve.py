@@ -8,16 +8,13 @@ table holds the sigmoid at multiples of 1/24 with 16 bits, and tanh(x) = 2 sigmo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.tiles import BY_ELEMENT
 
 # Bits of the input between two points of the table.
 _STEP_BITS = {"sigmoid": 9, "tanh": 8}
@@ -47,16 +44,12 @@ def parameters(scale: float) -> dict[str, int]:
     return {"multiplier": math.trunc(multiplier), "shift": shift}
 
 
-@register
+@register("curve", attributes="function multiplier shift", tile=BY_ELEMENT)
 class Curve(Operator):
-    name = "curve"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         return inputs[0]
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, table = (t.astype(np.int64) for t in inputs)
         shift, bits = attributes["shift"], _STEP_BITS[attributes["function"]]
         scaled = (x * attributes["multiplier"] + ((1 << shift) >> 1)) >> shift
@@ -69,9 +62,8 @@ class Curve(Operator):
             result = np.where(scaled >= 0, value - (1 << 23) + (1 << 7), (1 << 23) - value + (1 << 7) - 1) >> 8
         return result.astype(np.int16)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, flat = Loops(), TensorSpec((output.elements,), output.dtype)
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        flat = TensorSpec((output.elements,), output.dtype)
         x, table, y = loops.buffer("x", flat), loops.buffer("table", inputs[1]), loops.buffer("y", flat)
         multiplier, shift, bits = attributes["multiplier"], attributes["shift"], _STEP_BITS[attributes["function"]]
         with over(loops, flat.shape) as (i,):
@@ -90,4 +82,3 @@ class Curve(Operator):
                 positive, negative, back = value + ((1 << 7) - (1 << 23)), ((1 << 23) + (1 << 7) - 1) - value, 8
             result = tirx.Select(scaled < 0, negative, positive) >> i32(back)
             loops.store(y, [i], result.astype("int16"))
-        return loops.finish("curve")

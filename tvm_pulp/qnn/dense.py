@@ -5,38 +5,45 @@ Operands: x[..., K], weight[N, K][, bias[N]][, requantization tensors].
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, all_axes, constants
 
 
-@register
+def _axes(whole: Whole) -> tuple[TileAxis, ...]:
+    """Columns first."""
+    return tuple(reversed(all_axes(whole)))
+
+
+def _part(whole: Whole, box: Box) -> Part:
+    depth = whole.inputs[1].shape[1]
+    source = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
+    filters = Box((box.start[-1], 0), (box.size[-1], depth))
+    return Part((source, filters, *constants(whole.inputs[2:], box.span(-1))), whole.attributes)
+
+
+@register(
+    "dense", attributes="has_bias sum_bits zero_point requant*", operands="x weight bias", tile=TileRule(_axes, _part)
+)
 class Dense(Operator):
-    name = "dense"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         x, weight = inputs[:2]
         return TensorSpec((*x.shape[:-1], weight.shape[0]), Requant.of(attributes).out_dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         requant = Requant.of(attributes)
         acc = (inputs[0].astype(np.int64) - attributes["zero_point"]) @ inputs[1].astype(np.int64).T
         if attributes["has_bias"]:
             acc = acc + inputs[2].astype(np.int64)
         return requant.apply(acc, inputs[len(inputs) - requant.operands :])
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, requant = Loops(), Requant.of(attributes)
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        requant = Requant.of(attributes)
         zero_point = attributes["zero_point"]
         n, depth = inputs[1].shape
         rows = output.elements // n
@@ -62,8 +69,6 @@ class Dense(Operator):
             with loops.parallel("place", rows * n) as place:
                 row = loops.bind("row", tirx.truncdiv(place, i32(n)))
                 element(row, loops.bind("column", tirx.truncmod(place, i32(n))))
-        return loops.finish("dense")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return output.elements * inputs[1].shape[1]

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 
-@register
+@register("dilate", attributes="strides value")
 class Dilate(Operator):
-    name = "dilate"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         shape = [(d - 1) * s + 1 for d, s in zip(inputs[0].shape, attributes["strides"], strict=True)]
         return TensorSpec(tuple(shape), inputs[0].dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x = inputs[0]
-        shape = Dilate.infer(attributes, [TensorSpec(x.shape, str(x.dtype))]).shape
+        shape = self.infer(attributes, [TensorSpec(x.shape, str(x.dtype))]).shape
         y = np.full(shape, attributes["value"], x.dtype)
         y[tuple(slice(None, None, s) for s in attributes["strides"])] = x
         return y
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, strides = Loops(), attributes["strides"]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        strides = attributes["strides"]
         x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)
         with over(loops, output.shape) as indices:
             on_grid = [tirx.truncmod(i, i32(s)) == 0 for i, s in zip(indices, strides, strict=True) if s > 1]
@@ -41,4 +31,3 @@ class Dilate(Operator):
             loops.store(y, indices, tirx.const(attributes["value"], output.dtype))
             with loops.when(tirx.all(*on_grid) if on_grid else tirx.const(True, "bool")):
                 loops.store(y, indices, x[tuple(source)])
-        return loops.finish("dilate")

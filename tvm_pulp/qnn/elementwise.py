@@ -1,16 +1,17 @@
-"""Loop nest shared by the element-wise operators."""
+"""Element-wise operators: their loop nest, and all but the formula of those that are requantized."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tvm_pulp.qnn.broadcast import broadcast_index, unravel
-from tvm_pulp.qnn.loops import Loops, i32
+import numpy as np
+
+from tvm_pulp.qnn.broadcast import broadcast_index, broadcast_shape, unravel
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
 @contextmanager
@@ -32,29 +33,47 @@ def over(loops: Loops, shape: Sequence[int]) -> Iterator[list[Any]]:
             yield [*lead, i]
 
 
-def lower_elementwise(
-    name: str,
-    data: Sequence[tuple[str, TensorSpec]],
-    requant: Requant,
-    operands: Sequence[TensorSpec],
-    output: TensorSpec,
-    compute: Callable[..., Any],
-    axis: int = -1,
-) -> Any:
-    """y = requantize(compute(values of the data operands)), with broadcasting."""
-    loops = Loops()
-    if all(spec.shape == output.shape for _, spec in data) and all(o.elements == 1 for o in operands):
-        # Every operand is read in the order it is stored: one flat loop.
-        output = TensorSpec((output.elements,), output.dtype)
-        data = [(label, TensorSpec(output.shape, spec.dtype)) for label, spec in data]
-        axis = -1
-    buffers = [loops.buffer(label, spec) for label, spec in data]
-    tensors = [loops.buffer(label, spec) for label, spec in zip(("mul", "add"), operands, strict=False)]
-    y = loops.buffer("y", output)
-    with over(loops, output.shape) as indices:
-        values = [
-            i32(b[tuple(broadcast_index(spec.shape, indices))]) for b, (_, spec) in zip(buffers, data, strict=True)
-        ]
-        result = requant.expression(compute(*values), tensors, indices[axis])
-        loops.store(y, indices, result)
-    return loops.finish(name)
+def less(value: Any, zero_point: int) -> Any:
+    """A value without its zero point, in numpy or TIR."""
+    return value - zero_point if zero_point else value
+
+
+class Elementwise(Operator):
+    """Element by element, with broadcasting: a value of the data operands, requantized where there is a rule."""
+
+    def data_names(self, attributes: Attributes) -> list[str]:
+        """Names of the data operands."""
+        return self.operand_names.split()
+
+    def value(self, attributes: Attributes, *operands: Any) -> Any:
+        """The result before requantization, of 64-bit integers in numpy."""
+        raise NotImplementedError
+
+    def expression(self, attributes: Attributes, *operands: Any) -> Any:
+        """The same in TIR, of 32-bit integers."""
+        return self.value(attributes, *operands)
+
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+        data = inputs[: len(self.data_names(attributes))]
+        return TensorSpec(broadcast_shape(*(spec.shape for spec in data)), self.result_type(attributes))
+
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+        count, rule = len(self.data_names(attributes)), Requant.of(attributes)
+        value = np.asarray(self.value(attributes, *(x.astype(np.int64) for x in inputs[:count])))
+        value = rule.apply(value, inputs[count:], attributes.get("axis", -1)) if rule.operands else value
+        return value.astype(self.result_type(attributes))
+
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        names, axis = self.data_names(attributes), attributes.get("axis", -1)
+        data, constants = list(inputs[: len(names)]), inputs[len(names) :]
+        if all(spec.shape == output.shape for spec in data) and all(o.elements == 1 for o in constants):
+            # Every operand is read in the order it is stored: one flat loop.
+            output, axis = TensorSpec((output.elements,), output.dtype), -1
+            data = [TensorSpec(output.shape, spec.dtype) for spec in data]
+        buffers = [loops.buffer(label, spec) for label, spec in zip(names, data, strict=True)]
+        tensors = [loops.buffer(label, spec) for label, spec in zip(("mul", "add"), constants, strict=False)]
+        y = loops.buffer("y", output)
+        with over(loops, output.shape) as indices:
+            read = [i32(b[tuple(broadcast_index(spec.shape, indices))]) for b, spec in zip(buffers, data, strict=True)]
+            value = self.expression(attributes, *read)
+            loops.store(y, indices, Requant.of(attributes).expression(value, tensors, indices[axis]))

@@ -7,35 +7,47 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.conv2d import out_extent
 from tvm_pulp.qnn.float_blocks import Blocks, block_start
-from tvm_pulp.qnn.loops import Loops, call
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
+from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, axes, constants, float_window
 
 
-def output_size(attributes: dict[str, Any], height: int, width: int, kernel: Sequence[int]) -> tuple[int, int]:
+def output_size(attributes: Attributes, height: int, width: int, kernel: Sequence[int]) -> tuple[int, int]:
     """Height and width of the result."""
     (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
     return out_extent(height, kernel[0], sh, dh, 0, 0), out_extent(width, kernel[1], sw, dw, 0, 0)
 
 
-@register
-class FloatConv2d(Operator):
-    name = "float_conv2d"
+def _axes(whole: Whole) -> tuple[TileAxis, ...]:
+    # Groups stay together.
+    return axes(*((2, 1, 0, 3) if whole.attributes["groups"] == 1 else (2, 0, 3)))(whole)
 
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+
+def _part(whole: Whole, box: Box) -> Part:
+    x, weight = whole.inputs[0].shape, whole.inputs[1].shape
+    first, count = float_window(whole, box, weight[1:3])
+    source = Box((box.start[0], 0, *first), (box.size[0], x[1], *count))
+    filters = Box((0, 0, 0, box.start[1]), (*weight[:3], box.size[1]))
+    return Part((source, filters, *constants(whole.inputs[2:], box.span(1))), whole.attributes)
+
+
+@register(
+    "float_conv2d",
+    attributes="dilation groups macs_per_output strides",
+    operands="x weight bias",
+    tile=TileRule(_axes, _part),
+)
+class FloatConv2d(Operator):
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         (n, _, height, width), (_, *kernel, outputs) = inputs[0].shape, inputs[1].shape
         return TensorSpec((n, outputs, *output_size(attributes, height, width, kernel)), "float32")
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, weight = inputs[0].astype(np.float64), inputs[1].astype(np.float64)
         (sh, sw), (dh, dw), groups = (attributes[k] for k in ("strides", "dilation", "groups"))
         per_group, kh, kw, outputs = weight.shape
@@ -50,9 +62,8 @@ class FloatConv2d(Operator):
         total = total.reshape(x.shape[0], outputs, oh, ow)
         return (total + inputs[2].reshape(-1, 1, 1) if len(inputs) > 2 else total).astype(np.float32)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, groups = Loops(), attributes["groups"]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        groups = attributes["groups"]
         (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
         names = ("x", "weight", "bias")
         x, weight, *bias = (
@@ -86,10 +97,8 @@ class FloatConv2d(Operator):
             for i in range(blocks.height):
                 for j in range(blocks.width):
                     loops.store(y, [at + (i * oh * ow + j)], sums[i][j].value)
-        return loops.finish("float_conv2d")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         # Filters of a transposed convolution's phases hold zeros that are no work.
         per_group, kh, kw, _ = inputs[1].shape
         return output.elements * int(attributes.get("macs_per_output", per_group * kh * kw))

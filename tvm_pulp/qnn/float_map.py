@@ -17,12 +17,10 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.float_functions import FUNCTIONS
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.loops import SHARED_ITERATIONS
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, emit, i32, register
+from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, broadcast_box
 
-# Shared by the cores: an axis of at least so many entries, else the longest.
-_SHARED = 8
 # Elements that one iteration handles where the expression has no more functions than this.
 _TOGETHER, _SMALL = 4, 6
 # Functions of many instructions and constants: the only one of an expression is part of its loop, which then handles
@@ -30,25 +28,24 @@ _TOGETHER, _SMALL = 4, 6
 _LONG = frozenset(("erf", "sigmoid", "tanh"))
 
 
-@register
-class FloatMap(Operator):
-    name = "float_map"
-    # Its operands and its result may be integers.
-    single_precision = True
+def _part(whole: Whole, box: Box) -> Part:
+    boxes = tuple(broadcast_box(spec.shape, box) for spec in whole.inputs)
+    return Part(boxes, {**whole.attributes, "shape": list(box.size)})
 
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+
+# Its operands and its result may be integers.
+@register("float_map", attributes="expression shape", tile=TileRule(all_axes, _part), single_precision=True)
+class FloatMap(Operator):
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         return TensorSpec(tuple(attributes["shape"]), type_of(tree(attributes), [i.dtype for i in inputs]))
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         result = np.asarray(numpy_value(tree(attributes), inputs))
         dtype = type_of(tree(attributes), [str(i.dtype) for i in inputs])
         return np.ascontiguousarray(np.broadcast_to(result, attributes["shape"]).astype(dtype))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, expression = Loops(), _with_long_inline(tree(attributes))
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        expression = _with_long_inline(tree(attributes))
         sizes, follows = merged_axes(output.shape, [i.shape for i in inputs])
         buffers = [loops.buffer(f"x{n}", TensorSpec((i.elements,), i.dtype)) for n, i in enumerate(inputs)]
         y = loops.buffer("y", TensorSpec((output.elements,), output.dtype))
@@ -77,8 +74,9 @@ class FloatMap(Operator):
             if sizes[0] % together:
                 with loops.parallel("i", sizes[0] % together) as i:
                     elements([i + groups * together], 1, expression, {})
-            return loops.finish("float_map")
-        shared = next((a for a, size in enumerate(sizes) if size >= _SHARED), None)
+            return
+        # The cores share the first axis of enough entries, else the longest.
+        shared = next((a for a, size in enumerate(sizes) if size >= SHARED_ITERATIONS), None)
         shared = max(range(len(sizes)), key=lambda a: sizes[a]) if shared is None else shared
         *middle, inner = (a for a in range(len(sizes)) if a != shared)
         still = {n for n in range(len(inputs)) if not follows[inner][n]}
@@ -101,10 +99,14 @@ class FloatMap(Operator):
                     elements([place if a == inner else found[a] for a in range(len(sizes))], together, moving, values)
             for last in range(groups * together, sizes[inner]):
                 elements([i32(last) if a == inner else found[a] for a in range(len(sizes))], 1, moving, values)
-        return loops.finish("float_map")
 
 
-def tree(attributes: dict[str, Any]) -> list[Any]:
+def emit_map(expression: list[Any], operands: Sequence[Any], shape: Sequence[int]) -> Any:
+    """A call of the operator."""
+    return emit("float_map", operands, {"expression": json.dumps(expression), "shape": list(shape)})
+
+
+def tree(attributes: Attributes) -> list[Any]:
     """The expression of a map."""
     found: list[Any] = json.loads(attributes["expression"])
     return found

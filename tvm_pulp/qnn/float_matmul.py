@@ -14,30 +14,24 @@ from tvm import tirx
 
 from tvm_pulp.qnn.broadcast import broadcast_shape, unravel
 from tvm_pulp.qnn.float_blocks import Blocks, block_start
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.tiles import MATMUL
 
 
-@register
+@register("float_matmul", attributes="transpose_b", operands="a weight bias", tile=MATMUL)
 class FloatMatmul(Operator):
-    name = "float_matmul"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         a, b = inputs[:2]
         columns = b.shape[-2] if attributes["transpose_b"] else b.shape[-1]
         return TensorSpec((*broadcast_shape(a.shape[:-2], b.shape[:-2]), a.shape[-2], columns), "float32")
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         a, b, *bias = (i.astype(np.float64) for i in inputs)
         product = a @ (np.swapaxes(b, -1, -2) if attributes["transpose_b"] else b)
         return np.asarray((product + bias[0] if bias else product).astype(np.float32))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, transposed = Loops(), attributes["transpose_b"]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        transposed = attributes["transpose_b"]
         names = ("a", "b", "bias")
         flat = [loops.buffer(n, TensorSpec((s.elements,), s.dtype)) for n, s in zip(names, inputs, strict=False)]
         a, b = flat[:2]
@@ -47,7 +41,7 @@ class FloatMatmul(Operator):
         blocks = Blocks.best(rows, columns, depth, math.prod(batch_shape))
 
         def base(spec: TensorSpec, batch: Sequence[Any]) -> Any:
-            """Where the matrix of a batch begins."""
+            """The place where the matrix of a batch begins."""
             place: Any = i32(0)
             lead = batch[len(batch) - (len(spec.shape) - 2) :]
             for axis, (index, size) in enumerate(zip(lead, spec.shape[:-2], strict=True)):
@@ -81,8 +75,6 @@ class FloatMatmul(Operator):
             for i in range(blocks.height):
                 for j in range(blocks.width):
                     loops.store(y, [at + (i * columns + j)], sums[i][j].value)
-        return loops.finish("float_matmul")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return output.elements * inputs[0].shape[-1]

@@ -5,28 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.float_rows import each, mean_of, total
-from tvm_pulp.qnn.loops import Loops, call
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
+from tvm_pulp.qnn.tiles import BY_ROW
 
 
-@register
+@register("float_norm", attributes="epsilon kind", operands="x weight bias", tile=BY_ROW, result="float32")
 class FloatNorm(Operator):
-    name = "float_norm"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, "float32")
-
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, weight, *bias = (i.astype(np.float64) for i in inputs)
         rows = x.reshape(-1, weight.size)
         if attributes["kind"] == "layer":
@@ -35,9 +26,8 @@ class FloatNorm(Operator):
         y = y + bias[0].reshape(-1) if bias else y
         return np.asarray(y.reshape(x.shape).astype(np.float32))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, length = Loops(), inputs[1].elements
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        length = inputs[1].elements
         names = ("x", "weight", "bias")
         x, weight, *bias = (
             loops.buffer(n, TensorSpec((s.elements,), "float32")) for n, s in zip(names, inputs, strict=False)
@@ -70,4 +60,3 @@ class FloatNorm(Operator):
                 loops.store(y, [first + at], scaled)
 
             each(loops, length, scale)
-        return loops.finish("float_norm")

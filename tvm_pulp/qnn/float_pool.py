@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.float_conv2d import output_size
-from tvm_pulp.qnn.loops import Loops, call
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
+from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, axes, float_window
 
 
-@register
+def _part(whole: Whole, box: Box) -> Part:
+    first, count = float_window(whole, box, whole.attributes["kernel"])
+    return Part((Box((*box.start[:2], *first), (*box.size[:2], *count)),), whole.attributes)
+
+
+@register("float_pool", attributes="dilation kernel kind strides", tile=TileRule(axes(1, 2, 0, 3), _part))
 class FloatPool(Operator):
-    name = "float_pool"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         n, channels, height, width = inputs[0].shape
         return TensorSpec((n, channels, *output_size(attributes, height, width, attributes["kernel"])), "float32")
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, (kh, kw) = inputs[0], attributes["kernel"]
         (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
         oh, ow = output_size(attributes, x.shape[2], x.shape[3], (kh, kw))
@@ -39,9 +37,8 @@ class FloatPool(Operator):
             return np.max(taps, axis=0)
         return np.asarray(np.mean(np.asarray(taps, np.float64), axis=0).astype(np.float32))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, (kh, kw), is_max = Loops(), attributes["kernel"], attributes["kind"] == "max"
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        (kh, kw), is_max = attributes["kernel"], attributes["kind"] == "max"
         (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
         _, _, height, width = inputs[0].shape
         n, channels, oh, ow = output.shape
@@ -59,4 +56,3 @@ class FloatPool(Operator):
                     result.set(larger if is_max else result.value + value)
                 mean = result.value * tirx.const(1 / math.prod((kh, kw)), "float32")
                 loops.store(y, [line * ow + ox], result.value if is_max else mean)
-        return loops.finish("float_pool")

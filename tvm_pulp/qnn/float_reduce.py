@@ -6,41 +6,61 @@ as axes of size one.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tvm_pulp.qnn.float_map import expression_value, numpy_value, operand_values, tree
 from tvm_pulp.qnn.float_rows import extreme, mean_of, total
-from tvm_pulp.qnn.loops import Loops
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.loops import SHARED_ITERATIONS
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, emit, register
+from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole
 
 _NUMPY: dict[str, Callable[..., Any]] = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
-_SHARED = 8
 
 
-@register
+def emit_reduce(kind: str, axes: list[int], expression: list[Any], operands: list[Any], keepdims: bool = False) -> Any:
+    """A call of the operator."""
+    attributes = {"kind": kind, "axes": axes, "keepdims": int(keepdims), "expression": json.dumps(expression)}
+    return emit("float_reduce", operands, attributes)
+
+
+def _kept(whole: Whole) -> list[tuple[int, int]]:
+    """Axes of the result that are axes of the operands, and which."""
+    axes, keep = whole.attributes["axes"], whole.attributes["keepdims"]
+    every = enumerate(a for a in range(len(whole.inputs[0].shape)) if keep or a not in axes)
+    return [(position, axis) for position, axis in every if axis not in axes]
+
+
+def _axes(whole: Whole) -> tuple[TileAxis, ...]:
+    return tuple(TileAxis(position) for position, _ in _kept(whole))
+
+
+def _part(whole: Whole, box: Box) -> Part:
+    shape = whole.inputs[0].shape
+    start, size = [0] * len(shape), list(shape)
+    for position, axis in _kept(whole):
+        start[axis], size[axis] = box.start[position], box.size[position]
+    return Part((Box(tuple(start), tuple(size)),) * len(whole.inputs), whole.attributes)
+
+
+@register("float_reduce", attributes="axes expression keepdims kind", tile=TileRule(_axes, _part))
 class FloatReduce(Operator):
-    name = "float_reduce"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         axes, keep = attributes["axes"], attributes["keepdims"]
         shape = [1 if a in axes else d for a, d in enumerate(inputs[0].shape) if keep or a not in axes]
         return TensorSpec(tuple(shape), "float32")
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         values = np.asarray(numpy_value(tree(attributes), inputs)).astype(np.float64)
         reduce, axes = _NUMPY[attributes["kind"]], tuple(attributes["axes"])
         return np.asarray(reduce(values, axis=axes, keepdims=bool(attributes["keepdims"]))).astype(np.float32)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, kind, shape = Loops(), attributes["kind"], inputs[0].shape
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        kind, shape = attributes["kind"], inputs[0].shape
         first_axis, last_axis = min(attributes["axes"]), max(attributes["axes"])
         outer, inner = math.prod(shape[:first_axis]), math.prod(shape[last_axis + 1 :])
         length = math.prod(shape[first_axis : last_axis + 1])
@@ -65,10 +85,9 @@ class FloatReduce(Operator):
             loops.store(y, [i * inner + j if inner > 1 else i], result)
 
         # The longer of the two axes that are left is shared, the outer one where it is long enough.
-        if outer >= _SHARED or outer >= inner:
+        if outer >= SHARED_ITERATIONS or outer >= inner:
             with loops.parallel("i", outer) as i, loops.loop("j", inner) as j:
                 reduce(i, j)
         else:
             with loops.parallel("j", inner) as j, loops.loop("i", outer) as i:
                 reduce(i, j)
-        return loops.finish("float_reduce")

@@ -6,16 +6,14 @@ mantissa lies on a straight line between two of 257 points, less than a milliont
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.float_rows import each, extreme
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.tiles import BY_ROW
 
 # Bits of a float's fraction; and those of them that say where between two points.
 _FRACTION, _BETWEEN = 23, 15
@@ -28,24 +26,16 @@ def exponential_points() -> np.ndarray:
     return np.stack([bits[:-1], np.diff(bits)], axis=1).astype(np.int32)
 
 
-@register
+@register("float_softmax", operands="x points", tile=BY_ROW, result="float32")
 class FloatSoftmax(Operator):
-    name = "float_softmax"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, "float32")
-
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x = inputs[0].astype(np.float64)
         with np.errstate(invalid="ignore"):
             weights = np.exp(x - x.max(-1, keepdims=True))
             return np.asarray((weights / weights.sum(-1, keepdims=True)).astype(np.float32))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, length = Loops(), inputs[0].shape[-1]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        length = inputs[0].shape[-1]
         x = loops.buffer("x", TensorSpec((output.elements,), "float32"))
         points = loops.buffer("points", inputs[1]) if len(inputs) > 1 else None
         y = loops.buffer("y", TensorSpec((output.elements,), "float32"))
@@ -68,7 +58,6 @@ class FloatSoftmax(Operator):
                 weigh(at)
             factor = loops.bind("factor", call("divide", tirx.const(1, "float32"), sum_of.value, dtype="float32"))
             each(loops, length, lambda at: loops.store(y, [first + at], y[first + at] * factor))
-        return loops.finish("float_softmax")
 
 
 def _by_points(loops: Loops, below: Any, points: Any) -> Any:

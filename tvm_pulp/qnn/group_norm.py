@@ -10,28 +10,17 @@ channels, with n values:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn.loops import Loops, call, i32, i64
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
 from tvm_pulp.qnn.qdq_norm import real
 from tvm_pulp.qnn.real import inverse_root, real_of, round_within
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-@register
+@register("group_norm", attributes="dtype epsilon gain groups high low statistic zero_point", operands="x weight bias")
 class GroupNorm(Operator):
-    name = "group_norm"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, attributes["dtype"])
-
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, weight, bias = inputs
         batch, channels = x.shape[:2]
         groups = attributes["groups"]
@@ -47,9 +36,8 @@ class GroupNorm(Operator):
         rounded = round_within(value, attributes["low"] - zero, attributes["high"] - zero) + zero
         return np.asarray(rounded.astype(attributes["dtype"]).reshape(x.shape))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, groups = Loops(), attributes["groups"]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        groups = attributes["groups"]
         batch, channels = inputs[0].shape[:2]
         pixels, each = math.prod(inputs[0].shape[2:]), channels // groups
         n = each * pixels
@@ -74,4 +62,3 @@ class GroupNorm(Operator):
                     value = a.astype("float32") * slope + bias[first + channel]
                     rounded = call("round_within", value, attributes["low"] - zero, attributes["high"] - zero) + zero
                     loops.store(y, [group, channel, pixel], rounded.astype(output.dtype))
-        return loops.finish("group_norm")

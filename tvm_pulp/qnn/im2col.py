@@ -5,38 +5,27 @@ Internal: engines that have only 1x1 convolutions use it; no frontend produces i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.conv2d import output_size
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.pool import windows
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-@register
+@register("im2col", attributes="dilation kernel pads strides zero_point")
 class Im2col(Operator):
-    name = "im2col"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         n, h, w, c = inputs[0].shape
         kh, kw = attributes["kernel"]
         return TensorSpec((n, *output_size(attributes, h, w, kh, kw), kh * kw * c), inputs[0].dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         stacked = windows({**attributes, "layout": "NHWC"}, inputs[0], attributes["zero_point"])
         taps, n, oh, ow, c = stacked.shape
         return np.ascontiguousarray(stacked.transpose(1, 2, 3, 0, 4)).reshape(n, oh, ow, taps * c)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops = Loops()
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         (sh, sw), (dh, dw), (top, left, _, _) = (attributes[k] for k in ("strides", "dilation", "pads"))
         kh, kw = attributes["kernel"]
         n, h, w, c = inputs[0].shape
@@ -60,4 +49,3 @@ class Im2col(Operator):
                         loops.store(y, [pixel, ky, kx, i], zero)
                         with loops.when(tirx.all(iy >= 0, iy < h, ix >= 0, ix < w)):
                             loops.store(y, [pixel, ky, kx, i], x[batch, iy, ix, i])
-        return loops.finish("im2col")

@@ -7,53 +7,30 @@ half away from zero where the divisor is positive.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tvm_pulp.qnn.broadcast import broadcast_shape
-from tvm_pulp.qnn.elementwise import lower_elementwise
-from tvm_pulp.qnn.loops import call, i64
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.elementwise import Elementwise
+from tvm_pulp.qnn.operator import Attributes, call, i64, register
+from tvm_pulp.qnn.tiles import elementwise
 
 
-@register
-class IntegerDiv(Operator):
-    name = "integer_div"
+@register("integer_div", attributes="denominator eps eta numerator operands requant*", tile=elementwise())
+class IntegerDiv(Elementwise):
+    def data_names(self, attributes: Attributes) -> list[str]:
+        return ["x"] if attributes["operands"] == 1 else ["a", "b"]
 
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        data = inputs[: attributes["operands"]]
-        return TensorSpec(broadcast_shape(*(d.shape for d in data)), Requant.of(attributes).out_dtype)
+    def value(self, attributes: Attributes, *operands: Any) -> Any:
+        numerator = operands[0] * attributes["numerator"]
+        if len(operands) == 1:
+            return numerator // attributes["denominator"]
+        divisor = operands[1] * attributes["eta"] + attributes["eps"]
+        rounded = numerator + np.where(numerator < 0, -(divisor // 2), divisor // 2)
+        return np.sign(rounded) * (np.abs(rounded) // np.abs(divisor)) * np.sign(divisor)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
-        requant, operands = Requant.of(attributes), attributes["operands"]
-        numerator = inputs[0].astype(np.int64) * attributes["numerator"]
-        if operands == 1:
-            quotient = numerator // attributes["denominator"]
-        else:
-            divisor = inputs[1].astype(np.int64) * attributes["eta"] + attributes["eps"]
-            half = np.where(numerator < 0, -(divisor // 2), divisor // 2)
-            rounded = numerator + half
-            quotient = np.sign(rounded) * (np.abs(rounded) // np.abs(divisor)) * np.sign(divisor)
-        return requant.apply(quotient, inputs[operands:])
-
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        operands = attributes["operands"]
-        numerator = i64(attributes["numerator"])
-
-        def one(x: Any) -> Any:
-            return call("floor_divide", i64(x) * numerator, i64(attributes["denominator"]))
-
-        def two(a: Any, b: Any) -> Any:
-            divisor = i64(b) * i64(attributes["eta"]) + i64(attributes["eps"])
-            return call("round_divide", i64(a) * numerator, divisor)
-
-        data = list(zip(("a", "b") if operands == 2 else ("x",), inputs, strict=False))
-        compute = one if operands == 1 else two
-        return lower_elementwise("integer_div", data, Requant.of(attributes), inputs[operands:], output, compute)
+    def expression(self, attributes: Attributes, *operands: Any) -> Any:
+        numerator = i64(operands[0]) * i64(attributes["numerator"])
+        if len(operands) == 1:
+            return call("floor_divide", numerator, i64(attributes["denominator"]))
+        return call("round_divide", numerator, i64(operands[1]) * i64(attributes["eta"]) + i64(attributes["eps"]))

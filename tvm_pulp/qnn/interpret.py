@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,21 +9,21 @@ import tvm
 from tvm import relax
 
 from tvm_pulp.qnn.interpret_float import run_call, tensors
-from tvm_pulp.qnn.operator import OPERATORS, PREFIX, attributes, is_qnn, spec_of
+from tvm_pulp.qnn.operator import OPERATORS, PREFIX, Arrays, attributes, is_qnn, spec_of
 
 
-def interpret(module: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+def interpret(module: Any, inputs: Arrays) -> list[np.ndarray]:
     """Outputs of `main` for the given inputs; operators outside the dialect are run by TVM."""
     return _interpret(module, inputs)[1]
 
 
-def interpret_all(module: Any, inputs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+def interpret_all(module: Any, inputs: Arrays) -> dict[str, np.ndarray]:
     """Inputs and all that `main` computes of them, by the names of its variables, in order."""
     values, _ = _interpret(module, inputs)
     return {variable.name: value for variable, value in values.items() if isinstance(value, np.ndarray)}
 
 
-def _interpret(module: Any, inputs: Sequence[np.ndarray]) -> tuple[dict[Any, Any], list[np.ndarray]]:
+def _interpret(module: Any, inputs: Arrays) -> tuple[dict[Any, Any], list[np.ndarray]]:
     """Values of all variables, and what is returned."""
     function = module["main"]
     values: dict[Any, Any] = dict(zip(function.params, inputs, strict=True))

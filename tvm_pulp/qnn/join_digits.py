@@ -6,35 +6,25 @@ digit * step over all digits, less `offset`. The result has the first `columns` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-@register
+@register("join_digits", attributes="columns offset steps requant*")
 class JoinDigits(Operator):
-    name = "join_digits"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         return TensorSpec((inputs[0].shape[0], attributes["columns"]), Requant.of(attributes).out_dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         steps, columns = attributes["steps"], attributes["columns"]
         digits = zip(inputs, steps, strict=False)
         total = sum(digit[:, :columns].astype(np.int64) * step for digit, step in digits) - attributes["offset"]
         return Requant.of(attributes).apply(np.asarray(total), inputs[len(steps) :])
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, requant, steps = Loops(), Requant.of(attributes), attributes["steps"]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        requant, steps = Requant.of(attributes), attributes["steps"]
         digits = [loops.buffer(f"digit{i}", spec) for i, spec in enumerate(inputs[: len(steps)])]
         operands = [loops.buffer(m, s) for m, s in zip(("mul", "add"), inputs[len(steps) :], strict=False)]
         y = loops.buffer("y", output)
@@ -44,4 +34,3 @@ class JoinDigits(Operator):
             for digit, step in zip(digits, steps, strict=True):
                 total = total + i32(digit[row, column]) * step
             loops.store(y, [row, column], requant.expression(total, operands, column))
-        return loops.finish("join_digits")

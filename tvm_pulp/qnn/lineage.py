@@ -1,4 +1,4 @@
-"""What a value of a module was made of: nodes of the model file, through every pass.
+"""Lineage of a module's values: nodes of the model file, through every pass.
 
 Importers state it, passes carry it on, layers show it. It travels as an attribute of `main`, by names of variables.
 """
@@ -18,7 +18,7 @@ _ATTRIBUTE = "made_of"
 
 @dataclass(frozen=True)
 class Lineage:
-    """What a value should be called, and the nodes of the model file that it computes, in their order."""
+    """The name of a value, and the nodes of the model file that it computes, in their order."""
 
     name: str
     nodes: tuple[str, ...]
@@ -98,13 +98,13 @@ class Tracker:
         self._after[str(variable.name)] = source
 
     def name_of(self, old: str) -> str:
-        """What the node behind an old variable is called; the variable's own name where no importer said."""
+        """The name of the node behind an old variable; the variable's own name where no importer said."""
         known = self._table.get(old)
         return old if known is None else known.name
 
     @contextmanager
     def on_behalf_of(self, variable: Any) -> Iterator[None]:
-        """What is bound meanwhile belongs to where a new variable came from, not to the one that is visited."""
+        """Bindings made meanwhile belong to where a new variable came from, not to the one that is visited."""
         before = self.visited
         self.visited = self._after.get(str(variable.name), before)
         yield
@@ -124,7 +124,7 @@ class Tracker:
         return stated(made, self._named(alive, gathered))
 
     def _homes(self, alive: set[str], values: Mapping[Any, Any]) -> dict[str, set[str]]:
-        """Where an old variable's computation went: its own new variables, else those of its readers."""
+        """The places where an old variable's computation went: its own new variables, else those of its readers."""
         old = bindings_of(self._module)
         readers: dict[str, list[str]] = {}
         for binding in old:

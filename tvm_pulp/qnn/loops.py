@@ -12,13 +12,17 @@ emitted C readable, and needs no lowering passes afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from tvm import tirx
 
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import Attributes, TensorSpec
+
+# A loop of so many iterations is worth sharing among cores. Kernels are generated before anybody knows how many cores
+# will run them: it is enough for the clusters there are, and a single core loses nothing.
+SHARED_ITERATIONS = 8
 
 Expr = Any  # TVM's expression classes share no useful static type.
 
@@ -135,7 +139,14 @@ class Loops:
         scalar.set(tirx.const(value, dtype) if isinstance(value, int) else value)
         return scalar
 
-    def accumulator(self, name: str, value: Any, attributes: dict[str, Any]) -> Accumulator:
+    def sum(self, name: str, index: str, extent: Any, term: Callable[[Any], Any]) -> Scalar:
+        """A local variable with the sum of a term over a loop."""
+        total = self.scalar(name, 0)
+        with self.loop(index, extent) as i:
+            total.set(total.value + term(i))
+        return total
+
+    def accumulator(self, name: str, value: Any, attributes: Attributes) -> Accumulator:
         """A sum that begins with `value`; attribute `sum_bits` says how wide it is."""
         dtype = f"int{attributes.get('sum_bits', 32)}"
         buffer = tirx.decl_buffer((1,), dtype, self._unique(name), scope="local")

@@ -6,41 +6,34 @@ Operands: a[..., M, K], b[..., K, N] (or [..., N, K] with `transpose_b`)[, requa
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.broadcast import broadcast_shape, unravel
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tiles import MATMUL
 
 
-@register
+@register("matmul", attributes="sum_bits transpose_b zero_point_a zero_point_b requant*", operands="a b", tile=MATMUL)
 class Matmul(Operator):
-    name = "matmul"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         a, b = inputs[:2]
         columns = b.shape[-2] if attributes["transpose_b"] else b.shape[-1]
         batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
         return TensorSpec((*batch, a.shape[-2], columns), Requant.of(attributes).out_dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         requant = Requant.of(attributes)
         a = inputs[0].astype(np.int64) - attributes["zero_point_a"]
         b = inputs[1].astype(np.int64) - attributes["zero_point_b"]
         acc = a @ (np.swapaxes(b, -1, -2) if attributes["transpose_b"] else b)
         return requant.apply(acc, inputs[2:])
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, requant = Loops(), Requant.of(attributes)
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        requant = Requant.of(attributes)
         a, b = loops.buffer("a", inputs[0]), loops.buffer("b", inputs[1])
         operands = [loops.buffer(m, s) for m, s in zip(("mul", "add"), inputs[2:], strict=False)]
         y = loops.buffer("y", output)
@@ -65,8 +58,6 @@ class Matmul(Operator):
                     right = operand(b, inputs[1], batch, second, attributes["zero_point_b"])
                     acc.add_product(left, right)
                 loops.store(y, [*batch, row, column], requant.expression(acc.value, operands, column))
-        return loops.finish("matmul")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return output.elements * inputs[0].shape[-1]

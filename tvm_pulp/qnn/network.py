@@ -11,7 +11,7 @@ import numpy as np
 from tvm_pulp.qnn.lineage import Lineage
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.quantization import Quantization
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import Attributes, TensorSpec
 
 # Caches of one buffer begin at multiples of it.
 _ALIGNMENT = 16
@@ -33,6 +33,12 @@ class Tensor:
     quantization: Quantization | None = None
 
     @property
+    def values(self) -> np.ndarray:
+        """Data of a constant."""
+        assert self.data is not None, f"{self.name} is no constant"
+        return self.data
+
+    @property
     def storage(self) -> Tensor:
         """The tensor whose bytes these are."""
         return self.view_of.storage if self.view_of else self
@@ -45,7 +51,7 @@ class Layer:
     name: str  # a C identifier, unique in the network
     # Dialect operator, "tir.<name>" for a kernel TVM generated, names joined by "+" for a region of several.
     operator: str
-    attributes: dict[str, Any]
+    attributes: Attributes
     inputs: list[Tensor]
     outputs: list[Tensor]
     # Of a kernel that TVM generated: the lowered PrimFunc of inputs, outputs, workspaces.
@@ -66,12 +72,12 @@ class Layer:
 
     @property
     def is_float(self) -> bool:
-        """Whether it computes with floats, or is a kernel that TVM generated for an operator outside the dialect."""
+        """Tell if it computes with floats, or is a kernel that TVM generated for an operator outside the dialect."""
         return self.operator.startswith("tir.") or self.has_floats
 
     @property
     def has_floats(self) -> bool:
-        """Whether it reads or writes floats, or is a float operator that ends in integers and begins with some."""
+        """Tell whether it reads or writes floats, or is a float operator that ends in integers and begins with some."""
         tensors = (*self.inputs, *self.outputs)
         return self.operator.startswith("float_") or any(t.spec.dtype.startswith("float") for t in tensors)
 
@@ -113,7 +119,7 @@ def placed_states(states: Sequence[State], level: str, symbol: str = "") -> tupl
 
 @dataclass(frozen=True)
 class Origin:
-    """What a network was built from: a Relax module with nothing but regions, dialect operators, generated kernels
+    """The source of a network: a Relax module with nothing but regions, dialect operators, generated kernels
     and views in `main`, and names of the model's inputs and outputs. `kernels` remembers what was lowered for it."""
 
     module: Any
@@ -125,6 +131,8 @@ class Origin:
     states: tuple[State, ...] = ()
     # What variables of the module were made of.
     made_of: Mapping[str, Lineage] = field(default_factory=dict)
+    # Engines of the target: names of their drivers are not for tensors.
+    engines: tuple[str, ...] = ()
 
 
 @dataclass
@@ -180,7 +188,7 @@ class Network:
         return alive
 
     def uses_float(self) -> bool:
-        """Whether any tensor is floating point, or an operator computes so inside."""
+        """Tell whether any tensor is floating point, or an operator computes so inside."""
         every = [part for layer in self.layers for part in (layer, *layer.parts)]
         tensors: Iterable[Tensor] = (t for layer in every for t in layer.operands)
         return any(t.spec.dtype.startswith("float") for t in tensors) or any(_single_precision(p) for p in every)
@@ -188,5 +196,4 @@ class Network:
 
 def _single_precision(layer: Layer) -> bool:
     operator = OPERATORS.get(layer.operator)
-    inside = operator is not None and operator.single_precision
-    return inside or (layer.operator == "softmax" and layer.attributes["form"] == "table")
+    return operator is not None and operator.uses_float(layer.attributes)

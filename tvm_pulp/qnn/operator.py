@@ -1,63 +1,128 @@
-"""What an operator of the dialect is, and its registration with TVM."""
+"""The statement of an operator of the dialect, and its registration, also with TVM."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import tvm
 import tvm_ffi
 from tvm import relax
 
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.loops import Loops, call, i32, i64
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import Arrays, Attributes, Specs, TensorSpec
+from tvm_pulp.qnn.tiles import TileRule
+
+__all__ = [
+    "OPERATORS",
+    "PREFIX",
+    "Arrays",
+    "Attributes",
+    "Loops",
+    "Operator",
+    "Specs",
+    "TensorSpec",
+    "attributes",
+    "call",
+    "emit",
+    "i32",
+    "i64",
+    "is_qnn",
+    "name_of",
+    "register",
+    "relax_name",
+    "spec_of",
+]
 
 PREFIX = "tvm_pulp.qnn."
+AnOperator = TypeVar("AnOperator", bound="Operator")
 
 
 class Operator:
-    """One operator: type rule, numpy reference, lowering, work.
+    """One operator: all that is said about it, whoever runs it.
 
     Attributes are plain Python values (int, str, lists of them). Constant operands follow the data operands.
     """
 
     name: ClassVar[str]
-    # Whether it computes in single precision although its operands are integers.
+    # Names of its attributes, one space apart; a star stands for a rule of requantization (`attribute_names`).
+    attribute_names: ClassVar[str] = ""
+    # Names of its operands in order, one space apart: constants are called after them.
+    operand_names: ClassVar[str] = ""
+    # How a part of the result is computed from parts of the operands; None: the cores run it whole.
+    tile: ClassVar[TileRule | None] = None
+    # Element type of its results, where that is always the same.
+    result: ClassVar[str] = ""
+    # It computes in single precision although its operands are integers.
     single_precision: ClassVar[bool] = False
 
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        """Type of the result."""
-        raise NotImplementedError
+    def result_type(self, attributes: Attributes) -> str:
+        """Element type of the result: the stated one, else the attribute `dtype`, else that of the requantization."""
+        return str(self.result or attributes.get("dtype") or Requant.of(attributes).out_dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+        """Type of the result; that of its elements and the shape of the first operand, unless an operator differs."""
+        return TensorSpec(inputs[0].shape, self.result_type(attributes))
+
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         """The exact result, in numpy."""
         raise NotImplementedError
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        """The kernel as a lowered PrimFunc: inputs in order, then the output."""
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        """Write the kernel's loops: parameters are the inputs in order, then the output."""
         raise NotImplementedError
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def lower(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> Any:
+        """The kernel as a lowered PrimFunc."""
+        loops = Loops()
+        self.body(loops, attributes, inputs, output)
+        return loops.finish(self.name)
+
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         """Multiply-accumulate operations of matrix products; 0 for everything else."""
         return 0
 
-    @staticmethod
-    def bytes(inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
-        """Bytes read and written once each."""
-        return sum(i.bytes for i in inputs) + output.bytes
+    def rounds_by_tensors(self, attributes: Attributes) -> bool:
+        """Tell if the rule of requantization comes with tensors, which follow all other operands."""
+        return True
+
+    def uses_float(self, attributes: Attributes) -> bool:
+        """Tell if a call computes in single precision."""
+        return self.single_precision
 
 
-OPERATORS: dict[str, type[Operator]] = {}
+OPERATORS: dict[str, Operator] = {}
 
 
-def register(operator: type[Operator]) -> type[Operator]:
-    """Class decorator: make the operator known here and to Relax."""
-    OPERATORS[operator.name] = operator
+def register(
+    name: str,
+    *,
+    attributes: str = "",
+    operands: str = "",
+    tile: TileRule | None = None,
+    result: str = "",
+    single_precision: bool = False,
+) -> Callable[[type[AnOperator]], type[AnOperator]]:
+    """Class decorator: make an operator known here and to Relax, and with it to every stage of the compiler.
+
+    `attributes` and `operands` are names, one space apart; what they and the rest mean is said at `Operator`.
+    """
+
+    def known(kind: type[AnOperator]) -> type[AnOperator]:
+        kind.name, kind.attribute_names, kind.operand_names = name, attributes, operands
+        kind.tile, kind.result, kind.single_precision = tile, result, single_precision
+        OPERATORS[name] = kind()
+        _tell_relax(OPERATORS[name])
+        return kind
+
+    return known
+
+
+def _tell_relax(operator: Operator) -> None:
+    """Type inference and legalization of calls."""
     full = PREFIX + operator.name
     if full not in tvm.ir.Op.list_op_names():
         tvm_ffi.get_global_func("ir.RegisterOp")(full, f"tvm_pulp integer operator {operator.name}")
@@ -74,7 +139,6 @@ def register(operator: type[Operator]) -> type[Operator]:
     tvm.ir.register_op_attr(full, "FInferType", infer)
     tvm.ir.register_op_attr(full, "FPurity", True)
     tvm.ir.register_op_attr(full, "FLegalize", legalize)
-    return operator
 
 
 def spec_of(expression: Any) -> TensorSpec:

@@ -11,28 +11,47 @@ from tvm import tirx
 
 from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import Loops
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole
 
 
-@register
+def _axes(whole: Whole) -> tuple[TileAxis, ...]:
+    """All axes; every part needs something of the input, so those of a padded axis are longer than its padding."""
+    shape, a = whole.output.shape, whole.attributes
+    steps = [_step(*sizes) for sizes in zip(shape, a["before"], a["after"], strict=True)]
+    return tuple(TileAxis(axis, step) for axis, step in enumerate(steps) if step < shape[axis] or step == 1)
+
+
+def _step(size: int, before: int, after: int) -> int:
+    """The shortest length of parts of which the last is longer than the padding too."""
+    lengths = range(max(before, after) + 1 if before or after else 1, size)
+    return next((n for n in lengths if size % n == 0 or size % n > after), max(1, size))
+
+
+def _part(whole: Whole, box: Box) -> Part:
+    a, starts, sizes, before, after = whole.attributes, [], [], [], []
+    for axis, extent in enumerate(whole.inputs[0].shape):
+        made, lead = box.span(axis), a["before"][axis]
+        inner = max(0, made.start - lead), min(extent, made.stop - lead)
+        starts.append(inner[0])
+        sizes.append(inner[1] - inner[0])
+        before.append(max(0, lead - made.start))
+        after.append(max(0, made.stop - lead - extent))
+    return Part((Box(tuple(starts), tuple(sizes)),), {**a, "before": before, "after": after})
+
+
+@register("pad", attributes="after before value", tile=TileRule(_axes, _part))
 class Pad(Operator):
-    name = "pad"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         sides = zip(inputs[0].shape, attributes["before"], attributes["after"], strict=True)
         return TensorSpec(tuple(d + b + a for d, b, a in sides), inputs[0].dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         sides = list(zip(attributes["before"], attributes["after"], strict=True))
         return np.pad(inputs[0], sides, constant_values=attributes["value"])
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, value = Loops(), tirx.const(attributes["value"], output.dtype)
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        value = tirx.const(attributes["value"], output.dtype)
         x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)
         before, after = attributes["before"], attributes["after"]
         if len(output.shape) < 2 or math.prod(output.shape[:-1]) == 1:
@@ -41,7 +60,7 @@ class Pad(Operator):
                 loops.store(y, indices, value)
                 with loops.when(tirx.all(*inside) if inside else tirx.const(True, "bool")):
                     loops.store(y, indices, x[tuple(source)])
-            return loops.finish("pad")
+            return
         size, first, width = inputs[0].shape[-1], before[-1], output.shape[-1]
         with loops.parallel("row", math.prod(output.shape[:-1])) as row:
             lead = [loops.bind("outer", index) for index in unravel(row, output.shape[:-1])]
@@ -65,13 +84,12 @@ class Pad(Operator):
                     fill(0, width)
             else:
                 copy()
-        return loops.finish("pad")
 
 
 def _source(
     indices: Sequence[Any], shape: Sequence[int], before: Sequence[int], after: Sequence[int]
 ) -> tuple[list[Any], list[Any]]:
-    """Where an element comes from, and what must hold for it not to be padding."""
+    """The place that an element comes from, and what must hold for it not to be padding."""
     source, inside = [], []
     for index, size, lead, tail in zip(indices, shape, before, after, strict=True):
         source.append(index - lead if lead else index)

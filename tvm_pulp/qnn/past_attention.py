@@ -11,15 +11,12 @@ its own; rows of the past from `length` on hold anything. Several heads may shar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 LARGEST_DISTANCE = 255
 LOWEST = -(1 << 30)
@@ -30,20 +27,18 @@ def exponential_table(steps: int) -> np.ndarray:
     return np.rint(255 * np.exp(-np.arange(LARGEST_DISTANCE + 1) / steps)).astype(np.uint8)
 
 
-def head_size(attributes: dict[str, Any], q: TensorSpec) -> int:
+def head_size(attributes: Attributes, q: TensorSpec) -> int:
     return q.shape[1] // int(attributes["heads"])
 
 
-@register
+@register(
+    "past_attention",
+    attributes="heads kv_heads mul shift",
+    operands="q k v past_k past_v length exponential",
+    result="int8",
+)
 class PastAttention(Operator):
-    name = "past_attention"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, "int8")
-
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         q, k, v, past_k, past_v, length, table = (i.astype(np.int64) for i in inputs)
         rows, heads, kv_heads = len(q), attributes["heads"], attributes["kv_heads"]
         known = int(length[0])
@@ -64,10 +59,8 @@ class PastAttention(Operator):
             y[row] = (2 * np.einsum("hk,khd->hd", weights, values[:seen]) + total) // (2 * total)
         return y.reshape(q.shape).astype(np.int8)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         """Every pass over the keys computes its logits again: plain C needs no scratch memory then."""
-        loops = Loops()
         names = ("q", "k", "v", "past_k", "past_v", "length", "exponential")
         of = {name: loops.buffer(name, spec) for name, spec in zip(names, inputs, strict=True)}
         y = loops.buffer("y", output)
@@ -81,9 +74,9 @@ class PastAttention(Operator):
             known = loops.bind("known", of["length"][0])
 
             def logit(source: str, key: Any) -> Any:
-                acc = loops.scalar("dot", 0)
-                with loops.loop("i", size) as i:
-                    acc.set(acc.value + i32(of["q"][row, head * size + i]) * i32(of[source][key, first + i]))
+                acc = loops.sum(
+                    "dot", "i", size, lambda i: i32(of["q"][row, head * size + i]) * i32(of[source][key, first + i])
+                )
                 value = tirx.shift_right(acc.value * attributes["mul"] + (1 << shift >> 1), i32(shift))
                 return loops.bind("logit", value)
 
@@ -111,8 +104,6 @@ class PastAttention(Operator):
                 raised = (acc.value + total.value * 128) * 2 + total.value
                 mean = tirx.truncdiv(raised, total.value * 2) - 128
                 loops.store(y, [row, head * size + j], mean.astype("int8"))
-        return loops.finish("past_attention")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return 2 * output.elements * inputs[3].shape[0]

@@ -7,37 +7,26 @@ Operands: mix as past_mix makes it, v[1, kv_heads * size]. Per head:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 
-@register
+@register("past_mean", attributes="heads keys kv_heads")
 class PastMean(Operator):
-    name = "past_mean"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         heads, columns = inputs[0].shape
         return TensorSpec((1, heads * (columns - 2)), "int8")
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         mix, v = (i.astype(np.int64) for i in inputs)
         heads, kv_heads = attributes["heads"], attributes["kv_heads"]
         values = np.repeat(v.reshape(kv_heads, -1), heads // kv_heads, 0)
         sums, own, total = mix[:, :-2], mix[:, -2:-1], mix[:, -1:]
         return ((2 * (sums + own * values) + total) // (2 * total)).reshape(1, -1).astype(np.int8)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops = Loops()
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         mix, v, y = (loops.buffer(n, s) for n, s in zip(("mix", "v", "y"), (*inputs, output), strict=True))
         heads, kv_heads, size = int(attributes["heads"]), int(attributes["kv_heads"]), inputs[0].shape[1] - 2
         with loops.parallel("head", heads) as head:
@@ -48,8 +37,6 @@ class PastMean(Operator):
                 # Values above -128 make the numerator positive, where C divides like a floor.
                 mean = tirx.truncdiv((acc + total * 128) * 2 + total, total * 2) - 128
                 loops.store(y, [0, head * size + i], mean.astype("int8"))
-        return loops.finish("past_mean")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return output.elements

@@ -9,28 +9,21 @@ size], length[1] of int32, exponential[256] of uint8. Per head:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.past_attention import LARGEST_DISTANCE, head_size
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-@register
+@register("past_mix", attributes="heads kv_heads mul shift")
 class PastMix(Operator):
-    name = "past_mix"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         return TensorSpec((int(attributes["heads"]), head_size(attributes, inputs[0]) + 2), "int32")
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         q, k, scores, past, length, table = (i.astype(np.int64) for i in inputs)
         heads, kv_heads, shift, known = attributes["heads"], attributes["kv_heads"], attributes["shift"], int(length[0])
         group = heads // kv_heads
@@ -43,9 +36,7 @@ class PastMix(Operator):
         sums = np.einsum("hk,khd->hd", weights[:, :-1], values)
         return np.concatenate((sums, weights[:, -1:], weights.sum(1, keepdims=True)), 1).astype(np.int32)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops = Loops()
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         names = ("q", "k", "scores", "past_v", "length", "exponential")
         of = {name: loops.buffer(name, spec) for name, spec in zip(names, inputs, strict=True)}
         y = loops.buffer("y", output)
@@ -53,9 +44,7 @@ class PastMix(Operator):
         size, shift = head_size(attributes, inputs[0]), attributes["shift"]
         with loops.parallel("head", heads) as head:
             first = loops.bind("first", tirx.truncdiv(head, i32(heads // kv_heads)) * size)
-            acc = loops.scalar("dot", 0)
-            with loops.loop("i", size) as i:
-                acc.set(acc.value + i32(of["q"][0, head * size + i]) * i32(of["k"][0, first + i]))
+            acc = loops.sum("dot", "i", size, lambda i: i32(of["q"][0, head * size + i]) * i32(of["k"][0, first + i]))
             scaled = tirx.shift_right(acc.value * attributes["mul"] + (1 << shift >> 1), i32(shift))
             fresh = loops.bind("fresh", scaled)
             largest = loops.bind("largest", tirx.max(of["scores"][head, capacity], fresh))
@@ -74,8 +63,6 @@ class PastMix(Operator):
                     loops.store(y, [head, i], y[head, i] + e * i32(of["past_v"][key, first + i]))
             loops.store(y, [head, size], own)
             loops.store(y, [head, size + 1], total.value)
-        return loops.finish("past_mix")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return inputs[0].elements * (inputs[3].shape[0] + 1)

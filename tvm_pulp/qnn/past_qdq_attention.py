@@ -15,22 +15,20 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn import qdq_attention
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.qdq_attention import QdqAttention
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 # Operands beside those of `qdq_attention`, which come first but for q, k and v.
 OF_THE_PAST = ("past_k", "past_v", "length")
 
 
-def operands(attributes: dict[str, Any], values: Sequence[Any]) -> dict[str, Any]:
+def operands(attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
     """Operands by name."""
     inner = list(qdq_attention.operands(attributes, [*values[:3], *values[6:]]))
     return dict(zip([*inner[:3], *OF_THE_PAST, *inner[3:]], values, strict=True))
 
 
-def new_rows(attributes: dict[str, Any], name: str, values: np.ndarray) -> np.ndarray:
+def new_rows(attributes: Attributes, name: str, values: np.ndarray) -> np.ndarray:
     """k or v as [rows, heads / group, size]."""
     heads = np.arange(attributes["heads"] // attributes["group"])[:, None]
     row = np.arange(attributes["rows"])[:, None, None]
@@ -38,17 +36,20 @@ def new_rows(attributes: dict[str, Any], name: str, values: np.ndarray) -> np.nd
     return np.asarray(values.reshape(-1)[attributes[f"{name}_stride"] * row + place])
 
 
-@register
+@register(
+    "past_qdq_attention",
+    attributes=(
+        "dtype gain group has_k_table has_mask has_q_table heads high k_head_stride k_offset k_stride keys "
+        "logit_high logit_low logit_scale low probability_high q_head_stride q_offset q_stride queries rows size "
+        "v_head_stride v_offset v_stride value_scale y_layout zero_point zero_point_k zero_point_q zero_point_v"
+    ),
+    single_precision=True,
+)
 class PastQdqAttention(Operator):
-    name = "past_qdq_attention"
-    single_precision = True
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
+        return QdqAttention().infer(attributes, inputs)
 
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return QdqAttention.infer(attributes, inputs)
-
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         of, rows = operands(attributes, inputs), attributes["rows"]
         past, length = attributes["keys"] - rows, int(of["length"].reshape(-1)[0])
         width = attributes["heads"] // attributes["group"] * attributes["size"]
@@ -59,12 +60,11 @@ class PastQdqAttention(Operator):
             inner |= {f"{name}_offset": 0, f"{name}_head_stride": attributes["size"], f"{name}_stride": width}
         if "mask" in of:
             of["mask"] = of["mask"][..., past - length :]
-        return QdqAttention.reference(inner, [v for n, v in of.items() if n not in OF_THE_PAST])
+        return QdqAttention().reference(inner, [v for n, v in of.items() if n not in OF_THE_PAST])
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         """Every pass over a row computes its logits again: plain C needs no scratch memory then."""
-        loops, a = Loops(), attributes
+        a = attributes
         specs = operands(a, inputs)
         flat = {
             n: TensorSpec((s.elements,), s.dtype) if n in ("q", "k", "v", "past_k", "past_v") else s
@@ -92,9 +92,7 @@ class PastQdqAttention(Operator):
             return through(name, i32(of[name][place]))
 
         def score(old: bool, head: Any, query: Any, row: Any) -> Any:
-            acc = loops.scalar("dot", 0)
-            with loops.loop("i", size) as i:
-                acc.set(acc.value + query_at(head, query, i) * at("k", old, head, row, i))
+            acc = loops.sum("dot", "i", size, lambda i: query_at(head, query, i) * at("k", old, head, row, i))
             product = acc.value.astype("float32") * tirx.const(a["logit_scale"], "float32")
             index = call("round_within", product, a["logit_low"], a["logit_high"]) - a["logit_low"]
             kind: Any = i32(0)
@@ -138,8 +136,6 @@ class PastQdqAttention(Operator):
                 value = acc.value.astype("float32") * tirx.const(a["value_scale"], "float32")
                 rounded = call("round_within", value, a["low"], a["high"]) + a["zero_point"]
                 loops.store(y, there, rounded.astype(output.dtype))
-        return loops.finish("past_qdq_attention")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
-        return QdqAttention.macs(attributes, inputs, output)
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
+        return QdqAttention().macs(attributes, inputs, output)

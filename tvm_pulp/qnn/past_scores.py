@@ -8,28 +8,19 @@ head, the logits of the first `length` rows, zeros behind them, and last the lar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.past_attention import LOWEST, head_size
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-@register
+@register("past_scores", attributes="heads kv_heads mul shift")
 class PastScores(Operator):
-    name = "past_scores"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         return TensorSpec((int(attributes["heads"]), inputs[1].shape[0] + 1), "int32")
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         q, past, length = (i.astype(np.int64) for i in inputs)
         heads, kv_heads, shift, known = attributes["heads"], attributes["kv_heads"], attributes["shift"], int(length[0])
         keys = np.repeat(past.reshape(len(past), kv_heads, -1)[:known], heads // kv_heads, 1)
@@ -40,9 +31,7 @@ class PastScores(Operator):
         result[:, -1] = logits.max(1, initial=LOWEST)
         return result
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops = Loops()
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         q, past, length = (loops.buffer(n, s) for n, s in zip(("q", "past_k", "length"), inputs, strict=True))
         y = loops.buffer("y", output)
         heads, kv_heads, capacity = int(attributes["heads"]), int(attributes["kv_heads"]), inputs[1].shape[0]
@@ -53,15 +42,11 @@ class PastScores(Operator):
             with loops.loop("key", capacity) as key:
                 loops.store(y, [head, key], i32(0))
                 with loops.when(key < length[0]):
-                    acc = loops.scalar("dot", 0)
-                    with loops.loop("i", size) as i:
-                        acc.set(acc.value + i32(q[0, head * size + i]) * i32(past[key, first + i]))
+                    acc = loops.sum("dot", "i", size, lambda i: i32(q[0, head * size + i]) * i32(past[key, first + i]))
                     logit = tirx.shift_right(acc.value * attributes["mul"] + (1 << shift >> 1), i32(shift))
                     loops.store(y, [head, key], logit)
                     best.set(tirx.max(best.value, y[head, key]))
             loops.store(y, [head, capacity], best.value)
-        return loops.finish("past_scores")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return inputs[0].elements * inputs[1].shape[0]

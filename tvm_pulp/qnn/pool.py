@@ -12,10 +12,10 @@ from tvm import tirx
 
 from tvm_pulp.qnn.conv2d import guard, output_size
 from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import Attributes, TensorSpec
 
 
-def pool_shape(attributes: dict[str, Any], x: TensorSpec) -> TensorSpec:
+def pool_shape(attributes: Attributes, x: TensorSpec) -> TensorSpec:
     """Type of a pooled tensor."""
     kernel = attributes["kernel"]
     if attributes["layout"] == "NCHW":
@@ -25,7 +25,7 @@ def pool_shape(attributes: dict[str, Any], x: TensorSpec) -> TensorSpec:
     return TensorSpec((n, *output_size(attributes, h, w, *kernel), c), x.dtype)
 
 
-def windows(attributes: dict[str, Any], x: np.ndarray, fill: int) -> np.ndarray:
+def windows(attributes: Attributes, x: np.ndarray, fill: int) -> np.ndarray:
     """Stack of the shifted inputs, one per kernel position; padding reads `fill`."""
     if attributes["layout"] == "NCHW":
         stacked = windows({**attributes, "layout": "NHWC"}, x.transpose(0, 2, 3, 1), fill)
@@ -51,7 +51,7 @@ def windows(attributes: dict[str, Any], x: np.ndarray, fill: int) -> np.ndarray:
 class WindowPlace:
     """One output position inside the loop nest."""
 
-    attributes: dict[str, Any]
+    attributes: Attributes
     size: tuple[int, int]
     out_size: tuple[int, int]
     batch: Any
@@ -83,7 +83,7 @@ class WindowPlace:
 
 
 @contextmanager
-def window_axes(loops: Loops, attributes: dict[str, Any], x: TensorSpec, output: TensorSpec) -> Iterator[WindowPlace]:
+def window_axes(loops: Loops, attributes: Attributes, x: TensorSpec, output: TensorSpec) -> Iterator[WindowPlace]:
     """Loops over all output positions, channels innermost."""
     n, oh, ow, channels = output.shape
     with loops.parallel("place", n * oh * ow * channels) as place:

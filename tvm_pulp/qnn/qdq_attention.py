@@ -23,20 +23,18 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.real import round_within
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-def operands(attributes: dict[str, Any], values: Sequence[Any]) -> dict[str, Any]:
+def operands(attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
     """Operands by name."""
     given = [n for n in ("q_table", "k_table", "mask") if attributes[f"has_{n}"]]
     names = ["q", "k", "v", *given, "table", "exponential"]
     return dict(zip(names, values, strict=True))
 
 
-def places(attributes: dict[str, Any], name: str) -> np.ndarray:
+def places(attributes: Attributes, name: str) -> np.ndarray:
     """Number of every element of an operand: [heads, positions, size]."""
     heads, positions = attributes["heads"], attributes["queries" if name == "q" else "keys"]
     head = np.arange(heads) // (1 if name == "q" else attributes["group"])
@@ -48,19 +46,22 @@ def places(attributes: dict[str, Any], name: str) -> np.ndarray:
     )
 
 
-@register
+@register(
+    "qdq_attention",
+    attributes=(
+        "dtype gain group has_k_table has_mask has_q_table heads high k_head_stride k_offset k_stride keys "
+        "logit_high logit_low logit_scale low probability_high q_head_stride q_offset q_stride queries size "
+        "v_head_stride v_offset v_stride value_scale y_layout zero_point zero_point_k zero_point_q zero_point_v"
+    ),
+    single_precision=True,
+)
 class QdqAttention(Operator):
-    name = "qdq_attention"
-    single_precision = True
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         heads, queries, size = (attributes[n] for n in ("heads", "queries", "size"))
         shape = (1, heads, queries, size) if attributes["y_layout"] == "hsd" else (1, queries, heads, size)
         return TensorSpec(shape, attributes["dtype"])
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         a, of = attributes, operands(attributes, inputs)
         for name in ("q", "k"):
             if f"{name}_table" in of:
@@ -78,10 +79,9 @@ class QdqAttention(Operator):
         y = (round_within(value, a["low"], a["high"]) + a["zero_point"]).astype(a["dtype"])[None]
         return np.ascontiguousarray(y if a["y_layout"] == "hsd" else y.transpose(0, 2, 1, 3))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         """Every pass over a row computes its logits again: plain C needs no scratch memory then."""
-        loops, a = Loops(), attributes
+        a = attributes
         specs = operands(a, inputs)
         flat = {n: TensorSpec((s.elements,), s.dtype) if n in "qkv" else s for n, s in specs.items()}
         of = {name: loops.buffer(name, spec) for name, spec in flat.items()}
@@ -97,9 +97,7 @@ class QdqAttention(Operator):
             return value - a[f"zero_point_{name}"]
 
         def score(head: Any, query: Any, key: Any) -> Any:
-            acc = loops.scalar("dot", 0)
-            with loops.loop("i", size) as i:
-                acc.set(acc.value + at("q", head, query, i) * at("k", head, key, i))
+            acc = loops.sum("dot", "i", size, lambda i: at("q", head, query, i) * at("k", head, key, i))
             product = acc.value.astype("float32") * tirx.const(a["logit_scale"], "float32")
             index = call("round_within", product, a["logit_low"], a["logit_high"]) - a["logit_low"]
             row: Any = i32(0)
@@ -115,9 +113,7 @@ class QdqAttention(Operator):
             best = loops.scalar("best", 0)
             with loops.loop("key", keys) as key:
                 best.set(tirx.max(best.value, score(head, query, key)))
-            total = loops.scalar("total", 0)
-            with loops.loop("key", keys) as key:
-                total.set(total.value + of["exponential"][best.value - score(head, query, key)])
+            total = loops.sum("total", "key", keys, lambda key: of["exponential"][best.value - score(head, query, key)])
             factor = loops.bind("factor", tirx.const(a["gain"], "float32") / total.value.astype("float32"))
             with loops.loop("j", size) as j:
                 acc = loops.scalar("acc", 0)
@@ -129,8 +125,6 @@ class QdqAttention(Operator):
                 value = acc.value.astype("float32") * tirx.const(a["value_scale"], "float32")
                 rounded = call("round_within", value, a["low"], a["high"]) + a["zero_point"]
                 loops.store(y, place, rounded.astype(output.dtype))
-        return loops.finish("qdq_attention")
 
-    @staticmethod
-    def macs(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> int:
+    def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return 2 * int(np.prod([attributes[n] for n in ("heads", "queries", "keys", "size")]))

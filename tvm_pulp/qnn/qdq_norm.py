@@ -20,18 +20,17 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, call, i32, i64
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
 from tvm_pulp.qnn.real import inverse_root, real_of, round_within
 from tvm_pulp.qnn.rows import as_rows
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tiles import BY_ROW
 
 
 def real(value: float) -> Any:
     return tirx.const(float(np.float32(value)), "float32")
 
 
-def stage_operands(attributes: dict[str, Any], values: Sequence[Any]) -> tuple[Any, list[tuple[Any, Any]]]:
+def stage_operands(attributes: Attributes, values: Sequence[Any]) -> tuple[Any, list[tuple[Any, Any]]]:
     """Table or None, and weight and bias (or None) of every stage."""
     rest = list(values[1:])
     table = rest.pop(0) if attributes["has_table"] else None
@@ -42,23 +41,22 @@ def stage_operands(attributes: dict[str, Any], values: Sequence[Any]) -> tuple[A
     return table, stages
 
 
-def limits_of(attributes: dict[str, Any]) -> list[tuple[int, int] | None]:
+def limits_of(attributes: Attributes) -> list[tuple[int, int] | None]:
     """Lowest and highest value of v and after every stage, None where it is not rounded."""
     every = zip(attributes["rounds"], attributes["low"], attributes["high"], strict=True)
     return [(low, high) if rounds else None for rounds, low, high in every]
 
 
-@register
+@register(
+    "qdq_norm",
+    attributes=(
+        "biases centred dtype epsilon gain has_table high index_limits low rounds statistic zero_point zero_point_x"
+    ),
+    tile=BY_ROW,
+    single_precision=True,
+)
 class QdqNorm(Operator):
-    name = "qdq_norm"
-    single_precision = True
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, attributes["dtype"])
-
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, n = inputs[0].astype(np.int64), inputs[0].shape[-1]
         table, stages = stage_operands(attributes, inputs)
         if attributes["centred"]:
@@ -83,9 +81,8 @@ class QdqNorm(Operator):
                 value = value + bias
         return np.asarray((value.astype(np.int64) + attributes["zero_point"]).astype(attributes["dtype"]))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, length = Loops(), inputs[0].shape[-1]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        length = inputs[0].shape[-1]
         buffers = [loops.buffer("x", as_rows(inputs[0])), *(loops.buffer("constant", s) for s in inputs[1:])]
         x, (table, stages) = buffers[0], stage_operands(attributes, buffers)
         y, centred = loops.buffer("y", as_rows(output)), bool(attributes["centred"])
@@ -119,4 +116,3 @@ class QdqNorm(Operator):
                     if bias is not None:
                         value = value + bias[i]
                 loops.store(y, [row, i], (value + attributes["zero_point"]).astype(output.dtype))
-        return loops.finish("qdq_norm")

@@ -12,33 +12,30 @@ out:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.real import round_within
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-def _real(attributes: dict[str, Any], name: str) -> Any:
+def _real(attributes: Attributes, name: str) -> Any:
     return tirx.const(attributes[name], "float32")
 
 
-@register
+@register(
+    "qdq_rope",
+    attributes=(
+        "dtype high kept_high kept_low kept_scale kept_weight low position_axis turned_high turned_low "
+        "turned_scale turned_weight zero_point zero_point_cosine zero_point_partner zero_point_sine zero_point_x"
+    ),
+    operands="x cosine sine first second",
+    single_precision=True,
+)
 class QdqRope(Operator):
-    name = "qdq_rope"
-    single_precision = True
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, attributes["dtype"])
-
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         a, (x, cosine, sine, first, second) = attributes, inputs
         half, low = x.shape[-1] // 2, TensorSpec((), str(x.dtype)).range[0]
         index = x.astype(np.int64) - low
@@ -56,9 +53,8 @@ class QdqRope(Operator):
         y = round_within(kept + turned, a["low"], a["high"]) + a["zero_point"]
         return np.asarray(y.astype(a["dtype"]))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, a = Loops(), attributes
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        a = attributes
         _, outer, inner, size = inputs[0].shape
         half, low = size // 2, inputs[0].range[0]
         rows = TensorSpec((outer * inner, size), inputs[0].dtype)
@@ -89,4 +85,3 @@ class QdqRope(Operator):
                     )
                     value = call("round_within", kept + turned, a["low"], a["high"]) + a["zero_point"]
                     loops.store(y, [row, place], value.astype(output.dtype))
-        return loops.finish("qdq_rope")

@@ -1,4 +1,4 @@
-"""What the integers of a tensor stand for."""
+"""Real values that the integers of a tensor stand for."""
 
 from __future__ import annotations
 

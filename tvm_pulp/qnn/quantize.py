@@ -13,31 +13,22 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.axis_loops import over_axis
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import RANGES, TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.tensor_spec import RANGES
+from tvm_pulp.qnn.tiles import elementwise
 
 # How close to the middle between two integers the product with the reciprocal decides, in parts of the scale.
 _UNSURE = {8: 2.0**-10, 16: 2.0**-6}
 TYPES = ("int8", "uint8", "int16", "uint16")
 
 
-@register
+@register("quantize", attributes="axis dtype", operands="x scale inverse_scale zero_point", tile=elementwise(1))
 class Quantize(Operator):
-    name = "quantize"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, attributes["dtype"])
-
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, scale, _, zero_point = along_axis(inputs, attributes["axis"])
         return quantized(x, scale, zero_point, attributes["dtype"])
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops = Loops()
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
 
         def prepare(values: Sequence[Any]) -> list[Any]:
             return [quantizing(loops, values, output)]
@@ -46,11 +37,10 @@ class Quantize(Operator):
             return quantize(x)
 
         over_axis(loops, attributes["axis"], ("x", "scale", "reciprocal", "zero"), inputs, output, prepare, element)
-        return loops.finish("quantize")
 
 
 def quantizing(loops: Loops, parameters: Sequence[Any], output: TensorSpec) -> Callable[[Any], Any]:
-    """What makes an integer of a float, by scale, reciprocal and zero point."""
+    """A function that makes an integer of a float, by scale, reciprocal and zero point."""
     (low, high), (scale, reciprocal, zero) = output.range, parameters
     sure = loops.bind("sure", scale * tirx.const(sure_share(output.dtype), "float32"))
     zero_point = loops.bind("zero_point", i32(zero))
@@ -76,7 +66,7 @@ def sure_share(dtype: str) -> float:
     return 0.5 - _UNSURE[np.dtype(dtype).itemsize * 8]
 
 
-def along_axis(inputs: Sequence[np.ndarray], axis: int) -> list[np.ndarray]:
+def along_axis(inputs: Arrays, axis: int) -> list[np.ndarray]:
     """The operands after the first, shaped so that numpy lets them follow an axis of the first."""
     shape = [1] * max(1, inputs[0].ndim)
     shape[axis] = -1

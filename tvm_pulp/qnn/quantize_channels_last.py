@@ -5,35 +5,30 @@ Operands: x, scale, 1 / scale, zero_point, each of the last three one element; a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import Loops
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
 from tvm_pulp.qnn.quantize import along_axis, quantized, quantizing
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, constants
 
 
-@register
+def _part(whole: Whole, box: Box) -> Part:
+    start, size = ((of[0], of[-1], *of[1:-1]) for of in (box.start, box.size))
+    return Part((Box(start, size), *constants(whole.inputs[1:], None)), whole.attributes)
+
+
+@register("quantize_channels_last", attributes="dtype", tile=TileRule(all_axes, _part))
 class QuantizeChannelsLast(Operator):
-    name = "quantize_channels_last"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         shape = inputs[0].shape
         return TensorSpec((shape[0], *shape[2:], shape[1]), attributes["dtype"])
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, scale, _, zero_point = along_axis(inputs, 0)
         return np.ascontiguousarray(np.moveaxis(quantized(x, scale, zero_point, attributes["dtype"]), 1, -1))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops = Loops()
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         x = loops.buffer("x", inputs[0])
         names = ("scale", "reciprocal", "zero")
         parameters = [loops.buffer(n, TensorSpec((1,), s.dtype)) for n, s in zip(names, inputs[1:], strict=True)]
@@ -42,4 +37,3 @@ class QuantizeChannelsLast(Operator):
         with over(loops, output.shape) as indices:
             source = [indices[0], indices[-1], *indices[1:-1]]
             loops.store(y, indices, element(x[tuple(source)]))
-        return loops.finish("quantize_channels_last")

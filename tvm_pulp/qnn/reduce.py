@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from tvm_pulp.qnn.broadcast import unravel
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 
 
-@register
+@register("reduce", attributes="axes keepdims kind")
 class Reduce(Operator):
-    name = "reduce"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         axes, keep = attributes["axes"], attributes["keepdims"]
         shape = [1 if i in axes else d for i, d in enumerate(inputs[0].shape) if keep or i not in axes]
         return TensorSpec(tuple(shape), inputs[0].dtype if attributes["kind"] == "mean" else "int32")
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, axes = inputs[0].astype(np.int64), tuple(attributes["axes"])
         total = x.sum(axis=axes, keepdims=bool(attributes["keepdims"]))
         if attributes["kind"] == "sum":
@@ -33,9 +25,8 @@ class Reduce(Operator):
         count = math.prod(x.shape[a] for a in axes)
         return ((total + count // 2) // count).astype(inputs[0].dtype)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, axes = Loops(), attributes["axes"]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        axes = attributes["axes"]
         x = loops.buffer("x", inputs[0])
         kept = [d for i, d in enumerate(inputs[0].shape) if i not in axes]
         y = loops.buffer("y", TensorSpec((output.elements,), output.dtype))
@@ -51,4 +42,3 @@ class Reduce(Operator):
             if attributes["kind"] == "mean":
                 value = call("floor_divide_32", total.value + count // 2, count)
             loops.store(y, [place], value.astype(output.dtype))
-        return loops.finish("reduce")

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn import fixed_point
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tensor_spec import Attributes, Specs, TensorSpec
 
 SINGLE_ROUNDINGS = {"half_up": fixed_point.scale_half_up, "half_even": fixed_point.scale_half_even}
 
@@ -62,7 +62,7 @@ class Requant:
         }
 
     @staticmethod
-    def of(attributes: dict[str, Any], prefix: str = "requant") -> Requant:
+    def of(attributes: Attributes, prefix: str = "requant") -> Requant:
         """Read back from flat operator attributes."""
         kind = attributes.get(prefix, "none")
         if kind == "none":
@@ -118,7 +118,7 @@ class Requant:
             value = call(f"requantize_{self.kind}{wide}", acc, *picked, self.zero_point, self.low, self.high)
         return value.astype(self.out_dtype)
 
-    def specs(self, operands: Sequence[TensorSpec]) -> list[TensorSpec]:
+    def specs(self, operands: Specs) -> list[TensorSpec]:
         return list(operands[len(operands) - self.operands :])
 
 
@@ -132,6 +132,13 @@ def along(values: np.ndarray, axis: int, rank: int) -> np.ndarray:
 
 
 def narrow_enough(accumulator: int, mul: np.ndarray, add: np.ndarray) -> bool:
-    """Whether `acc * mul + add` stays inside 32 bits for every |acc| up to `accumulator`."""
+    """Tell whether `acc * mul + add` stays inside 32 bits for every |acc| up to `accumulator`."""
     reach = accumulator * np.abs(mul.astype(np.int64)).max(initial=0) + np.abs(add.astype(np.int64)).max(initial=0)
     return bool(reach < 1 << 31)
+
+
+def stands_for(name: str) -> tuple[str, ...]:
+    """All attributes that one of an operator's `attribute_names` means: with a star, those of a requantization."""
+    if not name.endswith("*"):
+        return (name,)
+    return tuple(Requant("pulp", dtype="int8").attributes(name.removesuffix("*")))

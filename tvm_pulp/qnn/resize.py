@@ -17,35 +17,29 @@ and for ties: real weights of the rows, of the columns, values[256], thresholds[
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.broadcast import unravel
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
-def is_copy(attributes: dict[str, Any]) -> bool:
-    """Whether nothing is weighed."""
+def is_copy(attributes: Attributes) -> bool:
+    """Tell whether nothing is weighed."""
     return list(attributes["taps"]) == [1, 1]
 
 
-def fraction_bits(attributes: dict[str, Any]) -> int:
+def fraction_bits(attributes: Attributes) -> int:
     """Bits of the accumulator below one unit of the input."""
     return int(sum(attributes["bits"]) - attributes["middle"])
 
 
-@register
+@register("resize", attributes="bits layout middle slack taps ties zero_point requant*")
 class Resize(Operator):
-    name = "resize"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         size = (inputs[1].shape[0], inputs[3 if not is_copy(attributes) else 2].shape[0])
         n, *rest = inputs[0].shape
         dtype = inputs[0].dtype if is_copy(attributes) else Requant.of(attributes).out_dtype
@@ -53,8 +47,7 @@ class Resize(Operator):
             return TensorSpec((n, *size, rest[2]), dtype)
         return TensorSpec((n, rest[0], *size), dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x = inputs[0] if attributes["layout"] == "NHWC" else inputs[0].transpose(0, 2, 3, 1)
         if is_copy(attributes):
             result = x[:, inputs[1][:, 0]][:, :, inputs[2][:, 0]]
@@ -62,12 +55,11 @@ class Resize(Operator):
             result = _weighed(attributes, x, inputs)
         return result if attributes["layout"] == "NHWC" else np.ascontiguousarray(result.transpose(0, 3, 1, 2))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        return _Lowering(attributes, inputs, output).function()
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        _Lowering(loops, attributes, inputs, output).write()
 
 
-def _weighed(attributes: dict[str, Any], x: np.ndarray, inputs: Sequence[np.ndarray]) -> np.ndarray:
+def _weighed(attributes: Attributes, x: np.ndarray, inputs: Arrays) -> np.ndarray:
     rule, fraction, middle = Requant.of(attributes), fraction_bits(attributes), attributes["middle"]
     rows, row_weights, columns, column_weights = (t.astype(np.int64) for t in inputs[1:5])
     picked = [[x[:, rows[:, i]][:, :, columns[:, j]] for j in range(columns.shape[1])] for i in range(rows.shape[1])]
@@ -82,7 +74,7 @@ def _weighed(attributes: dict[str, Any], x: np.ndarray, inputs: Sequence[np.ndar
         return result
     real_rows, real_columns, values, thresholds = inputs[7:11]
     low = TensorSpec((), str(x.dtype)).range[0]
-    total = np.float32(0)
+    total: Any = np.float32(0)
     for i in range(rows.shape[1]):
         for j in range(columns.shape[1]):
             weight = real_rows[:, i, None, None] * real_columns[:, j, None]
@@ -99,15 +91,15 @@ def _weighed(attributes: dict[str, Any], x: np.ndarray, inputs: Sequence[np.ndar
 class _Lowering:
     """The loop nest of one resize."""
 
-    def __init__(self, attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> None:
-        self.attributes, self.inputs, self.output, self.loops = attributes, inputs, output, Loops()
+    def __init__(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        self.attributes, self.inputs, self.output, self.loops = attributes, inputs, output, loops
         names = ["x", "rows", "columns"] if is_copy(attributes) else ["x", "rows", "row_weights", "columns"]
         names += [] if is_copy(attributes) else ["column_weights", "mul", "add"]
         names += ["real_rows", "real_columns", "values", "thresholds"] if attributes.get("ties") else []
-        self.of = {n: self.loops.buffer(n, s) for n, s in zip(names, inputs, strict=False)}
-        self.y = self.loops.buffer("y", output)
+        self.of = {n: loops.buffer(n, s) for n, s in zip(names, inputs, strict=False)}
+        self.y = loops.buffer("y", output)
 
-    def function(self) -> Any:
+    def write(self) -> None:
         loops, shape = self.loops, self.output.shape
         interleaved = self.attributes["layout"] == "NHWC"
         with loops.parallel("place", int(np.prod(shape[:3]))) as place:
@@ -115,7 +107,6 @@ class _Lowering:
             with loops.loop("i", shape[3]) as last:
                 places = (lead[0], lead[1], lead[2], last) if interleaved else (lead[0], lead[2], last, lead[1])
                 loops.store(self.y, [*lead, last], self.result(*places))
-        return loops.finish("resize")
 
     def pixel(self, n: Any, row: Any, column: Any, channel: Any) -> Any:
         place = (n, row, column, channel) if self.attributes["layout"] == "NHWC" else (n, channel, row, column)

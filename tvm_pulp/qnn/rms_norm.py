@@ -5,45 +5,11 @@ Operands: x[..., n], weight[n]. The product is truncated towards zero when divid
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-from tvm import tirx
-
-from tvm_pulp.qnn.loops import Loops, call, i32, i64
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.rows import as_rows, clip_levels, integer_sqrt, levels_dtype, sum_of_squares, truncate_divide
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import register
+from tvm_pulp.qnn.rows import RowNorm
+from tvm_pulp.qnn.tiles import BY_ROW
 
 
-@register
-class RmsNorm(Operator):
-    name = "rms_norm"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, levels_dtype(attributes["levels"]))
-
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
-        x, weight = (i.astype(np.int64) for i in inputs)
-        root = integer_sqrt((x * x).sum(-1, keepdims=True) // x.shape[-1] + 1)
-        value = truncate_divide(x * weight, root) >> attributes["shift"]
-        return clip_levels(value, attributes["levels"]).astype(levels_dtype(attributes["levels"]))
-
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, levels, length = Loops(), attributes["levels"], inputs[0].shape[-1]
-        x, weight = loops.buffer("x", as_rows(inputs[0])), loops.buffer("weight", inputs[1])
-        y = loops.buffer("y", as_rows(output))
-        wide, clip = (i64, "clip_wide") if attributes["wide"] else (i32, "clip")
-        with loops.parallel("row", output.elements // length) as row:
-            mean = tirx.truncdiv(sum_of_squares(loops, x, row, length), i32(length)) + 1
-            root = loops.bind("root", call("isqrt", mean))
-            with loops.loop("i", length) as i:
-                quotient = tirx.truncdiv(wide(x[row, i]) * wide(weight[i]), wide(root))
-                value = tirx.shift_right(quotient, wide(attributes["shift"]))
-                clipped = call(clip, value, -(levels // 2), levels // 2 - 1)
-                loops.store(y, [row, i], clipped.astype(output.dtype))
-        return loops.finish("rms_norm")
+@register("rms_norm", attributes="levels shift wide", operands="x weight", tile=BY_ROW)
+class RmsNorm(RowNorm):
+    """Rows as they are."""

@@ -8,15 +8,10 @@ A row of `rotation` holds cosine and sine of a position, pair by pair, times 2^1
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, call, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 
 SHIFT = 14
 
@@ -29,16 +24,9 @@ def rotation_table(positions: int, size: int, base: float = 10000.0) -> np.ndarr
     return np.rint(table * (1 << SHIFT)).astype(np.int16)
 
 
-@register
+@register("rotary", operands="x rotation", result="int8")
 class Rotary(Operator):
-    name = "rotary"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
-        return TensorSpec(inputs[0].shape, "int8")
-
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, rotation = (i.astype(np.int64) for i in inputs)
         rows, size = rotation.shape
         pairs = x.reshape(rows, -1, size // 2, 2)
@@ -47,9 +35,7 @@ class Rotary(Operator):
         turned = np.stack((even * cosine - odd * sine, even * sine + odd * cosine), -1)
         return np.clip((turned + (1 << SHIFT >> 1)) >> SHIFT, -128, 127).astype(np.int8).reshape(x.shape)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops = Loops()
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         rows, size = inputs[1].shape
         heads = output.elements // (rows * size)
         shape = (rows, heads, size // 2, 2)
@@ -66,4 +52,3 @@ class Rotary(Operator):
                 for n, value in enumerate((even * cosine - odd * sine, even * sine + odd * cosine)):
                     rounded = tirx.shift_right(value + (1 << SHIFT >> 1), i32(SHIFT))
                     loops.store(target, [row, head, pair, n], call("clip", rounded, -128, 127).astype("int8"))
-        return loops.finish("rotary")

@@ -5,24 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64
 
 
 def as_rows(spec: TensorSpec) -> TensorSpec:
     """All leading axes as one."""
     return TensorSpec((spec.elements // spec.shape[-1], spec.shape[-1]), spec.dtype)
-
-
-def sum_of_squares(loops: Loops, x: Any, row: Any, length: int, mean: Any | None = None) -> Any:
-    """Sum of (x - mean)^2 over a row."""
-    total = loops.scalar("squares", 0)
-    with loops.loop("j", length) as j:
-        value = i32(x[row, j])
-        value = loops.bind("centred", value - mean) if mean is not None else loops.bind("value", value)
-        total.set(total.value + value * value)
-    return total.value
 
 
 def integer_sqrt(values: np.ndarray) -> np.ndarray:
@@ -50,3 +40,45 @@ def levels_dtype(levels: int) -> str:
 def largest(spec: TensorSpec, others: np.ndarray) -> int:
     """Bound of |x * other|."""
     return spec.magnitude * int(np.abs(others.astype(np.int64)).max(initial=0))
+
+
+class RowNorm(Operator):
+    """Integer normalization of rows by weights; with a bias, less their mean first."""
+
+    def result_type(self, attributes: Attributes) -> str:
+        return levels_dtype(attributes["levels"])
+
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+        x, weight, *bias = (i.astype(np.int64) for i in inputs)
+        n = x.shape[-1]
+        d = x - truncate_divide(x.sum(-1, keepdims=True), n) if bias else x
+        root = integer_sqrt((d * d).sum(-1, keepdims=True) // n + 1)
+        quotient = truncate_divide(d * weight, root)
+        value = (quotient + bias[0] if bias else quotient) >> attributes["shift"]
+        return clip_levels(value, attributes["levels"]).astype(self.result_type(attributes))
+
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        half, length = attributes["levels"] // 2, inputs[0].shape[-1]
+        x, weight = loops.buffer("x", as_rows(inputs[0])), loops.buffer("weight", inputs[1])
+        bias = [loops.buffer("bias", spec) for spec in inputs[2:]]
+        y = loops.buffer("y", as_rows(output))
+        wide, clip = (i64, "clip_wide") if attributes["wide"] else (i32, "clip")
+        with loops.parallel("row", output.elements // length) as row:
+            mean = None
+            if bias:
+                total = loops.sum("total", "i", length, lambda i: i32(x[row, i]))
+                mean = loops.bind("mean", tirx.truncdiv(total.value, i32(length)))
+
+            def square(j: Any) -> Any:
+                value = i32(x[row, j])
+                value = loops.bind("value", value) if mean is None else loops.bind("centred", value - mean)
+                return value * value
+
+            squares = loops.sum("squares", "j", length, square)
+            root = loops.bind("root", call("isqrt", tirx.truncdiv(squares.value, i32(length)) + 1))
+            with loops.loop("i", length) as i:
+                centred = wide(x[row, i]) if mean is None else wide(x[row, i]) - wide(mean)
+                quotient = tirx.truncdiv(centred * wide(weight[i]), wide(root))
+                quotient = quotient + wide(bias[0][i]) if bias else quotient
+                clipped = call(clip, tirx.shift_right(quotient, wide(attributes["shift"])), -half, half - 1)
+                loops.store(y, [row, i], clipped.astype(output.dtype))

@@ -11,56 +11,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from tvm_pulp.qnn import softmax_i, softmax_ita, softmax_octave, softmax_table, softmax_tflite, softmax_tflite16
-from tvm_pulp.qnn.loops import Loops
-from tvm_pulp.qnn.operator import Operator, register
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
 from tvm_pulp.qnn.rows import as_rows
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.tiles import BY_ROW
 
-REFERENCES: dict[str, Callable[..., np.ndarray]] = {
-    "i_softmax": softmax_i.reference,
-    "ita_max": softmax_ita.reference_max,
-    "ita_partial_max": softmax_ita.reference_partial_max,
-    "octave": softmax_octave.reference,
-    "tflite": softmax_tflite.reference,
-    "tflite16": softmax_tflite16.reference,
-    "table": softmax_table.reference,
-}
-ROWS: dict[str, Callable[..., None]] = {
-    "i_softmax": softmax_i.row_loops,
-    "ita_max": softmax_ita.row_loops_max,
-    "ita_partial_max": softmax_ita.row_loops_partial_max,
-    "octave": softmax_octave.row_loops,
-    "tflite": softmax_tflite.row_loops,
-    "tflite16": softmax_tflite16.row_loops,
-    "table": softmax_table.row_loops,
+# By form: the reference, and the loops of a row.
+FORMS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., None]]] = {
+    "i_softmax": (softmax_i.reference, softmax_i.row_loops),
+    "ita_max": (softmax_ita.reference_max, softmax_ita.row_loops_max),
+    "ita_partial_max": (softmax_ita.reference_partial_max, softmax_ita.row_loops_partial_max),
+    "octave": (softmax_octave.reference, softmax_octave.row_loops),
+    "tflite": (softmax_tflite.reference, softmax_tflite.row_loops),
+    "tflite16": (softmax_tflite16.reference, softmax_tflite16.row_loops),
+    "table": (softmax_table.reference, softmax_table.row_loops),
 }
 
 
-@register
+@register(
+    "softmax",
+    attributes=("a b c dtype exponent form gain group high left_shift levels log2 low multiplier smallest zero_point"),
+    operands="x table",
+    tile=BY_ROW,
+)
 class Softmax(Operator):
-    name = "softmax"
+    def uses_float(self, attributes: Attributes) -> bool:
+        return bool(attributes["form"] == "table")
 
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         signed = "int8" if attributes["form"] == "tflite" else "uint8"
         return TensorSpec(inputs[0].shape, attributes.get("dtype", signed))
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
-        return REFERENCES[attributes["form"]](attributes, inputs[0].astype(np.int64), *inputs[1:])
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
+        return FORMS[attributes["form"]][0](attributes, inputs[0].astype(np.int64), *inputs[1:])
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, length = Loops(), inputs[0].shape[-1]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        length = inputs[0].shape[-1]
         x = loops.buffer("x", as_rows(inputs[0]))
         tables = [loops.buffer("table", spec) for spec in inputs[1:]]
         y = loops.buffer("y", as_rows(output))
         with loops.parallel("row", output.elements // length) as row:
-            ROWS[attributes["form"]](loops, attributes, x, y, row, length, *tables)
-        return loops.finish("softmax")
+            FORMS[attributes["form"]][1](loops, attributes, x, y, row, length, *tables)

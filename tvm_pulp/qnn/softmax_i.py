@@ -8,9 +8,10 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.loops import Loops, call, i32
+from tvm_pulp.qnn.tensor_spec import Attributes
 
 
-def reference(attributes: dict[str, Any], x: np.ndarray) -> np.ndarray:
+def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
     a, b, c, log2, levels = (attributes[k] for k in ("a", "b", "c", "log2", "levels"))
     t = x - x.max(-1, keepdims=True)
     z = np.clip((-t) // log2, 0, 31)
@@ -27,16 +28,14 @@ def row_maximum(loops: Loops, x: Any, row: Any, length: int) -> Any:
     return loops.bind("largest", best.value)
 
 
-def row_loops(loops: Loops, attributes: dict[str, Any], x: Any, y: Any, row: Any, length: int) -> None:
+def row_loops(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int) -> None:
     a, b, c, log2, levels = (attributes[k] for k in ("a", "b", "c", "log2", "levels"))
     largest = row_maximum(loops, x, row, length)
 
     def exponential(i: Any) -> Any:
         return call("i_exp", i32(x[row, i]) - largest, a, b, c, log2)
 
-    total = loops.scalar("total", 0)
-    with loops.loop("i", length) as i:
-        total.set(total.value + exponential(i))
+    total = loops.sum("total", "i", length, lambda i: exponential(i))
     with loops.loop("i", length) as i:
         # The exponential is computed twice instead of being stored: the row stays 8-bit.
         quotient = tirx.truncdiv(exponential(i) * (levels - 1), total.value)

@@ -9,19 +9,20 @@ from tvm import tirx
 
 from tvm_pulp.qnn.loops import Loops, call, i32
 from tvm_pulp.qnn.softmax_i import row_maximum
+from tvm_pulp.qnn.tensor_spec import Attributes
 
 # A unit of the exponent is 32 input steps; the shift rounds to nearest.
 UNIT_BITS = 5
 HALF_UNIT = 1 << (UNIT_BITS - 1)
 
 
-def reference_max(attributes: dict[str, Any], x: np.ndarray) -> np.ndarray:
+def reference_max(attributes: Attributes, x: np.ndarray) -> np.ndarray:
     s = (x.max(-1, keepdims=True) - x + HALF_UNIT) >> UNIT_BITS
     inverse = ((attributes["levels"] - 1) * 256) // (256 >> s).sum(-1, keepdims=True)
     return (inverse >> s).astype(np.uint8)
 
 
-def reference_partial_max(attributes: dict[str, Any], x: np.ndarray) -> np.ndarray:
+def reference_partial_max(attributes: Attributes, x: np.ndarray) -> np.ndarray:
     group = attributes["group"]
     largest = np.full((*x.shape[:-1], 1), -128, np.int64)
     denominator = np.zeros_like(largest)
@@ -47,16 +48,14 @@ def write_row(loops: Loops, x: Any, y: Any, row: Any, length: int, inverse: Any,
         loops.store(y, [row, i], shifted.astype(y.dtype))
 
 
-def row_loops_max(loops: Loops, attributes: dict[str, Any], x: Any, y: Any, row: Any, length: int) -> None:
+def row_loops_max(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int) -> None:
     largest = row_maximum(loops, x, row, length)
-    total = loops.scalar("total", 0)
-    with loops.loop("i", length) as i:
-        total.set(total.value + (i32(256) >> distance(largest, i32(x[row, i]))))
+    total = loops.sum("total", "i", length, lambda i: i32(256) >> distance(largest, i32(x[row, i])))
     inverse = loops.bind("inverse", tirx.truncdiv(i32((attributes["levels"] - 1) * 256), total.value))
     write_row(loops, x, y, row, length, inverse, largest)
 
 
-def row_loops_partial_max(loops: Loops, attributes: dict[str, Any], x: Any, y: Any, row: Any, length: int) -> None:
+def row_loops_partial_max(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int) -> None:
     group = attributes["group"]
     largest, denominator = loops.scalar("largest", -128), loops.scalar("denominator", 0)
     with loops.loop("block", -(-length // group)) as block:

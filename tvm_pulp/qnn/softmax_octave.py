@@ -12,12 +12,13 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.loops import Loops, i32
+from tvm_pulp.qnn.tensor_spec import Attributes
 
 # Shifts beyond this give zero, whatever is shifted.
 _MOST_HALVINGS = 31
 
 
-def reference(attributes: dict[str, Any], x: np.ndarray) -> np.ndarray:
+def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
     best = np.full((*x.shape[:-1], 1), -128, np.int64)
     denominator = np.zeros_like(best)
     for first in range(0, x.shape[-1], attributes["group"]):
@@ -30,7 +31,7 @@ def reference(attributes: dict[str, Any], x: np.ndarray) -> np.ndarray:
     return (inverse >> np.minimum(best - x, _MOST_HALVINGS)).astype(attributes["dtype"])
 
 
-def row_loops(loops: Loops, attributes: dict[str, Any], x: Any, y: Any, row: Any, length: int) -> None:
+def row_loops(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int) -> None:
     group = attributes["group"]
     best, denominator = loops.scalar("best", -128), loops.scalar("denominator", 0)
 

@@ -16,6 +16,7 @@ from tvm import tirx
 from tvm_pulp.qnn.loops import Loops, call, i32
 from tvm_pulp.qnn.real import round_within
 from tvm_pulp.qnn.softmax_i import row_maximum
+from tvm_pulp.qnn.tensor_spec import Attributes
 
 # An exponential is exact in single precision.
 _MOST_FRACTION_BITS, _LEAST_FRACTION_BITS = 24, 16
@@ -38,7 +39,7 @@ def gain(output_scale: float) -> float:
     return float(np.float32(1 / output_scale))
 
 
-def reference(attributes: dict[str, Any], x: np.ndarray, table: np.ndarray) -> np.ndarray:
+def reference(attributes: Attributes, x: np.ndarray, table: np.ndarray) -> np.ndarray:
     e = table.astype(np.int64)[x.max(-1, keepdims=True) - x]
     factor = np.float32(attributes["gain"]) / e.sum(-1, keepdims=True).astype(np.float32)
     zero_point = attributes["zero_point"]
@@ -46,11 +47,9 @@ def reference(attributes: dict[str, Any], x: np.ndarray, table: np.ndarray) -> n
     return np.asarray((round_within(e.astype(np.float32) * factor, *limits) + zero_point).astype(attributes["dtype"]))
 
 
-def row_loops(loops: Loops, attributes: dict[str, Any], x: Any, y: Any, row: Any, length: int, table: Any) -> None:
+def row_loops(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int, table: Any) -> None:
     largest = row_maximum(loops, x, row, length)
-    total = loops.scalar("total", 0)
-    with loops.loop("i", length) as i:
-        total.set(total.value + table[largest - i32(x[row, i])])
+    total = loops.sum("total", "i", length, lambda i: table[largest - i32(x[row, i])])
     factor = loops.bind("factor", tirx.const(attributes["gain"], "float32") / total.value.astype("float32"))
     zero_point = attributes["zero_point"]
     limits = (attributes["low"] - zero_point, attributes["high"] - zero_point)

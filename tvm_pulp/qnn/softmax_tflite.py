@@ -13,6 +13,7 @@ from tvm import tirx
 from tvm_pulp.qnn.fixed_point import doubling_high_multiply, quantize_multiplier, rounding_shift
 from tvm_pulp.qnn.loops import Loops, call, i32
 from tvm_pulp.qnn.softmax_i import row_maximum
+from tvm_pulp.qnn.tensor_spec import Attributes
 
 DIFFERENCE_BITS = 5
 SUM_BITS = 12
@@ -65,7 +66,7 @@ def reciprocal(total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return saturating_left(x, 1), over_unit
 
 
-def reference(attributes: dict[str, Any], x: np.ndarray) -> np.ndarray:
+def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
     difference = x - x.max(-1, keepdims=True)
     alive = difference >= attributes["smallest"]
     scaled = doubling_high_multiply(
@@ -78,16 +79,14 @@ def reference(attributes: dict[str, Any], x: np.ndarray) -> np.ndarray:
     return np.where(alive, np.clip(value, -128, 127), -128).astype(np.int8)
 
 
-def row_loops(loops: Loops, attributes: dict[str, Any], x: Any, y: Any, row: Any, length: int) -> None:
+def row_loops(loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int) -> None:
     largest = row_maximum(loops, x, row, length)
     smallest, multiplier, left_shift = (attributes[k] for k in ("smallest", "multiplier", "left_shift"))
 
     def exponential_of(i: Any) -> Any:
         return call("softmax_exponential", i32(x[row, i]) - largest, smallest, multiplier, left_shift)
 
-    total = loops.scalar("total", 0)
-    with loops.loop("i", length) as i:
-        total.set(total.value + call("rounding_shift", exponential_of(i), SUM_BITS))
+    total = loops.sum("total", "i", length, lambda i: call("rounding_shift", exponential_of(i), SUM_BITS))
     inverse = loops.bind("inverse", call("softmax_reciprocal", total.value))
     bits = loops.bind("bits", call("softmax_output_bits", total.value))
     with loops.loop("i", length) as i:

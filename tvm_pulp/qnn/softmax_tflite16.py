@@ -14,6 +14,7 @@ from tvm import tirx
 from tvm_pulp.qnn.fixed_point import multiply, quantize_multiplier
 from tvm_pulp.qnn.loops import Loops, call, i32
 from tvm_pulp.qnn.softmax_i import row_maximum
+from tvm_pulp.qnn.tensor_spec import Attributes
 
 POINTS = 513
 
@@ -54,7 +55,7 @@ def looked_up(value: np.ndarray, table: np.ndarray) -> np.ndarray:
     return np.asarray(base + (((table[place + 1].astype(np.int64) - base) * offset + 64) >> 7))
 
 
-def reference(attributes: dict[str, Any], x: np.ndarray, exponentials: np.ndarray, inverses: np.ndarray) -> np.ndarray:
+def reference(attributes: Attributes, x: np.ndarray, exponentials: np.ndarray, inverses: np.ndarray) -> np.ndarray:
     difference = x - x.max(-1, keepdims=True)
     scaled = multiply(difference, np.array(attributes["multiplier"]), np.array(attributes["exponent"]))
     e = looked_up(np.clip(scaled + 32767, -32768, 32767), exponentials)
@@ -68,7 +69,7 @@ def reference(attributes: dict[str, Any], x: np.ndarray, exponentials: np.ndarra
 
 
 def row_loops(
-    loops: Loops, attributes: dict[str, Any], x: Any, y: Any, row: Any, length: int, exponentials: Any, inverses: Any
+    loops: Loops, attributes: Attributes, x: Any, y: Any, row: Any, length: int, exponentials: Any, inverses: Any
 ) -> None:
     largest = row_maximum(loops, x, row, length)
 
@@ -82,9 +83,7 @@ def row_loops(
         scaled = call("scale_tflite", i32(x[row, i]) - largest, attributes["multiplier"], attributes["exponent"])
         return lookup(loops.bind("scaled", call("clip", scaled + 32767, -32768, 32767)), exponentials)
 
-    total = loops.scalar("total", 0)
-    with loops.loop("i", length) as i:
-        total.set(total.value + exponential_of(i))
+    total = loops.sum("total", "i", length, lambda i: exponential_of(i))
     zeros = loops.bind("zeros", call("softmax_headroom", total.value))
     share = loops.bind("share", call("clip", call("softmax_share", total.value, zeros), -32768, 32767))
     inverse = loops.bind("inverse", lookup(share, inverses))

@@ -8,36 +8,27 @@ Internal: engines without strides use it; no frontend produces it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 
-def image_size(attributes: dict[str, Any], x: TensorSpec) -> tuple[int, int, int]:
+def image_size(attributes: Attributes, x: TensorSpec) -> tuple[int, int, int]:
     """Height, width and channels of the input."""
     _, *size = x.shape
     height, width, channels = size if attributes["layout"] == "NHWC" else (*size[1:], size[0])
     return height, width, channels
 
 
-@register
+@register("space_to_depth", attributes="layout unsigned")
 class SpaceToDepth(Operator):
-    name = "space_to_depth"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         height, width, channels = image_size(attributes, inputs[0])
         dtype = "uint8" if attributes["unsigned"] else inputs[0].dtype
         return TensorSpec((inputs[0].shape[0], height // 2, width // 2, 4 * channels), dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x = inputs[0]
         if attributes["unsigned"]:
             x = (x.astype(np.int16) + 128).astype(np.uint8)
@@ -49,9 +40,8 @@ class SpaceToDepth(Operator):
             blocks = x.reshape(n, c, h // 2, 2, w // 2, 2).transpose(0, 2, 4, 1, 3, 5)
         return np.ascontiguousarray(blocks).reshape(n, h // 2, w // 2, 4 * c)
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, (_, _, channels) = Loops(), image_size(attributes, inputs[0])
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        (_, _, channels) = image_size(attributes, inputs[0])
         x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)
         n, height, width, _ = output.shape
         interleaved = attributes["layout"] == "NHWC"
@@ -67,4 +57,3 @@ class SpaceToDepth(Operator):
                     value = (i32(value) + 128).astype("uint8")
                 to = (row * 2 + column) * channels + c if interleaved else c * 4 + row * 2 + column
                 loops.store(y, [batch, oy, ox, to], value)
-        return loops.finish("space_to_depth")

@@ -5,40 +5,30 @@ Numbers below zero count from the end where `from_end` says so; then all are bro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import Loops, i32
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 
 INDEX_TYPES = ("int32", "int64")
 
 
-@register
+@register("take", attributes="axis from_end")
 class Take(Operator):
-    name = "take"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         shape, axis = inputs[0].shape, attributes["axis"]
         return TensorSpec((*shape[:axis], *inputs[1].shape, *shape[axis + 1 :]), inputs[0].dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, indices, axis = *inputs, attributes["axis"]
         if attributes["from_end"]:
             indices = np.where(indices < 0, indices + x.shape[axis], indices)
         # Not `ascontiguousarray`, which makes a vector of a scalar.
         return np.array(np.take(x, np.clip(indices, 0, x.shape[axis] - 1), axis=axis), order="C")
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, axis, rank = Loops(), attributes["axis"], len(inputs[1].shape)
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        axis, rank = attributes["axis"], len(inputs[1].shape)
         x, indices, y = (loops.buffer(n, s) for n, s in (("x", inputs[0]), ("indices", inputs[1]), ("y", output)))
         dtype, extent = inputs[1].dtype, inputs[0].shape[axis]
         zero, last, every = (tirx.const(n, dtype) for n in (0, extent - 1, extent))
@@ -48,4 +38,3 @@ class Take(Operator):
                 given = loops.bind("counted", tirx.Select(given < zero, given + every, given))
             entry = loops.bind("entry", i32(tirx.max(zero, tirx.min(given, last))))
             loops.store(y, place, x[(*place[:axis], entry, *place[axis + rank :])])
-        return loops.finish("take")

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+
+Attributes = dict[str, Any]
+"""Information for an operator beside its operands: plain Python values by name."""
 
 # Value range of the integer element types the dialect knows.
 RANGES = {
@@ -60,3 +65,7 @@ class TensorSpec:
 
     def __str__(self) -> str:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+Specs = Sequence[TensorSpec]
+Arrays = Sequence[np.ndarray]

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.loops import Loops
-from tvm_pulp.qnn.operator import Operator, register
-from tvm_pulp.qnn.tensor_spec import TensorSpec
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, register
+from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes
 
 
-@register
+def _part(whole: Whole, box: Box) -> Part:
+    axes = whole.attributes["axes"]
+    places = [axes.index(axis) for axis in range(len(axes))]
+    return Part((Box(*(tuple(of[p] for p in places) for of in (box.start, box.size))),), whole.attributes)
+
+
+@register("transpose", attributes="axes", tile=TileRule(all_axes, _part))
 class Transpose(Operator):
-    name = "transpose"
-
-    @staticmethod
-    def infer(attributes: dict[str, Any], inputs: Sequence[TensorSpec]) -> TensorSpec:
+    def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         return TensorSpec(tuple(inputs[0].shape[a] for a in attributes["axes"]), inputs[0].dtype)
 
-    @staticmethod
-    def reference(attributes: dict[str, Any], inputs: Sequence[np.ndarray]) -> np.ndarray:
+    def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         return np.ascontiguousarray(inputs[0].transpose(attributes["axes"]))
 
-    @staticmethod
-    def lower(attributes: dict[str, Any], inputs: Sequence[TensorSpec], output: TensorSpec) -> Any:
-        loops, axes = Loops(), attributes["axes"]
+    def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
+        axes = attributes["axes"]
         x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)
         with over(loops, output.shape) as indices:
             source = [indices[axes.index(axis)] for axis in range(len(axes))]
             loops.store(y, indices, x[tuple(source)])
-        return loops.finish("transpose")

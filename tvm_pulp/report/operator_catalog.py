@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from tvm_pulp.qnn import OPERATORS
-from tvm_pulp.qnn.attribute_names import ATTRIBUTE_NAMES
 from tvm_pulp.uma import registry
 from tvm_pulp.uma.backend import UMABackend
 
@@ -48,8 +47,9 @@ def dialect_operators(backends: Sequence[UMABackend], family: str) -> list[Diale
     for name in sorted(OPERATORS):
         summary, _, details = (inspect.getdoc(sys.modules[OPERATORS[name].__module__]) or "").partition("\n")
         runs = [*engines.get(name, []), *(Runs("cores", f"{k} kernel", limits) for k, limits in kernels.get(name, []))]
+        attributes = tuple(OPERATORS[name].attribute_names.split())
         runs.append(Runs("cores", "generated C", "any layer"))
-        found.append(DialectOperator(name, summary, details.strip(), ATTRIBUTE_NAMES.get(name, ()), tuple(runs)))
+        found.append(DialectOperator(name, summary, details.strip(), attributes, tuple(runs)))
     return found
 
 

@@ -1,12 +1,16 @@
-"""Of the sources of hand-written kernels those that a program needs: an archive holds no code that nobody calls.
+"""Sources of hand-written kernels: where they lie, and those that a program needs.
 
-A kernel needs the headers it includes and the sources that define functions it mentions; so do those in turn.
+An archive holds no code that nobody calls. A kernel needs the headers it includes and the sources that define functions
+it mentions; so do those in turn.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
 
 _DEFINITION = re.compile(
     r"^(?:TVM_PULP_KERNEL\((?P<kernel>\w+)\)|(?!static\b)\w[\w \*]*?\b(?P<name>\w+)\([^;{]*\)) \{", re.M
@@ -14,6 +18,50 @@ _DEFINITION = re.compile(
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 _WORD = re.compile(r"\w+")
 _PREFIX = "tvm_pulp_kernel_"
+_ADDED: list[Path] = []
+
+
+def add_kernels(folder: Path) -> None:
+    """Make kernels known that do not come with this package.
+
+    The folder is like `c_runtime/kernels`: headers in `include/`, sources in a folder per family of cores. A family
+    without a folder takes `generic/`.
+    """
+    if folder not in _ADDED:
+        _ADDED.append(folder)
+
+
+def added_kernels() -> tuple[Path, ...]:
+    """Folders that were made known."""
+    return tuple(_ADDED)
+
+
+def kernel_texts(family: str) -> dict[str, str]:
+    """Headers and sources of a family by their paths in the runtime's folder of an archive."""
+    own = resources.files("c_runtime").joinpath("kernels")
+    found = {f"kernels/{f}/{path}": text for f in ("include", family) for path, text in texts_in(own.joinpath(f))}
+    for folder in _ADDED:
+        places = {"include": folder / "include", family: folder / family}
+        if not places[family].is_dir():
+            places[family] = folder / "generic"
+        found |= {f"kernels/{f}/{path}": text for f, place in places.items() for path, text in texts_in(place)}
+    return found
+
+
+def added_headers(functions: Iterable[str]) -> list[str]:
+    """Headers of added kernels that declare one of these functions, as code includes them."""
+    kernels = [name.removeprefix(_PREFIX) for name in functions]
+    texts = [entry for folder in _ADDED for entry in texts_in(folder / "include")]
+    return [path for path, text in texts if any(f"TVM_PULP_KERNEL({kernel})" in text for kernel in kernels)]
+
+
+def texts_in(folder: Traversable, suffixes: tuple[str, ...] = (".c", ".h")) -> Iterator[tuple[str, str]]:
+    """Files of a folder and those inside it, by name."""
+    for entry in sorted(folder.iterdir(), key=lambda e: e.name):
+        if entry.is_dir():
+            yield from ((f"{entry.name}/{path}", text) for path, text in texts_in(entry, suffixes))
+        elif entry.name.endswith(suffixes):
+            yield entry.name, entry.read_text(encoding="utf-8")
 
 
 def needed_sources(files: Mapping[str, str], functions: Iterable[str]) -> dict[str, str]:

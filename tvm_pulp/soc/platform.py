@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.core_kinds import Architecture, hal_kind
 from tvm_pulp.soc.description import Soc
-from tvm_pulp.soc.kernel_sources import needed_sources
+from tvm_pulp.soc.kernel_sources import kernel_texts, needed_sources, texts_in
 
 _SCRIPT = "link.ld.in"
 # What all runtimes have in common, beside their folders.
@@ -109,8 +109,8 @@ class Platform:
         suffixes = (".c", ".h", ".S")
         found: dict[str, str] = {}
         for folder in (_SHARED_HAL, self.soc.software.hal):
-            found |= {f"hal/{path}": text for path, text in _texts(_folder("hal").joinpath(folder), suffixes)}
-        found |= {f"libc/{path}": text for path, text in _texts(_folder("libc"), suffixes)}
+            found |= {f"hal/{path}": text for path, text in texts_in(_folder("hal").joinpath(folder), suffixes)}
+        found |= {f"libc/{path}": text for path, text in texts_in(_folder("libc"), suffixes)}
         return {**found, "hal/link.ld": self.linker_script()}
 
     def kernel_files(self, functions: Iterable[str]) -> dict[str, str]:
@@ -119,19 +119,9 @@ class Platform:
         own = _folder(_HEADERS).joinpath(f"{family}.h")
         if own.is_file():
             found[f"{_HEADERS}/{own.name}"] = own.read_text(encoding="utf-8")
-        for folder in ("include", family):
-            texts = _texts(_folder("kernels").joinpath(folder), (".c", ".h"))
-            found |= {f"kernels/{folder}/{path}": text for path, text in texts}
+        found |= kernel_texts(family)
         return needed_sources(found, functions)
 
 
 def _folder(path: str) -> Any:
     return resources.files("c_runtime").joinpath(path)
-
-
-def _texts(folder: Any, suffixes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    for entry in sorted(folder.iterdir(), key=lambda e: e.name):
-        if entry.is_dir():
-            yield from ((f"{entry.name}/{path}", text) for path, text in _texts(entry, suffixes))
-        elif entry.name.endswith(suffixes):
-            yield entry.name, entry.read_text(encoding="utf-8")

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
+from tvm_pulp.qnn.tiles import Box
 
-@dataclass(frozen=True)
-class Box:
-    """Elements [start, start + size) along every axis."""
-
-    start: tuple[int, ...]
-    size: tuple[int, ...]
-
-    @property
-    def elements(self) -> int:
-        return math.prod(self.size)
-
-    @property
-    def end(self) -> tuple[int, ...]:
-        return tuple(a + b for a, b in zip(self.start, self.size, strict=True))
-
-    @staticmethod
-    def whole(shape: Sequence[int]) -> Box:
-        """All of a tensor."""
-        return Box((0,) * len(shape), tuple(shape))
-
-    def __str__(self) -> str:
-        return "[" + ", ".join(f"{a}:{a + b}" for a, b in zip(self.start, self.size, strict=True)) + "]"
+__all__ = ["Box", "Transfer", "pitched_transfers", "split_axis", "tiles", "transfers"]
 
 
 @dataclass(frozen=True)

@@ -9,21 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tvm_pulp.qnn.network import Layer
+from tvm_pulp.qnn.tiles import TileAxis
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Recipe
 
-
-@dataclass(frozen=True)
-class TileAxis:
-    """An axis of the output that may be cut, into pieces that are multiples of `step` and at most `limit`.
-
-    Where no such pieces fit, multiples of `least` do.
-    """
-
-    axis: int
-    step: int = 1
-    limit: int | None = None
-    least: int | None = None
+__all__ = ["Form", "Refusal", "Strategy", "TileAxis"]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn.float_map import functions, tree
+from tvm_pulp.qnn.float_map import emit_map, functions, tree
 from tvm_pulp.qnn.operator import spec_of
 
 Expression = list[Any]
@@ -152,8 +151,7 @@ class Fused:
         return self._operand(operand)
 
     def finish(self, expression: Expression) -> Any:
-        attributes = {"expression": json.dumps(expression), "shape": list(self._shape)}
-        return qnn.emit("float_map", self.operands, attributes)
+        return emit_map(expression, self.operands, self._shape)
 
     def _operand(self, operand: Any) -> Expression:
         for number, known in enumerate(self.operands):

@@ -36,7 +36,7 @@ def reshape(_rewriter: Rewriter, call: Any) -> Any:
 
 
 def _moved(name: str) -> Callable[[Rewriter, Any], Any]:
-    """What the same operator on integers becomes."""
+    """The form that the same operator on integers has."""
 
     def convert(_rewriter: Rewriter, call: Any) -> Any:
         x = call.args[0]

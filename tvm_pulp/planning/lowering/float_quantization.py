@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -13,7 +12,7 @@ from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
 from tvm_pulp.qnn import dequantize as dequantized
 from tvm_pulp.qnn import quantize as quantized
-from tvm_pulp.qnn.float_map import tree, type_of
+from tvm_pulp.qnn.float_map import emit_map, tree, type_of
 from tvm_pulp.qnn.operator import spec_of
 
 # Constants up to so many elements are kept as floats: converting them takes longer than the bytes they save.
@@ -55,8 +54,7 @@ def _after_map(rewriter: Rewriter, call: Any, dtype: str) -> Any:
     if not math.isfinite(reciprocal) or type_of(inside, [spec_of(a).dtype for a in made.args]) != "float32":
         return None
     expression = [f"quantize_{dtype}", inside, ["c", scale], ["c", reciprocal], ["c", zero]]
-    attributes = {"expression": json.dumps(expression), "shape": list(spec_of(call).shape)}
-    return qnn.emit("float_map", list(made.args), attributes)
+    return emit_map(expression, list(made.args), spec_of(call).shape)
 
 
 def dequantize(_rewriter: Rewriter, call: Any) -> Any:
@@ -66,7 +64,7 @@ def dequantize(_rewriter: Rewriter, call: Any) -> Any:
         return None
     attributes, held = {"axis": _axis(call)}, [constant(a) for a in call.args]
     if spec_of(x).elements <= _FEW and all(h is not None for h in held):
-        return relax.const(dequantized.Dequantize.reference(attributes, held))
+        return relax.const(dequantized.Dequantize().reference(attributes, held))
     return qnn.emit("dequantize", [x, scale, zero_point], attributes)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,34 +10,39 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter
-from tvm_pulp.qnn.float_map import tree
+from tvm_pulp.qnn.float_map import emit_map, tree
+from tvm_pulp.qnn.float_reduce import emit_reduce
+from tvm_pulp.qnn.loops import SHARED_ITERATIONS
 from tvm_pulp.qnn.operator import spec_of
 
-# Cores that usually share a layer.
-_SHARED = 8
+# Numbers of parts, those that cores share most evenly first.
+_PARTS = (8, 16, 12, 10, 9, 7, 6, 5, 4, 3, 2)
+
+
+def _axes(call: Any) -> list[int] | None:
+    """Axes of floats that are reduced; None where they do not lie beside each other."""
+    spec, given = spec_of(call.args[0]), call.attrs.axis
+    rank = len(spec.shape)
+    axes = sorted(range(rank) if given is None else {int(a) % rank for a in given})
+    beside = bool(axes) and axes == list(range(axes[0], axes[-1] + 1))
+    return axes if beside and spec.dtype == "float32" and spec.elements else None
 
 
 def _reduction(kind: str) -> Callable[[Rewriter, Any], Any]:
     def convert(rewriter: Rewriter, call: Any) -> Any:
-        x = call.args[0]
-        spec, given = spec_of(x), call.attrs.axis
-        rank = len(spec.shape)
-        axes = sorted(range(rank) if given is None else {int(a) % rank for a in given})
-        if spec.dtype != "float32" or not axes or not spec.elements:
-            return None
-        if axes != list(range(axes[0], axes[-1] + 1)):
+        x, axes = call.args[0], _axes(call)
+        if axes is None:
             return None
         expression, operands = _function_of(rewriter, x)
-        lead, length = spec.shape[: axes[0]], math.prod(spec.shape[a] for a in axes)
-        tail = spec.shape[axes[-1] + 1 :]
-        parts = _parts(length) if math.prod((*lead, *tail)) < _SHARED else 1
+        shape = spec_of(x).shape
+        lead, tail, length = shape[: axes[0]], shape[axes[-1] + 1 :], math.prod(shape[a] for a in axes)
+        parts = _parts(length) if math.prod((*lead, *tail)) < SHARED_ITERATIONS else 1
         if parts == 1:
-            return _reduce(kind, axes, bool(call.attrs.keepdims), expression, operands)
+            return emit_reduce(kind, axes, expression, operands, bool(call.attrs.keepdims))
         # Few results: every core reduces a part first.
-        shape = (*lead, parts, length // parts, *tail)
-        cut = [rewriter.emit(relax.op.reshape(o, shape)) for o in operands]
-        partial = rewriter.emit(_reduce(kind, [len(lead) + 1], False, expression, cut))
-        result = _reduce(kind, [len(lead)], False, ["x", 0], [partial])
+        cut = [rewriter.emit(relax.op.reshape(o, (*lead, parts, length // parts, *tail))) for o in operands]
+        partial = rewriter.emit(emit_reduce(kind, [len(lead) + 1], expression, cut))
+        result = emit_reduce(kind, [len(lead)], ["x", 0], [partial])
         return relax.op.reshape(rewriter.emit(result), spec_of(call).shape)
 
     return convert
@@ -46,29 +50,21 @@ def _reduction(kind: str) -> Callable[[Rewriter, Any], Any]:
 
 def variance(rewriter: Rewriter, call: Any) -> Any:
     """The mean of squares of what is left without the mean."""
-    x, given = call.args[0], call.attrs.axis
-    spec = spec_of(x)
-    axes = sorted(range(len(spec.shape)) if given is None else {int(a) % len(spec.shape) for a in given})
-    if spec.dtype != "float32" or not axes or not spec.elements or axes != list(range(axes[0], axes[-1] + 1)):
+    x, axes = call.args[0], _axes(call)
+    if axes is None:
         return None
-    mean = rewriter.emit(_reduce("mean", axes, True, ["x", 0], [x]))
-    difference = {"expression": json.dumps(["subtract", ["x", 0], ["x", 1]]), "shape": list(spec.shape)}
-    centred = rewriter.emit(qnn.emit("float_map", [x, mean], difference))
-    return _reduce("mean", axes, bool(call.attrs.keepdims), ["multiply", ["x", 0], ["x", 0]], [centred])
-
-
-def _reduce(kind: str, axes: list[int], keepdims: bool, expression: list[Any], operands: list[Any]) -> Any:
-    attributes = {"kind": kind, "axes": axes, "keepdims": int(keepdims), "expression": json.dumps(expression)}
-    return qnn.emit("float_reduce", operands, attributes)
+    mean = rewriter.emit(emit_reduce("mean", axes, ["x", 0], [x], keepdims=True))
+    centred = rewriter.emit(emit_map(["subtract", ["x", 0], ["x", 1]], [x, mean], spec_of(x).shape))
+    return emit_reduce("mean", axes, ["multiply", ["x", 0], ["x", 0]], [centred], bool(call.attrs.keepdims))
 
 
 def _parts(length: int) -> int:
-    """Equal parts for the cores, more than a few elements each; 1 where there are none."""
-    return next((p for p in (8, 16, 12, 10, 9, 7, 6, 5, 4, 3, 2) if length % p == 0 and length // p >= 16), 1)
+    """Equal parts for cores to share, more than a few elements each; 1 where there are none."""
+    return next((p for p in _PARTS if length % p == 0 and length // p >= 16), 1)
 
 
 def _function_of(rewriter: Rewriter, x: Any) -> tuple[list[Any], list[Any]]:
-    """What is reduced: a map that nobody else reads is computed on the way."""
+    """The function that is reduced: a map that nobody else reads is computed on the way."""
     made = rewriter.definition(x)
     if not qnn.is_qnn(made, "float_map") or not made.args or rewriter.uses(x) > 1:
         return ["x", 0], [x]

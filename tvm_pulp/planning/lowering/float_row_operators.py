@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -10,6 +9,8 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter
+from tvm_pulp.qnn.float_map import emit_map
+from tvm_pulp.qnn.float_reduce import emit_reduce
 from tvm_pulp.qnn.float_softmax import exponential_points
 from tvm_pulp.qnn.operator import spec_of
 
@@ -28,8 +29,8 @@ def softmax(rewriter: Rewriter, call: Any) -> Any:
         return qnn.emit("float_softmax", [x, *further])
     # Rows lie apart: bring them together and back.
     axes = [*(a for a in range(rank) if a != axis), axis]
-    turned = rewriter.emit(qnn.emit("transpose", [x], {"axes": axes}))
-    result = rewriter.emit(qnn.emit("float_softmax", [turned, *further]))
+    together = rewriter.emit(qnn.emit("transpose", [x], {"axes": axes}))
+    result = rewriter.emit(qnn.emit("float_softmax", [together, *further]))
     return qnn.emit("transpose", [result], {"axes": [axes.index(a) for a in range(rank)]})
 
 
@@ -40,26 +41,16 @@ def log_softmax(rewriter: Rewriter, call: Any) -> Any:
     if spec.dtype != "float32" or not spec.shape or not spec.elements:
         return None
     axes, plain = [int(call.attrs.axis) % len(spec.shape)], ["x", 0]
-
-    def reduced(kind: str, expression: list[Any], operand: Any) -> Any:
-        attributes = {"kind": kind, "axes": axes, "keepdims": 1, "expression": json.dumps(expression)}
-        return rewriter.emit(qnn.emit("float_reduce", [operand], attributes))
-
-    def mapped(expression: list[Any], *operands: Any) -> Any:
-        attributes = {"expression": json.dumps(expression), "shape": list(spec.shape)}
-        return qnn.emit("float_map", list(operands), attributes)
-
-    below = rewriter.emit(mapped(["subtract", plain, ["x", 1]], x, reduced("max", plain, x)))
-    total = reduced("sum", ["exp", plain], below)
-    return mapped(["subtract", plain, ["log", ["x", 1]]], below, total)
+    largest = rewriter.emit(emit_reduce("max", axes, plain, [x], keepdims=True))
+    below = rewriter.emit(emit_map(["subtract", plain, ["x", 1]], [x, largest], spec.shape))
+    total = rewriter.emit(emit_reduce("sum", axes, ["exp", plain], [below], keepdims=True))
+    return emit_map(["subtract", plain, ["log", ["x", 1]]], [below, total], spec.shape)
 
 
 def layer_norm(rewriter: Rewriter, call: Any) -> Any:
-    a = call.attrs
     # Without them the rows are not scaled or moved, which is another operator.
-    if not bool(a.center) or not bool(a.scale):
-        return None
-    return _norm(rewriter, call, "layer", list(call.args[1:3]))
+    whole = bool(call.attrs.center) and bool(call.attrs.scale)
+    return _norm(rewriter, call, "layer", list(call.args[1:3])) if whole else None
 
 
 def rms_norm(rewriter: Rewriter, call: Any) -> Any:

@@ -16,23 +16,19 @@ from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 
 def conv2d(rewriter: Rewriter, call: Any) -> Any:
-    a, (x, weight) = call.attrs, call.args
-    factors = _factors(rewriter, weight)
-    layouts = (str(a.data_layout), str(a.kernel_layout), str(a.out_layout) or str(a.data_layout))
-    if factors is None or layouts != ("NCHW", "OIHW", "NCHW") or spec_of(call).dtype != "float32":
+    a, x, factors = call.attrs, call.args[0], _factors(rewriter, call, "NCHW", "OIHW")
+    if factors is None:
         return None
-    attributes = {**_window(a), "groups": int(a.groups)}
     padded = _pad(rewriter, x, _sides(a.padding), 0.0)
-    turned = relax.const(np.ascontiguousarray(factors.transpose(1, 2, 3, 0)))
-    return _same_shape(qnn.emit("float_conv2d", [padded, turned], attributes), call, "float_conv2d")
+    made = _convolution(padded, factors, {**_window(a), "groups": int(a.groups)})
+    found = qnn.OPERATORS["float_conv2d"].infer(qnn.attributes(made), [spec_of(o) for o in made.args])
+    return made if found.shape == spec_of(call).shape else None
 
 
 def conv1d(rewriter: Rewriter, call: Any) -> Any:
     """Lines are images of one row."""
-    a, (x, weight) = call.attrs, call.args
-    factors = _factors(rewriter, weight)
-    layouts = (str(a.data_layout), str(a.kernel_layout), str(a.out_layout) or str(a.data_layout))
-    if factors is None or layouts != ("NCW", "OIW", "NCW") or spec_of(call).dtype != "float32":
+    a, x, factors = call.attrs, call.args[0], _factors(rewriter, call, "NCW", "OIW")
+    if factors is None:
         return None
     n, channels, width = spec_of(x).shape
     left, right = ([int(p) for p in a.padding] * 2)[:2]
@@ -41,18 +37,15 @@ def conv1d(rewriter: Rewriter, call: Any) -> Any:
     }  # fmt: skip
     image = rewriter.emit(relax.op.reshape(x, (n, channels, 1, width)), "line")
     padded = _pad(rewriter, image, (0, left, 0, right), 0.0)
-    turned = relax.const(np.ascontiguousarray(factors[:, :, None].transpose(1, 2, 3, 0)))
-    made = rewriter.emit(qnn.emit("float_conv2d", [padded, turned], attributes))
+    made = rewriter.emit(_convolution(padded, factors[:, :, None], attributes))
     shape = spec_of(call).shape
     return relax.op.reshape(made, shape) if spec_of(made).elements == math.prod(shape) else None
 
 
 def conv2d_transpose(rewriter: Rewriter, call: Any) -> Any:
     """All phases of the result as channels of one convolution, laid side by side afterwards."""
-    a, (x, weight) = call.attrs, call.args
-    factors = _factors(rewriter, weight)
-    layouts = (str(a.data_layout), str(a.kernel_layout), str(a.out_layout) or str(a.data_layout))
-    if factors is None or layouts != ("NCHW", "IOHW", "NCHW") or int(a.groups) != 1:
+    a, x, factors = call.attrs, call.args[0], _factors(rewriter, call, "NCHW", "IOHW")
+    if factors is None or int(a.groups) != 1:
         return None
     top, left, bottom, right = _sides(a.padding)
     more, size = [int(p) for p in a.output_padding], spec_of(x).shape[2:]
@@ -60,17 +53,15 @@ def conv2d_transpose(rewriter: Rewriter, call: Any) -> Any:
     rows, columns = (
         Axis(size[n], factors.shape[2 + n], int(a.strides[n]), int(a.dilation[n]), *cut[n]) for n in range(2)
     )
-    usable = all(min(axis.pads) >= 0 and axis.result > 0 for axis in (rows, columns))
-    if not usable or spec_of(call).dtype != "float32":
+    if any(min(axis.pads) < 0 or axis.result <= 0 for axis in (rows, columns)):
         return None
     n, channels = spec_of(call).shape[:2]
     padded = _pad(rewriter, x, (rows.pads[0], columns.pads[0], rows.pads[1], columns.pads[1]), 0.0)
     # One phase after the other, in each all channels.
     filters = phase_filters(factors.transpose(1, 0, 2, 3), (rows, columns))
-    turned = relax.const(np.ascontiguousarray(filters.transpose(1, 2, 3, 0)))
     taps = factors.shape[0] * factors.shape[2] * factors.shape[3] // (rows.stride * columns.stride)
     attributes = {"strides": [1, 1], "dilation": [1, 1], "groups": 1, "macs_per_output": taps}
-    value = rewriter.emit(qnn.emit("float_conv2d", [padded, turned], attributes))
+    value = rewriter.emit(_convolution(padded, filters, attributes))
     if (rows.stride, columns.stride) != (1, 1):
         phases = (n, rows.stride, columns.stride, channels, rows.blocks, columns.blocks)
         apart = rewriter.emit(relax.op.reshape(value, phases))
@@ -108,8 +99,19 @@ def _pool(rewriter: Rewriter, call: Any, kind: str, fill: float) -> Any:
     return qnn.emit("float_pool", [_pad(rewriter, x, (top, left, bottom, right), fill)], attributes)
 
 
-def _factors(rewriter: Rewriter, weight: Any) -> np.ndarray | None:
-    """Constant weights; those that are stored as integers, which a kernel would make floats of every time."""
+def _convolution(x: Any, filters: np.ndarray, attributes: dict[str, Any]) -> Any:
+    """The layer wants filters last."""
+    weight = relax.const(np.ascontiguousarray(filters.transpose(1, 2, 3, 0)))
+    return qnn.emit("float_conv2d", [x, weight], attributes)
+
+
+def _factors(rewriter: Rewriter, call: Any, layout: str, kernel_layout: str) -> np.ndarray | None:
+    """Constant weights of a convolution in these layouts, as floats; integers would be converted by a kernel every
+    time."""
+    a, weight = call.attrs, call.args[1]
+    layouts = (str(a.data_layout), str(a.kernel_layout), str(a.out_layout) or str(a.data_layout))
+    if layouts != (layout, kernel_layout, layout) or spec_of(call).dtype != "float32":
+        return None
     made = rewriter.definition(weight)
     if not qnn.is_qnn(made, "dequantize"):
         return constant(weight)
@@ -136,12 +138,6 @@ def _pad(rewriter: Rewriter, x: Any, sides: tuple[int, int, int, int], fill: flo
         return x
     attributes = {"before": [0, 0, top, left], "after": [0, 0, bottom, right], "value": fill}
     return rewriter.emit(qnn.emit("pad", [x], attributes))
-
-
-def _same_shape(made: Any, call: Any, operator: str) -> Any:
-    specs = [spec_of(a) for a in made.args]
-    found = qnn.OPERATORS[operator].infer(qnn.attributes(made), specs)
-    return made if found.shape == spec_of(call).shape else None
 
 
 CONVERTERS = {

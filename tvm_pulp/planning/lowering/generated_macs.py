@@ -28,7 +28,7 @@ def _count(statement: Any, times: int) -> int:
 
 
 def _accumulates(store: Any) -> bool:
-    """Whether a statement is c[i] = c[i] + ... a · b ..."""
+    """Tell whether a statement is c[i] = c[i] + ... a · b ..."""
     if type(store.value).__name__ != "Add":
         return False
     sides = [store.value.a, store.value.b]
@@ -37,7 +37,7 @@ def _accumulates(store: Any) -> bool:
 
 
 def _has_product(expression: Any) -> bool:
-    """Whether two values are multiplied; what only computes an index does not count."""
+    """Tell whether two values are multiplied; what only computes an index does not count."""
     kind = type(expression).__name__
     if kind in ("Mul", "TensorLoad"):
         return kind == "Mul"

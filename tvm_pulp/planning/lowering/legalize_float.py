@@ -69,7 +69,7 @@ class LoweredKernels:
 
 
 def _holds_wide_integers(function: Any) -> bool:
-    """Whether a kernel's data are 64-bit integers (token numbers, positions): its indices must stay wide too."""
+    """Tell whether a kernel's data are 64-bit integers (token numbers, positions): its indices must stay wide too."""
     found = [str(getattr(p, "dtype", "")) in ("int64", "uint64") for p in function.params]
 
     def on_store(store: Any) -> None:

@@ -1,4 +1,4 @@
-"""Whether two networks compute the same with the same names: what was planned for one then holds for the other."""
+"""Comparison of two networks that may compute the same with the same names: a plan for one then holds for the other."""
 
 from __future__ import annotations
 

@@ -32,12 +32,13 @@ def share_loops(function: Any) -> Any | None:
     sources = [v.data.args[0] for v in views]
     if any(b.same_as(other) for n, b in enumerate(sources) for other in (*sources[:n], *written)):
         return None
-    if not all(_keeps_to_slices(loop, written) for loop in loops):
-        return None
     slices: dict[Any, set[int]] = {}
     for loop in loops:
-        for buffer, size in _slices(loop, written).items():
-            slices.setdefault(buffer, set()).update(size)
+        own = _slices(loop, written)
+        if own is None:
+            return None
+        for buffer, size in own:
+            slices.setdefault(buffer, set()).add(size)
     if any(len(sizes) != 1 for sizes in slices.values()):
         return None
     parallel = [
@@ -115,37 +116,29 @@ def _gather(loop: Any, written: set[Any]) -> _Access:
     return found
 
 
-def _keeps_to_slices(loop: Any, written: set[Any]) -> bool:
-    """Whether an iteration touches only its own slice of every written buffer."""
+def _slices(loop: Any, written: set[Any]) -> list[tuple[Any, int]] | None:
+    """Written buffers that are not local, with the sizes of their slices; None where an iteration leaves its own."""
     access = _gather(loop, written)
     if not access.is_plain:
-        return False
+        return None
+    found = []
     for buffer, place in access.places:
         if buffer in access.local:
             continue
         if place is None:
-            return False
+            return None
         step = place.get(loop.loop_var, 0)
         low = high = place.get(None, 0)
         for variable, factor in place.items():
             if variable is None or variable.same_as(loop.loop_var):
                 continue
             if variable not in access.extents:
-                return False
+                return None
             reach = factor * (access.extents[variable] - 1)
             low, high = low + min(0, reach), high + max(0, reach)
         if step <= 0 or low < 0 or high >= step:
-            return False
-    return True
-
-
-def _slices(loop: Any, written: set[Any]) -> dict[Any, set[int]]:
-    """Sizes of the slices of every written buffer that is not local."""
-    access = _gather(loop, written)
-    found: dict[Any, set[int]] = {}
-    for buffer, place in access.places:
-        if buffer not in access.local and place is not None:
-            found.setdefault(buffer, set()).add(place.get(loop.loop_var, 0))
+            return None
+        found.append((buffer, step))
     return found
 
 

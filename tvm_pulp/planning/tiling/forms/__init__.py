@@ -6,26 +6,24 @@ from tvm_pulp.planning.tiling.forms.cluster_forms import DirectForm, TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, MissingL1, Tiling, footprint, tile_form
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms, Offer, check_pins, offered_forms
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of, split_form
-from tvm_pulp.planning.tiling.forms.tile_rules import RULES, Part, TileRule, broadcast_box
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes, tile_part
 
 __all__ = [
-    "RULES",
     "Cuts",
     "DirectForm",
     "EngineChoice",
     "LayerForms",
     "MissingL1",
     "Offer",
-    "Part",
     "SplitForm",
-    "TileRule",
     "TiledForm",
     "Tiling",
-    "broadcast_box",
     "check_pins",
     "footprint",
     "offered_forms",
     "pin_of",
     "split_form",
+    "tile_axes",
     "tile_form",
+    "tile_part",
 ]

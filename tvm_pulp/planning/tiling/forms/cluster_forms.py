@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tvm_pulp.planning.tiling.cost.loop_cost import OperationCount, count_layer_operations
-from tvm_pulp.planning.tiling.forms.tile_rules import RULES
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes, tile_part
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
@@ -32,32 +32,26 @@ class TiledForm:
         return count_layer_operations(self.layer)
 
     def axes(self) -> tuple[TileAxis, ...]:
-        rule = RULES.get(self.layer.operator)
-        return rule.axes(self.layer) if rule else ()
+        return tile_axes(self.layer)
 
     def recipe(self, box: Box) -> Recipe:
-        layer, rule = self.layer, RULES.get(self.layer.operator)
-        if rule is None:
-            boxes = tuple(Box.whole(t.spec.shape) for t in layer.inputs)
-            attributes = layer.attributes
-        else:
-            part = rule.part(layer, box)
-            boxes, attributes = part.inputs, part.attributes
+        layer, part = self.layer, tile_part(self.layer, box)
         inputs = tuple(
             Local(f"x{i}", TensorSpec(b.size, t.spec.dtype))
-            for i, (t, b) in enumerate(zip(layer.inputs, boxes, strict=True))
+            for i, (t, b) in enumerate(zip(layer.inputs, part.inputs, strict=True))
         )
-        targets = [Box.whole(t.spec.shape) for t in layer.outputs] if rule is None else [box]
+        # What makes several results is never cut.
+        targets = [box] if len(layer.outputs) == 1 else [Box.whole(t.spec.shape) for t in layer.outputs]
         outputs = tuple(
             Local(f"y{i}", TensorSpec(b.size, t.spec.dtype))
             for i, (t, b) in enumerate(zip(layer.outputs, targets, strict=True))
         )
         spaces = tuple(Local(f"space{i}", t.spec) for i, t in enumerate(layer.workspaces))
         function = layer.function if layer.operator.startswith("tir.") else None
-        loads = [Load(t, b, x) for t, b, x in zip(layer.inputs, boxes, inputs, strict=True)]
-        cut = box.elements / max(1, layer.outputs[0].spec.elements) if rule else 1.0
+        loads = [Load(t, b, x) for t, b, x in zip(layer.inputs, part.inputs, inputs, strict=True)]
+        cut = box.elements / max(1, layer.outputs[0].spec.elements) if self.axes() else 1.0
         cost = self.operations.cost(self.costs, cut, str(box.size) if cut < 1 else "", parallel=layer.parallel)
-        kernel = Kernel(layer.operator, attributes, inputs, outputs, function, spaces, layer.parallel, cost)
+        kernel = Kernel(layer.operator, part.attributes, inputs, outputs, function, spaces, layer.parallel, cost)
         stores = [Store(y, t, b) for y, t, b in zip(outputs, layer.outputs, targets, strict=True)]
         return Recipe((*loads, kernel, *stores))
 

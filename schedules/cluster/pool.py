@@ -1,0 +1,116 @@
+"""Pools: the largest value of windows, plain averages, and averages that change the scale."""
+
+from __future__ import annotations
+
+from schedules.cluster.base import (
+    Arguments,
+    Box,
+    Fields,
+    KernelForm,
+    Layer,
+    Schedule,
+    TileAxis,
+    register,
+    typed,
+    uniform_requant,
+)
+from schedules.kernel_cycles import Work, kind_of, share, words, work
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
+from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.tensor_spec import BYTES
+
+_AXES = (("height", "y"), ("width", "x"))
+
+
+def applies_pool(layer: Layer) -> bool:
+    """8-bit values."""
+    return layer.inputs[0].spec.dtype in BYTES and len(layer.inputs) == 1
+
+
+def applies_avg_pool(layer: Layer) -> bool:
+    """Plain averages with clipping; requantizing ones stay with generated C."""
+    return applies_pool(layer) and layer.attributes.get("requant", "none") == "none" and "low" in layer.attributes
+
+
+class PoolKernel(KernelForm):
+    kernel = "pool"
+
+    @property
+    def function(self) -> str:
+        return self.layer.operator
+
+    def axes(self) -> tuple[TileAxis, ...]:
+        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        a, x, part = self.layer.attributes, self.layer.inputs[0], tile_part(self.layer, box)
+        source, pads = part.inputs[0], part.attributes["pads"]
+        return {
+            "x": call.load("x", x, source), "height": source.size[1], "width": source.size[2], "channels": box.size[3],
+            "out_height": box.size[1], "out_width": box.size[2], "kernel_height": a["kernel"][0],
+            "kernel_width": a["kernel"][1], "stride_y": a["strides"][0], "stride_x": a["strides"][1],
+            "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": pads[0], "pad_left": pads[1],
+            "x_type": typed(x), "low": a.get("low", 0), "high": a.get("high", 0),
+        }  # fmt: skip
+
+
+def applies_mean_pool(layer: Layer) -> bool:
+    """8-bit values, one multiplier whatever a window holds."""
+    rule = Requant.of(layer.attributes)
+    x, constants = layer.inputs[0].spec, layer.inputs[1:]
+    plain = x.dtype in BYTES and rule.kind != "none" and rule.out_dtype in BYTES
+    taps = layer.attributes["kernel"][0] * layer.attributes["kernel"][1]
+    return plain and all(t.spec.elements == 1 for t in constants) and uniform_requant(layer, 512 * taps)
+
+
+class MeanPoolKernel(PoolKernel):
+    """Sums of the values, requantized."""
+
+    kernel, result = "mean_pool", "pool.y"
+
+    @property
+    def function(self) -> str:
+        return self.kernel
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        pool = {f"pool.{name}": value for name, value in super().fields(call, box).items()}
+        return {**pool, "zero_point": self.layer.attributes["zero_point"], **call.requant()}
+
+
+@work("max_pool", "avg_pool")
+def pool_work(f: Fields, cores: int) -> Work:
+    pixels, kernel = f["out_height"] * f["out_width"], (f["kernel_height"], f["kernel_width"])
+    groups = share(pixels * words(f["channels"]), cores)
+    touched = -(-groups // words(f["channels"])) + (1 if pixels > 1 else 0)
+    reach = [(f[f"out_{a}"] - 1) * f[f"stride_{d}"] + (f[f"kernel_{a}"] - 1) * f[f"dilation_{d}"] for a, d in _AXES]
+    inside = not (f["pad_top"] or f["pad_left"]) and reach[0] < f["height"] and reach[1] < f["width"]
+    # Windows that all lie inside need not be looked for.
+    where = "inner_pixel" if inside else "pixel"
+    if f["channels"] % 16 == 0:
+        # Sixteen channels at a time.
+        wide = groups / 4
+        work = {
+            "call": 1,
+            where: touched,
+            "group": wide,
+            "row": wide * kernel[0],
+            "tap": wide * kernel[0] * kernel[1],
+        }
+        return {f"wide_{name}": count for name, count in work.items()}
+    taps = groups * kernel[0] * kernel[1]
+    return {"call": 1, where: touched, "group": groups, "row": groups * kernel[0], "tap": taps}
+
+
+@work("mean_pool")
+def mean_pool_work(f: Fields, cores: int) -> Work:
+    pixels, kernel = f["pool.out_height"] * f["pool.out_width"], (f["pool.kernel_height"], f["pool.kernel_width"])
+    groups = share(pixels * words(f["pool.channels"]), cores)
+    touched = -(-groups // words(f["pool.channels"])) + (1 if pixels > 1 else 0)
+    # Whole lines are one.
+    lines = 1 if kernel[1] == f["pool.width"] and f["pool.dilation_x"] == 1 else kernel[0]
+    work = {"call": 1, "pixel": touched, "row": groups * lines, "tap": groups * kernel[0] * kernel[1]}
+    return {**work, f"group_{kind_of(f)}": groups}
+
+
+register("max_pool", Schedule(applies_pool, PoolKernel))
+register("avg_pool", Schedule(applies_avg_pool, PoolKernel), Schedule(applies_mean_pool, MeanPoolKernel))

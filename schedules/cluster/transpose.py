@@ -1,0 +1,79 @@
+"""Transposes, by sizes and strides of at most four axes."""
+
+from __future__ import annotations
+
+from schedules.cluster.base import TYPES, Arguments, Box, Fields, KernelForm, Layer, Schedule, itemsize_of, register
+from schedules.kernel_cycles import Work, share, work
+from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
+
+Axes = list[tuple[int, int]]  # size, and stride in elements
+
+
+def applies_transpose(layer: Layer) -> bool:
+    """Up to four axes once neighbours that stay together are merged."""
+    return (
+        layer.inputs[0].spec.dtype in TYPES and len(merged(layer.inputs[0].spec.shape, layer.attributes["axes"])) <= 4
+    )
+
+
+def element_strides(shape: tuple[int, ...]) -> list[int]:
+    """How many elements neighbours along each axis are apart."""
+    strides = [1] * len(shape)
+    for axis in reversed(range(len(shape) - 1)):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    return strides
+
+
+def merged(shape: tuple[int, ...], axes: list[int]) -> Axes:
+    """The result's axes, neighbours that stay neighbours as one."""
+    strides = element_strides(shape)
+    found: Axes = []
+    for axis in axes:
+        if shape[axis] == 1:
+            continue
+        if found and found[-1][1] == strides[axis] * shape[axis]:
+            found[-1] = (found[-1][0] * shape[axis], strides[axis])
+        else:
+            found.append((shape[axis], strides[axis]))
+    return found or [(1, 1)]
+
+
+def in_words(pairs: Axes, itemsize: int) -> tuple[Axes, int]:
+    """The same sizes and strides in words of four bytes where bytes only move in such words; and the element size."""
+    if itemsize != 1 or not pairs:
+        return pairs, itemsize
+    *outer, (size, stride) = pairs
+    if stride != 1 or size % 4 or any(s % 4 for _, s in outer):
+        return pairs, itemsize
+    words = [(n, s // 4) for n, s in outer]
+    return ([*words, (size // 4, 1)] if size > 4 or not words else words), 4
+
+
+def transpose_fields(pairs: Axes, itemsize: int) -> Fields:
+    """Sizes and strides of up to four axes."""
+    pairs = [(1, 0)] * (4 - len(pairs)) + pairs
+    fields: Fields = {"element_bytes": itemsize}
+    for i, (size, stride) in enumerate(pairs):
+        fields |= {f"size{i}": size, f"stride{i}": stride * itemsize}
+    return fields
+
+
+class TransposeKernel(KernelForm):
+    kernel = "transpose"
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        x, source = self.layer.inputs[0], tile_part(self.layer, box).inputs[0]
+        pairs = merged(source.size, self.layer.attributes["axes"])
+        return {"x": call.load("x", x, source), **transpose_fields(*in_words(pairs, itemsize_of(x)))}
+
+
+@work("transpose")
+def transpose_work(f: Fields, cores: int) -> Work:
+    line = f["size3"]
+    lines = f["size0"] * f["size1"] * f["size2"]
+    mine = share(lines * line, cores)
+    kind = "word" if f["element_bytes"] == 4 else "copied" if f["stride3"] == 1 and line >= 4 else "gathered"
+    return {"call": 1, f"{kind}_line": -(-mine // line) + (1 if lines > 1 else 0), kind: mine}
+
+
+register("transpose", Schedule(applies_transpose, TransposeKernel))
