@@ -9,6 +9,7 @@ import numpy as np
 
 from tvm_pulp.planning.search.solver.tile_lifetimes import TileLifetimes
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
+from tvm_pulp.planning.tiling.cost.step_clock import StepClock
 from tvm_pulp.planning.tiling.cost.step_cost import step_cost
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.schedule.build_schedule import PAGE_SHARE
@@ -199,17 +200,13 @@ def _levels(loaded: Sequence[Tensor]) -> tuple[int, int, int]:
 
 def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], overlap: bool, costs: CostModel) -> int:
     """Steps in order on cores and accelerators; a step waits for jobs whose results it touches."""
-    now = engine = 0
-    done: dict[object, int] = {}
+    clock = StepClock()
     for _, step in order:
-        for operand in operands_of(step):
-            now = max(now, done.get(operand, 0)) if not isinstance(step, Job) else now
         if isinstance(step, Job):
-            now += costs.submit_cycles(step.words)
-            engine = max(engine, now) + step_cost(step).cycles
-            for operand in step.writes:
-                done[operand] = engine
-            now = now if overlap else engine
+            clock.run(costs.submit_cycles(step.words))
+            end = clock.submit(step.engine, step.cycles, step.writes)
+            clock.wait(0 if overlap else end)
         else:
-            now += costs.executor.step + step_cost(step).cycles
-    return max(now, engine)
+            clock.wait(clock.ready(operands_of(step)))
+            clock.run(costs.executor.step + step_cost(step).cycles)
+    return clock.over()
