@@ -76,6 +76,9 @@ def test_weights_exist_once_for_both_entry_points() -> None:
     # Every packed matrix of the second program is one of the first.
     assert header.count("#define tvmgen_small_prefill_") >= 7 * 2
     assert b"_packed" not in files["codegen/host/src/small_prefill_weights.c"]
+    # The arrays beside the C as well.
+    held = {entry: len(files[f"parameters/small_{entry}.npz"]) for entry in ("decode", "prefill")}
+    assert held["prefill"] < held["decode"] / 4
 
 
 def test_columns_of_large_products_are_the_cores_and_lie_in_the_weight_memory() -> None:
