@@ -20,7 +20,8 @@ from tvm_pulp.compile_options import DEFAULTS, OPTIONS, CompileOptions, shown
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.option import MODEL_VERBS, ModelKind, Option
-from tvm_pulp.tvmc.model_options import add_model_arguments, options_of
+from tvm_pulp.tvmc.argument import add_arguments
+from tvm_pulp.tvmc.model_options import model_arguments, options_of
 
 ARRAYS = [("x", np.zeros(1, np.int8))]
 # A value of every option that is not the default; with what it needs beside it.
@@ -144,7 +145,7 @@ def test_options_with_an_effect_on_this_machine_are_read() -> None:
 def test_the_command_line_takes_what_the_table_offers(verb: str) -> None:
     """Whatever a sentence recommends is one of the choices, and each of them is taken."""
     parser = argparse.ArgumentParser()
-    add_model_arguments(parser, verb)
+    add_arguments(parser, model_arguments(verb))
     for name, option in OPTIONS.items():
         for choice in option.choices:
             args = parser.parse_args(["zoo:autoencoder", option.flag, choice])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.result import Result
 
 if TYPE_CHECKING:
@@ -87,15 +87,16 @@ class App:
         from tvm_pulp.sim.runner import check_options, runner_class
 
         facts = self.metadata["tvm_pulp"]
-        if "decoder" in facts:
-            raise UserError("the archive holds a language model, which takes tokens: use `tvmc generate`")
+        refuse_if("decoder" in facts, "the archive holds a language model, which takes tokens: use `tvmc generate`")
         wanted = instruments or Instruments(trace=Path(trace) if trace is not None else None)
         chosen = device or ("host" if facts["soc"] == "host" else "iss")
         check_options(
             chosen, runner_class(chosen).capabilities, instruments=wanted, toolchain=toolchain, max_cycles=max_cycles
         )
-        if layers and LAYERS_FILE not in self.files:
-            raise UserError("run(layers=True) has nothing to show: compile the model with keep_layers=True")
+        refuse_if(
+            layers and LAYERS_FILE not in self.files,
+            "run(layers=True) has nothing to show: compile the model with keep_layers=True",
+        )
         arrays = prepare_inputs(facts["inputs"], inputs)
         runner = self.runner(chosen, toolchain, device_options)
         runner.max_cycles = max_cycles
@@ -152,8 +153,9 @@ class App:
         """The tokenizer that travels in the archive."""
         from tvm_pulp.language_models.tokenizer import read_tokenizer
 
-        if "tokenizer.json" not in self.files:
-            raise UserError("the archive holds no tokenizer: give token numbers with --prompt-ids")
+        refuse_if(
+            "tokenizer.json" not in self.files, "the archive holds no tokenizer: give token numbers with --prompt-ids"
+        )
         return read_tokenizer(self.files["tokenizer.json"])
 
     def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> Runner:

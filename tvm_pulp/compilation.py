@@ -13,7 +13,7 @@ from tvm_pulp.canonicalize.pipeline import canonicalize
 from tvm_pulp.canonicalize.state_caches import state_caches
 from tvm_pulp.compile_options import CompileOptions
 from tvm_pulp.entry_point import ClusterEntryPoint, HostEntryPoint, Progress, entry_point, silent
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend import zoo
 from tvm_pulp.frontend.imported import Imported, ImportOptions
 from tvm_pulp.frontend.load import file_format, import_onnx_graph, import_program, load_model
@@ -139,11 +139,11 @@ class Compilation:
             return self.canonical, ()
         with bounded_depth():
             module, states = state_caches(self.canonical)
-        if not states:
-            raise UserError(
-                "--state: no cache is recognised, an input joined with new rows along its positions that goes out and "
-                "into attention: drop it"
-            )
+        refuse_if(
+            not states,
+            "--state: no cache is recognised, an input joined with new rows along its positions that goes out and "
+            "into attention: drop it",
+        )
         return module, states
 
     @cached_property

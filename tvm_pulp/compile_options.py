@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.option import ModelKind, Option
 from tvm_pulp.option_values import parse_pin, parse_shapes, parse_types, read_arrays
 
@@ -156,14 +156,17 @@ class CompileOptions:
             if option.choices and value is not None and value not in option.choices:
                 known = f"{', '.join(option.choices[:-1])} or {option.choices[-1]}"
                 raise UserError(f"{shown(name)} '{value}' is unknown: choose {known}")
-        if not self.module_name.isidentifier() or not self.module_name.isascii():
-            raise UserError(
-                f"--module-name '{self.module_name}' is not a C identifier: use letters, digits and underscores"
-            )
-        if self.debug_inputs and not self.debug:
-            raise UserError("--debug-inputs has no effect without --debug: give both or none")
-        if self.planner == "greedy" and not self.double_buffer:
-            raise UserError("--no-double-buffer has no effect on --planner greedy, which never buffers twice: drop it")
+        refuse_if(
+            not self.module_name.isidentifier() or not self.module_name.isascii(),
+            f"--module-name '{self.module_name}' is not a C identifier: use letters, digits and underscores",
+        )
+        refuse_if(
+            self.debug_inputs and not self.debug, "--debug-inputs has no effect without --debug: give both or none"
+        )
+        refuse_if(
+            self.planner == "greedy" and not self.double_buffer,
+            "--no-double-buffer has no effect on --planner greedy, which never buffers twice: drop it",
+        )
 
     def stated(self) -> Iterator[tuple[str, Option]]:
         """Names and entries of the options that differ from their defaults."""
@@ -175,16 +178,15 @@ class CompileOptions:
     def check_model(self, kind: ModelKind, model: str) -> None:
         """Raise where an option has no effect on a model of a kind."""
         for name, option in self.stated():
-            if kind not in option.models:
-                raise UserError(f"{shown(name)} has no effect on {kind.describe(model)}: drop it")
+            refuse_if(kind not in option.models, f"{shown(name)} has no effect on {kind.describe(model)}: drop it")
 
     def check_soc(self, soc: Soc) -> None:
         """Raise where an option has no effect on a SoC, or beside a plan that decides everything."""
         for name, option in self.stated():
-            if not option.on_host and not soc.simulated:
-                raise UserError(
-                    f"{shown(name)} has no effect on --soc {soc.name}: drop it or choose a SoC with a cluster"
-                )
+            refuse_if(
+                not option.on_host and not soc.simulated,
+                f"{shown(name)} has no effect on --soc {soc.name}: drop it or choose a SoC with a cluster",
+            )
             if option.in_plan and self.plan is not None:
                 raise UserError(f"{shown(name)} has no effect with --plan, which decides everything: drop one of them")
 

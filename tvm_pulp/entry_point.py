@@ -15,7 +15,7 @@ from tvm_pulp.codegen.debug_source import GUARD_BYTES
 from tvm_pulp.codegen.emit import emit
 from tvm_pulp.codegen.emit_cluster import emit_cluster
 from tvm_pulp.codegen.weights import SharedConstants
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.planning.search import (
@@ -129,7 +129,8 @@ class EntryPoint:
     def built(self, states: tuple[State, ...]) -> Network:
         """The network with its caches at their places."""
         with bounded_depth():
-            return build_network(self.prepared, self.imported, self.name, states)
+            engines = tuple(backend.target_name for backend, _ in self.target.engines)
+            return build_network(self.prepared, self.imported, self.name, states, engines)
 
     @cached_property
     def network(self) -> Network:
@@ -216,8 +217,7 @@ class ClusterEntryPoint(EntryPoint):
         self.progress("emitting C")
         inputs = None
         if self.target.debug:
-            if self.states:
-                raise UserError("--debug does not know what a cache holds: drop it, or --state")
+            refuse_if(self.states, "--debug does not know what a cache holds: drop it, or --state")
             described = [{"name": t.source, "shape": t.spec.shape, "dtype": t.spec.dtype} for t in self.network.inputs]
             inputs = prepare_inputs(described, self.debug_inputs)
         return emit_for(self.target, self.lowered, self.imported.inferred_inputs, inputs, self.keep_layers)

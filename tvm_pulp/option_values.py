@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 def parse_pin(text: str) -> tuple[str, str]:
     """`conv1=cluster` as a layer and its engine."""
     node, separator, engine = text.rpartition("=")
-    if not separator or not node or not engine:
-        raise UserError(f"--pin '{text}' is not NODE=ENGINE")
+    refuse_if(not separator or not node or not engine, f"--pin '{text}' is not NODE=ENGINE")
     return node, engine
 
 
@@ -24,8 +23,7 @@ def parse_types(text: str) -> dict[str, str]:
     result = {}
     for part in filter(None, (p.strip() for p in text.split(","))):
         name, separator, dtype = part.rpartition(":")
-        if not separator or not name:
-            raise UserError(f"--input-types: '{part}' is not NAME:TYPE")
+        refuse_if(not separator or not name, f"--input-types: '{part}' is not NAME:TYPE")
         result[name] = dtype
     return result
 

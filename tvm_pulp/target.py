@@ -9,7 +9,7 @@ from typing import Any
 
 from tvm_pulp import soc as socs
 from tvm_pulp.compile_options import PLANNERS, CompileOptions
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.planning.program import PlanJson
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.memory_size import parse_size
@@ -56,20 +56,21 @@ class Target:
             return int(available)
         if self.given_plan is not None and self.given_plan.l1_peak <= available:
             return self.l1_limit  # what it was planned with does not matter, what it takes does
-        if self.l1_limit > available:
-            raise UserError(f"--l1 {self.l1_limit}: SoC {self.soc.name} has {available} bytes of L1 for tiles")
-        if self.l1_limit < _SMALLEST_L1:
-            raise UserError(f"--l1 {self.l1_limit}: at least {_SMALLEST_L1} bytes are needed")
+        refuse_if(
+            self.l1_limit > available,
+            f"--l1 {self.l1_limit}: SoC {self.soc.name} has {available} bytes of L1 for tiles",
+        )
+        refuse_if(self.l1_limit < _SMALLEST_L1, f"--l1 {self.l1_limit}: at least {_SMALLEST_L1} bytes are needed")
         return self.l1_limit
 
     def l1_beside_state(self, network: Network) -> int:
         """L1 that caches leave for tiles."""
         available, state = self.l1_bytes(len(network.layers)), network.state_bytes("l1")
-        if state and available - state < _SMALLEST_L1:
-            raise UserError(
-                f"--state-memory l1: the caches take {state} bytes and L1 has {available} for them and for tiles: "
-                "choose l2, or keep fewer tokens"
-            )
+        refuse_if(
+            state and available - state < _SMALLEST_L1,
+            f"--state-memory l1: the caches take {state} bytes and L1 has {available} for them and for tiles: "
+            "choose l2, or keep fewer tokens",
+        )
         return available - state
 
     @property
@@ -82,10 +83,11 @@ class Target:
         available = self.l2_beside_code
         if self.l2_limit is None:
             return available
-        if self.l2_limit > available:
-            raise UserError(f"--l2 {self.l2_limit}: SoC {self.soc.name} has {available} bytes of L2 beside the code")
-        if self.l2_limit < _SMALLEST_L2:
-            raise UserError(f"--l2 {self.l2_limit}: at least {_SMALLEST_L2} bytes are needed")
+        refuse_if(
+            self.l2_limit > available,
+            f"--l2 {self.l2_limit}: SoC {self.soc.name} has {available} bytes of L2 beside the code",
+        )
+        refuse_if(self.l2_limit < _SMALLEST_L2, f"--l2 {self.l2_limit}: at least {_SMALLEST_L2} bytes are needed")
         return self.l2_limit
 
 
@@ -98,27 +100,35 @@ def resolve_target(options: CompileOptions) -> Target:
     else:
         soc = socs.load(given_soc) if given_soc else _default_soc(backends)
     for engine in options.engine_options:
-        if engine not in {b.target_name for b in backends}:
-            raise UserError(f"--target-uma-{engine}-...: engine '{engine}' is not part of --target {options.target}")
+        refuse_if(
+            engine not in {b.target_name for b in backends},
+            f"--target-uma-{engine}-...: engine '{engine}' is not part of --target {options.target}",
+        )
     for backend in backends:
-        if backend.target_name not in soc.engines:
-            raise UserError(f"--soc {soc.name} has no engine '{backend.target_name}': choose another --soc or --target")
+        refuse_if(
+            backend.target_name not in soc.engines,
+            f"--soc {soc.name} has no engine '{backend.target_name}': choose another --soc or --target",
+        )
     l1, l2 = (
         None if size is None else parse_size(option, size)
         for option, size in (("--l1", options.l1), ("--l2", options.l2))
     )
     if soc.simulated:
         Platform(soc).check()
-        if options.state_memory == "l3" and not soc.memory.l3.size:
-            raise UserError(f"--state-memory l3: SoC {soc.name} has no L3: choose l1 or l2")
+        refuse_if(
+            options.state_memory == "l3" and not soc.memory.l3.size,
+            f"--state-memory l3: SoC {soc.name} has no L3: choose l1 or l2",
+        )
     engines = tuple((b, b.options(dict(options.engine_options.get(b.target_name, {})))) for b in backends)
     options.check_soc(soc)
     if options.plan is not None:
         record = read_plan_file(Path(options.plan))
         return Target(soc, engines, record.cores, record.l1_bytes, {}, given_plan=record, stated=options.target)
     cores = options.cores if options.cores is not None else soc.cluster.cores
-    if soc.simulated and not 1 <= cores <= soc.cluster.cores:
-        raise UserError(f"--cores {cores}: SoC {soc.name} has 1 to {soc.cluster.cores} cores")
+    refuse_if(
+        soc.simulated and not 1 <= cores <= soc.cluster.cores,
+        f"--cores {cores}: SoC {soc.name} has 1 to {soc.cluster.cores} cores",
+    )
     return Target(
         soc,
         engines,
@@ -158,8 +168,9 @@ def read_plan_file(path: Path) -> PlanJson:
     try:
         if path.suffix == ".tar":
             files = mlf.read(path)
-            if "plan.json" not in files:
-                raise UserError(f"--plan: '{path}' holds no plan; it was compiled for a SoC without a cluster")
+            refuse_if(
+                "plan.json" not in files, f"--plan: '{path}' holds no plan; it was compiled for a SoC without a cluster"
+            )
             text: str | bytes = files["plan.json"]
         else:
             text = path.read_text(encoding="utf-8")

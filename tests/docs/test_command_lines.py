@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import re
 import shlex
@@ -16,7 +15,10 @@ import pytest
 
 from tests.docs.command_lines import NOT_RUN, PAGES, REPOSITORY, CommandLine, command_lines, files_of
 from tests.docs.example_files import FILES, provide
-from tvm_pulp.tvmc.main import VERBS
+from tvm_pulp.option import MODEL_VERBS
+from tvm_pulp.tvmc.argument import add_arguments
+from tvm_pulp.tvmc.main import VERBS, arguments_of
+from tvm_pulp.tvmc.model_options import split_engine_options
 
 WITH_COMMANDS = [page for page in PAGES if command_lines(page)]
 # Pages whose commands take a few seconds together; the others are slow.
@@ -80,12 +82,9 @@ def test_command_lines_are_understood(line: CommandLine) -> None:
     """Verb and options exist: quick enough to be checked always."""
     words = shlex.split(line.text, comments=True)[1:]
     assert words[0] in VERBS
-    module = importlib.import_module(f"tvm_pulp.tvmc.{words[0]}")
     parser = argparse.ArgumentParser(exit_on_error=False, allow_abbrev=False)
-    module.add_arguments(parser)
-    if getattr(parser, "allow_engine_options", False):
-        from tvm_pulp.tvmc.model_options import split_engine_options
-
+    add_arguments(parser, arguments_of(words[0]))
+    if words[0] in MODEL_VERBS:
         words[1:], _ = split_engine_options(words[1:])
     _, unknown = parser.parse_known_args(words[1:])
     assert unknown == []
@@ -101,9 +100,7 @@ def test_commands_inside_text_exist(page: Path) -> None:
             assert (REPOSITORY / words[0]).exists(), call
         elif len(words) > 1 and re.fullmatch(r"\w+", words[1]) and words[1].islower():
             assert words[1] in VERBS, call
-            parser = argparse.ArgumentParser()
-            importlib.import_module(f"tvm_pulp.tvmc.{words[1]}").add_arguments(parser)
-            known = {option for action in parser._actions for option in action.option_strings}
+            known = {name for entry in arguments_of(words[1]) for name in entry.names}
             given = {word.split("=")[0].rstrip(",") for word in words[2:] if word.startswith("-")}
             assert {g for g in given if not g.startswith("--target-")} <= known, call
 

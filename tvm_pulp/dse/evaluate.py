@@ -13,7 +13,7 @@ from tvm_pulp.dse.compiler_digest import compiler_digest
 from tvm_pulp.dse.configuration import Configuration
 from tvm_pulp.dse.model import ModelContent
 from tvm_pulp.dse.row_store import RowStore
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.toolchain.cache import digest_of
 
 Record = dict[str, Any]
@@ -63,8 +63,10 @@ def evaluate(
 
     `compiler` is the digest of the one who asks: a worker elsewhere must run the same.
     """
-    if compiler != compiler_digest():
-        raise UserError("a worker runs another tvm_pulp than the study: install the same version on all machines")
+    refuse_if(
+        compiler != compiler_digest(),
+        "a worker runs another tvm_pulp than the study: install the same version on all machines",
+    )
     records: dict[str, Record] = {}
     try:
         key = compiled_key(configuration, content)

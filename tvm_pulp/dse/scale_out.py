@@ -14,7 +14,7 @@ from tvm_pulp.dse.evaluate import Evaluated, Record, evaluate, keep
 from tvm_pulp.dse.model import ModelContent
 from tvm_pulp.dse.optional import need
 from tvm_pulp.dse.row_store import RowStore
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 
 _CONNECT_SECONDS = 15
 
@@ -78,8 +78,10 @@ def evaluate_many(
 
 def _row(future: Any, store: RowStore) -> Record:
     """The row of a task that is over; what was found out elsewhere is kept here as well."""
-    if future.status == "cancelled":
-        raise UserError("the connection to the Dask scheduler was lost: run the study again, it goes on where it was")
+    refuse_if(
+        future.status == "cancelled",
+        "the connection to the Dask scheduler was lost: run the study again, it goes on where it was",
+    )
     if future.status == "error":
         error = future.exception()
         if isinstance(error, UserError):

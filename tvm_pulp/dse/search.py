@@ -15,7 +15,7 @@ from tvm_pulp.dse.evaluate import Record
 from tvm_pulp.dse.frame import make_frame
 from tvm_pulp.dse.optional import need
 from tvm_pulp.dse.pareto import hypervolume, pareto_front
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.toolchain.cache import digest_of
 
 # What a compilation tells of a figure that only a simulation measures.
@@ -89,8 +89,7 @@ def search(
             raise UserError(f"search: nothing estimates '{figure}' before it is simulated: minimize some of {known}")
     points = _points(study)
     keys = list(points)
-    if trials < 1:
-        raise UserError(f"search: trials is {trials}: at least one is needed")
+    refuse_if(trials < 1, f"search: trials is {trials}: at least one is needed")
     budget = max(1, len(points) // 4) if simulations is None else simulations
     told = progress or (lambda _done, _total, _last: None)
     optuna.logging.set_verbosity(optuna.logging.WARNING)

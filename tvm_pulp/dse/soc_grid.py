@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp import soc as socs
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.soc import Soc
 from tvm_pulp.soc.description import setting_names
 from tvm_pulp.soc.memory_size import parse_size
@@ -90,8 +90,7 @@ def grid(base: str | Path | Soc | None = None, /, **axes: Any) -> SocGrid:
     soc = chosen if isinstance(chosen, Soc) else socs.load(chosen if chosen is not None else socs.DEFAULT)
     listed = {name: tuple(v) if isinstance(v, list | tuple | range) else (v,) for name, v in axes.items()}
     for name, values in listed.items():
-        if not values:
-            raise UserError(f"grid: '{name}' has no value: give at least one")
+        refuse_if(not values, f"grid: '{name}' has no value: give at least one")
     paths = {name: setting_path(soc, name) for name in listed}
     plain = {name: tuple(_plain(name, paths[name], value) for value in values) for name, values in listed.items()}
     return SocGrid(soc, plain, paths)

@@ -16,7 +16,7 @@ from tvm_pulp.dse.model import Model
 from tvm_pulp.dse.row_store import RowStore
 from tvm_pulp.dse.search import Found, search
 from tvm_pulp.dse.soc_grid import SocGrid, Variant
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.soc import Soc
 
 SocLike = str | Path | Soc | Variant | SocGrid
@@ -51,14 +51,17 @@ class Study:
         for options in (self.compile_options, *(model.options for model in self.models)):
             check_option_names({name: value for name, value in options.items() if "." not in name})
             for name in options:
-                if name in OPTIONS and not OPTIONS[name].in_studies:
-                    raise UserError(f"study: option '{name}' is the study's own: use models, socs and targets")
+                refuse_if(
+                    name in OPTIONS and not OPTIONS[name].in_studies,
+                    f"study: option '{name}' is the study's own: use models, socs and targets",
+                )
         for what, given in (("models", self.models), ("socs", self.variants), ("targets", self.targets)):
-            if not given:
-                raise UserError(f"study: {what} is empty: name at least one")
+            refuse_if(not given, f"study: {what} is empty: name at least one")
         for engine in {name.split(".")[0] for name in self.compile_options if "." in name}:
-            if not any(f"uma-{engine}" in target.split(",") for target in self.targets):
-                raise UserError(f"study: options of '{engine}' have no effect: no target contains uma-{engine}")
+            refuse_if(
+                not any(f"uma-{engine}" in target.split(",") for target in self.targets),
+                f"study: options of '{engine}' have no effect: no target contains uma-{engine}",
+            )
         self.configurations = list(self._configurations())
         self.rows: list[Record | None] = [None] * len(self.configurations)
 
@@ -82,8 +85,7 @@ class Study:
 
         Without `simulate` rows hold what the compiler expects, and no cycles.
         """
-        if workers < 1:
-            raise UserError(f"study: workers is {workers}: at least one is needed")
+        refuse_if(workers < 1, f"study: workers is {workers}: at least one is needed")
         self.evaluate(range(len(self.configurations)), workers, scheduler, simulate, progress)
         return self.frame()
 

@@ -24,13 +24,7 @@ _ISLANDS = frozenset(
 
 def explain_nodes(nodes: Sequence[SourceNode], network: Network, stream: TextIO) -> None:
     """One or two lines per node."""
-    layers = {layer.name: layer for layer in network.layers}
-    readers: dict[str, list[SourceNode]] = {}
-    makers = {output: node for node in nodes for output in node.outputs}
-    for node in nodes:
-        for name in node.inputs:
-            readers.setdefault(name, []).append(node)
-    quantized = any(node.op_type in _BORDERS or node.op_type.startswith("QLinear") for node in nodes)
+    layers, graph = {layer.name: layer for layer in network.layers}, _Graph(nodes)
     integer = 0
     for node in nodes:
         print(f"{node.name}: {node.op_type}", file=stream)
@@ -39,13 +33,13 @@ def explain_nodes(nodes: Sequence[SourceNode], network: Network, stream: TextIO)
             print("    constant: computed at compile time", file=stream)
             integer += 1
         elif own is not None and own.is_float:
-            reason, remedy = _why_float(node, makers, readers, quantized)
+            reason, remedy = graph.why_float(node)
             kernel = own.operator.removeprefix("tir.").removeprefix("tir_")
             how = f"plain C by TVM ({kernel})" if own.operator.startswith("tir.") else f"qnn.{kernel}"
             print(f"    stays float, {how}: {reason}", file=stream)
             print(f"    what would help: {remedy}", file=stream)
         else:
-            found = own or _layer_before(node, layers, makers) or _layer_after(node, layers, readers)
+            found = own or graph.layer_before(node, layers) or graph.layer_after(node, layers)
             integer += 1
             text = f"qnn.{found.operator}, layer {found.name}" if found is not None else "no code: it moves nothing"
             if found is not None and found.is_float:
@@ -60,14 +54,7 @@ def why_float(layer: Layer, nodes: Sequence[SourceNode]) -> str:
     node = next((n for n in nodes if not n.constant and _own_layer(n, {layer.name: layer}) is not None), None)
     if node is None:
         return "the model computes between its quantizations in float"
-    readers: dict[str, list[SourceNode]] = {}
-    for each in nodes:
-        for name in each.inputs:
-            readers.setdefault(name, []).append(each)
-    makers = {output: each for each in nodes for output in each.outputs}
-    quantized = any(n.op_type in _BORDERS or n.op_type.startswith("QLinear") for n in nodes)
-    reason, _ = _why_float(node, makers, readers, quantized)
-    return reason
+    return _Graph(nodes).why_float(node)[0]
 
 
 def explain_unsupported(nodes: Sequence[SourceNode], stream: TextIO) -> None:
@@ -101,69 +88,79 @@ def _own_layer(node: SourceNode, layers: dict[str, Layer]) -> Layer | None:
     return found
 
 
-def _layer_before(node: SourceNode, layers: dict[str, Layer], makers: dict[str, SourceNode]) -> Layer | None:
-    """The layer that swallowed what follows it (bias, activation, quantization); a dequantize starts a new one."""
-    seen, queue = set(), [node]
-    while queue:
-        current = queue.pop(0)
-        if current.op_type == "DequantizeLinear":
-            continue
-        for name in current.inputs:
-            maker = makers.get(name)
-            if maker is None or maker.constant or id(maker) in seen:
+class _Graph:
+    """Nodes of a model file with who makes and who reads each value."""
+
+    def __init__(self, nodes: Sequence[SourceNode]) -> None:
+        self._makers = {output: node for node in nodes for output in node.outputs}
+        self._readers: dict[str, list[SourceNode]] = {}
+        for node in nodes:
+            for name in node.inputs:
+                self._readers.setdefault(name, []).append(node)
+        self._quantized = any(node.op_type in _BORDERS or node.op_type.startswith("QLinear") for node in nodes)
+
+    def layer_before(self, node: SourceNode, layers: dict[str, Layer]) -> Layer | None:
+        """The layer that swallowed what follows it (bias, activation, quantization); a dequantize starts a new one."""
+        seen, queue = set(), [node]
+        while queue:
+            current = queue.pop(0)
+            if current.op_type == "DequantizeLinear":
                 continue
-            seen.add(id(maker))
-            layer = _own_layer(maker, layers) if maker.op_type != "DequantizeLinear" else None
-            if layer is not None:
-                return layer
-            queue.append(maker)
-    return None
-
-
-def _layer_after(node: SourceNode, layers: dict[str, Layer], readers: dict[str, list[SourceNode]]) -> Layer | None:
-    """The layer whose operand a node prepares: the next one down the graph."""
-    seen, queue = set(), [node]
-    while queue:
-        current = queue.pop(0)
-        for output in current.outputs:
-            for reader in readers.get(output, []):
-                if id(reader) in seen:
+            for name in current.inputs:
+                maker = self._makers.get(name)
+                if maker is None or maker.constant or id(maker) in seen:
                     continue
-                seen.add(id(reader))
-                layer = _own_layer(reader, layers)
+                seen.add(id(maker))
+                layer = _own_layer(maker, layers) if maker.op_type != "DequantizeLinear" else None
                 if layer is not None:
                     return layer
-                queue.append(reader)
-    return None
+                queue.append(maker)
+        return None
 
+    def layer_after(self, node: SourceNode, layers: dict[str, Layer]) -> Layer | None:
+        """The layer whose operand a node prepares: the next one down the graph."""
+        seen, queue = set(), [node]
+        while queue:
+            current = queue.pop(0)
+            for output in current.outputs:
+                for reader in self._readers.get(output, []):
+                    if id(reader) in seen:
+                        continue
+                    seen.add(id(reader))
+                    layer = _own_layer(reader, layers)
+                    if layer is not None:
+                        return layer
+                    queue.append(reader)
+        return None
 
-def _why_float(
-    node: SourceNode, makers: dict[str, SourceNode], readers: dict[str, list[SourceNode]], quantized: bool
-) -> tuple[str, str]:
-    """Reason and remedy."""
-    if not quantized:
-        return "the model is float", "quantize it, for example with onnxruntime.quantization.quantize_static"
-    if node.op_type in _BORDERS:
-        return "it is the border of a float part", "quantize the operators beside it; the border then disappears"
-    if node.op_type in _ISLANDS:
-        reason = f"{node.op_type} between quantizations is float in the model"
-        return reason, "nothing is wrong; the integer form of the PULP dialect (iLayerNorm, iRMSNorm) would be faster"
-    for name in node.inputs:
-        source = makers.get(name)
-        while source is not None and source.op_type in _MOVING:
-            source = makers.get(source.inputs[0]) if source.inputs else None
-        if source is not None and not source.constant and source.op_type != "DequantizeLinear":
-            reason = f"its operand '{name}' comes from {source.op_type} '{source.name}' without quantization"
-            return reason, f"put QuantizeLinear and DequantizeLinear after '{source.name}'"
-    for output in node.outputs:
-        plain = [r for r in readers.get(output, []) if r.op_type not in _BORDERS and r.op_type not in _MOVING]
-        if plain or not readers.get(output):
-            where = f"{plain[0].op_type} '{plain[0].name}'" if plain else "the output of the model"
+    def why_float(self, node: SourceNode) -> tuple[str, str]:
+        """Reason and remedy."""
+        if not self._quantized:
+            return "the model is float", "quantize it, for example with onnxruntime.quantization.quantize_static"
+        if node.op_type in _BORDERS:
+            return "it is the border of a float part", "quantize the operators beside it; the border then disappears"
+        if node.op_type in _ISLANDS:
+            reason = f"{node.op_type} between quantizations is float in the model"
             return (
-                f"its result goes to {where} in float",
-                f"put QuantizeLinear and DequantizeLinear after '{node.name}'",
+                reason,
+                "nothing is wrong; the integer form of the PULP dialect (iLayerNorm, iRMSNorm) would be faster",
             )
-    return (
-        f"{node.op_type} has no integer form for these scales and shapes",
-        "per-tensor scales of 8 bits on all operands, or another operator",
-    )
+        for name in node.inputs:
+            source = self._makers.get(name)
+            while source is not None and source.op_type in _MOVING:
+                source = self._makers.get(source.inputs[0]) if source.inputs else None
+            if source is not None and not source.constant and source.op_type != "DequantizeLinear":
+                reason = f"its operand '{name}' comes from {source.op_type} '{source.name}' without quantization"
+                return reason, f"put QuantizeLinear and DequantizeLinear after '{source.name}'"
+        for output in node.outputs:
+            plain = [r for r in self._readers.get(output, []) if r.op_type not in _BORDERS and r.op_type not in _MOVING]
+            if plain or not self._readers.get(output):
+                where = f"{plain[0].op_type} '{plain[0].name}'" if plain else "the output of the model"
+                return (
+                    f"its result goes to {where} in float",
+                    f"put QuantizeLinear and DequantizeLinear after '{node.name}'",
+                )
+        return (
+            f"{node.op_type} has no integer form for these scales and shapes",
+            "per-tensor scales of 8 bits on all operands, or another operator",
+        )

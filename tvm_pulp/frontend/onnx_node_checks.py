@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, helper
+from onnx import AttributeProto
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.frontend.onnx_protos import label
+from tvm_pulp.frontend.onnx_protos import attributes_of, label, operand
 
 Shapes = Mapping[str, tuple[int, ...]]
 _WINDOWS = frozenset({"Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool", "QLinearConv", "ConvInteger"})
@@ -73,12 +73,11 @@ def _check_form(node: Any, opset: int) -> None:
 
 
 def _check_window(node: Any, shapes: Shapes) -> None:
-    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    attributes = attributes_of(node)
     auto = attributes.get("auto_pad", b"NOTSET").decode("utf-8", "replace")
     _refuse_if(auto not in _AUTO_PADS, node, f"auto_pad '{auto}' is unknown, it is one of {', '.join(_AUTO_PADS)}")
-    x = shapes.get(node.input[0]) if node.input else None
-    place = _WEIGHTS.get(node.op_type)
-    weight = shapes.get(node.input[place]) if place is not None and place < len(node.input) else None
+    x = shapes.get(operand(node, 0))
+    weight = shapes.get(operand(node, _WEIGHTS[node.op_type])) if node.op_type in _WEIGHTS else None
     rank = len(x) - 2 if x is not None else len(weight) - 2 if weight is not None else None
     if rank is not None and rank < 1:
         raise _fail(node, f"an operand of shape {list(x or weight or ())} has no axis to move a window over")
@@ -114,18 +113,16 @@ def _check_weights(node: Any, attributes: dict[str, Any], x: tuple[int, ...] | N
         return
     _refuse_if(len(weight) != len(x), node, f"weights of shape {list(weight)} do not fit an operand of shape {list(x)}")
     transposed = node.op_type == "ConvTranspose"
-    expected = weight[0] if transposed else weight[1] * groups
-    if x[1] != expected:
-        text = f"{x[1]} channels in {groups} groups do not fit its weights of shape {list(weight)}"
-        raise _fail(node, text)
+    if x[1] != (weight[0] if transposed else weight[1] * groups):
+        raise _fail(node, f"{x[1]} channels in {groups} groups do not fit its weights of shape {list(weight)}")
     _refuse_if(weight[0] % groups, node, f"its {weight[0]} filters cannot be divided into {groups} groups")
 
 
 def _check_reshape(node: Any, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:
-    x, wanted = shapes.get(node.input[0]), constants.get(node.input[1] if len(node.input) > 1 else "")
+    x, wanted = shapes.get(node.input[0]), constants.get(operand(node, 1))
     if wanted is None or x is None or wanted.ndim != 1:
         return
-    zero_stays = not any(a.name == "allowzero" and a.i for a in node.attribute)
+    zero_stays = not attributes_of(node).get("allowzero")
     sizes = [int(d) for d in wanted]
     if any(d == 0 and zero_stays and i >= len(x) for i, d in enumerate(sizes)):
         raise _fail(node, f"shape {sizes} copies an axis that {list(x)} does not have")
@@ -139,9 +136,7 @@ def _check_reshape(node: Any, shapes: Shapes, constants: Mapping[str, np.ndarray
 
 
 def _check_split(node: Any, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:
-    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-    x = shapes.get(node.input[0])
-    given = constants.get(node.input[1]) if len(node.input) > 1 else None
+    attributes, x, given = attributes_of(node), shapes.get(node.input[0]), constants.get(operand(node, 1))
     sizes = [int(d) for d in given.reshape(-1)] if given is not None else list(attributes.get("split", []))
     axis = attributes.get("axis", 0)
     if x is None or not -len(x) <= axis < len(x):
@@ -151,35 +146,31 @@ def _check_split(node: Any, shapes: Shapes, constants: Mapping[str, np.ndarray])
 
 
 def _check_axis(node: Any, shapes: Shapes, _constants: Mapping[str, np.ndarray]) -> None:
-    x = shapes.get(node.input[0]) if node.input else None
-    for attribute in node.attribute:
-        if x is not None and attribute.name == "axis" and not -len(x) <= attribute.i <= len(x) - 1:
-            raise _fail(node, f"axis {attribute.i} does not exist in shape {list(x)}")
+    x, axis = shapes.get(operand(node, 0)), attributes_of(node).get("axis")
+    if x is not None and axis is not None and not -len(x) <= axis < len(x):
+        raise _fail(node, f"axis {axis} does not exist in shape {list(x)}")
 
 
 def _check_parameters(node: Any, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:
     """One scale serves any axis; several need one that exists."""
-    scale = constants.get(node.input[1] if len(node.input) > 1 else "")
-    x = shapes.get(node.input[0])
+    scale, x = constants.get(operand(node, 1)), shapes.get(node.input[0])
     if scale is not None and scale.size > 1 and x is not None and len(x) > 1:
         _check_axis(node, shapes, constants)
 
 
 def _check_permutation(node: Any, shapes: Shapes, _constants: Mapping[str, np.ndarray]) -> None:
-    x = shapes.get(node.input[0])
-    for attribute in node.attribute:
-        if x is not None and attribute.name == "perm" and sorted(attribute.ints) != list(range(len(x))):
-            raise _fail(node, f"perm {list(attribute.ints)} does not permute the axes of {list(x)}")
+    x, order = shapes.get(node.input[0]), attributes_of(node).get("perm")
+    if x is not None and order is not None and sorted(order) != list(range(len(x))):
+        raise _fail(node, f"perm {list(order)} does not permute the axes of {list(x)}")
 
 
 def _check_concat(node: Any, shapes: Shapes, constants: Mapping[str, np.ndarray]) -> None:
     _check_axis(node, shapes, constants)
     known = [shapes[name] for name in node.input if name in shapes]
-    axis = next((a.i for a in node.attribute if a.name == "axis"), 0)
-    if known:
-        others = {tuple(d for i, d in enumerate(s) if i != axis % len(s)) for s in known if s}
-        if len(others) > 1:
-            raise _fail(node, f"operands of shapes {[list(s) for s in known]} cannot be joined along axis {axis}")
+    axis = attributes_of(node).get("axis", 0)
+    others = {tuple(d for i, d in enumerate(s) if i != axis % len(s)) for s in known if s}
+    if len(others) > 1:
+        raise _fail(node, f"operands of shapes {[list(s) for s in known]} cannot be joined along axis {axis}")
 
 
 def _check_matmul(node: Any, shapes: Shapes, _constants: Mapping[str, np.ndarray]) -> None:
@@ -190,10 +181,11 @@ def _check_matmul(node: Any, shapes: Shapes, _constants: Mapping[str, np.ndarray
 
 def _check_gemm(node: Any, shapes: Shapes, _constants: Mapping[str, np.ndarray]) -> None:
     a, b = (shapes.get(name) for name in node.input[:2])
-    turned = {attribute.name: attribute.i for attribute in node.attribute}
+    attributes = attributes_of(node)
+    depths = [0 if attributes.get("transA") else 1, 1 if attributes.get("transB") else 0]
     if a is None or b is None:
         return
-    if len(a) != 2 or len(b) != 2 or a[0 if turned.get("transA") else 1] != b[1 if turned.get("transB") else 0]:
+    if len(a) != 2 or len(b) != 2 or a[depths[0]] != b[depths[1]]:
         raise _fail(node, f"operands of shape {list(a)} and {list(b)} cannot be multiplied")
 
 
@@ -202,8 +194,8 @@ def _check_broadcast(node: Any, shapes: Shapes, _constants: Mapping[str, np.ndar
     try:
         np.broadcast_shapes(*known)
     except ValueError:
-        text = f"operands of shapes {' and '.join(str(list(s)) for s in known)} do not fit each other"
-        raise _fail(node, text) from None
+        listed = " and ".join(str(list(s)) for s in known)
+        raise _fail(node, f"operands of shapes {listed} do not fit each other") from None
 
 
 _CHECKS: dict[str, Callable[[Any, Shapes, Mapping[str, np.ndarray]], None]] = {

@@ -131,6 +131,8 @@ class Origin:
     states: tuple[State, ...] = ()
     # What variables of the module were made of.
     made_of: Mapping[str, Lineage] = field(default_factory=dict)
+    # Engines of the target: names of their drivers are not for tensors.
+    engines: tuple[str, ...] = ()
 
 
 @dataclass

@@ -10,14 +10,14 @@ import tempfile
 from pathlib import Path
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.tvmc.argument import argument
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the verb."""
-    parser.add_argument("archive", metavar="ARCHIVE", help="archive written by `tvmc compile` for a SoC with a cluster")
-    parser.add_argument("-o", "--output", metavar="F.elf", required=True, help="where the ELF goes")
-    parser.add_argument("--toolchain", choices=("zig", "gcc"), default="zig", help="cross compiler; default: zig")
-    parser.add_argument("--profile", action="store_true", help="note when layers begin, as `tvmc run` does")
+ARGUMENTS = (
+    argument("archive", metavar="ARCHIVE", help="archive written by `tvmc compile` for a SoC with a cluster"),
+    argument("-o", "--output", metavar="F.elf", required=True, help="where the ELF goes"),
+    argument("--toolchain", choices=("zig", "gcc"), default="zig", help="cross compiler; default: zig"),
+    argument("--profile", action="store_true", help="note when layers begin, as `tvmc run` does"),
+)
 
 
 def run(args: argparse.Namespace) -> int:

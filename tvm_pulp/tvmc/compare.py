@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.errors import UserError
+from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import check_writable
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("A", help="report written by `tvmc run --report`")
-    parser.add_argument("B", help="another one")
-    parser.add_argument("--html", metavar="F.html", help="write both as one self-contained page")
-    parser.epilog = "example: tvmc compare before.json after.json --html both.html"
+ARGUMENTS = (
+    argument("A", help="report written by `tvmc run --report`"),
+    argument("B", help="another one"),
+    argument("--html", metavar="F.html", help="write both as one self-contained page"),
+)
+EPILOG = "example: tvmc compare before.json after.json --html both.html"
 
 
 def run(args: argparse.Namespace) -> int:

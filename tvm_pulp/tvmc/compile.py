@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tvm_pulp.errors import UserError
-from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.tvmc.argument import QUIET, argument
+from tvm_pulp.tvmc.model_options import check_writable, options_of
 from tvm_pulp.tvmc.progress import Progress
 
 if TYPE_CHECKING:
@@ -16,28 +17,31 @@ if TYPE_CHECKING:
 _DUMPS = ("relax", "tir", "c")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    output = parser.add_argument_group("output")
-    output.add_argument("-o", "--output", required=True, metavar="FILE.tar", help="archive to write")
-    output.add_argument("--dump-code", default="", metavar="LIST", help="write intermediate forms: relax,tir,c")
-    output.add_argument("--dump-dir", metavar="DIR", help="folder for --dump-code")
-    output.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
-    add_model_arguments(parser, "compile")
-    upstream = parser.add_argument_group(
-        "upstream tvmc", "scripts written for Apache TVM's `tvmc` state these; there is one value of each, the default"
-    )
-    upstream.add_argument("-f", "--output-format", choices=["mlf"], default="mlf", help="Model Library Format archive")
-    upstream.add_argument("--executor", choices=["aot"], default="aot", help="one C function calls all layers")
-    upstream.add_argument("--runtime", choices=["crt"], default="crt", help="plain C without an operating system")
+# Scripts written for Apache TVM's `tvmc` state these options.
+_UPSTREAM = "upstream tvmc, for its scripts; there is one value of each, the default"
+ARGUMENTS = (
+    argument("-o", "--output", required=True, metavar="FILE.tar", help="archive to write", group="output"),
+    argument("--dump-code", default="", metavar="LIST", help="write intermediate forms: relax,tir,c", group="output"),
+    argument("--dump-dir", metavar="DIR", help="folder for --dump-code", group="output"),
+    QUIET,
+    argument(
+        "-f",
+        "--output-format",
+        choices=["mlf"],
+        default="mlf",
+        help="Model Library Format archive",
+        group=_UPSTREAM,
+    ),
+    argument("--executor", choices=["aot"], default="aot", help="one C function calls all layers", group=_UPSTREAM),
+    argument("--runtime", choices=["crt"], default="crt", help="plain C without an operating system", group=_UPSTREAM),
+)
 
 
 def run(args: argparse.Namespace) -> int:
     dumps = [d for d in args.dump_code.split(",") if d]
     for name in dumps:
-        if name not in _DUMPS:
-            raise UserError(f"--dump-code: '{name}' is unknown: choose from {', '.join(_DUMPS)}")
-    if bool(dumps) != bool(args.dump_dir):
-        raise UserError("--dump-code and --dump-dir belong together: give both or none")
+        refuse_if(name not in _DUMPS, f"--dump-code: '{name}' is unknown: choose from {', '.join(_DUMPS)}")
+    refuse_if(bool(dumps) != bool(args.dump_dir), "--dump-code and --dump-dir belong together: give both or none")
     path = check_writable(args.output, "-o")
     options = options_of(args)
     progress = Progress("compile", quiet=args.quiet)

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tvm_pulp.compile_options import shown
-from tvm_pulp.errors import UserError, WrongAnswer
+from tvm_pulp.errors import UserError, WrongAnswer, refuse_if
 from tvm_pulp.option_values import read_arrays
 from tvm_pulp.tvmc import device_options
-from tvm_pulp.tvmc.model_options import add_model_arguments, check_writable, options_of
+from tvm_pulp.tvmc.argument import INPUTS, argument
+from tvm_pulp.tvmc.model_options import check_writable, options_of
 from tvm_pulp.tvmc.progress import Progress
 
 if TYPE_CHECKING:
@@ -22,31 +23,30 @@ if TYPE_CHECKING:
 _MOST_INFERENCES = 16
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model_arguments(parser, "crosscheck")
-    parser.add_argument(
+ARGUMENTS = (
+    argument(
         "--devices",
         default="iss,gvsoc",
         metavar="LIST",
         help="the first is held against the others; default: iss,gvsoc; iss alone with --baseline",
-    )
-    device_options.add_arguments(parser)
-    parser.add_argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
-    parser.add_argument(
+    ),
+    *device_options.ARGUMENTS,
+    INPUTS,
+    argument(
         "--inferences", type=int, default=2, metavar="N", help="2 to 16; cycles are the mean of all but the first"
-    )
-    parser.add_argument(
-        "--tolerance", type=float, default=1.5, metavar="PERCENT", help="deviation of the whole that is accepted"
-    )
-    parser.add_argument("--baseline", metavar="F.json", help="compare with recorded figures of this very program")
-    parser.add_argument("--record", metavar="F.json", help="add what the other devices measured to this file")
-    parser.epilog = "Example: tvmc crosscheck archive.tar --devices iss,gvsoc --inferences 6. " + str(parser.epilog)
+    ),
+    argument("--tolerance", type=float, default=1.5, metavar="PERCENT", help="deviation of the whole that is accepted"),
+    argument("--baseline", metavar="F.json", help="compare with recorded figures of this very program"),
+    argument("--record", metavar="F.json", help="add what the other devices measured to this file"),
+)
+EPILOG = "Example: tvmc crosscheck archive.tar --devices iss,gvsoc --inferences 6. "
 
 
 def run(args: argparse.Namespace) -> int:
     devices = _devices(args)
-    if not 2 <= args.inferences <= _MOST_INFERENCES:
-        raise UserError(f"--inferences {args.inferences}: choose 2 to {_MOST_INFERENCES}")
+    refuse_if(
+        not 2 <= args.inferences <= _MOST_INFERENCES, f"--inferences {args.inferences}: choose 2 to {_MOST_INFERENCES}"
+    )
     if args.record:
         check_writable(args.record, "--record")
     settings = _settings(devices, device_options.settings(args))
@@ -73,12 +73,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _devices(args: argparse.Namespace) -> list[str]:
     devices = [name.strip() for name in args.devices.split(",") if name.strip()]
-    if len(set(devices)) != len(devices) or not devices:
-        raise UserError(f"--devices {args.devices}: name different devices, such as iss,gvsoc")
-    if len(devices) < 2 and not args.baseline:
-        raise UserError(f"--devices {args.devices}: name two, such as iss,gvsoc, or give a --baseline")
-    if len(devices) < 2 and args.record:
-        raise UserError("--record keeps what other devices measured: name a second one in --devices")
+    refuse_if(
+        len(set(devices)) != len(devices) or not devices,
+        f"--devices {args.devices}: name different devices, such as iss,gvsoc",
+    )
+    refuse_if(
+        len(devices) < 2 and not args.baseline,
+        f"--devices {args.devices}: name two, such as iss,gvsoc, or give a --baseline",
+    )
+    refuse_if(
+        len(devices) < 2 and args.record, "--record keeps what other devices measured: name a second one in --devices"
+    )
     return devices
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.tvmc.argument import argument
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare them; `settings` reads them."""
-    parser.add_argument(
+ARGUMENTS = (
+    argument(
         "--device-option",
         action="append",
         default=[],
         metavar="NAME=VALUE",
         help="an option of the device, as often as wanted; `tvmc targets` lists them",
-    )
+    ),
+)
 
 
 def settings(args: argparse.Namespace) -> dict[str, str]:
@@ -23,7 +23,6 @@ def settings(args: argparse.Namespace) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in args.device_option:
         name, equals, value = text.partition("=")
-        if not equals or not name or not value:
-            raise UserError(f"--device-option {text}: write NAME=VALUE")
+        refuse_if(not equals or not name or not value, f"--device-option {text}: write NAME=VALUE")
         found[name] = value
     return found

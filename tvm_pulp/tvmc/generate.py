@@ -8,30 +8,30 @@ from pathlib import Path
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import check_writable
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ARCHIVE", help="archive of a language model, written by `tvmc compile`")
-    parser.add_argument("--prompt", metavar="TEXT", help="text to continue; needs a tokenizer in the archive")
-    parser.add_argument("--prompt-ids", metavar="LIST", help="tokens to continue: 3,17,5")
-    parser.add_argument("--tokens", type=int, default=64, metavar="N", help="tokens to produce; default 64")
-    parser.add_argument("--temperature", type=float, default=0.0, help="0 takes the likeliest token (default)")
-    parser.add_argument("--top-k", type=int, default=0, metavar="K", help="choose among the K likeliest; 0: all")
-    parser.add_argument("--top-p", type=float, default=0.0, metavar="P", help="choose among the likeliest that have P")
-    parser.add_argument("--seed", type=int, default=1, help="of the choice; the same seed gives the same tokens")
-    parser.add_argument("--force-ids", metavar="LIST", help="tokens that follow whatever is chosen (teacher forcing)")
-    parser.add_argument("-o", "--outputs", metavar="F.npz", help="write `tokens`, and the `logits` they came from")
-    parser.epilog = 'Example: tvmc generate story.tar --prompt "Once there was a shy fox" --tokens 80 --temperature 0.7'
+ARGUMENTS = (
+    argument("ARCHIVE", help="archive of a language model, written by `tvmc compile`"),
+    argument("--prompt", metavar="TEXT", help="text to continue; needs a tokenizer in the archive"),
+    argument("--prompt-ids", metavar="LIST", help="tokens to continue: 3,17,5"),
+    argument("--tokens", type=int, default=64, metavar="N", help="tokens to produce; default 64"),
+    argument("--temperature", type=float, default=0.0, help="0 takes the likeliest token (default)"),
+    argument("--top-k", type=int, default=0, metavar="K", help="choose among the K likeliest; 0: all"),
+    argument("--top-p", type=float, default=0.0, metavar="P", help="choose among the likeliest that have P"),
+    argument("--seed", type=int, default=1, help="of the choice; the same seed gives the same tokens"),
+    argument("--force-ids", metavar="LIST", help="tokens that follow whatever is chosen (teacher forcing)"),
+    argument("-o", "--outputs", metavar="F.npz", help="write `tokens`, and the `logits` they came from"),
+)
+EPILOG = 'Example: tvmc generate story.tar --prompt "Once there was a shy fox" --tokens 80 --temperature 0.7'
 
 
 def run(args: argparse.Namespace) -> int:
     if (args.prompt is None) == (args.prompt_ids is None):
         raise UserError("give either --prompt or --prompt-ids")
     for option, value in (("--top-k", args.top_k), ("--top-p", args.top_p)):
-        if value and args.temperature == 0:
-            raise UserError(f"{option} has no effect without --temperature: give one above 0")
+        refuse_if(value and args.temperature == 0, f"{option} has no effect without --temperature: give one above 0")
     if args.outputs:
         check_writable(args.outputs, "-o")
     from tvm_pulp.api import App
@@ -40,10 +40,10 @@ def run(args: argparse.Namespace) -> int:
     from tvm_pulp.soc import recorded
 
     app = App.load(args.ARCHIVE)
-    if "decoder" not in app.metadata["tvm_pulp"]:
-        raise UserError(
-            f"'{args.ARCHIVE}' holds no language model with a cache: compile one, for example zoo:story_llama"
-        )
+    refuse_if(
+        "decoder" not in app.metadata["tvm_pulp"],
+        f"'{args.ARCHIVE}' holds no language model with a cache: compile one, for example zoo:story_llama",
+    )
     tokenizer = app.tokenizer() if args.prompt is not None or "tokenizer.json" in app.files else None
     if args.prompt is not None:
         assert tokenizer is not None

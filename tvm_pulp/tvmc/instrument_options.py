@@ -7,16 +7,16 @@ from pathlib import Path
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.sim.instruments import Instruments
+from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import check_writable
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare them; `instruments` reads them."""
-    parser.add_argument("--trace", metavar="FILE", help="write a timeline: JSON for *.json, else Perfetto's format")
-    parser.add_argument("--gdb", type=int, metavar="PORT", help="wait for GDB on this port of 127.0.0.1; 0: any")
-    parser.add_argument("--log-calls", action="store_true", help="print every call and return with its cycle")
-    parser.add_argument("--profile", metavar="F.json", help="write cycles of functions by cause for speedscope")
-    parser.add_argument("--check-reads", action="store_true", help="report reads of L1 and L2 bytes nobody wrote")
+ARGUMENTS = (
+    argument("--trace", metavar="FILE", help="write a timeline: JSON for *.json, else Perfetto's format"),
+    argument("--gdb", type=int, metavar="PORT", help="wait for GDB on this port of 127.0.0.1; 0: any"),
+    argument("--log-calls", action="store_true", help="print every call and return with its cycle"),
+    argument("--profile", metavar="F.json", help="write cycles of functions by cause for speedscope"),
+    argument("--check-reads", action="store_true", help="report reads of L1 and L2 bytes nobody wrote"),
+)
 
 
 def instruments(args: argparse.Namespace) -> Instruments:

@@ -8,9 +8,11 @@ import sys
 from collections.abc import Sequence
 
 from tvm_pulp import __version__
-from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
+from tvm_pulp.errors import GuestFault, UserError, WrongAnswer, refuse_if
+from tvm_pulp.option import MODEL_VERBS
+from tvm_pulp.tvmc.argument import Argument, add_arguments
 
-# verb -> what it does. The module `tvm_pulp.tvmc.<verb>` offers `add_arguments(parser)` and `run(args) -> int`.
+# verb -> what it does. The module `tvm_pulp.tvmc.<verb>` offers `ARGUMENTS`, often an `EPILOG`, and `run(args) -> int`.
 VERBS = {
     "quantize": "make an int8 model of a float one, and say what that costs",
     "compile": "compile a model to a Model Library Format archive of bare-metal C",
@@ -35,6 +37,38 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> None:  # type: ignore[override]
         raise UserError(f"{message} (see `{self.prog} --help`)")
+
+
+def parser_of(verb: str) -> argparse.ArgumentParser:
+    """The parser of a verb, made from the list of its arguments."""
+    epilog = getattr(importlib.import_module(f"tvm_pulp.tvmc.{verb}"), "EPILOG", "")
+    if verb in MODEL_VERBS:
+        epilog += " Engines have options of their own: --target-uma-<engine>-<option> VALUE (see `tvmc targets`)."
+    parser = _Parser(prog=f"tvmc {verb}", description=VERBS[verb], epilog=epilog, allow_abbrev=False)
+    add_arguments(parser, arguments_of(verb))
+    return parser
+
+
+def arguments_of(verb: str) -> tuple[Argument, ...]:
+    """All arguments of a verb, those of models included."""
+    own: tuple[Argument, ...] = importlib.import_module(f"tvm_pulp.tvmc.{verb}").ARGUMENTS
+    if verb not in MODEL_VERBS:
+        return own
+    from tvm_pulp.tvmc.model_options import model_arguments
+
+    return (*model_arguments(verb), *own)
+
+
+def parse(verb: str, arguments: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a verb; options of engines beside them."""
+    engine_options: dict[str, dict[str, str]] = {}
+    if verb in MODEL_VERBS:
+        from tvm_pulp.tvmc.model_options import split_engine_options
+
+        arguments, engine_options = split_engine_options(arguments)
+    args = parser_of(verb).parse_args(arguments)
+    args.engine_options = engine_options
+    return args
 
 
 def _overview() -> str:
@@ -67,19 +101,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     verb, rest = arguments[0], arguments[1:]
     try:
-        if verb not in VERBS:
-            raise UserError(f"unknown verb '{verb}': choose one of {', '.join(VERBS)}")
-        module = importlib.import_module(f"tvm_pulp.tvmc.{verb}")
-        parser = _Parser(prog=f"tvmc {verb}", description=VERBS[verb], allow_abbrev=False)
-        module.add_arguments(parser)
-        engine_options: dict[str, dict[str, str]] = {}
-        if getattr(parser, "allow_engine_options", False):
-            from tvm_pulp.tvmc.model_options import split_engine_options
-
-            rest, engine_options = split_engine_options(rest)
-        args = parser.parse_args(rest)
-        args.engine_options = engine_options
-        return int(module.run(args))
+        refuse_if(verb not in VERBS, f"unknown verb '{verb}': choose one of {', '.join(VERBS)}")
+        return int(importlib.import_module(f"tvm_pulp.tvmc.{verb}").run(parse(verb, rest)))
     except UserError as error:
         print(f"tvmc {verb}: {error}", file=sys.stderr)
         # `sim` passes guest exit values 0..125 through, so its user errors need a value of their own.

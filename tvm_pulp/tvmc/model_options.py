@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tvm_pulp.compile_options import DEFAULTS, OPTIONS, CompileOptions
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.tvmc.argument import Argument, argument
 
 
-def add_model_arguments(parser: argparse.ArgumentParser, verb: str) -> None:
-    """Declare MODEL and everything that can be said about it and its target."""
-    parser.add_argument("MODEL", help="model file (.onnx, .tflite, .pt2) or zoo:NAME")
-    groups: dict[str, Any] = {}
+def model_arguments(verb: str) -> Iterator[Argument]:
+    """MODEL and everything that can be said about it and its target."""
+    yield argument("MODEL", help="model file (.onnx, .tflite, .pt2) or zoo:NAME")
     for name, option in OPTIONS.items():
         if not option.flag or verb not in option.verbs:
             continue
-        if option.group not in groups:
-            groups[option.group] = parser.add_argument_group(option.group)
-        default = DEFAULTS[name]
-        how: dict[str, Any] = {"type": option.parse, "metavar": option.metavar}
-        if isinstance(default, bool):
-            how = {"action": "store_const", "const": not default}
+        told: dict[str, Any] = {"type": option.parse, "metavar": option.metavar}
+        if isinstance(DEFAULTS[name], bool):
+            told = {"action": "store_const", "const": not DEFAULTS[name]}
         elif option.repeats:
-            how["action"] = "append"
-        groups[option.group].add_argument(option.flag, dest=name, help=option.full_help, **how)
-    parser.epilog = "Engines have options of their own: --target-uma-<engine>-<option> VALUE (see `tvmc targets`)."
-    parser.allow_engine_options = True  # type: ignore[attr-defined]
+            told["action"] = "append"
+        yield argument(option.flag, group=option.group, dest=name, help=option.full_help, **told)
 
 
 def options_of(args: argparse.Namespace, **more: Any) -> CompileOptions:
@@ -62,8 +57,6 @@ def split_engine_options(arguments: Sequence[str]) -> tuple[list[str], dict[str,
 def check_writable(path: str, option: str) -> Path:
     """Fail before the work, not after it."""
     target = Path(path)
-    if not target.parent.is_dir():
-        raise UserError(f"{option}: folder '{target.parent}' does not exist")
-    if target.is_dir():
-        raise UserError(f"{option}: '{target}' is a folder; name a file")
+    refuse_if(not target.parent.is_dir(), f"{option}: folder '{target.parent}' does not exist")
+    refuse_if(target.is_dir(), f"{option}: '{target}' is a folder; name a file")
     return target

@@ -7,18 +7,18 @@ import sys
 from pathlib import Path
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.tvmc.model_options import add_model_arguments, options_of
+from tvm_pulp.tvmc.argument import argument
+from tvm_pulp.tvmc.model_options import options_of
 from tvm_pulp.tvmc.progress import Progress
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model_arguments(parser, "plan")
-    parser.add_argument(
+ARGUMENTS = (
+    argument(
         "-o",
         "--output",
         metavar="DIR",
         help="folder for plan.json, l1.svg and l2.svg (memories over time) and timeline.svg; made if it is absent",
-    )
+    ),
+)
 
 
 def run(args: argparse.Namespace) -> int:

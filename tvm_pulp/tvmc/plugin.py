@@ -6,31 +6,30 @@ import argparse
 import sys
 from pathlib import Path
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.tvmc.argument import argument
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("SIMULATOR", help="gvsoc or etiss")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder to write, new or empty")
-    parser.add_argument("--soc", metavar="NAME", help="whose engines; default: what the simulator's programs run on")
-    parser.add_argument(
-        "--engine", action="append", default=[], metavar="NAME", help="one of its engines; default: all of them"
-    )
-    parser.add_argument("--build", action="store_true", help="build it where the simulator's installation is found")
-    parser.add_argument("--home", metavar="DIR", help="the installation; default: $GVSOC_HOME, $ETISS_HOME")
-    parser.epilog = "Example: tvmc plugin gvsoc -o plugin --build"
+ARGUMENTS = (
+    argument("SIMULATOR", help="gvsoc or etiss"),
+    argument("-o", "--output", required=True, metavar="DIR", help="folder to write, new or empty"),
+    argument("--soc", metavar="NAME", help="whose engines; default: what the simulator's programs run on"),
+    argument("--engine", action="append", default=[], metavar="NAME", help="one of its engines; default: all of them"),
+    argument("--build", action="store_true", help="build it where the simulator's installation is found"),
+    argument("--home", metavar="DIR", help="the installation; default: $GVSOC_HOME, $ETISS_HOME"),
+)
+EPILOG = "Example: tvmc plugin gvsoc -o plugin --build"
 
 
 def run(args: argparse.Namespace) -> int:
     from tvm_pulp.sim.plugin import SIMULATORS, build, find_installation, write
 
-    if args.SIMULATOR not in SIMULATORS:
-        raise UserError(f"no plug-in for '{args.SIMULATOR}': choose {' or '.join(SIMULATORS)}")
-    if args.home and not args.build:
-        raise UserError("--home has no effect without --build: give both or none")
+    refuse_if(args.SIMULATOR not in SIMULATORS, f"no plug-in for '{args.SIMULATOR}': choose {' or '.join(SIMULATORS)}")
+    refuse_if(args.home and not args.build, "--home has no effect without --build: give both or none")
     folder = Path(args.output)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UserError(f"-o: '{folder}' is there already: name a new or empty folder")
+    refuse_if(
+        folder.exists() and (not folder.is_dir() or any(folder.iterdir())),
+        f"-o: '{folder}' is there already: name a new or empty folder",
+    )
     # Before anything is written: a folder that is there stands in the way of the next try.
     found = find_installation(args.SIMULATOR, {"home": args.home} if args.home else {}) if args.build else None
     engines = write(args.SIMULATOR, folder, args.soc, args.engine)

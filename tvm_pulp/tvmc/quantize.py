@@ -6,39 +6,34 @@ import argparse
 import sys
 
 from tvm_pulp.option_values import read_arrays
+from tvm_pulp.tvmc.argument import QUIET, argument
 from tvm_pulp.tvmc.model_options import check_writable
 from tvm_pulp.tvmc.progress import Progress
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("MODEL", help="float model file (.onnx, or .pt2 of torch.export)")
-    parser.add_argument(
-        "--calibration", required=True, metavar="F.npz", help="an array per input, samples along the first axis"
-    )
-    parser.add_argument("-o", "--output", required=True, metavar="FILE.onnx", help="quantized model to write")
-    parser.add_argument(
+ARGUMENTS = (
+    argument("MODEL", help="float model file (.onnx, or .pt2 of torch.export)"),
+    argument("--calibration", required=True, metavar="F.npz", help="an array per input, samples along the first axis"),
+    argument("-o", "--output", required=True, metavar="FILE.onnx", help="quantized model to write"),
+    argument(
         "--evaluation", metavar="F.npz", help="samples that the cost is measured with; default: those of --calibration"
-    )
-    parser.add_argument("--weight-bits", type=int, default=8, metavar="N", help="8 (default) or 4")
-    parser.add_argument(
+    ),
+    argument("--weight-bits", type=int, default=8, metavar="N", help="8 (default) or 4"),
+    argument(
         "--method",
         default="minmax",
         metavar="NAME",
         help="of choosing ranges: minmax (default), entropy, percentile",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--max-loss",
         type=float,
         metavar="PART",
         help="largest loss of arg-max agreement, 0.01 is one percent: layers that cost most stay float until it holds",
-    )
-    parser.add_argument(
-        "--keep", action="append", default=[], metavar="NODE", help="a layer that stays float; repeat for more"
-    )
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
-    parser.epilog = (
-        "tvmc quantize net.onnx --calibration samples.npz -o q.onnx && tvmc compile q.onnx --io int8 -o q.tar"
-    )
+    ),
+    argument("--keep", action="append", default=[], metavar="NODE", help="a layer that stays float; repeat for more"),
+    QUIET,
+)
+EPILOG = "tvmc quantize net.onnx --calibration samples.npz -o q.onnx && tvmc compile q.onnx --io int8 -o q.tar"
 
 
 def run(args: argparse.Namespace) -> int:

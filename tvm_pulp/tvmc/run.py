@@ -8,35 +8,33 @@ from pathlib import Path
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.option_values import read_arrays
 from tvm_pulp.tvmc import device_options, instrument_options
+from tvm_pulp.tvmc.argument import INPUTS, argument
 from tvm_pulp.tvmc.model_options import check_writable
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ARCHIVE", help="archive written by `tvmc compile`")
-    parser.add_argument(
+ARGUMENTS = (
+    argument("ARCHIVE", help="archive written by `tvmc compile`"),
+    argument(
         "--device", metavar="NAME", help="iss, host, gvsoc or another installed one; default: what the archive is for"
-    )
-    device_options.add_arguments(parser)
-    parser.add_argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
-    parser.add_argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names")
-    parser.add_argument("--report", metavar="F.json", help="write the report")
-    parser.add_argument("--html", metavar="F.html", help="write the report as one self-contained page")
-    instrument_options.add_arguments(parser)
-    parser.add_argument(
-        "--toolchain", metavar="NAME", help="cross compiler of the device: zig (default) or gcc for iss"
-    )
-    parser.add_argument(
+    ),
+    *device_options.ARGUMENTS,
+    INPUTS,
+    argument("-o", "--outputs", metavar="F.npz", help="write the outputs under their graph names"),
+    argument("--report", metavar="F.json", help="write the report"),
+    argument("--html", metavar="F.html", help="write the report as one self-contained page"),
+    *instrument_options.ARGUMENTS,
+    argument("--toolchain", metavar="NAME", help="cross compiler of the device: zig (default) or gcc for iss"),
+    argument(
         "--max-cycles", type=int, metavar="N", help="end the run after N cycles; default: many times what is expected"
-    )
-    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run N times; every answer must be the same")
+    ),
+    argument("--repeat", type=int, default=1, metavar="N", help="run N times; every answer must be the same"),
+)
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.repeat < 1:
-        raise UserError(f"--repeat {args.repeat}: must be at least 1")
+    refuse_if(args.repeat < 1, f"--repeat {args.repeat}: must be at least 1")
     if args.max_cycles is not None and args.max_cycles < 1:
         raise UserError(f"--max-cycles {args.max_cycles}: must be at least 1")
     inputs = dict(read_arrays(args.inputs, "--inputs")) if args.inputs else None

@@ -8,29 +8,40 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.tvmc import instrument_options
+from tvm_pulp.tvmc.argument import argument
 
 _LARGEST_EXIT, _FAULT = 125, 127
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the verb."""
-    parser.add_argument("elf", metavar="ELF", help="bare-metal RV32 executable")
-    parser.add_argument("--soc", metavar="NAME", help="SoC preset or description file")
-    parser.add_argument(
+def _positive(text: str) -> int:
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = 0
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of cycles")
+    return value
+
+
+ARGUMENTS = (
+    argument("elf", metavar="ELF", help="bare-metal RV32 executable"),
+    argument("--soc", metavar="NAME", help="SoC preset or description file"),
+    argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
         dest="settings",
         help="change a value of the SoC description, e.g. memory.l1.conflicts=false",
-    )
-    parser.add_argument("--l3", metavar="FILE", help="contents of L3 at the start")
-    parser.add_argument("--model", action="append", default=[], metavar="ENGINE=FILE", help="simulation model to use")
-    parser.add_argument("--report", metavar="F.json", help="write counters as JSON")
-    instrument_options.add_arguments(parser)
-    parser.add_argument("--max-cycles", type=_positive, metavar="N", help="stop with a fault after N cluster cycles")
+    ),
+    argument("--l3", metavar="FILE", help="contents of L3 at the start"),
+    argument("--model", action="append", default=[], metavar="ENGINE=FILE", help="simulation model to use"),
+    argument("--report", metavar="F.json", help="write counters as JSON"),
+    *instrument_options.ARGUMENTS,
+    argument("--max-cycles", type=_positive, metavar="N", help="stop with a fault after N cluster cycles"),
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,20 +87,9 @@ def _say(text: str) -> None:
     print(f"tvmc sim: {text}", file=sys.stderr)
 
 
-def _positive(text: str) -> int:
-    try:
-        value = int(text, 0)
-    except ValueError:
-        value = 0
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number of cycles")
-    return value
-
-
 def _pair(text: str, option: str) -> tuple[str, object]:
     key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise UserError(f"{option} {text}: write it as key=value")
+    refuse_if(not equals or not key, f"{option} {text}: write it as key=value")
     if option != "--set":
         return key, value
     return key, _number(value)

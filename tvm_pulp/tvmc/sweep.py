@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
+from tvm_pulp.tvmc.argument import argument
 from tvm_pulp.tvmc.model_options import check_writable
 
 if TYPE_CHECKING:
@@ -18,20 +19,23 @@ if TYPE_CHECKING:
 _WRITERS = (".parquet", ".csv")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("STUDY", help="YAML file with models, socs, targets and compile_options")
-    parser.add_argument("-o", "--output", required=True, metavar="F.parquet", help="the table, as .parquet or .csv")
-    parser.add_argument("--workers", type=int, metavar="N", help="local processes; default 1, 0: one per core")
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask scheduler: use its workers")
-    parser.add_argument("--no-simulate", action="store_true", help="compile only: estimates, memory and area")
-    parser.add_argument("--cache", metavar="DIR", help="folder that remembers rows; default: the build cache")
-    parser.epilog = "Example: tvmc sweep study.yaml -o out.parquet --workers 4"
+ARGUMENTS = (
+    argument("STUDY", help="YAML file with models, socs, targets and compile_options"),
+    argument("-o", "--output", required=True, metavar="F.parquet", help="the table, as .parquet or .csv"),
+    argument("--workers", type=int, metavar="N", help="local processes; default 1, 0: one per core"),
+    argument("--scheduler", metavar="ADDRESS", help="of a running Dask scheduler: use its workers"),
+    argument("--no-simulate", action="store_true", help="compile only: estimates, memory and area"),
+    argument("--cache", metavar="DIR", help="folder that remembers rows; default: the build cache"),
+)
+EPILOG = "Example: tvmc sweep study.yaml -o out.parquet --workers 4"
 
 
 def run(args: argparse.Namespace) -> int:
     output = Path(args.output)
-    if output.suffix not in _WRITERS:
-        raise UserError(f"-o '{output}': tables are written as {' or '.join(_WRITERS)}, choose one of them")
+    refuse_if(
+        output.suffix not in _WRITERS,
+        f"-o '{output}': tables are written as {' or '.join(_WRITERS)}, choose one of them",
+    )
     if args.workers is not None and args.scheduler is not None:
         raise UserError("--workers has no effect with --scheduler, which has its own: drop one of them")
     if args.workers is not None and args.workers < 0:

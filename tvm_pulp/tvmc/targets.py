@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 
+from tvm_pulp.tvmc.argument import argument
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+ARGUMENTS = (
+    argument(
         "--operators", action="store_true", help="list operators instead: which are understood, and who runs them"
-    )
+    ),
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tvm_pulp.tvmc.argument import argument
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ACTION", choices=["create"], help="create: write the package of a new accelerator")
-    parser.add_argument("NAME", help="name of the engine: --target=uma-NAME")
-    parser.add_argument("-o", "--output", metavar="DIR", help="new folder for the package; default: ./NAME")
+ARGUMENTS = (
+    argument("ACTION", choices=["create"], help="create: write the package of a new accelerator"),
+    argument("NAME", help="name of the engine: --target=uma-NAME"),
+    argument("-o", "--output", metavar="DIR", help="new folder for the package; default: ./NAME"),
+)
 
 
 def run(args: argparse.Namespace) -> int:

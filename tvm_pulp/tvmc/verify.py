@@ -6,16 +6,16 @@ import argparse
 import sys
 from dataclasses import replace
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.option_values import read_arrays
-from tvm_pulp.tvmc.model_options import add_model_arguments, options_of
+from tvm_pulp.tvmc.argument import INPUTS, QUIET
+from tvm_pulp.tvmc.model_options import options_of
 from tvm_pulp.tvmc.progress import Progress
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model_arguments(parser, "verify")
-    parser.add_argument("-i", "--inputs", metavar="F.npz", help="input arrays; default: seeded random values")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+ARGUMENTS = (
+    INPUTS,
+    QUIET,
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,11 +28,11 @@ def run(args: argparse.Namespace) -> int:
     from tvm_pulp.report.verify import print_table
 
     with progress:
-        if options.state or api.Compilation(args.MODEL, options).kind in ModelKind.DECODER:
-            raise UserError(
-                "verify compares networks, whose results depend on their inputs alone: a language model and --state "
-                "keep a cache between calls; verify the exported model without --state"
-            )
+        refuse_if(
+            options.state or api.Compilation(args.MODEL, options).kind in ModelKind.DECODER,
+            "verify compares networks, whose results depend on their inputs alone: a language model and --state "
+            "keep a cache between calls; verify the exported model without --state",
+        )
         app = api.compile_with(args.MODEL, replace(options, keep_layers=True), progress)
         progress("building and running")
         result = app.run(inputs, layers=True)

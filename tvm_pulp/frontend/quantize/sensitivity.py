@@ -1,4 +1,4 @@
-"""How much each layer alone costs."""
+"""The cost of each layer by itself."""
 
 from __future__ import annotations
 

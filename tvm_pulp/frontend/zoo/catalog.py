@@ -65,7 +65,7 @@ def build(name: str, seed: int = 0, weight_bits: int = 8) -> Any:
 
 
 def notation(name: str) -> str:
-    """How a network is written: "pulp" or "qdq"."""
+    """The notation of a network: "pulp" or "qdq"."""
     return _find(name).notation
 
 

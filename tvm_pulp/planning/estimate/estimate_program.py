@@ -11,6 +11,7 @@ from typing import Any
 
 from tvm_pulp.planning.estimate.code_cache import CodeCache
 from tvm_pulp.planning.program.actions import Fetch, Job, Kernel, Step, Transfer, WaitForJob, WaitForL3
+from tvm_pulp.planning.tiling.cost.step_clock import StepClock
 from tvm_pulp.soc.cost_model import CostModel
 
 
@@ -61,38 +62,38 @@ class Estimate:
 def estimate_program(program: Sequence[Step], layers: int, costs: CostModel) -> Estimate:
     """Run a program of so many layers on paper: the second inference, with the code that the first left behind."""
     cache = CodeCache(costs)
-    _Clock(program, layers, cache, costs).run()
-    return _Clock(program, layers, cache, costs).run()
+    _Clock(program, layers, cache, costs).estimate()
+    return _Clock(program, layers, cache, costs).estimate()
 
 
-class _Clock:
+class _Clock(StepClock):
+    """The clock with code that has to be fetched, and with transfers, jobs and kernels in each other's way."""
+
     def __init__(self, program: Sequence[Step], layers: int, cache: CodeCache, costs: CostModel) -> None:
+        super().__init__(costs.entry_cycles)
         self._program, self._layers, self._cache, self._costs = program, layers, cache, costs
-        self._now = costs.entry_cycles
-        self._free: dict[str, int] = {"load": 0, "store": 0}
-        self._done: dict[Any, int] = {}
         self._open: dict[int, Any] = {}
         self._moving: dict[str, list[_Moving]] = {"load": [], "store": []}
-        self._jobs: dict[str, list[_Running]] = {}
+        self._jobs: dict[str, _Running] = {}  # the last of each engine
         self._queues: dict[Any, list[int]] = {}
         self._result = Estimate()
         self._starts: dict[int, int] = {}
 
-    def run(self) -> Estimate:
+    def estimate(self) -> Estimate:
         self._code("entry")
         for step in self._program:
             self._synchronise(step)
-            self._result.step_starts.append(self._now)
+            self._result.step_starts.append(self.now)
             self._code("step")
-            self._now += self._costs.executor.step
+            self.now += self._costs.executor.step
             self._step(step)
-        self._now = max([self._now, *self._done.values()])
-        starts = [self._starts.get(i, self._now) for i in range(self._layers)]
+        self.wait(max(self.made.values(), default=0))
+        starts = [self._starts.get(i, self.now) for i in range(self._layers)]
         if starts:
             starts[0] = 0
-        ends = [*starts[1:], self._now]
+        ends = [*starts[1:], self.now]
         self._result.layer_cycles = [max(0, end - start) for start, end in zip(starts, ends, strict=True)]
-        self._result.cycles = self._now
+        self._result.cycles = self.now
         return self._result
 
     def _code(self, name: str, cold_cycles: int | None = None) -> None:
@@ -100,24 +101,24 @@ class _Clock:
         lines = costs.runtime_lines(name) if cold_cycles is None else costs.kernel_lines(cold_cycles)
         late = self._cache.fetch(name, lines)
         self._result.fetch_cycles += late
-        self._now += late
+        self.now += late
 
     def _synchronise(self, step: Step) -> None:
         costs = self._costs
         for wait in step.waits:
             if isinstance(wait, WaitForL3):
-                self._now = max(self._now, self._free.get("l3", 0)) + costs.l3_poll_cycles
+                self.wait(self.free_at("l3"))
+                self.run(costs.l3_poll_cycles)
                 continue
             job = isinstance(wait, WaitForJob)
             key = ("ticket", wait.ticket) if isinstance(wait, WaitForJob) else (wait.agent, wait.group)
             self._code("job_wait" if job else "wait")
-            done = self._done.pop(key, 0)
-            late = max(0, done - self._now)
+            late = max(0, self.made.pop(key, 0) - self.now)
             if not job:
                 self._result.stall_cycles += late
-            self._now += late + (costs.job_wake_cycles if job else costs.wake_cycles if late else costs.executor.wait)
+            self.now += late + (costs.job_wake_cycles if job else costs.wake_cycles if late else costs.executor.wait)
         if step.barrier:
-            self._now += costs.barrier_cycles
+            self.now += costs.barrier_cycles
 
     def _step(self, step: Step) -> None:
         costs = self._costs
@@ -125,7 +126,7 @@ class _Clock:
         kernels: list[Kernel] = []
         for action in step.actions:
             if isinstance(action, Kernel | Job):
-                self._starts.setdefault(action.layer, self._now - costs.executor.step)
+                self._starts.setdefault(action.layer, self.now - costs.executor.step)
         for action in step.actions:
             if isinstance(action, Kernel):
                 kernels.append(action)
@@ -136,7 +137,7 @@ class _Clock:
                 busy[agent] = costs.executor.issue
             if isinstance(action, Transfer):
                 self._code("transfer")
-                issued = self._now + busy[agent] + costs.executor.command
+                issued = self.now + busy[agent] + costs.executor.command
                 queue = self._queues.setdefault(agent, [])
                 room = costs.commands_in_flight
                 if len(queue) >= room:
@@ -144,67 +145,62 @@ class _Clock:
                     issued = max(issued, sorted(queue)[-room])
                 queue.append(self._transfer(action, issued))
                 del queue[:-room]
-                busy[agent] = issued - self._now
+                busy[agent] = issued - self.now
             elif isinstance(action, Job):
                 self._code("submit")
                 # The core stands still until the engine can take another job.
-                jobs = self._jobs.setdefault(action.engine, [])
-                if len(jobs) >= action.queue:
-                    busy[agent] = max(busy[agent], jobs[-action.queue].end - self._now)
+                busy[agent] = max(busy[agent], self.room_at(action.engine, action.queue) - self.now)
                 busy[agent] += costs.submit_cycles(action.words)
-                self._submit(action, self._now + busy[agent])
+                self._submit(action, self.now + busy[agent])
             elif isinstance(action, Fetch):
                 busy[agent] += costs.l3_command_cycles
-                start = max(self._now + busy[agent], self._free.get("l3", 0))
-                self._free["l3"] = start + costs.l3_cycles(action.writes[0].bytes)
-                self._add("l3", action, action.do, start, self._free["l3"])
+                cycles = costs.l3_cycles(action.writes[0].bytes)
+                end = self.submit("l3", cycles, after=self.now + busy[agent])
+                self._add("l3", action, action.do, end - cycles, end)
             else:
                 self._open[agent] = (agent, action.group)
                 busy[agent] += costs.executor.begin
-        self._now += max(busy.values(), default=0)
+        self.now += max(busy.values(), default=0)
         for kernel in kernels:
-            start = self._now
+            start = self.now
             if kernel.code is not None:
                 self._code(kernel.code, kernel.cold_cycles)
-            self._now += kernel.cycles
-            self._add("cores", kernel, kernel.op, start, self._now)
-            self._slow_down(start, self._now)
+            self.now += kernel.cycles
+            self._add("cores", kernel, kernel.op, start, self.now)
+            self._slow_down(start, self.now)
 
     def _submit(self, action: Job, submitted: int) -> None:
         """A job begins when its engine is free."""
         engine, ticket = action.engine, ("ticket", action.ticket)
-        start = max(submitted, self._free.get(engine, 0))
-        end = start + action.cycles
+        end = self.submit(engine, action.cycles, (ticket,), after=submitted)
+        start = end - action.cycles
         moved = sum(a.bytes for a in (*action.reads, *action.writes) if a.space == "L1")
         job = _Running(start, end, ticket, self._costs.job_contention(moved, action.cycles), len(self._result.spans))
-        self._jobs[engine].append(job)
-        self._free[engine] = self._done[ticket] = end
+        self._jobs[engine] = job
         self._add(engine, action, engine, start, end)
         for m in (m for moving in self._moving.values() for m in moving):
             self._slow_down_jobs(m.start, m.end, engine)
 
     def _slow_down_jobs(self, begin: int, end: int, engine: str) -> None:
         """The last job of an engine takes longer beside a transfer."""
-        job = self._jobs[engine][-1]
+        job = self._jobs[engine]
         late = round(job.contention * max(0, min(job.end, end) - max(job.start, begin)))
         if late:
             job.end += late
-            self._free[engine] = self._done[job.ticket] = job.end
+            self.ends[engine][-1] = self.made[job.ticket] = job.end
             self._result.spans[job.span] = replace(self._result.spans[job.span], end=job.end)
 
     def _transfer(self, action: Transfer, issued: int) -> int:
         direction, outward = action.do, action.do == "store"
         access = (action.writes if outward else action.reads or action.writes)[0]
         line = access.bytes if access.line is None else access.line
-        start = max(issued + self._costs.start_cycles(outward=outward), self._free[direction])
-        end = start + self._costs.move_cycles(access.bytes, line, outward=outward)
-        self._free[direction] = end
-        key = self._open[action.agent]
-        self._done[key] = max(end, self._done.get(key, 0))
+        key, cycles = self._open[action.agent], self._costs.move_cycles(access.bytes, line, outward=outward)
+        end = self.submit(direction, cycles, (key,), after=issued + self._costs.start_cycles(outward=outward))
+        start = end - cycles
         self._moving[direction].append(_Moving(start, end, key, len(self._result.spans)))
         self._add(direction, action, direction, start, end)
-        for engine in self._jobs:
-            if self._jobs[engine][-1].ticket in self._done:
+        for engine, job in self._jobs.items():
+            if job.ticket in self.made:
                 self._slow_down_jobs(start, end, engine)
         return end
 
@@ -217,9 +213,9 @@ class _Clock:
                 start, over = m.start + late, m.end + late
                 late += self._costs.contention * max(0.0, min(over, end) - max(start, begin))
                 m.start, m.end = round(start), round(m.end + late)
-                if m.group in self._done:
-                    self._done[m.group] = max(self._done[m.group], m.end)
-                self._free[direction] = max(self._free[direction], m.end)
+                if m.group in self.made:
+                    self.made[m.group] = max(self.made[m.group], m.end)
+                self.ends[direction][-1] = max(self.ends[direction][-1], m.end)
                 self._result.spans[m.span] = replace(self._result.spans[m.span], start=m.start, end=m.end)
 
     def _add(self, resource: str, action: Transfer | Fetch | Kernel | Job, name: str, start: int, end: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,6 @@ from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.network import Layer, Network, Origin, State, Tensor
 from tvm_pulp.qnn.operator import OPERATORS, PREFIX, Attributes, Operator, spec_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma import registry
 from tvm_pulp.uma.region import join
 
 # Words a tensor cannot be called after: C's own, what common headers and compilers define, what emitted code uses.
@@ -34,10 +34,10 @@ _RESERVED = re.compile(
 class Names:
     """Turns any text into unique C identifiers."""
 
-    def __init__(self) -> None:
+    def __init__(self, engines: Iterable[str] = ()) -> None:
         self._taken: set[str] = set()
-        # Asked once per network: finding the engines reads the metadata of every installed package.
-        self._engines = tuple(registry.names())
+        # Drivers begin their names with the engine's.
+        self._drivers = tuple(f"{engine}_" for engine in engines)
 
     def pick(self, text: str) -> str:
         base = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")[:48].rstrip("_") or "value"
@@ -50,16 +50,18 @@ class Names:
         return name
 
     def _is_reserved(self, name: str) -> bool:
-        """Tell whether emitted code may use a name already: drivers begin theirs with the engine's."""
-        return bool(_RESERVED.fullmatch(name)) or name.startswith(self._engines)
+        """Tell if emitted code may use a name already."""
+        return bool(_RESERVED.fullmatch(name)) or name.startswith(self._drivers)
 
 
-def build_network(module: Any, imported: Imported, name: str, states: tuple[State, ...] = ()) -> Network:
-    """Layers of `main` in order. Reshapes become views; what is returned lives in the caller's buffers."""
+def build_network(
+    module: Any, imported: Imported, name: str, states: tuple[State, ...] = (), engines: tuple[str, ...] = ()
+) -> Network:
+    """Layers of `main` in order, for these engines. Reshapes become views; results live in the caller's buffers."""
     names = tuple(imported.inputs), tuple(imported.outputs)
     lowered = legalize_float(module)
     ends = imported.quantization, states
-    origin = Origin(lineage.removed(lowered), *names, LoweredKernels(), *ends, lineage.read(lowered))
+    origin = Origin(lineage.removed(lowered), *names, LoweredKernels(), *ends, lineage.read(lowered), engines)
     return _Builder(origin, name).build()
 
 
@@ -73,7 +75,7 @@ class _Builder:
     def __init__(self, origin: Origin, name: str) -> None:
         self._origin, self._module, self._name = origin, origin.module, name
         self._kernels = origin.kernels.of(origin.module)
-        self._names = Names()
+        self._names = Names(origin.engines)
         self._values: dict[Any, Any] = {}
         self._constants: dict[Any, Tensor] = {}
         self._layers: list[Layer] = []

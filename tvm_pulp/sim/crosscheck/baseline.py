@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tvm_pulp.codegen.formats import BaselineJson, FormatError, from_json, to_json
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.sim.crosscheck.measure import Measurement
 
 
@@ -26,11 +26,11 @@ def baseline_measurements(path: Path, elf_sha256: str | None, soc: str) -> list[
     """Recorded runs of this very program beside this preset; a user error where there is none."""
     runs = read_baseline(path, "--baseline")
     found = [run for run in runs if run["elf_sha256"] == elf_sha256 and run["soc"] == soc]
-    if not found:
-        raise UserError(
-            f"--baseline: {path} has no figures of this program for SoC '{soc}': they hold for one ELF only; record it "
-            "again with --record where the other simulator is installed"
-        )
+    refuse_if(
+        not found,
+        f"--baseline: {path} has no figures of this program for SoC '{soc}': they hold for one ELF only; record it "
+        "again with --record where the other simulator is installed",
+    )
     return [
         Measurement(
             device=f"{run['device']} (recorded)",

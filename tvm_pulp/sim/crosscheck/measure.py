@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.sim.runner import declared_statistics
 
 if TYPE_CHECKING:
@@ -54,8 +54,10 @@ def measure(
 ) -> Measurement:
     """So many inferences from reset on one device."""
     runner = app.runner(device, None, settings)
-    if not runner.capabilities.cycles:
-        raise UserError(f"--devices: {device} knows no cycles: choose devices that count them, such as iss and gvsoc")
+    refuse_if(
+        not runner.capabilities.cycles,
+        f"--devices: {device} knows no cycles: choose devices that count them, such as iss and gvsoc",
+    )
     runner.load(inputs)
     runner.run(inferences)
     outputs = runner.read_back()

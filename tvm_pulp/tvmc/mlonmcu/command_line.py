@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.tvmc.mlonmcu.environment import FILE, ensure_environment
 from tvm_pulp.tvmc.mlonmcu.register import import_mlonmcu, register
 
@@ -60,8 +60,7 @@ def chosen_environment(arguments: Sequence[str]) -> Path:
 
     for position, argument in enumerate(arguments):
         if argument in ("-H", "--home", "--hint"):
-            if position + 1 == len(arguments):
-                raise UserError(f"{argument} needs a folder")
+            refuse_if(position + 1 == len(arguments), f"{argument} needs a folder")
             return Path(arguments[position + 1]).absolute()
         for start in ("--home=", "--hint="):
             if argument.startswith(start):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from mlonmcu.session.postprocess.postprocess import SessionPostprocess
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import refuse_if
 from tvm_pulp.tvmc.mlonmcu import names
 
 COLUMNS, GROUP, BASELINE = "columns", "group", "baseline"
@@ -36,8 +36,7 @@ class ComparePostprocess(SessionPostprocess):
         frame = report.df
         groups = [name.strip() for name in str(self.config[GROUP]).split(",")]
         for name in groups:
-            if name not in frame.columns:
-                raise UserError(f"{names.COMPARE}.{GROUP}: the report has no column '{name}'")
+            refuse_if(name not in frame.columns, f"{names.COMPARE}.{GROUP}: the report has no column '{name}'")
         chosen = frame.drop_duplicates(groups) if self.config[BASELINE] is None else frame[self._is_baseline(frame)]
         rows = {tuple(row[name] for name in groups): row for _, row in chosen.iterrows()}
         for column in (name.strip() for name in str(self.config[COLUMNS]).split(",")):
@@ -51,6 +50,8 @@ class ComparePostprocess(SessionPostprocess):
 
     def _is_baseline(self, frame: Any) -> Any:
         column, equals, value = str(self.config[BASELINE]).partition("=")
-        if not equals or column not in frame.columns:
-            raise UserError(f"{names.COMPARE}.{BASELINE}={self.config[BASELINE]}: say COLUMN=VALUE of the report")
+        refuse_if(
+            not equals or column not in frame.columns,
+            f"{names.COMPARE}.{BASELINE}={self.config[BASELINE]}: say COLUMN=VALUE of the report",
+        )
         return frame[column].astype(str) == value

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from tvm_pulp.tvmc.main import main as tvmc
+from tvm_pulp.tvmc.main import parse
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,14 +39,9 @@ def write_reference(compiled: Sequence[str], inputs: Path | None, path: Path) ->
     from tvm_pulp.compile_options import OPTIONS, CompileOptions
     from tvm_pulp.option_values import read_arrays
     from tvm_pulp.report.inputs import prepare_inputs
-    from tvm_pulp.tvmc import compile as verb
-    from tvm_pulp.tvmc.model_options import options_of, split_engine_options
+    from tvm_pulp.tvmc.model_options import options_of
 
-    parser = argparse.ArgumentParser()
-    verb.add_arguments(parser)
-    rest, engine_options = split_engine_options(compiled)
-    args = parser.parse_args(rest)
-    args.engine_options = engine_options
+    args = parse("compile", compiled)
     stated = options_of(args)
     # Only what concerns the model, for this machine: no plan or accelerator takes part.
     options = CompileOptions(

@@ -12,7 +12,7 @@ from mlonmcu.models.frontend import Frontend
 from mlonmcu.models.lookup import find_metadata, get_model_directories
 from mlonmcu.models.model import Model, ModelFormats
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.tvmc.mlonmcu import names
 from tvm_pulp.tvmc.mlonmcu.backend import GOLDEN, INPUTS
 from tvm_pulp.tvmc.mlonmcu.golden import Golden, find_golden
@@ -49,14 +49,15 @@ class TvmPulpFrontend(Frontend):
     def _find(self, name: str, config: dict[str, Any], directories: list[Path]) -> Model:
         path = Path(name)
         if path.is_file():
-            if path.suffix not in _SUFFIXES:
-                raise UserError(f"model '{name}' is neither ONNX nor TFLite: its name ends in {' or '.join(_SUFFIXES)}")
+            refuse_if(
+                path.suffix not in _SUFFIXES,
+                f"model '{name}' is neither ONNX nor TFLite: its name ends in {' or '.join(_SUFFIXES)}",
+            )
             return _model(path.absolute(), config)
         for directory in directories:
             files = [file for suffix in _SUFFIXES for file in sorted((directory / name).glob(f"*{suffix}"))]
             named = [file for file in files if file.stem == name] or files
-            if len(named) > 1:
-                raise UserError(f"model '{name}': {directory / name} holds several files, give the path of one")
+            refuse_if(len(named) > 1, f"model '{name}': {directory / name} holds several files, give the path of one")
             if named:
                 return _model(named[0], config, name)
         if is_zoo_model(name):

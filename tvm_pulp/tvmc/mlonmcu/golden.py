@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 
 Arrays = dict[str, np.ndarray]
 
@@ -29,8 +29,7 @@ def find_golden(folder: Path, case: int, inputs: Path | None = None, outputs: Pa
     """Inputs and outputs that files in the model's folder state; files that are named win."""
     if inputs is None and outputs is None and (folder / _CASES).is_file():
         return _from_cases(folder / _CASES, case)
-    if case:
-        raise UserError(f"case={case}: {folder} has no {_CASES} with several cases: drop it")
+    refuse_if(case, f"case={case}: {folder} has no {_CASES} with several cases: drop it")
     if inputs is None and (folder / _INPUTS).is_file():
         inputs = folder / _INPUTS
         # Outputs without inputs belong to something else.
@@ -45,8 +44,9 @@ def _from_cases(path: Path, case: int) -> Golden:
     answer = next((name for name in _ANSWERS if name in arrays), None)
     if "inputs" not in arrays or answer is None:
         raise UserError(f"'{path}' holds no arrays 'inputs' and '{_ANSWERS[0]}', case by case: rename or remove it")
-    if not 0 <= case < len(arrays["inputs"]):
-        raise UserError(f"case={case}: '{path}' has cases 0 to {len(arrays['inputs']) - 1}")
+    refuse_if(
+        not 0 <= case < len(arrays["inputs"]), f"case={case}: '{path}' has cases 0 to {len(arrays['inputs']) - 1}"
+    )
     return Golden({"input": arrays["inputs"][case]}, {"output": arrays[answer][case]})
 
 

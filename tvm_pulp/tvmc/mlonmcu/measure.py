@@ -17,22 +17,23 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
+from tvm_pulp.tvmc.argument import add_arguments, argument
 
+_ARGUMENTS = (
+    *(argument(name, type=Path) for name in ("archive", "program", "folder", "--inputs")),
+    argument("--device"),
+    argument("--device-option", action="append", default=[]),
+    argument("--toolchain"),
+    argument("--max-cycles", type=int),
+    argument("--trace", action="store_true"),
+)
 TRACE, REPORT, FIGURES = "trace.json", "report.json", "figures.json"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run and write; exit status 2 for a user error, 1 for a wrong answer or a fault of the program."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("archive", type=Path)
-    parser.add_argument("program", type=Path)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--inputs", type=Path)
-    parser.add_argument("--device")
-    parser.add_argument("--device-option", action="append", default=[])
-    parser.add_argument("--toolchain")
-    parser.add_argument("--max-cycles", type=int)
-    parser.add_argument("--trace", action="store_true")
+    add_arguments(parser, _ARGUMENTS)
     try:
         measure(parser.parse_args(argv))
     except UserError as error:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from tvm_pulp.compile_options import DEFAULTS, OPTIONS
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.tvmc.mlonmcu import names
 
 # Keys of every backend with the name of their option; `tvmpulp.<key>` sets them for all backends at once.
@@ -68,10 +68,13 @@ def check_keys(config: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
         component, dot, key = name.partition(".")
         if not dot or not component.startswith(names.FRAMEWORK):
             continue
-        if component not in known:
-            raise UserError(f"configuration '{name}': there is no '{component}': {_meant(component, known)}")
-        if key not in known[component]:
-            raise UserError(f"configuration '{name}': '{component}' has no '{key}': {_meant(key, known[component])}")
+        refuse_if(
+            component not in known, f"configuration '{name}': there is no '{component}': {_meant(component, known)}"
+        )
+        refuse_if(
+            key not in known[component],
+            f"configuration '{name}': '{component}' has no '{key}': {_meant(key, known[component])}",
+        )
 
 
 def _meant(name: str, known: Mapping[str, Any]) -> str:

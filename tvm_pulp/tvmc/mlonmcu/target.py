@@ -12,7 +12,7 @@ from mlonmcu.target.metrics import Metrics
 from mlonmcu.target.target import Target
 
 from tvm_pulp import soc as socs
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.tvmc.mlonmcu import names, options
 from tvm_pulp.tvmc.mlonmcu.backend import ARCHIVE, INPUTS, OUTPUTS, SOC
 from tvm_pulp.tvmc.mlonmcu.measure import FIGURES, REPORT, TRACE
@@ -45,8 +45,7 @@ class TvmPulpTarget(Target):
         # What the base class reads and nobody can set here.
         self.config = {**Target.DEFAULTS, **self.config}
         known = names.targets()
-        if name not in known:
-            raise UserError(f"target '{name}' is unknown: choose from {', '.join(known)}")
+        refuse_if(name not in known, f"target '{name}' is unknown: choose from {', '.join(known)}")
         self._soc = str(self.config[SOC] or known[name])
         self._figures: dict[str, Any] = {}
 

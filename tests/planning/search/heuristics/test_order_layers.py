@@ -31,14 +31,18 @@ def test_a_chain_keeps_its_order() -> None:
 
 def test_jobs_are_submitted_before_cores_work() -> None:
     # Two branches, job then kernel: both jobs first, so that the second runs beside the first kernel.
-    job = EngineDemand("npu", 1000, "job", queue=2)
+    job = EngineDemand("npu", 1000, "job", queue=2, words=25)
     demands = [job, EngineDemand(None, 500, "a"), job, EngineDemand(None, 500, "b")]
     order = layer_order(network([[], [0], [], [2], [1, 3]]), [*demands, EngineDemand(None, 10, "c")], COSTS).layers
     assert order == (0, 2, 1, 3, 4)
 
 
 def test_cores_do_what_is_ready_while_an_accelerator_works() -> None:
-    demands = [EngineDemand("npu", 1000, "job"), EngineDemand(None, 100, "after"), EngineDemand(None, 100, "free")]
+    demands = [
+        EngineDemand("npu", 1000, "job", words=25),
+        EngineDemand(None, 100, "after"),
+        EngineDemand(None, 100, "free"),
+    ]
     assert layer_order(network([[], [0], []]), demands, COSTS).layers == (0, 2, 1)
 
 
@@ -53,10 +57,10 @@ def test_like_follows_like() -> None:
 
 
 def test_cores_take_what_would_wait_for_an_accelerator() -> None:
-    demands = [EngineDemand("npu", 1000, "job", 1500), EngineDemand("npu", 1000, "job", 1500)]
+    demands = [EngineDemand("npu", 1000, "job", 1500, words=25), EngineDemand("npu", 1000, "job", 1500, words=25)]
     order = layer_order(network([[], []]), demands, COSTS)
     assert (order.layers, order.on_cores) == ((0, 1), {1})
-    slow = [EngineDemand("npu", 1000, "job", 5000), EngineDemand("npu", 1000, "job", 5000)]
+    slow = [EngineDemand("npu", 1000, "job", 5000, words=25), EngineDemand("npu", 1000, "job", 5000, words=25)]
     assert not layer_order(network([[], []]), slow, COSTS).on_cores
 
 
@@ -70,10 +74,10 @@ def test_the_longest_way_to_the_end_goes_first() -> None:
     ]
     assert layer_order(network([[], [], [], [1]]), demands, COSTS).layers == (1, 3, 0, 2)
     jobs = [
-        EngineDemand("npu", 100, "a"),
-        EngineDemand("npu", 50, "b"),
-        EngineDemand("npu", 100, "c"),
-        EngineDemand("npu", 400, "d"),
+        EngineDemand("npu", 100, "a", words=25),
+        EngineDemand("npu", 50, "b", words=25),
+        EngineDemand("npu", 100, "c", words=25),
+        EngineDemand("npu", 400, "d", words=25),
     ]
     assert layer_order(network([[], [], [], [1]]), jobs, COSTS).layers == (1, 3, 0, 2)
 
@@ -87,7 +91,7 @@ def test_an_accelerator_is_given_as_many_jobs_as_it_holds() -> None:
     orders = {1: (0, 4, 5, 1, 2, 3), 2: (0, 1, 4, 5, 2, 3), 3: (0, 1, 2, 4, 5, 3)}
     for queue, order in orders.items():
         demands = [
-            *(EngineDemand("npu", 1000, "job", queue=queue) for _ in range(4)),
+            *(EngineDemand("npu", 1000, "job", queue=queue, words=25) for _ in range(4)),
             *(EngineDemand(None, 100, "a") for _ in range(2)),
         ]
         assert layer_order(network([[], [], [], [], [], []]), demands, COSTS).layers == order

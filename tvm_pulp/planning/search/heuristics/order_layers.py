@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tvm_pulp.planning.tiling.cost.step_clock import StepClock
 from tvm_pulp.qnn.network import Network, Tensor
 from tvm_pulp.soc.cost_model import CostModel
 
 
 @dataclass(frozen=True)
 class EngineDemand:
-    """What a layer asks of its engine. `code` tells which layers run the same code.
+    """The work of a layer for its engine. `code` tells which layers run the same code.
 
     `core_cycles`: what the cores would take for an accelerator's layer, if they may. `queue`: jobs that the accelerator
     holds, the one it works on included. `words`: those that tell it what to do.
@@ -46,22 +47,19 @@ def layer_order(network: Network, demands: Sequence[EngineDemand], costs: CostMo
     needed = _dependencies(network)
     remaining = _remaining_cycles(needed, demands)
     order: list[int] = []
-    end: dict[int, int] = {}
-    busy: dict[str, list[int]] = {}
-    now, last = 0, ""
+    clock, last = StepClock(), ""  # the result of a layer is called after its place
     waiting = list(range(len(demands)))
     while waiting:
-        ready = [i for i in waiting if all(d in end for d in needed[i])]
-        runnable = [i for i in ready if _is_ready(i, needed, demands, end, now)]
+        runnable = [i for i in waiting if _is_ready(i, needed, demands, clock)]
         for i in runnable:
             demand = demands[i]
-            if demand.accelerator and demand.core_cycles is not None and all(end[d] <= now for d in needed[i]):
-                free = max([now, *busy.get(demand.accelerator, [])])
-                if free > now and now + demand.core_cycles < free + demand.cycles:
+            if demand.accelerator and demand.core_cycles is not None and clock.ready(needed[i]) <= clock.now:
+                free = clock.free_at(demand.accelerator)
+                if free > clock.now and clock.now + demand.core_cycles < free + demand.cycles:
                     demands[i] = EngineDemand(None, demand.core_cycles, f"{demand.code} on cores")
                     moved.add(i)
                     break
-        jobs = [i for i in runnable if demands[i].accelerator and _has_room(busy, demands[i], now)]
+        jobs = [i for i in runnable if _has_room(demands[i], clock)]
         kernels = [i for i in runnable if demands[i].accelerator is None]
         if jobs:
             chosen = max(jobs, key=lambda i: (remaining[i], -i))
@@ -69,17 +67,14 @@ def layer_order(network: Network, demands: Sequence[EngineDemand], costs: CostMo
             chosen = max(kernels, key=lambda i: (demands[i].code == last, remaining[i], -i))
         else:
             # Everybody waits for an accelerator.
-            now = min(t for times in busy.values() for t in times if t > now)
+            clock.wait(clock.next_end())
             continue
         demand = demands[chosen]
         if demand.accelerator:
-            now += costs.submit_cycles(demand.words)
-            times = busy.setdefault(demand.accelerator, [])
-            end[chosen] = max([now, *times]) + demand.cycles
-            times.append(end[chosen])
+            clock.run(costs.submit_cycles(demand.words))
+            clock.submit(demand.accelerator, demand.cycles, (chosen,))
         else:
-            now += demand.cycles
-            end[chosen] = now
+            clock.run(demand.cycles, (chosen,))
             last = demand.code
         order.append(chosen)
         waiting.remove(chosen)
@@ -106,14 +101,14 @@ def _remaining_cycles(needed: Sequence[set[int]], demands: Sequence[EngineDemand
     return longest
 
 
-def _is_ready(
-    index: int, needed: Sequence[set[int]], demands: Sequence[EngineDemand], end: dict[int, int], now: int
-) -> bool:
+def _is_ready(index: int, needed: Sequence[set[int]], demands: Sequence[EngineDemand], clock: StepClock) -> bool:
     """Operands are there, or come from the same accelerator, which works in order."""
     mine = demands[index].accelerator
-    return all(end[d] <= now or (mine is not None and demands[d].accelerator == mine) for d in needed[index])
+    return all(
+        d in clock.made and (clock.made[d] <= clock.now or (mine is not None and demands[d].accelerator == mine))
+        for d in needed[index]
+    )
 
 
-def _has_room(busy: dict[str, list[int]], demand: EngineDemand, now: int) -> bool:
-    assert demand.accelerator is not None
-    return sum(t > now for t in busy.get(demand.accelerator, [])) < demand.queue
+def _has_room(demand: EngineDemand, clock: StepClock) -> bool:
+    return demand.accelerator is not None and clock.room_at(demand.accelerator, demand.queue) <= clock.now

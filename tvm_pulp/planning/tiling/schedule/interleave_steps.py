@@ -1,8 +1,8 @@
 """Steps of neighbouring layers between each other: jobs early, and something for the cores to do while jobs run.
 
-A list schedule on paper. Steps of a layer keep their order, and layers begin in theirs; a step may pass those of
-earlier layers that have nothing to do with it. A layer whose jobs the cores finish thus begins on the accelerator with
-the part of its input that is there, while the cores finish the rest of it.
+Steps are taken one by one on the clock. Those of a layer keep their order, and layers begin in theirs; a step may pass
+those of earlier layers that have nothing to do with it. A layer whose jobs the cores finish thus begins on the
+accelerator with the part of its input that is there, while the cores finish the rest of it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from tvm_pulp.planning.tiling.cost.step_clock import StepClock
 from tvm_pulp.planning.tiling.cost.step_cost import step_cost
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.contiguous import contiguous_offset
@@ -53,11 +54,8 @@ class _Interleaver:
         self._orders = [tiled.order for tiled in tiled_layers]
         self._touched = [[_touched(recipe) for recipe in tiled.recipes] for tiled in tiled_layers]
         self._done = [0] * len(tiled_layers)
-        self._now = 0
-        self._over: dict[str, list[int]] = {}
-        # When the result of a tile's last step so far is there; of buffers, inside a tile.
-        self._ends: dict[tuple[int, int], int] = {}
-        self._made: dict[Local | Any, int] = {}
+        # Results are those of tiles, their last step so far, and of buffers inside a tile.
+        self._clock = StepClock()
         self._needs: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
     def run(self) -> list[tuple[int, int, Step]]:
@@ -90,37 +88,26 @@ class _Interleaver:
         ready = {layer: self._ready(layer) for layer in heads}
         for layer in heads:
             _, step = self._orders[layer][self._done[layer]]
-            if isinstance(step, Job) and self._has_room(step) and ready[layer] <= self._now:
+            if isinstance(step, Job) and ready[layer] <= self._clock.now:
                 return layer
         for layer in heads:
-            if not isinstance(self._orders[layer][self._done[layer]][1], Job) and ready[layer] <= self._now:
+            if not isinstance(self._orders[layer][self._done[layer]][1], Job) and ready[layer] <= self._clock.now:
                 return layer
         return min(heads, key=lambda layer: (ready[layer], layer))
 
-    def _has_room(self, job: Job) -> bool:
-        return sum(end > self._now for end in self._over.get(job.engine, [])) < job.queue
-
     def _ready(self, layer: int) -> int:
-        """When everything is there that a layer's next step works on."""
+        """When everything is there that a layer's next step works on, and its engine has room."""
         tile, step = self._orders[layer][self._done[layer]]
-        ends = [self._ends[other] for other in self._needed(layer, tile)]
-        if isinstance(step, Job):
-            queued = self._over.get(step.engine, [])[-step.queue :]
-            ends += queued[:1] if len(queued) == step.queue else []
-        return max([0, *ends, *(self._made.get(operand, 0) for operand in operands_of(step))])
+        room = self._clock.room_at(step.engine, step.queue) if isinstance(step, Job) else 0
+        return max(room, self._clock.ready((*self._needed(layer, tile), *operands_of(step))))
 
     def _take(self, layer: int, tile: int, step: Step) -> None:
-        ready = self._ready(layer)
-        self._now = max(self._now, ready)
+        self._clock.wait(self._ready(layer))
+        makes = (*operands_of(step), (layer, tile))
         if isinstance(step, Job):
-            over = self._over.setdefault(step.engine, [])
-            end = max([self._now, *over[-1:]]) + step.cycles
-            over.append(end)
+            self._clock.submit(step.engine, step.cycles, makes)
         else:
-            self._now = end = self._now + step_cost(step).cycles
-        for operand in operands_of(step):
-            self._made[operand] = max(end, self._made.get(operand, 0))
-        self._ends[layer, tile] = max(end, self._ends.get((layer, tile), 0))
+            self._clock.run(step_cost(step).cycles, makes)
         self._done[layer] += 1
 
     def _is_over(self, layer: int, tile: int) -> bool:

@@ -1,6 +1,6 @@
 """How long jobs of accelerators run beside the steps that follow: as long as nobody needs what they make.
 
-A list of steps on paper: cores and engines start a step when its operands are there, engines work in order.
+Steps one after the other on the clock: cores and engines start one when its operands are there.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
+from tvm_pulp.planning.tiling.cost.step_clock import StepClock
 from tvm_pulp.planning.tiling.cost.step_cost import step_cost
 from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store, operands_of
 
@@ -20,40 +21,34 @@ def last_slots(steps: Sequence[tuple[int, int, Any]], recipes: Sequence[Sequence
 
 
 def expected_times(
-    steps: Sequence[tuple[int, int, Any]], recipes: Sequence[Sequence[Recipe]], step_cycles: int = 0
+    steps: Sequence[tuple[int, int, Any]],
+    recipes: Sequence[Sequence[Recipe]],
+    step_cycles: int = 0,
+    *,
+    beside_jobs: bool = True,
 ) -> tuple[list[int], dict[int, int]]:
     """When every step begins, and when every job is over, both by slot.
 
     `steps`: layer, tile and step by slot; `recipes`: those of every layer's tiles; `step_cycles`: of a step beside what
-    it does.
+    it does; `beside_jobs`: the cores go on while jobs run.
     """
     starts: list[int] = []
     ends: dict[int, int] = {}
-    over: dict[str, list[int]] = {}  # when the jobs of each engine end
-    made: dict[Any, int] = {}
-    now = 0
+    clock = StepClock()
     for slot, (layer, tile, step) in enumerate(steps):
-        aliases = _tensors(recipes[layer][tile])
-        ready = max((made.get(name, 0) for o in operands_of(step) for name in (o, aliases.get(o))), default=0)
-        now += step_cycles
-        if isinstance(step, Job):
-            # Jobs wait for jobs in their engine's queue, and whoever submits one for a place in it.
-            earlier = over.setdefault(step.engine, [])
-            if len(earlier) >= step.queue:
-                now = max(now, earlier[-step.queue])
-            starts.append(now)
-            ends[slot] = end = max(now, ready, *earlier[-1:]) + step.cycles
-            earlier.append(end)
-            written: Sequence[Any] = step.writes
+        aliases, operands = _tensors(recipes[layer][tile]), operands_of(step)
+        ready = clock.ready((*operands, *(aliases.get(o) for o in operands)))
+        job = isinstance(step, Job) and beside_jobs
+        # Jobs wait for their operands in their engine's queue, and whoever submits one for a place in it.
+        clock.now += step_cycles
+        clock.wait(clock.room_at(step.engine, step.queue) if job else ready)
+        starts.append(clock.now)
+        written = step.writes if job else operands
+        makes = (*written, *(aliases[o] for o in written if o in aliases))
+        if job:
+            ends[slot] = clock.submit(step.engine, step.cycles, makes, after=ready)
         else:
-            now = max(now, ready)
-            starts.append(now)
-            now = end = now + step_cost(step).cycles
-            written = operands_of(step)
-        for local in written:
-            made[local] = end
-            if local in aliases:
-                made[aliases[local]] = end
+            clock.run(step_cost(step).cycles, makes)
     return starts, ends
 
 

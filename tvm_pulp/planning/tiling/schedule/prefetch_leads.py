@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
-from tvm_pulp.planning.tiling.cost.step_cost import step_cost
 from tvm_pulp.planning.tiling.schedule.job_ends import expected_times
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.soc.cost_model import CostModel
@@ -24,22 +24,14 @@ def prefetch_leads(
 
     `beside_jobs`: cores are expected to work while jobs run, so that steps begin earlier than one after the other.
     """
-    starts: list[int] = []
-    first: list[int] = []
-    now = 0
-    for tiled in tiled_layers:
-        first.append(len(starts))
-        for _, step in tiled.order:
-            starts.append(now)
-            now += costs.executor.step + costs.barrier_cycles + step_cost(step).cycles
-    if beside_jobs:
-        steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
-        recipes = [tiled.recipes for tiled in tiled_layers]
-        starts, ends = expected_times(steps, recipes, costs.executor.step + costs.barrier_cycles)
-        now = max([now if not ends else 0, *starts, *ends.values()])
+    steps = [(index, *entry) for index, tiled in enumerate(tiled_layers) for entry in tiled.order]
+    recipes = [tiled.recipes for tiled in tiled_layers]
+    overhead = costs.executor.step + costs.barrier_cycles
+    starts, _ = expected_times(steps, recipes, overhead, beside_jobs=beside_jobs)
+    first = list(accumulate((len(tiled.order) for tiled in tiled_layers), initial=0))
     leads = [0] * len(tiled_layers)
     slower = 1.0 + costs.contention
-    deadline = now
+    deadline = starts[-1]
     for index in reversed(range(len(tiled_layers))):
         slot = first[index]
         fetched = _fetch_cycles(tiled_layers[index].recipes[0], costs)
