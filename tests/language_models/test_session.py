@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import numpy as np
@@ -76,6 +77,10 @@ def test_weights_exist_once_for_both_entry_points() -> None:
     # Every packed matrix of the second program is one of the first.
     assert header.count("#define tvmgen_small_prefill_") >= 7 * 2
     assert b"_packed" not in files["codegen/host/src/small_prefill_weights.c"]
+    # The arrays beside the C as well.
+    for entry, expected in (("decode", True), ("prefill", False)):
+        with np.load(io.BytesIO(files[f"parameters/small_{entry}.npz"])) as arrays:
+            assert any("_packed" in name for name in arrays.files) is expected
 
 
 def test_columns_of_large_products_are_the_cores_and_lie_in_the_weight_memory() -> None:

@@ -103,7 +103,8 @@ def emit_cluster(
     files = {path: text.encode() for path, text in texts.items()}
     if captures is not None:
         files[layer_captures.FILE] = layer_captures.to_file(captures)
-    files[f"parameters/{name}.npz"] = mlf.parameters_file({t.name: t.data for t in constants if t.data is not None})
+    own = {t.name: t.data for t in constants if t.data is not None and t not in others}
+    files[f"parameters/{name}.npz"] = mlf.parameters_file(own)
     l3 = plan.l3_offsets()
     if l3:
         blob = bytearray(max(offset + t.spec.bytes for t, offset in l3.items()))

@@ -4,39 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend import onnx_file
 from tvm_pulp.frontend.load import printable_messages
 from tvm_pulp.frontend.zoo import decoders
-from tvm_pulp.language_models.entry_module import EntryModule
 from tvm_pulp.language_models.exported import ExportedDecoder, find_roles, may_have_caches
 from tvm_pulp.language_models.llama import Llama
 from tvm_pulp.language_models.tokenizer import read_tokenizer
 
-
-class Decoder(Protocol):
-    """A decoder of any origin, for a number of tokens that its cache holds."""
-
-    @property
-    def capacity(self) -> int:
-        """Tokens that the cache holds."""
-
-    @property
-    def chunk(self) -> int:
-        """Tokens that prefill takes at a time."""
-
-    @property
-    def logit_step(self) -> float:
-        """The difference that one step of a logit stands for when tokens are drawn."""
-
-    @property
-    def parameters(self) -> int:
-        """Elements of all matrices and tables."""
-
-    def entry_module(self, rows: int, in_parts: bool = False) -> EntryModule | None:
-        """The program for a number of tokens, attention as one operator or in parts; None where it is not that way."""
+# Decoders know their capacity, their chunk and their logits, and make a module for a number of tokens.
+Decoder = Llama | ExportedDecoder
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ bottom, right; padding reads as the input's zero point, so it contributes nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,16 @@ def output_size(attributes: Attributes, height: int, width: int, kh: int, kw: in
     """Height and width of the result."""
     (sh, sw), (dh, dw), (top, left, bottom, right) = (attributes[k] for k in ("strides", "dilation", "pads"))
     return out_extent(height, kh, sh, dh, top, bottom), out_extent(width, kw, sw, dw, left, right)
+
+
+def taps(
+    attributes: Attributes, kernel: Sequence[int], size: Sequence[int]
+) -> Iterator[tuple[int, int, tuple[slice, slice]]]:
+    """Rows and columns of a kernel, with those of the padded input that it meets for a result of a size."""
+    steps = list(zip(attributes["strides"], attributes["dilation"], size, strict=True))
+    for place in product(range(kernel[0]), range(kernel[1])):
+        rows, columns = (slice(k * d, k * d + (n - 1) * s + 1, s) for k, (s, d, n) in zip(place, steps, strict=True))
+        yield *place, (rows, columns)
 
 
 def _axes(whole: Whole) -> tuple[TileAxis, ...]:
@@ -82,19 +93,16 @@ class Conv2d(Operator):
         channels_first = attributes["layout"] == "NCHW"
         if channels_first:
             x, weight = x.transpose(0, 2, 3, 1), weight.transpose(0, 2, 3, 1)
-        (sh, sw), (dh, dw), (top, left, bottom, right) = (attributes[k] for k in ("strides", "dilation", "pads"))
-        groups = attributes["groups"]
+        (top, left, bottom, right), groups = attributes["pads"], attributes["groups"]
         _, h, w, _ = x.shape
         o, kh, kw, per_group = weight.shape
         oh, ow = output_size(attributes, h, w, kh, kw)
         x = np.pad(x - attributes["zero_point"], ((0, 0), (top, bottom), (left, right), (0, 0)))
         acc = np.zeros((x.shape[0], oh, ow, o), np.int64)
-        for ky in range(kh):
-            for kx in range(kw):
-                window = x[:, ky * dh : ky * dh + (oh - 1) * sh + 1 : sh, kx * dw : kx * dw + (ow - 1) * sw + 1 : sw]
-                window = window.reshape(*window.shape[:3], groups, per_group)
-                taps = weight[:, ky, kx].reshape(groups, o // groups, per_group)
-                acc += np.einsum("nhwgi,goi->nhwgo", window, taps).reshape(acc.shape)
+        for ky, kx, met in taps(attributes, (kh, kw), (oh, ow)):
+            window = x[:, *met].reshape(*acc.shape[:3], groups, per_group)
+            factors = weight[:, ky, kx].reshape(groups, o // groups, per_group)
+            acc += np.einsum("nhwgi,goi->nhwgo", window, factors).reshape(acc.shape)
         if attributes["has_bias"]:
             acc += inputs[2].astype(np.int64)
         out = requant.apply(acc, inputs[len(inputs) - requant.operands :])

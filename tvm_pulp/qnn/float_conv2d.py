@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tvm_pulp.qnn.broadcast import unravel
-from tvm_pulp.qnn.conv2d import out_extent
+from tvm_pulp.qnn.conv2d import out_extent, taps
 from tvm_pulp.qnn.float_blocks import Blocks, block_start
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, axes, constants, float_window
@@ -49,16 +49,14 @@ class FloatConv2d(Operator):
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x, weight = inputs[0].astype(np.float64), inputs[1].astype(np.float64)
-        (sh, sw), (dh, dw), groups = (attributes[k] for k in ("strides", "dilation", "groups"))
+        groups = attributes["groups"]
         per_group, kh, kw, outputs = weight.shape
         oh, ow = output_size(attributes, x.shape[2], x.shape[3], (kh, kw))
         total = np.zeros((x.shape[0], groups, outputs // groups, oh, ow))
-        for ky in range(kh):
-            for kx in range(kw):
-                tap = x[:, :, ky * dh : ky * dh + (oh - 1) * sh + 1 : sh, kx * dw : kx * dw + (ow - 1) * sw + 1 : sw]
-                tap = tap.reshape(x.shape[0], groups, per_group, oh, ow)
-                factors = weight[:, ky, kx].reshape(per_group, groups, outputs // groups)
-                total += np.einsum("ngihw,igo->ngohw", tap, factors)
+        for ky, kx, met in taps(attributes, (kh, kw), (oh, ow)):
+            tap = x[:, :, *met].reshape(x.shape[0], groups, per_group, oh, ow)
+            factors = weight[:, ky, kx].reshape(per_group, groups, outputs // groups)
+            total += np.einsum("ngihw,igo->ngohw", tap, factors)
         total = total.reshape(x.shape[0], outputs, oh, ow)
         return (total + inputs[2].reshape(-1, 1, 1) if len(inputs) > 2 else total).astype(np.float32)
 

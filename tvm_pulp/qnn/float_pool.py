@@ -8,6 +8,7 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.broadcast import unravel
+from tvm_pulp.qnn.conv2d import taps
 from tvm_pulp.qnn.float_conv2d import output_size
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, register
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, axes, float_window
@@ -25,17 +26,12 @@ class FloatPool(Operator):
         return TensorSpec((n, channels, *output_size(attributes, height, width, attributes["kernel"])), "float32")
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        x, (kh, kw) = inputs[0], attributes["kernel"]
-        (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
-        oh, ow = output_size(attributes, x.shape[2], x.shape[3], (kh, kw))
-        taps = [
-            x[:, :, ky * dh : ky * dh + (oh - 1) * sh + 1 : sh, kx * dw : kx * dw + (ow - 1) * sw + 1 : sw]
-            for ky in range(kh)
-            for kx in range(kw)
-        ]
+        x, kernel = inputs[0], attributes["kernel"]
+        size = output_size(attributes, x.shape[2], x.shape[3], kernel)
+        values = [x[:, :, *met] for _, _, met in taps(attributes, kernel, size)]
         if attributes["kind"] == "max":
-            return np.max(taps, axis=0)
-        return np.asarray(np.mean(np.asarray(taps, np.float64), axis=0).astype(np.float32))
+            return np.max(values, axis=0)
+        return np.asarray(np.mean(np.asarray(values, np.float64), axis=0).astype(np.float32))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         (kh, kw), is_max = attributes["kernel"], attributes["kind"] == "max"

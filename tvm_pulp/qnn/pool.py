@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.conv2d import guard, output_size
+from tvm_pulp.qnn.conv2d import guard, output_size, taps
 from tvm_pulp.qnn.loops import Loops, i32
 from tvm_pulp.qnn.tensor_spec import Attributes, TensorSpec
 
@@ -38,13 +38,7 @@ def windows(attributes: Attributes, x: np.ndarray, fill: int) -> np.ndarray:
     reach_h, reach_w = (oh - 1) * sh + (kh - 1) * dh + 1, (ow - 1) * sw + (kw - 1) * dw + 1
     after = (max(bottom, reach_h - h - top), max(right, reach_w - w - left))
     x = np.pad(x, ((0, 0), (top, after[0]), (left, after[1]), (0, 0)), constant_values=fill)
-    return np.stack(
-        [
-            x[:, ky * dh : ky * dh + (oh - 1) * sh + 1 : sh, kx * dw : kx * dw + (ow - 1) * sw + 1 : sw]
-            for ky in range(kh)
-            for kx in range(kw)
-        ]
-    )
+    return np.stack([x[:, *met] for _, _, met in taps(attributes, (kh, kw), (oh, ow))])
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,10 @@ The result is [1, heads, queries, size], or [1, queries, heads, size] with y_lay
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from tvm import tirx
@@ -46,6 +48,17 @@ def places(attributes: Attributes, name: str) -> np.ndarray:
     )
 
 
+@dataclass(frozen=True)
+class Segment:
+    """Keys and values beside each other: `count` of them, of a cache those before `end`."""
+
+    count: int
+    # The first column of the mask that belongs to them, where that is not the first of all.
+    first: int | None = None
+    is_past: bool = False
+    end: Any = None
+
+
 @register(
     "qdq_attention",
     attributes=(
@@ -56,6 +69,9 @@ def places(attributes: Attributes, name: str) -> np.ndarray:
     single_precision=True,
 )
 class QdqAttention(Operator):
+    # Of the loops over rows of the result, and over keys.
+    loop_names: ClassVar[tuple[str, str]] = ("row", "key")
+
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
         heads, queries, size = (attributes[n] for n in ("heads", "queries", "size"))
         shape = (1, heads, queries, size) if attributes["y_layout"] == "hsd" else (1, queries, heads, size)
@@ -79,52 +95,83 @@ class QdqAttention(Operator):
         y = (round_within(value, a["low"], a["high"]) + a["zero_point"]).astype(a["dtype"])[None]
         return np.ascontiguousarray(y if a["y_layout"] == "hsd" else y.transpose(0, 2, 1, 3))
 
+    def named(self, attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
+        """Operands by name."""
+        return operands(attributes, values)
+
+    def segments(self, attributes: Attributes, of: dict[str, Any]) -> list[Segment]:
+        """Where keys and values lie, one segment behind the other."""
+        return [Segment(attributes["keys"])]
+
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         """Every pass over a row computes its logits again: plain C needs no scratch memory then."""
-        a = attributes
-        specs = operands(a, inputs)
-        flat = {n: TensorSpec((s.elements,), s.dtype) if n in "qkv" else s for n, s in specs.items()}
+        a, specs = attributes, self.named(attributes, inputs)
+        tensors = ("q", "k", "v", "past_k", "past_v")
+        flat = {n: TensorSpec((s.elements,), s.dtype) if n in tensors else s for n, s in specs.items()}
         of = {name: loops.buffer(name, spec) for name, spec in flat.items()}
-        y = loops.buffer("y", output)
-        heads, queries, keys, size = (a[n] for n in ("heads", "queries", "keys", "size"))
+        y, segments = loops.buffer("y", output), self.segments(a, of)
+        heads, queries, size = (a[n] for n in ("heads", "queries", "size"))
+        outer, inner = self.loop_names
 
-        def at(name: str, head: Any, position: Any, i: Any) -> Any:
+        def at(name: str, past: bool, head: Any, position: Any, i: Any) -> Any:
             shared = head if name == "q" or a["group"] == 1 else tirx.truncdiv(head, i32(a["group"]))
-            place = shared * a[f"{name}_head_stride"] + position * a[f"{name}_stride"] + i + a[f"{name}_offset"]
-            value = i32(of[name][place])
+            if past:
+                value = of[f"past_{name}"][position * (heads // a["group"] * size) + shared * size + i]
+            else:
+                place = shared * a[f"{name}_head_stride"] + position * a[f"{name}_stride"] + i + a[f"{name}_offset"]
+                value = of[name][place]
+            value = i32(value)
             if f"{name}_table" in of:
                 value = i32(of[f"{name}_table"][value - specs[name].range[0]])
             return value - a[f"zero_point_{name}"]
 
-        def score(head: Any, query: Any, key: Any) -> Any:
-            acc = loops.sum("dot", "i", size, lambda i: at("q", head, query, i) * at("k", head, key, i))
+        def score(keys: Segment, head: Any, query: Any, key: Any) -> Any:
+            acc = loops.sum(
+                "dot", "i", size, lambda i: at("q", False, head, query, i) * at("k", keys.is_past, head, key, i)
+            )
             product = acc.value.astype("float32") * tirx.const(a["logit_scale"], "float32")
             index = call("round_within", product, a["logit_low"], a["logit_high"]) - a["logit_low"]
             row: Any = i32(0)
             if "mask" in of:
                 mask_heads, mask_queries, _ = specs["mask"].shape
-                place = (head if mask_heads > 1 else i32(0), query if mask_queries > 1 else i32(0), key)
-                row = i32(of["mask"][place])
+                column = key if keys.first is None else key + keys.first
+                row = i32(of["mask"][head if mask_heads > 1 else i32(0), query if mask_queries > 1 else i32(0), column])
             return loops.bind("score", i32(of["table"][row, index]))
 
-        with loops.parallel("row", heads * queries) as row:
-            head = loops.bind("head", tirx.truncdiv(row, i32(queries)))
-            query = loops.bind("query", tirx.truncmod(row, i32(queries)))
+        def over_keys(visit: Callable[[Segment, Any], None]) -> None:
+            # Loops of a known length: what they cost at most is known then, too.
+            for keys in segments:
+                with (
+                    loops.loop(inner, keys.count) as key,
+                    loops.when(key < keys.end) if keys.is_past else nullcontext(),
+                ):
+                    visit(keys, key)
+
+        with loops.parallel(outer, heads * queries) as place:
+            head = loops.bind("head", tirx.truncdiv(place, i32(queries)))
+            query = loops.bind("query", tirx.truncmod(place, i32(queries)))
             best = loops.scalar("best", 0)
-            with loops.loop("key", keys) as key:
-                best.set(tirx.max(best.value, score(head, query, key)))
-            total = loops.sum("total", "key", keys, lambda key: of["exponential"][best.value - score(head, query, key)])
+            over_keys(lambda keys, key: best.set(tirx.max(best.value, score(keys, head, query, key))))
+            total = loops.scalar("total", 0)
+
+            def exponential(keys: Segment, key: Any) -> Any:
+                return of["exponential"][best.value - score(keys, head, query, key)]
+
+            over_keys(lambda keys, key: total.set(total.value + exponential(keys, key)))
             factor = loops.bind("factor", tirx.const(a["gain"], "float32") / total.value.astype("float32"))
             with loops.loop("j", size) as j:
                 acc = loops.scalar("acc", 0)
-                with loops.loop("key", keys) as key:
-                    e = of["exponential"][best.value - score(head, query, key)].astype("float32")
+
+                def add(keys: Segment, key: Any, j: Any = j, acc: Any = acc) -> None:
+                    e = exponential(keys, key).astype("float32")
                     p = loops.bind("p", call("round_within", e * factor, 0, a["probability_high"]))
-                    acc.set(acc.value + p * at("v", head, key, j))
-                place = [i32(0), *((head, query) if a["y_layout"] == "hsd" else (query, head)), j]
+                    acc.set(acc.value + p * at("v", keys.is_past, head, key, j))
+
+                over_keys(add)
+                there = [i32(0), *((head, query) if a["y_layout"] == "hsd" else (query, head)), j]
                 value = acc.value.astype("float32") * tirx.const(a["value_scale"], "float32")
                 rounded = call("round_within", value, a["low"], a["high"]) + a["zero_point"]
-                loops.store(y, place, rounded.astype(output.dtype))
+                loops.store(y, there, rounded.astype(output.dtype))
 
     def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return 2 * int(np.prod([attributes[n] for n in ("heads", "queries", "keys", "size")]))

@@ -32,8 +32,8 @@ class Rotary(Operator):
         pairs = x.reshape(rows, -1, size // 2, 2)
         cosine, sine = rotation[:, None, ::2], rotation[:, None, 1::2]
         even, odd = pairs[..., 0], pairs[..., 1]
-        turned = np.stack((even * cosine - odd * sine, even * sine + odd * cosine), -1)
-        return np.clip((turned + (1 << SHIFT >> 1)) >> SHIFT, -128, 127).astype(np.int8).reshape(x.shape)
+        rotated = np.stack((even * cosine - odd * sine, even * sine + odd * cosine), -1)
+        return np.clip((rotated + (1 << SHIFT >> 1)) >> SHIFT, -128, 127).astype(np.int8).reshape(x.shape)
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         rows, size = inputs[1].shape

@@ -9,14 +9,15 @@ part of tokens that are not there is never looked at.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_fold import fold
+from tvm_pulp.frontend.onnx_protos import constant_of, label
+from tvm_pulp.language_models.entry_module import POSITIONS, Source
 from tvm_pulp.language_models.exported.specialize import Specialized
 
 # Operands that say where, not what.
@@ -27,17 +28,7 @@ _SHAPE_OPERANDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class PositionTable:
-    """An input whose rows are those of a table from the first new position on."""
-
-    name: str
-    table: np.ndarray  # [capacity, ...]
-
-
-def bind_positions(
-    samples: Sequence[Specialized], whole: Specialized, opset: int, moving: set[str]
-) -> list[PositionTable]:
+def bind_positions(samples: Sequence[Specialized], whole: Specialized, opset: int, moving: set[str]) -> list[Source]:
     """Changes the graph of the first sample: values that depend on positions are inputs or constants.
 
     `whole` is the graph for all tokens at once; `moving` are the inputs that hold data.
@@ -55,7 +46,7 @@ class _Positions:
             if any(name in self._moving for name in node.input):
                 self._moving |= set(node.output)
 
-    def bind(self) -> list[PositionTable]:
+    def bind(self) -> list[Source]:
         first = self._samples[0].values
         varying = {name for name in first if self._varies(name)}
         gone: set[str] = set()
@@ -66,7 +57,7 @@ class _Positions:
                 self._evaluate(node, sample)
             varying |= {o for o in node.output if self._varies(o)}
             gone |= set(node.output)
-        tables: dict[str, PositionTable] = {}
+        tables: dict[str, Source] = {}
         kept: list[Any] = []
         for node in self._graph.node:
             if node.output[0] in gone:
@@ -99,12 +90,10 @@ class _Positions:
             operands[name] = sample.values[name]
         results = fold(node, operands, self._opset)
         if results is None:
-            raise UserError(
-                f"node '{node.name}' ({node.op_type}) computes with positions and cannot be evaluated: export it so"
-            )
+            raise UserError(f"{label(node)} computes with positions and cannot be evaluated: export it so")
         sample.values |= dict(zip(node.output, results, strict=True))
 
-    def _bound(self, node: Any, place: int, name: str, tables: dict[str, PositionTable], kept: list[Any]) -> str:
+    def _bound(self, node: Any, place: int, name: str, tables: dict[str, Source], kept: list[Any]) -> str:
         """The name that a reader takes instead of a value of positions."""
         if place in _SHAPE_OPERANDS.get(node.op_type, ()):
             return self._constant(name)
@@ -119,7 +108,7 @@ class _Positions:
             kept[-1].attribute.extend(maker.attribute)
         return made
 
-    def _held(self, name: str, tables: dict[str, PositionTable], kept: list[Any]) -> str:
+    def _held(self, name: str, tables: dict[str, Source], kept: list[Any]) -> str:
         """A constant, or rows of a table."""
         if not self._varies(name):
             return self._constant(name)
@@ -131,10 +120,10 @@ class _Positions:
     def _constant(self, name: str, value: np.ndarray | None = None) -> str:
         if not any(i.name == name for i in self._graph.initializer):
             held = self._samples[0].values[name] if value is None else value
-            self._graph.initializer.append(numpy_helper.from_array(np.asarray(held, order="C"), name))
+            self._graph.initializer.append(constant_of(name, held))
         return name
 
-    def _rows(self, name: str, tables: dict[str, PositionTable], kept: list[Any]) -> str:
+    def _rows(self, name: str, tables: dict[str, Source], kept: list[Any]) -> str:
         """The input that holds the rows of a value, in the value's own shape."""
         if name in tables:
             return f"{name}_at"
@@ -150,7 +139,7 @@ class _Positions:
             if not _equal(rows, sample.values[name]):
                 raise _not_rows(name)
         table = np.ascontiguousarray(np.moveaxis(whole, axis, 0)).reshape(whole.shape[axis], -1)
-        tables[name] = PositionTable(f"{name}_rows", table)
+        tables[name] = Source(f"{name}_rows", POSITIONS, table)
         rest = [s for a, s in enumerate(first.shape) if a != axis]
         element = helper.np_dtype_to_tensor_dtype(table.dtype)
         shape = (first.shape[axis], table.shape[1])

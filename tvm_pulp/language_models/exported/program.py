@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import onnx
+from onnx import helper
 
 from tvm_pulp.frontend.onnx_order import execution_order
-from tvm_pulp.language_models.entry_module import PAST, POSITIONS, TOKENS, UNWRITTEN, CacheRows, Source
+from tvm_pulp.frontend.onnx_protos import with_nodes
+from tvm_pulp.language_models.entry_module import PAST, UNWRITTEN, CacheRows, Source
 from tvm_pulp.language_models.exported.cache_rows import bind_cache
 from tvm_pulp.language_models.exported.hide_unwritten import HIDDEN, hide_unwritten
 from tvm_pulp.language_models.exported.positional import bind_positions
@@ -44,21 +45,17 @@ def decoder_graph(model: Any, opset: int, roles: Roles, capacity: int, rows: int
     graph = _alive(quantized_constants(graph, opset))
     if hide:
         hide_unwritten(graph, pasts, past, rows)
-    known = {t.name: Source(t.name, TOKENS, t.table) for t in tokens}
-    known |= {p.name: Source(p.name, POSITIONS, p.table) for p in positions}
-    known |= {name: Source(name, PAST) for name in pasts} | {HIDDEN: Source(HIDDEN, UNWRITTEN)}
+    held = [*tokens, *positions, *(Source(name, PAST) for name in pasts), Source(HIDDEN, UNWRITTEN)]
+    known = {source.name: source for source in held}
     constants = {i.name for i in graph.initializer}
     sources = tuple(known[i.name] for i in graph.input if i.name not in constants)
-    made = onnx.ModelProto()
-    made.CopyFrom(model)
+    made = with_nodes(model, ())
     made.graph.CopyFrom(_alive(graph))
     return DecoderGraph(made, sources, caches, past, rows)
 
 
 def _alive(graph: Any) -> Any:
     """The graph in execution order, without what nothing reads any more."""
-    result = onnx.GraphProto()
-    result.CopyFrom(graph)
     makers = {name: node for node in graph.node for name in node.output}
     names, kept = [o.name for o in graph.output], set()
     while names:
@@ -68,8 +65,7 @@ def _alive(graph: Any) -> Any:
             names += list(node.input)
     alive = [n for n in graph.node if n.output[0] in kept]
     read = {name for node in alive for name in node.input}
-    del result.node[:], result.initializer[:], result.value_info[:]
-    result.initializer.extend(i for i in graph.initializer if i.name in read)
-    given = {i.name for i in (*graph.input, *result.initializer)}
-    result.node.extend(execution_order(alive, given, tuple(o.name for o in graph.output)))
-    return result
+    constants = [i for i in graph.initializer if i.name in read]
+    given = {i.name for i in (*graph.input, *constants)}
+    ordered = execution_order(alive, given, tuple(o.name for o in graph.output))
+    return helper.make_graph(ordered, graph.name, graph.input, graph.output, constants)

@@ -11,6 +11,7 @@ import numpy as np
 from onnx import numpy_helper
 
 from tvm_pulp.frontend.onnx_fold import fold
+from tvm_pulp.frontend.onnx_protos import constant_of
 
 
 def quantized_constants(graph: Any, opset: int) -> Any:
@@ -37,7 +38,7 @@ def quantized_constants(graph: Any, opset: int) -> Any:
         if made is None:
             kept.append(node)
         else:
-            graph.initializer.append(numpy_helper.from_array(np.asarray(made, order="C"), node.output[0]))
+            graph.initializer.append(constant_of(node.output[0], made))
     del graph.node[:]
     graph.node.extend(kept)
     return graph

@@ -5,7 +5,6 @@ Gather(table, tokens)       becomes an input;       Gather(DequantizeLinear(tabl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,39 +12,31 @@ from onnx import helper, numpy_helper
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.onnx_fold import fold
+from tvm_pulp.frontend.onnx_protos import attributes_of, label
+from tvm_pulp.language_models.entry_module import TOKENS, Source
 
 _RENAMES = ("Identity", "Cast")
 
 
-@dataclass(frozen=True)
-class TokenTable:
-    """An input whose rows are those of a table that the tokens name."""
-
-    name: str
-    table: np.ndarray  # [vocabulary, width]
-
-
-def bind_tokens(graph: Any, tokens: str, rows: int, opset: int) -> list[TokenTable]:
-    """Changes the graph; tokens are no input afterwards."""
+def bind_tokens(graph: Any, tokens: str, rows: int, opset: int) -> list[Source]:
+    """Inputs of rows instead of tokens, which are none afterwards: the graph is changed."""
     constants = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
     makers = {name: node for node in graph.node for name in node.output}
-    names, gone, tables = [tokens], [], []
-    made: list[Any] = []
+    names, gone, made = [tokens], [], []
+    tables: dict[str, np.ndarray] = {}
     while names:
         name = names.pop()
         for node in [n for n in graph.node if name in n.input]:
             if node.op_type in _RENAMES:
                 names.append(node.output[0])
-            elif node.op_type == "Gather" and node.input[1] == name and _axis(node) == 0:
+            elif node.op_type == "Gather" and node.input[1] == name and attributes_of(node).get("axis", 0) == 0:
                 data, dequantize = _table(node.input[0], constants, makers, opset)
                 if data is None or data.ndim != 2:
-                    raise UserError(f"node '{node.name}' (Gather) looks tokens up in no constant table: export it so")
-                tables.append(TokenTable(f"{node.output[0]}_rows", data))
-                _replace(node, tables[-1], dequantize, graph, rows, made)
+                    raise UserError(f"{label(node)} looks tokens up in no constant table: export it so")
+                tables[f"{node.output[0]}_rows"] = data
+                made.append(_found_rows(node, data, dequantize, graph, rows))
             else:
-                raise UserError(
-                    f"node '{node.name}' ({node.op_type}) computes with tokens, which are only looked up on the device"
-                )
+                raise UserError(f"{label(node)} computes with tokens, which are only looked up on the device")
             gone.append(node)
     kept = [n for n in graph.node if n not in gone]
     del graph.node[:]
@@ -53,13 +44,9 @@ def bind_tokens(graph: Any, tokens: str, rows: int, opset: int) -> list[TokenTab
     inputs = [i for i in graph.input if i.name != tokens]
     del graph.input[:]
     graph.input.extend(inputs)
-    if len({len(t.table) for t in tables}) != 1:
+    if len({len(table) for table in tables.values()}) != 1:
         raise UserError(f"input '{tokens}' is looked up in no table, or in tables of different lengths: export it so")
-    return tables
-
-
-def _axis(node: Any) -> int:
-    return next((int(a.i) for a in node.attribute if a.name == "axis"), 0)
+    return [Source(name, TOKENS, table) for name, table in tables.items()]
 
 
 def _table(name: str, constants: dict[str, Any], makers: dict[str, Any], opset: int) -> tuple[Any, Any]:
@@ -77,12 +64,9 @@ def _table(name: str, constants: dict[str, Any], makers: dict[str, Any], opset: 
     return (None if results is None else results[0]), None
 
 
-def _replace(node: Any, table: TokenTable, dequantize: Any, graph: Any, rows: int, made: list[Any]) -> None:
-    """The input instead of the node, in the node's shape."""
-    element = helper.np_dtype_to_tensor_dtype(table.table.dtype)
-    graph.input.append(helper.make_tensor_value_info(table.name, element, [1, rows, table.table.shape[1]]))
-    if dequantize is None:
-        made.append(helper.make_node("Identity", [table.name], [node.output[0]], name=f"{table.name}_found"))
-    else:
-        operands = [table.name, *dequantize.input[1:]]
-        made.append(helper.make_node("DequantizeLinear", operands, [node.output[0]], name=f"{table.name}_found"))
+def _found_rows(node: Any, table: np.ndarray, dequantize: Any, graph: Any, rows: int) -> Any:
+    """The node that gives an input of rows the name of what was looked up; the graph gets the input."""
+    name, element = f"{node.output[0]}_rows", helper.np_dtype_to_tensor_dtype(table.dtype)
+    graph.input.append(helper.make_tensor_value_info(name, element, [1, rows, table.shape[1]]))
+    operator, parameters = ("Identity", []) if dequantize is None else ("DequantizeLinear", dequantize.input[1:])
+    return helper.make_node(operator, [name, *parameters], [node.output[0]], name=f"{name}_found")

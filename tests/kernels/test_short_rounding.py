@@ -1,4 +1,4 @@
-"""What the forms promise to the kernels, and that scratch areas are as large as kernels.h asks."""
+"""Layers whose requantization has a shorter code; and scratch areas are as large as kernels.h asks."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ MUL = np.array([1 << 30, (1 << 31) - 1], np.int32)
         (Requant("pulp", 8, 0, -128, 127), [0, 0], 1 << 20, False),
     ],
 )
-def test_promise(rule: Requant, second: list[int], reach: int, kept: bool) -> None:
+def test_short_rounding(rule: Requant, second: list[int], reach: int, kept: bool) -> None:
     assert can_round_short(rule, [MUL, np.array(second, np.int32)], reach) == kept
 
 
-def test_negative_multipliers_are_not_promised() -> None:
+def test_negative_multipliers_have_no_short_code() -> None:
     assert not can_round_short(TFLITE, [-MUL, np.array([-5, -6], np.int32)], 1 << 20)
 
 
@@ -67,10 +67,10 @@ def conv2d(bias: int, size: int = 32, channels: int = 3) -> Layer:
     return Layer("layer", "conv2d", attributes, inputs, [y], None)
 
 
-@pytest.mark.parametrize(("bias", "promised"), [(1000, True), (1 << 29, False)])
+@pytest.mark.parametrize(("bias", "short"), [(1000, True), (1 << 29, False)])
 @pytest.mark.parametrize("form", [Conv2dKernel, DenseKernel])
-def test_a_layer_whose_accumulators_are_too_large_promises_nothing(form: type, bias: int, promised: bool) -> None:
-    assert form(conv2d(bias), COSTS).promised == promised
+def test_accumulators_that_are_too_large_have_no_short_code(form: type, bias: int, short: bool) -> None:
+    assert form(conv2d(bias), COSTS).rounds_short == short
 
 
 @pytest.mark.parametrize(("rows", "windows"), [(32, 16), (12, 8), (1, 4)])
