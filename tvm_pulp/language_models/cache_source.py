@@ -33,8 +33,8 @@ def past(cache: str, kind: str, level: str) -> str:
 def append(level: str, buffers: Sequence[tuple[str, str, int]]) -> dict[str, str]:
     """Marks of the templates: a function that puts new rows behind others, and its calls after the programs.
 
-    In L2 the programs have written them there. Buffers are a cache and its new rows in L2, both as C expressions, and the
-    bytes of a row.
+    In L2 the programs have written them there. Buffers are a cache and its new rows in L2, both as C expressions,
+    and the bytes of a row.
     """
     if level == "l2":
         return {"APPEND": "", "APPEND_CHUNK": "tvm_pulp_barrier();", "APPEND_ONE": "tvm_pulp_barrier();"}
