@@ -30,7 +30,7 @@ def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
                 layer.engine,
                 layer.tiling.form.name,
                 f"{len(layer.tiles)} of {tile}",
-                "double" if layer.overlap else "single",
+                "double" if layer.two_copies else "single",
                 "+".join(places) or "L2",
                 f"{moved[index]:,}",
                 f"{layer.estimated_cycles:,}",

@@ -107,8 +107,8 @@ def test_what_is_needed_first_is_loaded_first() -> None:
     later = max((m for m in moves if not m.outward), key=lambda m: m.layer)
     beside = next(m for m in moves if not m.outward and m.layer == 1)
     urgent = replace(beside, position=2, needed=5, ahead=True)
-    patient = replace(later, position=2, needed=17, ahead=True)
-    changed = [urgent if m is beside else patient if m is later else m for m in moves]
+    running = replace(later, position=2, needed=17, ahead=True)
+    changed = [urgent if m is beside else running if m is later else m for m in moves]
     schedule = replace(tables.plan.schedule, moves=tuple(changed))
     for room, agents in ((10, 1), (1, 2)):
         plan = replace(tables.plan, schedule=schedule, commands_in_flight=room)

@@ -1,7 +1,7 @@
 """The cheapest cover: every operator of the network in exactly one region, of any engine or of the cores.
 
-Candidates may overlap. What a region costs is first what its cheapest form takes alone: the cover with the least sum
-is where a search begins that asks what the whole network would take. Of equal ones that with fewer regions is taken,
+Candidates may overlap. A region first costs what its cheapest form takes by itself: the cover with the least sum is
+where a search begins that asks what the whole network would take. Of equal ones that with fewer regions is taken,
 then that of engines named first. Operators that the user pinned stay on their engine in every region.
 """
 
@@ -54,9 +54,9 @@ Taken = frozenset[_Candidate]
 
 
 class Covers:
-    """Covers of a network, as sets of regions of several operators; all other operators are alone.
+    """Covers of a network, as sets of regions of several operators; every other operator is a region of its own.
 
-    `operators`: what is offered for each operator alone, in order; `regions`: for regions of several; `priority`:
+    `operators`: what is offered for each operator, in order; `regions`: for regions of several; `priority`:
     engines in the order in which the user named them.
     """
 
@@ -78,7 +78,7 @@ class Covers:
                 found.append(_candidate(entry, inside, pin or None, l1_bytes))
         self._regions = [candidate for candidate in found if candidate.cost is not None]
         self._touched = sorted({i for candidate in self._regions for i in candidate.operators})
-        self._alone = {
+        self._single = {
             i: _candidate(operators[i], (i,), pins.get(operators[i].layer.name), l1_bytes) for i in self._touched
         }
 
@@ -86,7 +86,7 @@ class Covers:
         """Regions of the cover with the least sum."""
         if not self._regions:
             return frozenset()
-        found = _solve([*self._regions, *self._alone.values()], self._touched, self._priority)
+        found = _solve([*self._regions, *self._single.values()], self._touched, self._priority)
         return frozenset(found) & frozenset(self._regions)
 
     def fastest(self, expected: Callable[[Cover], int | None]) -> Cover:
@@ -127,7 +127,7 @@ class Covers:
             if index in ends:
                 pin = _pin(ends[index].entry.layer, self._pins)
                 pinned |= {entry.layer.name: pin} if pin else {}
-                forms.append(replace(ends[index].entry, rivals=(_apart(ends[index], self._alone), *lost)))
+                forms.append(replace(ends[index].entry, rivals=(_apart(ends[index], self._single), *lost)))
             elif index not in inside:
                 forms.append(replace(entry, rivals=tuple(lost)) if lost else entry)
         return Cover(tuple(forms), pinned)
@@ -175,7 +175,7 @@ def _candidate(entry: LayerForms, operators: tuple[int, ...], pin: str | None, l
 
 
 def _solve(candidates: Sequence[_Candidate], operators: Sequence[int], priority: Sequence[str]) -> list[_Candidate]:
-    """Candidates that hold every operator once and cost least. What does not fit alone counts as very expensive."""
+    """Candidates that hold every operator once and cost least. What does not fit by itself counts as very expensive."""
     model = cp_model.CpModel()
     chosen = [model.new_bool_var(f"c{number}") for number in range(len(candidates))]
     for operator in operators:
@@ -195,13 +195,13 @@ def _solve(candidates: Sequence[_Candidate], operators: Sequence[int], priority:
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = _SOLVER_TIME
     status = solver.solve(model)
-    assert status in (cp_model.OPTIMAL, cp_model.FEASIBLE), "every operator alone is a cover"
+    assert status in (cp_model.OPTIMAL, cp_model.FEASIBLE), "single operators are a cover"
     return [c for c, variable in zip(candidates, chosen, strict=True) if solver.value(variable)]
 
 
-def _apart(region: _Candidate, alone: Mapping[int, _Candidate]) -> Offer:
-    """What the operators of a region would take one by one."""
-    parts = [alone[i] for i in region.operators]
+def _apart(region: _Candidate, single: Mapping[int, _Candidate]) -> Offer:
+    """The offer of a region's operators one by one."""
+    parts = [single[i] for i in region.operators]
     if any(part.cost is None for part in parts):
         return Offer("apart", "operator by operator", None, "one of them does not fit into L1")
     how = " and ".join(f"{part.entry.layer.operator} on {part.engine}" for part in parts)

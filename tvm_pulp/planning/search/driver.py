@@ -42,7 +42,7 @@ from tvm_pulp.uma.region import Region, region_of
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """What is planned for: the machine and its engines with their options, what the user limits and what he fixes."""
+    """The frame of a plan: the machine and its engines with their options, what the user limits and what he fixes."""
 
     soc: Any
     engines: tuple[tuple[UMABackend, dict[str, Any]], ...]
@@ -106,14 +106,14 @@ def _given(network: Network, request: PlanRequest, record: PlanJson) -> Plan:
 
 
 def _as_chosen(compiled: Network, chosen: Network, regions: Sequence[Region]) -> bool:
-    """Whether passes on the partitioned module left layers and engines as they were."""
+    """Tell if passes on the partitioned module left layers and engines as they were."""
     wanted = {r.layer.name: (r.composite, r.engine) for r in regions if r.layer.variables}
     stated = {layer.name: (layer.composite, layer.codegen) for layer in compiled.layers if layer.codegen}
     return stated == wanted and same_network(compiled, chosen)
 
 
 def _offered(network: Network, request: PlanRequest) -> tuple[list[LayerForms], list[LayerForms]]:
-    """What engines and cores offer for every operator, and engines for regions of several."""
+    """Offers of engines and cores for every operator, and of engines for regions of several."""
     contexts = request.contexts()
     check_pins(network, contexts, request.pins)
     found = annotate(network, contexts)
@@ -141,7 +141,7 @@ def _as_partitioned(network: Network, request: PlanRequest) -> Cover:
 
 
 def _evaluator(network: Network, cover: Cover, request: PlanRequest) -> PlanEvaluator:
-    """What plans of a cover are expected to take."""
+    """The evaluator of plans of a cover."""
     engine_choice = EngineChoice(cover.forms, cover.pins)
     return PlanEvaluator(cover.network(network), request.soc, engine_choice, request.cores, request.l1_bytes)
 

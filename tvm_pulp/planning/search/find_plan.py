@@ -86,7 +86,7 @@ def _fastest(tried: Sequence[Attempt]) -> Attempt:
 
 
 def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_bytes: int) -> Plan:
-    """What the solver makes of the attempts so far, if it is faster than they are."""
+    """The solver's plan if it is faster than the attempts so far, else the best of them; varied further."""
     solved = SolverAttempts()
     best = min(tried, key=lambda a: a.cycles)
     tight = any(a.plan.schedule.fetches for a in tried)

@@ -1,4 +1,4 @@
-"""What memories beyond L1 hold: whether a plan fits them, and what has to leave a full weight memory."""
+"""Limits of memories beyond L1: whether a plan fits them, and what has to leave a full weight memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Partitioning as planning needs it: the network of the module in which every chosen region is a function."""
+"""Partitioning as planning needs it: the network of the module in which every chosen region is a function.
+
+It is a check of the plan, whose regions code is made of; where a pass of an engine changes the module, it is planned.
+"""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def recorded_operators(record: PlanJson) -> dict[str, str]:
 
 
 def recorded_regions(record: PlanJson, forms: Sequence[LayerForms]) -> list[Region]:
-    """What a plan says about the regions of a cover; what it does not name is the cores'."""
+    """The regions of a cover as a plan names them; what it does not name is the cores'."""
     with _checked():
         entries = {entry.name: entry for entry in record.layers}
         found = []

@@ -34,7 +34,7 @@ def check_smallest_size(network: Network, soc: Any, l2_bytes: int, with_engines:
 
 
 def _least_bytes(tensor: Tensor) -> int:
-    """What the values need if every one takes no more bits than the widest."""
+    """Bytes of the values if every one takes no more bits than the widest."""
     if tensor.data is None or tensor.data.dtype.kind not in "iu" or not tensor.data.size:
         return tensor.spec.bytes
     low, high = int(tensor.data.min()), int(tensor.data.max())

@@ -1,4 +1,4 @@
-"""Where caches lie: in L2, in L1 where that is faster, in L3 where L2 has no room for them."""
+"""Places of caches: in L2, in L1 where that is faster, in L3 where L2 has no room for them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StateRoom:
 def place_state(
     plans: Sequence[Callable[[str], T]], cycles: Callable[[T], int], room: StateRoom, wanted: str | None
 ) -> list[T]:
-    """What entry points are at the level that was wanted, or at the one where the first takes the fewest cycles.
+    """Entry points planned at the level that was wanted, or at the one where the first takes the fewest cycles.
 
     All of them have to fit there; L3 is for caches that fit nowhere else.
     """

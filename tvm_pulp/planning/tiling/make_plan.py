@@ -29,7 +29,7 @@ def plan_of(
         offers = engine_choice.offers(index, l1_bytes)[1]
         entry = engine_choice.forms[index]
         pattern = entry.pattern_of(choice.tiling.form)
-        how = (choice.tiling, tiled.recipes, choice.overlap, offers, entry.refusals, choice.alone, pattern)
+        how = (choice.tiling, tiled.recipes, choice.two_copies, offers, entry.refusals, choice.exclusive, pattern)
         layers.append(LayerPlan(network.layers[index], *how))
     schedule, decisions = fitted.schedule, fitted.decisions
     found = (tuple(layers), schedule, plan_l2(schedule, fitted.policy), fitted.l1_bytes)

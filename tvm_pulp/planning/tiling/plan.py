@@ -33,10 +33,10 @@ class LayerPlan:
     layer: Layer
     tiling: Tiling
     recipes: tuple[Recipe, ...]
-    overlap: bool
+    two_copies: bool  # of what streams
     offers: tuple[Offer, ...]
     refusals: tuple[Refusal, ...]
-    alone: bool = False
+    exclusive: bool = False
     # What its engine calls the region: a pattern, or the operator on the cores.
     pattern: str = ""
     estimated_cycles: int = 0

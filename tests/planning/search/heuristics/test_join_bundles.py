@@ -18,7 +18,7 @@ LAYERS = 6
 
 def schedule_with(size: int) -> Schedule:
     plan = two_tiles(overlap=True, layers=LAYERS).plan
-    tiled_layers = [TiledLayer(layer.recipes, layer.overlap) for layer in plan.layers]
+    tiled_layers = [TiledLayer(layer.recipes, layer.two_copies) for layer in plan.layers]
     policy = Policy({}, dict.fromkeys(range(LAYERS), 1), bundle_bytes=size)
     return build_schedule(plan.network, tiled_layers, policy, L1_BYTES)
 

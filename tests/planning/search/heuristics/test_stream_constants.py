@@ -24,7 +24,7 @@ def streaming_plan() -> Plan:
 
 def schedule_with(batch: int) -> Schedule:
     plan = streaming_plan()
-    tiled_layers = [TiledLayer(layer.recipes, layer.overlap) for layer in plan.layers]
+    tiled_layers = [TiledLayer(layer.recipes, layer.two_copies) for layer in plan.layers]
     return build_schedule(plan.network, tiled_layers, replace(plan.policy, l3_batch=batch), plan.l1_bytes)
 
 

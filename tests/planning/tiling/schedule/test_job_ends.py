@@ -35,7 +35,7 @@ def chain() -> list[TiledLayer]:
     """Two jobs of the same input; the cores use the first one's result for a while, then the second one's."""
     x, q, k, s, y = (Tensor(n, SPEC, "activation") for n in ("x", "q", "k", "s", "y"))
     recipes = [job(x, q, 1000), job(x, k, 1000), call(q, s, 300), call(s, s, 300), call(k, y, 300)]
-    return [TiledLayer((r,), overlap=False) for r in recipes]
+    return [TiledLayer((r,), two_copies=False) for r in recipes]
 
 
 def timed(layers: list[TiledLayer]) -> tuple[list[tuple[int, int, object]], list[tuple[Recipe, ...]]]:
@@ -60,7 +60,7 @@ def test_constants_are_fetched_earlier_where_steps_run_beside_jobs() -> None:
     x, q, k, v, s = (Tensor(n, SPEC, "activation") for n in ("x", "q", "k", "v", "s"))
     recipes = [job(x, q, 1000), job(x, k, 1000), job(x, v, 1000), call(q, s, 300), call(s, s, 300)]
     # 16,000 bytes take 2,300 cycles while cores work in L1.
-    layers = [TiledLayer((r,), overlap=False) for r in (*recipes, call(s, s, 300, 16000))]
+    layers = [TiledLayer((r,), two_copies=False) for r in (*recipes, call(s, s, 300, 16000))]
     costs = CostModel(load("siracusa"))
     assert prefetch_leads(layers, 0, costs)[-1] == 4
     assert prefetch_leads(layers, 0, costs, beside_jobs=True)[-1] == 5
@@ -68,7 +68,7 @@ def test_constants_are_fetched_earlier_where_steps_run_beside_jobs() -> None:
 
 def test_who_submits_a_job_waits_for_a_place_in_the_queue() -> None:
     x, *results = (Tensor(n, SPEC, "activation") for n in ("x", "a", "b", "c", "d"))
-    layers = [TiledLayer((job(x, y, 1000),), overlap=False) for y in results]
+    layers = [TiledLayer((job(x, y, 1000),), two_copies=False) for y in results]
     starts, _ = expected_times(*timed(layers))
     assert starts == [0, 0, 1000, 2000]
     assert last_slots(*timed(layers)) == {0: 1, 1: 2, 2: 3, 3: 3}

@@ -19,7 +19,7 @@ def tiled_layer(cycles: int, constant_bytes: int) -> TiledLayer:
     tensor, local = Tensor("c", spec, "constant"), Local("c", spec)
     result = Local("y", TensorSpec((1,), "int8"))
     call = Call("f", "struct f", (), (), (local,), (result,), CoreCost(cycles))
-    return TiledLayer((Recipe((Load(tensor, Box.whole(spec.shape), local), call)),), overlap=False)
+    return TiledLayer((Recipe((Load(tensor, Box.whole(spec.shape), local), call)),), two_copies=False)
 
 
 def test_small_constants_are_fetched_one_step_ahead() -> None:

@@ -24,19 +24,19 @@ def kinds(order: StepOrder) -> list[tuple[int, str]]:
 
 
 def test_overlapping_tiles_interleave() -> None:
-    order = StepOrder([TiledLayer((recipe(), recipe()), overlap=True)], overlap=True)
+    order = StepOrder([TiledLayer((recipe(), recipe()), two_copies=True)], overlap=True)
     assert kinds(order) == [(0, "job"), (1, "job"), (0, "call"), (1, "call")]
     assert order.slots(0, 0) == [0, 2] and order.slots(0, 1) == [1, 3]
 
 
 def test_others_follow_each_other() -> None:
-    order = StepOrder([TiledLayer((recipe(), recipe()), overlap=False)], overlap=True)
+    order = StepOrder([TiledLayer((recipe(), recipe()), two_copies=False)], overlap=True)
     assert kinds(order) == [(0, "job"), (0, "call"), (1, "job"), (1, "call")]
 
 
 def test_uses_of_a_buffer() -> None:
     made = recipe()
-    order = StepOrder([TiledLayer((made,), overlap=False)], overlap=True)
+    order = StepOrder([TiledLayer((made,), two_copies=False)], overlap=True)
     job, call = made.steps
     assert isinstance(job, Job) and isinstance(call, Call)
     assert order.uses(0, 0, job.reads[0]) == [0]
@@ -47,20 +47,20 @@ def test_uses_of_a_buffer() -> None:
 
 
 def test_a_job_needs_its_operands_until_the_next_step_has_begun() -> None:
-    made = TiledLayer((recipe(),), overlap=False)
+    made = TiledLayer((recipe(),), two_copies=False)
     assert StepOrder([made], overlap=True).end_of_use(0) == compute_position(1)
     assert StepOrder([made], overlap=False).end_of_use(0) == compute_position(0)
     assert StepOrder([made], overlap=True).end_of_use(1) == compute_position(1)
-    alone = TiledLayer((recipe(),), overlap=False, alone=True)
+    alone = TiledLayer((recipe(),), two_copies=False, exclusive=True)
     assert StepOrder([alone], overlap=True).end_of_use(0) == compute_position(0)
 
 
-def test_operands_give_way_beside_a_queued_job_but_had_better_stay() -> None:
+def test_operands_give_way_beside_a_queued_job_but_had_expect_use() -> None:
     """Another job stands behind it, and the cores go on behind that."""
     x, y, weights = Local("x", SPEC), Local("y", SPEC), Tensor("w", SPEC, "constant")
     jobs = [Job("npu", None, 4, (x,), (Local(f"y{n}", SPEC),), weights, cycles=100, queue=2) for n in range(2)]
     calls = [Call("work", "work", (), (), (), (y,), CoreCost(60)) for _ in range(3)]
-    order = StepOrder([TiledLayer((Recipe((step,)),), overlap=False) for step in (*jobs, *calls)], overlap=True)
+    order = StepOrder([TiledLayer((Recipe((step,)),), two_copies=False) for step in (*jobs, *calls)], overlap=True)
     assert order.end_of_use(0) == compute_position(1)
     # The second call begins at cycle 60, the job ends at 100.
     assert order.end_of_job(0) == compute_position(3)

@@ -9,10 +9,10 @@ from tvm_pulp.planning.tiling.plan import Plan
 
 @dataclass(frozen=True)
 class TileLimit:
-    """What is tried with a layer: the bytes that a tile may take, and whether there are two copies of what streams."""
+    """A limit that is tried with a layer: bytes that a tile may take, and whether what streams has two copies."""
 
     cap: int
-    double: bool = True
+    two_copies: bool = True
 
 
 @dataclass(frozen=True)

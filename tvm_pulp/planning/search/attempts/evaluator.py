@@ -36,12 +36,12 @@ class PlanEvaluator:
 
     @cached_property
     def costs(self) -> CostModel:
-        """What things take on this machine."""
+        """Cycles of things on this machine."""
         return CostModel(self.soc, self.cores)
 
     @cached_property
     def commands(self) -> CommandLimits:
-        """What a command of the machine's DMA can do."""
+        """Limits of a command of the machine's DMA."""
         return CommandLimits(self.soc.software.dma_largest, self.soc.software.dma_lines)
 
     def plan(self, wanted: Decisions) -> Plan:
@@ -52,9 +52,9 @@ class PlanEvaluator:
         return tell(estimated(plan, self.costs))
 
     def plan_once(self, wanted: Decisions) -> Plan:
-        """As `plan`, for cuts and leads alone: what was made before is not made again."""
+        """As `plan`, for nothing but cuts and leads: what was made before is not made again."""
         assert not wanted.banned and wanted.resident is None
-        cuts = tuple((id(c.tiling), c.overlap) for c in wanted.choices)
+        cuts = tuple((id(c.tiling), c.two_copies) for c in wanted.choices)
         key = (cuts, tuple(wanted.leads.items()), wanted.overlap, wanted.in_l3)
         if key not in self._known:
             self._known[key] = self.plan(wanted)

@@ -47,7 +47,7 @@ def balance_engines(evaluator: PlanEvaluator, *, overlap: bool) -> PlanEvaluator
 
 
 def _finishes_jobs(evaluator: PlanEvaluator) -> bool:
-    """Whether the cores finish what jobs begin: only then do steps of neighbouring layers between each other help."""
+    """Tell if the cores finish what jobs begin: only then do steps of neighbouring layers between each other help."""
     decisions = policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3)
     return can_interleave([tiled_layer(choice) for choice in decisions.choices])
 
@@ -56,7 +56,7 @@ def expected_cycles(evaluator: PlanEvaluator) -> int | None:
     """Expected cycles; None where a layer does not fit: it is named when the network is planned as it is."""
     try:
         plan = evaluator.plan_once(policy_decisions(evaluator, JUST_IN_TIME, whole_l1(evaluator), NOTHING_IN_L3))
-        if not any(choice.alone for choice in plan.decisions.choices):
+        if not any(choice.exclusive for choice in plan.decisions.choices):
             return plan.estimated_cycles
         # L1 is so small that room for what overlaps costs more than it wins in some layers, maybe in all.
         return min(plan.estimated_cycles, without_overlap(evaluator, NOTHING_IN_L3).cycles)
@@ -109,7 +109,7 @@ def _apply(evaluator: PlanEvaluator, order: Order) -> PlanEvaluator:
 
 
 def _demand(engine_choice: EngineChoice, index: int, l1_bytes: int) -> EngineDemand:
-    """What a layer asks of its engine when it is alone."""
+    """The work of a layer for its engine when it runs by itself."""
     tiling, offers = engine_choice.offers(index, l1_bytes)
     engine = tiling.form.engine
     if engine == CLUSTER:

@@ -9,7 +9,7 @@ from tvm_pulp.planning.tiling.schedule.decisions import InL3
 
 
 def greedy_attempt(evaluator: PlanEvaluator, in_l3: InL3) -> Attempt:
-    """What tools do that tile layer by layer."""
+    """The plan of tools that tile layer by layer."""
     limits = whole_l1(evaluator)
     decisions = policy_decisions(evaluator, 0, limits, in_l3)
     decisions.resident = {}

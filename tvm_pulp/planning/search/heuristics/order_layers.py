@@ -18,7 +18,7 @@ from tvm_pulp.soc.cost_model import CostModel
 
 @dataclass(frozen=True)
 class EngineDemand:
-    """What a layer asks of its engine. `code` tells which layers run the same code.
+    """The work of a layer for its engine. `code` tells which layers run the same code.
 
     `core_cycles`: what the cores would take for an accelerator's layer, if they may. `queue`: jobs that the accelerator
     holds, the one it works on included. `words`: those that tell it what to do.

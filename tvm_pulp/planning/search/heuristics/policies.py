@@ -43,8 +43,8 @@ def policy_decisions(evaluator: PlanEvaluator, lead: int, limits: Sequence[TileL
     choices = []
     for index, limit in enumerate(limits):
         tiling = evaluator.engine_choice.tiling(index, limit.cap)
-        overlap = lead > 0 and limit.double and len(tiling.tiles) > 1
-        choices.append(Choice(tiling, overlap, limit.cap, alone=not limit.double))
+        two_copies = lead > 0 and limit.two_copies and len(tiling.tiles) > 1
+        choices.append(Choice(tiling, two_copies, limit.cap, exclusive=not limit.two_copies))
     leads = dict.fromkeys(range(len(choices)), lead) if lead else {}
     if lead in SLACK:
         tiled = [tiled_layer(c) for c in choices]
@@ -96,7 +96,7 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
         # Two copies of everything may be too much where one is not.
         try:
             decisions = policy_decisions(evaluator, lead, limits, in_l3)
-            key = (tuple((id(c.tiling), c.overlap) for c in decisions.choices), tuple(decisions.leads.items()))
+            key = (tuple((id(c.tiling), c.two_copies) for c in decisions.choices), tuple(decisions.leads.items()))
             if key in known or (most_tiles and sum(len(c.tiling.tiles) for c in decisions.choices) > most_tiles):
                 return
             known.add(key)
@@ -112,7 +112,7 @@ def try_policies(evaluator: PlanEvaluator, first: Attempt, in_l3: InL3) -> list[
             break
     # Large tiles one after the other may be better than smaller ones that overlap.
     for lead in SLACK:
-        consider(f"{_name(lead)}, single buffers", lead, [replace(limit, double=False) for limit in first.limits])
+        consider(f"{_name(lead)}, single buffers", lead, [replace(limit, two_copies=False) for limit in first.limits])
     best = min([first, *tried], key=lambda a: a.cycles)
     if hopeless or len(first.plan.schedule.slots) > MANY_STEPS or best.lead == 0:
         return tried

@@ -1,4 +1,4 @@
-"""What the solver proposes: its decisions as a plan, evaluated, and asked again with what that found out."""
+"""Proposals of the solver: its decisions as a plan, evaluated, and asked again with what that found out."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class _Rounds:
         return answer
 
     def _corrections(self, options: Sequence[Sequence[Candidate]]) -> dict[tuple[int, int], int]:
-        """What evaluated plans say about the model: by candidate, and in doubt by layer, if it is no praise."""
+        """Corrections of the model by evaluated plans: by candidate, and in doubt by layer, if it is no praise."""
         found = {}
         for index, candidates in enumerate(options):
             seen = {
@@ -138,7 +138,7 @@ class _Rounds:
 
     def _entered(self, index: int, choice: Choice) -> Candidate:
         """The candidate of a choice; layers that work from L2 have only that one."""
-        found = self._candidates.add(index, choice.tiling, choice.overlap)
+        found = self._candidates.add(index, choice.tiling, choice.two_copies)
         if found is None:
             found = self._fixed[index] = self._candidates.stand_in(index, choice.tiling)
         return found
@@ -166,7 +166,7 @@ class _Rounds:
             made_before = {t: s.last for t, s in zip(outputs, cost.outputs, strict=True)}
 
     def _hint(self, plan: Plan, options: Sequence[Sequence[Candidate]]) -> Solution:
-        """What a plan decided, in the solver's words."""
+        """The decisions of a plan in the solver's words."""
         choices = plan.decisions.choices
         entered = [self._entered(index, choice) for index, choice in enumerate(choices)]
         chosen = tuple(options[index].index(candidate) for index, candidate in enumerate(entered))
@@ -193,7 +193,7 @@ class _Rounds:
                 tiling = self._engine_choice.tiling(index, self._evaluator.l1_bytes)
             else:
                 tiling = self._candidates.tiling(index, candidate)
-            choices.append(Choice(tiling, candidate.overlap, self._evaluator.l1_bytes))
+            choices.append(Choice(tiling, candidate.two_copies, self._evaluator.l1_bytes))
             depth = solution.ahead[index]
             leads[index] = sum(c.cost.slots for c in chosen[index - depth : index])
         # The solver counts in layers. Within them a transfer starts as late as hides it: the DMA's queue is short.

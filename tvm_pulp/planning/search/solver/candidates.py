@@ -33,12 +33,12 @@ class Candidate:
     form: int
     engine: str
     size: tuple[int, ...]
-    overlap: bool
+    two_copies: bool
     cost: LayerCost
 
     @property
     def key(self) -> tuple[int, tuple[int, ...], bool]:
-        return self.form, self.size, self.overlap
+        return self.form, self.size, self.two_copies
 
 
 def layer_class(entry: LayerForms) -> tuple[object, ...]:
@@ -78,17 +78,17 @@ class Candidates:
             self._known[number] = tuple(self._make(index))
         return self._known[number]
 
-    def add(self, index: int, tiling: Tiling, overlap: bool) -> Candidate | None:
+    def add(self, index: int, tiling: Tiling, two_copies: bool) -> Candidate | None:
         """The candidate that stands for a tiling, entered if it is new; None for a form that is no candidate."""
         entry = self._engine_choice.forms[index]
         forms = [number for number, form in enumerate(entry.tiled) if form is tiling.form]
         if not forms:
             return None
-        wanted = (forms[0], tiling.size, overlap)
+        wanted = (forms[0], tiling.size, two_copies)
         for candidate in self.of(index):
             if candidate.key == wanted:
                 return candidate
-        made = Candidate(forms[0], tiling.form.engine, tiling.size, overlap, self._cost(index, tiling, overlap))
+        made = Candidate(forms[0], tiling.form.engine, tiling.size, two_copies, self._cost(index, tiling, two_copies))
         self._known[self.classes[index]] += (made,)
         return made
 
@@ -100,9 +100,11 @@ class Candidates:
         """The candidate's cut of this layer."""
         return self._engine_choice.forms[index].cuts[candidate.form].measure(candidate.size)
 
-    def _cost(self, index: int, tiling: Tiling, overlap: bool) -> LayerCost:
+    def _cost(self, index: int, tiling: Tiling, two_copies: bool) -> LayerCost:
         layer = self._engine_choice.forms[index].layer
-        return layer_cost(layer, tiling, overlap, pipelined=self._overlap, l1_bytes=self._l1_bytes, costs=self._costs)
+        return layer_cost(
+            layer, tiling, two_copies, pipelined=self._overlap, l1_bytes=self._l1_bytes, costs=self._costs
+        )
 
     def _make(self, index: int) -> list[Candidate]:
         entry, pin = self._engine_choice.forms[index], self._pinned[index]
@@ -121,10 +123,10 @@ class Candidates:
                 tiling = cuts.measure(size)
                 if tiling.l1_bytes > self._l1_bytes:
                     continue
-                for overlap in (False, True) if self._overlap and len(tiling.tiles) > 1 else (False,):
-                    cost = self._cost(index, tiling, overlap)
+                for two_copies in (False, True) if self._overlap and len(tiling.tiles) > 1 else (False,):
+                    cost = self._cost(index, tiling, two_copies)
                     if cost.bytes_in_l1 <= self._l1_bytes:
-                        found.append(Candidate(number, form.engine, size, overlap, cost))
+                        found.append(Candidate(number, form.engine, size, two_copies, cost))
         return _prune(found)
 
     def _sizes(self, layer: Layer, cuts: Cuts) -> Iterator[tuple[int, ...]]:
@@ -138,8 +140,8 @@ class Candidates:
 
 
 def _prune(found: Sequence[Candidate]) -> list[Candidate]:
-    """What nothing beats, the fastest of each engine, fastest first."""
-    order = sorted(found, key=lambda c: (c.cost.cycles, c.cost.bytes_in_l1, c.form, c.size, c.overlap))
+    """Candidates that nothing beats, the fastest of each engine, fastest first."""
+    order = sorted(found, key=lambda c: (c.cost.cycles, c.cost.bytes_in_l1, c.form, c.size, c.two_copies))
     kept: list[Candidate] = []
     taken: dict[str, int] = {}
     for candidate in order:
@@ -152,7 +154,7 @@ def _prune(found: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _beats(a: LayerCost, b: LayerCost) -> bool:
-    """Whether `a` is as good as `b` in everything."""
+    """Tell if `a` is as good as `b` in everything."""
     if a.compute > b.compute or a.cycles > b.cycles or a.bytes_in_l1 > b.bytes_in_l1 or a.constants > b.constants:
         return False
     streams = zip((*a.inputs, *a.outputs), (*b.inputs, *b.outputs), strict=True)

@@ -1,4 +1,4 @@
-"""What one way to run a layer takes and costs: bytes of L1 and cycles by operand, as the solver needs them."""
+"""The cost of one way to run a layer: bytes of L1 and cycles by operand, as the solver needs them."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def activations(layer: Layer) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
 
 
 def layer_cost(
-    layer: Layer, tiling: Tiling, overlap: bool, *, pipelined: bool, l1_bytes: int, costs: CostModel
+    layer: Layer, tiling: Tiling, two_copies: bool, *, pipelined: bool, l1_bytes: int, costs: CostModel
 ) -> LayerCost:
     """Take stock of all tiles. `pipelined`: transfers overlap with anything at all."""
-    tiled, recipes = tiled_layer(Choice(tiling, overlap, l1_bytes)), tiling.recipes
+    tiled, recipes = tiled_layer(Choice(tiling, two_copies, l1_bytes)), tiling.recipes
     inputs, outputs = activations(layer)
-    alive = TileLifetimes(recipes, overlap=overlap, pipelined=pipelined)
+    alive = TileLifetimes(recipes, two_copies=two_copies, pipelined=pipelined)
     if _Traffic not in tiling.remembered:
         tiling.remembered[_Traffic] = _traffic(tiled, inputs, outputs, costs)
     traffic: _Traffic = tiling.remembered[_Traffic]
@@ -94,13 +94,13 @@ def layer_cost(
         records = 2 * each
     return LayerCost(
         slots=len(tiled.order),
-        compute=_compute_cycles(tiled.order, overlap, costs),
+        compute=_compute_cycles(tiled.order, two_copies, costs),
         own=alive.intermediates(),
-        constants=aligned(records + shared + changing * _copies(recipes[0], overlap, pipelined), L1_ALIGNMENT),
+        constants=aligned(records + shared + changing * _copies(recipes[0], two_copies, pipelined), L1_ALIGNMENT),
         constant_cycles=costs.transfer_cycles(records + shared + first, records + shared + first, outward=False),
         constant_stream=costs.stream_cycles(stream),
-        inputs=tuple(m.stream(alive.loads(t), overlap) for t, m in zip(inputs, traffic.inputs, strict=True)),
-        outputs=tuple(m.stream(alive.stores(t), overlap) for t, m in zip(outputs, traffic.outputs, strict=True)),
+        inputs=tuple(m.stream(alive.loads(t), two_copies) for t, m in zip(inputs, traffic.inputs, strict=True)),
+        outputs=tuple(m.stream(alive.stores(t), two_copies) for t, m in zip(outputs, traffic.outputs, strict=True)),
         large_bytes=large,
         largest_bytes=largest,
         small_bytes=small,
@@ -115,16 +115,16 @@ class _Moved:
     fits: bool
     outward: bool
 
-    def stream(self, size: int, overlap: bool) -> Stream:
+    def stream(self, size: int, two_copies: bool) -> Stream:
         """With `size` bytes of L1 for its tiles. The last result leaves while the next layer computes."""
         cycles, first, last = sum(self.cycles), self.cycles[0], self.cycles[-1]
-        exposed = (0 if self.outward else first) if overlap else cycles - (last if self.outward else 0)
+        exposed = (0 if self.outward else first) if two_copies else cycles - (last if self.outward else 0)
         return Stream(size, cycles, exposed, last, self.fits)
 
 
 @dataclass(frozen=True)
 class _Traffic:
-    """What the tiles move: the same with one copy of everything as with two."""
+    """Bytes and cycles that the tiles move: the same with one copy of everything as with two."""
 
     inputs: tuple[_Moved, ...]
     outputs: tuple[_Moved, ...]
@@ -185,10 +185,10 @@ def _constants(recipes: Sequence[Recipe]) -> tuple[int, int, int, int]:
     return shared, changing[0], max(changing), sum(changing[1:])
 
 
-def _copies(recipe: Recipe, overlap: bool, pipelined: bool) -> int:
+def _copies(recipe: Recipe, two_copies: bool, pipelined: bool) -> int:
     """Tiles whose constants are alive at once; a job still reads its own when the step after it has begun."""
     last = [s for s in recipe.steps if isinstance(s, Kernel | Call | Job)][-1]
-    return 1 + overlap + (pipelined and isinstance(last, Job))
+    return 1 + two_copies + (pipelined and isinstance(last, Job))
 
 
 def _levels(loaded: Sequence[Tensor]) -> tuple[int, int, int]:
@@ -198,14 +198,14 @@ def _levels(loaded: Sequence[Tensor]) -> tuple[int, int, int]:
     return sum(large), max(large, default=0), sum(t.spec.bytes for t in found) - sum(large)
 
 
-def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], overlap: bool, costs: CostModel) -> int:
+def _compute_cycles(order: Sequence[tuple[int, Kernel | Call | Job]], two_copies: bool, costs: CostModel) -> int:
     """Steps in order on cores and accelerators; a step waits for jobs whose results it touches."""
     clock = StepClock()
     for _, step in order:
         if isinstance(step, Job):
             clock.run(costs.submit_cycles(step.words))
             end = clock.submit(step.engine, step.cycles, step.writes)
-            clock.wait(0 if overlap else end)
+            clock.wait(0 if two_copies else end)
         else:
             clock.wait(clock.ready(operands_of(step)))
             clock.run(costs.executor.step + step_cost(step).cycles)

@@ -1,4 +1,4 @@
-"""What the solver is asked, and what it answers."""
+"""The question to the solver, and its answer."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ class Solution:
     seconds: float = 0.0
 
     def same_as(self, others: Sequence[Solution]) -> bool:
-        """Whether one of the others decides the same."""
+        """Tell if one of the others decides the same."""
         mine = (self.candidates, self.resident, self.ahead, self.in_l3)
         return any(mine == (o.candidates, o.resident, o.ahead, o.in_l3) for o in others)

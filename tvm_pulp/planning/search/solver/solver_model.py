@@ -77,7 +77,7 @@ class SolverModel:
         self.cp.minimize(CYCLE_WEIGHT * sum(self.cycles) - sum(kept))
 
     def _moved(self, tensor: Tensor, reader: int) -> int:
-        """What keeping a tensor in L1 for a reader is worth where its transfers are hidden."""
+        """The worth of keeping a tensor in L1 for a reader where its transfers are hidden."""
         return max(1, max(s.cycles for s in self._streams(reader, tensor, outward=False)) // _HIDDEN_SHARE)
 
     def _choose(self, index: int, options: Sequence[Candidate]) -> None:

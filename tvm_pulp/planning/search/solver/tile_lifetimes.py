@@ -19,14 +19,14 @@ _TILES = 6
 
 
 class TileLifetimes:
-    """Most bytes alive at once, by tensor. `overlap`: two copies; `pipelined`: the network overlaps anything at all."""
+    """Most bytes alive at once, by tensor. `two_copies`: of what streams; `pipelined`: anything overlaps at all."""
 
-    def __init__(self, recipes: Sequence[Recipe], *, overlap: bool, pipelined: bool) -> None:
+    def __init__(self, recipes: Sequence[Recipe], *, two_copies: bool, pipelined: bool) -> None:
         self._recipes = [*recipes[: _TILES - 1], recipes[-1]] if len(recipes) > _TILES else list(recipes)
-        self._overlap = overlap
+        self._two_copies = two_copies
         self._uses: dict[Local, list[int]] = {}
         self._first: list[int] = [0] * len(self._recipes)
-        order = TiledLayer(tuple(self._recipes), overlap).order
+        order = TiledLayer(tuple(self._recipes), two_copies).order
         for slot, (tile, step) in reversed(list(enumerate(order))):
             self._first[tile] = slot
             end = compute_position(slot + 1 if pipelined and isinstance(step, Job) else slot)
@@ -61,7 +61,7 @@ class TileLifetimes:
             for step in self._moves(recipe, storage, Store):
                 first, last = self._span(step.local, tile)
                 after = last // 3 + 1
-                end = compute_position(after) if self._overlap else store_position(after)
+                end = compute_position(after) if self._two_copies else store_position(after)
                 found.append(Buffer(tile, self._size(step.local), compute_position(first), max(last, end)))
         return largest_live_set(found)
 
@@ -90,6 +90,6 @@ class TileLifetimes:
         return first, last
 
     def _arrival(self, slot: int, tile: int) -> int:
-        if tile and self._overlap:
+        if tile and self._two_copies:
             return compute_position(min(self._first[tile - 1], slot - 1))
         return load_position(slot)

@@ -169,7 +169,7 @@ class _Counter:
         return next((loop.extent for loop in self._loops if loop.variable.same_as(condition.a)), None)
 
     def _accumulates(self, s: Any) -> bool:
-        """Whether a store updates an element that stays the same in the innermost loop: a register."""
+        """Tell if a store updates an element that stays the same in the innermost loop: a register."""
         return bool(self._loops) and self._index_depth(s.indices) < len(self._loops)
 
     def _index_depth(self, indices: Any) -> int:
@@ -250,7 +250,7 @@ class _Counter:
 
 
 def _is_indirect(index: Any) -> bool:
-    """Whether an index is read from memory."""
+    """Tell if an index is read from memory."""
     if type(index).__name__ == "TensorLoad":
         return True
     parts = [getattr(index, name, None) for name in ("a", "b", "value")]

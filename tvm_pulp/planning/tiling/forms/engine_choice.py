@@ -21,7 +21,7 @@ from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.registry import core_schedules
 from tvm_pulp.uma.strategy import Form, Refusal
 
-# Cores take a layer from an accelerator only if they promise to be this much faster: promises are estimates, and the
+# Cores take a layer from an accelerator only if they are expected to be this much faster: that is an estimate, and the
 # accelerator needs less energy.
 _CORES_HANDICAP = 1.1
 # Many small jobs, each with its own programming and waiting, cost more than the sum of their cycles.
@@ -30,7 +30,7 @@ _FINER_HANDICAP = 1.25
 
 @dataclass(frozen=True)
 class Offer:
-    """What an engine would take for a layer: planned cycles, with a remark, or why it does not fit."""
+    """The offer of an engine for a layer: planned cycles, with a remark, or why it does not fit."""
 
     engine: str
     form: str
@@ -53,7 +53,7 @@ class LayerForms:
     rivals: tuple[Offer, ...] = ()
 
     def pattern_of(self, form: Form) -> str:
-        """What the engine calls what it runs here; the cores call it after the operator."""
+        """The engine's name for what it runs here; the cores call it after the operator."""
         form = form.accelerator if isinstance(form, SplitForm) else form
         return self.patterns.get(id(form), self.layer.operator)
 
@@ -84,7 +84,7 @@ class EngineChoice:
         return self._known[index, l1_bytes]
 
     def fits(self, index: int, l1_bytes: int) -> bool:
-        """Whether a layer can be cut to these bytes."""
+        """Tell if a layer can be cut to these bytes."""
         try:
             self.offers(index, l1_bytes)
         except UserError:
@@ -108,7 +108,7 @@ def check_pins(network: Network, engines: Sequence[tuple[UMABackend, Any]], pins
 def offered_forms(
     layers: Sequence[Layer], annotated: Annotated, soc: Any, engines: Sequence[tuple[UMABackend, Any]], cores: int
 ) -> list[LayerForms]:
-    """What every engine offers for every layer. `engines` are backends with their contexts, by priority.
+    """Offers of every engine for every layer. `engines` are backends with their contexts, by priority.
 
     The cores run single operators; a region of several exists on the engines only whose pattern found it.
     """
@@ -143,7 +143,7 @@ def offered_forms(
 
 
 def _in_place(form: Form, layer: Layer) -> bool:
-    """Whether a form works on state in L1 where it lies."""
+    """Tell if a form works on state in L1 where it lies."""
     steps = form.recipe(Box.whole(layer.outputs[0].spec.shape)).steps
     return not any(isinstance(s, Load | Store) and s.tensor.storage.level == "l1" for s in steps)
 

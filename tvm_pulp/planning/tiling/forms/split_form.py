@@ -15,7 +15,7 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
 from tvm_pulp.uma.strategy import Form, Rounding, TileAxis
 
-# A split has to promise at least this part of the accelerator's cycles, and these cycles.
+# A split has to save at least this part of the accelerator's cycles, and these cycles.
 _LEAST_PART, _LEAST_CYCLES = 0.05, 100
 # Cores that work beside an accelerator share L1 with it.
 _CAUTION = 0.9
@@ -43,7 +43,7 @@ class SplitForm:
         return self.accelerator.engine
 
     def axes(self) -> tuple[TileAxis, ...]:
-        """What both can cut."""
+        """Axes that both can cut."""
         other = {a.axis: a for a in self.cores.axes()}
         found = []
         for mine in self.accelerator.axes():
@@ -82,7 +82,7 @@ class SplitForm:
 
 
 def pin_of(form: Form) -> str:
-    """What `--pin` calls the way a form runs: its engine, both engines of a split."""
+    """The name for `--pin` of the way a form runs: its engine, both engines of a split."""
     return f"{form.engine}+{form.cores.engine}" if isinstance(form, SplitForm) else form.engine
 
 
@@ -94,7 +94,7 @@ def _part(box: Box, axis: int, start: int, size: int) -> Box:
 
 
 def split_form(layer: Layer, accelerated: Sequence[Form], on_cores: Sequence[Form]) -> SplitForm | None:
-    """The best accelerator form beside the best form of the cores, where that promises to be faster."""
+    """The best accelerator form beside the best form of the cores, where that is expected to be faster."""
     if not accelerated or not on_cores or len(layer.outputs) != 1:
         return None
     shape = layer.outputs[0].spec.shape

@@ -79,7 +79,7 @@ def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) 
                 if not _shrink(largest, limit / needed, state, cut_layer):
                     raise MissingL1(network.layers[largest], needed + budget - limit, budget)
                 tiled_layers[largest] = tiled_layer(state.choices[largest])
-    raise _NothingFits("no schedule fits although every layer does alone")
+    raise _NothingFits("no schedule fits although every layer does by itself")
 
 
 def excess_bytes(network: Network, decisions: Decisions, budget: int) -> dict[int, int]:
@@ -118,7 +118,7 @@ def _layer_at(schedule: Schedule, position: int) -> int:
 
 
 def _fragmented_layers(schedule: Schedule, peaks: dict[int, tuple[int, int]], budget: int) -> set[int]:
-    """Where gaps between blocks pushed one beyond the budget: the fullest layer during the life of each such block."""
+    """Layers where gaps pushed a block beyond the budget: the fullest one during the life of each such block."""
     found = set()
     for block in schedule.blocks:
         if block.offset + block.bytes > budget:
@@ -148,7 +148,7 @@ def _relieve(network: Network, schedule: Schedule, policy: Policy, state: Decisi
         state.banned.setdefault(tensor, set()).update(later or policy.resident[tensor])
         return True
     choice = state.choices[layer]
-    if choice.overlap and len(choice.tiling.tiles) > 1 and resident:
+    if choice.two_copies and len(choice.tiling.tiles) > 1 and resident:
         kept = sum(b.bytes for _, b in resident)
         if kept < _alive_bytes(where, schedule) // 2:
             return False
@@ -187,18 +187,18 @@ def _shrink(layer: int, ratio: float, state: Decisions, cut_layer: CutLayer) -> 
                 ratio = _SHRINK
                 budget = choice.budget
                 continue
-            if not choice.overlap:
+            if not choice.two_copies:
                 return _more_pages(layer, state)
-            state.choices[layer] = Choice(choice.tiling, False, choice.budget, alone=True)
+            state.choices[layer] = Choice(choice.tiling, False, choice.budget, exclusive=True)
             break
-        if choice.overlap and tiling.cycles > _COSTLY * choice.tiling.cycles:
-            state.choices[layer] = Choice(choice.tiling, False, choice.budget, alone=True)
+        if choice.two_copies and tiling.cycles > _COSTLY * choice.tiling.cycles:
+            state.choices[layer] = Choice(choice.tiling, False, choice.budget, exclusive=True)
             break
-        if not choice.overlap and tiling.cycles > _CLIFF * choice.tiling.cycles and _more_pages(layer, state):
+        if not choice.two_copies and tiling.cycles > _CLIFF * choice.tiling.cycles and _more_pages(layer, state):
             break
         if tiling.size != choice.tiling.size or tiling.form is not choice.tiling.form:
             state.choices[layer] = Choice(
-                tiling, state.overlap and len(tiling.tiles) > 1 and not choice.alone, budget, choice.alone
+                tiling, state.overlap and len(tiling.tiles) > 1 and not choice.exclusive, budget, choice.exclusive
             )
             break
         ratio = _SHRINK

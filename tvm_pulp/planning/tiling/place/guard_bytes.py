@@ -20,5 +20,5 @@ def guarded(size: int) -> Iterator[None]:
 
 
 def guard_bytes() -> int:
-    """What is wanted now."""
+    """The bytes that are wanted now."""
     return _GUARD.get()

@@ -24,7 +24,7 @@ def place_blocks(blocks: Sequence[Block], budget: int) -> int:
         return aligned(block.bytes, L1_ALIGNMENT) + guard if guard and block.bytes else block.bytes
 
     # What stays through one layer and what stays through the next may lie at opposite ends.
-    buffers = [Buffer(b, size(b), b.first, b.last, b.better_until, bool(b.layer % 2)) for b in blocks]
+    buffers = [Buffer(b, size(b), b.first, b.last, b.expected_until, bool(b.layer % 2)) for b in blocks]
     placer = Placer(buffers, L1_ALIGNMENT)
     best: Placement | None = None
     for placement in _placements(placer, budget):

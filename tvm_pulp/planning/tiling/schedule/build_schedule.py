@@ -123,7 +123,7 @@ class _Builder:
         for operand in operands_of(self._steps.all[slot].step):
             if isinstance(operand, Local):
                 places[operand].block.extend(self._steps.end_of_use(slot))
-                places[operand].block.better_stay(self._steps.end_of_job(slot))
+                places[operand].block.expect_use(self._steps.end_of_job(slot))
             elif operand.storage.kind != "constant" and operand.storage.level != "l1":
                 self._in_l2(operand.storage, compute_position(slot))
                 self._stored_at[operand.storage] = compute_position(slot)
@@ -134,7 +134,7 @@ class _Builder:
             return BOOT, False
         if not self._policy.overlap:
             return load_position(needed), False
-        if tile and tiled.overlap:
+        if tile and tiled.two_copies:
             return compute_position(min(self._steps.slots(index, tile - 1)[0], needed - 1)), False
         lead = self._policy.lead.get(index, 0)
         if tile == 0 and lead:
@@ -311,7 +311,7 @@ class _Builder:
         after = self._steps.uses(index, tile, step.local)[-1] + 1
         # An output of the network is read by nobody here, so that it may always leave during the next step.
         leaves = storage in self._outputs or storage.kind == "output"
-        streams = tiled.overlap or (leaves and not tiled.alone)
+        streams = tiled.two_copies or (leaves and not tiled.exclusive)
         overlapped = streams and self._policy.overlap and after < len(self._steps.all)
         if overlapped and self._steps.all[after].layer != index and self._steps.all[after].layer in readers:
             overlapped = False

@@ -35,9 +35,9 @@ class Choice:
     """What is decided about a layer."""
 
     tiling: Tiling
-    overlap: bool  # two copies of what streams
+    two_copies: bool  # of what streams
     budget: int  # bytes that a single tile may take
-    alone: bool = False  # one buffer of each kind is all that fits: nothing of the next step beside it
+    exclusive: bool = False  # one buffer of each kind is all that fits: nothing of the next step beside it
     pages: int = 1  # times as many pages of records as usual, each so much smaller
 
 
@@ -70,7 +70,7 @@ class Decisions:
 
 def tiled_layer(choice: Choice) -> TiledLayer:
     """The tiles of a layer as they are scheduled; made once for every way to do so."""
-    how, known = (choice.overlap, choice.alone, choice.pages), choice.tiling.remembered
+    how, known = (choice.two_copies, choice.exclusive, choice.pages), choice.tiling.remembered
     if how not in known:
         known[how] = TiledLayer(choice.tiling.recipes, *how)
     made: TiledLayer = known[how]

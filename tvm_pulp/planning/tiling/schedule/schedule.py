@@ -41,14 +41,14 @@ class Block:
     last: int
     layer: int = 0  # that asked for it
     offset: int = -1
-    # Whoever takes the bytes until then waits for a job that is expected to use them still: no fault, but cycles.
-    better_until: int = 0
+    # A job is expected to use the bytes until then: whoever takes them waits for it, which is no fault, but cycles.
+    expected_until: int = 0
 
     def extend(self, position: int) -> None:
         self.first, self.last = min(self.first, position), max(self.last, position)
 
-    def better_stay(self, position: int) -> None:
-        self.better_until = max(self.better_until, position)
+    def expect_use(self, position: int) -> None:
+        self.expected_until = max(self.expected_until, position)
 
 
 @dataclass(frozen=True)

@@ -57,4 +57,4 @@ class StepOrder:
 
     def _runs_on(self, slot: int) -> bool:
         layer, _, step = self.all[slot]
-        return isinstance(step, Job) and self._overlap and not self._tiled_layers[layer].alone
+        return isinstance(step, Job) and self._overlap and not self._tiled_layers[layer].exclusive

@@ -15,15 +15,15 @@ from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe
 
 @dataclass(frozen=True)
 class TiledLayer:
-    """A layer's tiles in order. `overlap`: two copies of what streams, so that tile n + 1 arrives while n computes.
+    """A layer's tiles in order. `two_copies`: of what streams, so that tile n + 1 arrives while n computes.
 
-    Operands of a job that is `alone` may give way to those of the next step, which then waits for the job. `pages`:
+    Operands of a job that is `exclusive` may give way to those of the next step, which then waits for the job. `pages`:
     times as many pages of records as usual.
     """
 
     recipes: tuple[Recipe, ...]
-    overlap: bool
-    alone: bool = False
+    two_copies: bool
+    exclusive: bool = False
     pages: int = 1
 
     @cached_property
@@ -81,7 +81,7 @@ def _compute_order(tiled: TiledLayer) -> list[tuple[int, Kernel | Call | Job]]:
         cut = jobs[-1] + 1 if jobs else len(steps)
         parts.append((steps[:cut], steps[cut:]))
     order: list[tuple[int, Kernel | Call | Job]] = []
-    if not tiled.overlap or not any(after for _, after in parts):
+    if not tiled.two_copies or not any(after for _, after in parts):
         for tile, (before, after) in enumerate(parts):
             order += [(tile, s) for s in (*before, *after)]
         return order
