@@ -40,3 +40,16 @@ def classifier(input_name: str = "image", output_name: str = "classes", inner_na
     graph.node("Gemm", ["mean", weight, bias], "dense_acc", alpha=1.0, beta=1.0, transB=1)
     requantize(graph, "dense_acc", output_name, np.full((1,), 3), 8, signed=True)
     return graph.model()
+
+
+def product() -> Any:
+    """A product of 64 rows with 64 x 64 weights, a tile of an engine for attention."""
+    rng = np.random.default_rng(0)
+    graph = OnnxGraph("classifier")
+    graph.input("tokens", "int8", (64, 64))
+    graph.output("mixed", "int8", (64, 64))
+    weight = graph.constant("mix_weight", rng.integers(-100, 100, (64, 64)))
+    bias = graph.constant("mix_bias", rng.integers(-1000, 1000, 64))
+    graph.node("Gemm", ["tokens", weight, bias], "mix_acc", alpha=1.0, beta=1.0, transB=1)
+    requantize(graph, "mix_acc", "mixed", np.full((1,), 3), 12, signed=True)
+    return graph.model()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +13,13 @@ from tests.codegen.small_networks import classifier
 from tests.sim.gdb_client import DebuggedRun
 from tests.sim.guest import assemble, machine_for
 from tvm_pulp import soc
+from tvm_pulp.codegen.formats import PlanJson, from_json
 from tvm_pulp.errors import GuestFault, UserError
 from tvm_pulp.sim.iss import Machine
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.sim.iss.elf import read_elf
 from tvm_pulp.sim.iss.gdb import GdbServer
-from tvm_pulp.sim.iss.gdb.tensor_symbols import l1_tensors, with_symbols
+from tvm_pulp.sim.iss.gdb.tensor_symbols import l1_tensors, layer_marks, with_symbols
 
 # Eight cores; core 3 has a loop, a float, a store and a DMA transfer to watch.
 PROGRAM = """
@@ -207,7 +207,9 @@ def test_a_network_under_the_debugger(network: tvm_pulp.api.App, tmp_path: Path)
     image = np.arange(144, dtype=np.uint8).reshape(1, 4, 6, 6)
     expected = device.run([image])
     machine = device.load([image], observe=True)
-    tensors = l1_tensors(json.loads(network.files["plan.json"]), machine.symbol("tvm_pulp_l1_arena"))
+    tensors = l1_tensors(from_json(PlanJson, network.files["plan.json"]), machine.symbol("tvm_pulp_l1_arena"))
+    layers = [layer["name"] for layer in network.metadata["tvm_pulp"]["layers"]]
+    tensors |= layer_marks(layers, machine.symbol("tvm_pulp_marks"))
     symbols = read_elf(with_symbols(device.elf.read_bytes(), tensors)).symbols
     assert symbols["tvm_pulp_l1_arena"] == machine.symbol("tvm_pulp_l1_arena")
     held = symbols["l1_image"]
@@ -220,7 +222,10 @@ def test_a_network_under_the_debugger(network: tvm_pulp.api.App, tmp_path: Path)
     assert gdb.until(3) == (3, "swbreak:;") and gdb.registers(3)["pc"] == kernel
     assert gdb.read(held, image.size) == image.tobytes()
     assert gdb.go("vCont;s:4;c")[0] == 3 and gdb.registers(3)["pc"] in (kernel + 2, kernel + 4)
-    assert gdb.ask(f"z0,{kernel:x},2") == "OK" and gdb.ask("vCont;c") == "W00"
+    begins = symbols[f"layer_{layers[-1]}"]
+    assert gdb.ask(f"z0,{kernel:x},2") == "OK" and gdb.ask(f"Z2,{begins:x},4") == "OK"
+    assert gdb.go() == (0, f"watch:{begins:x};")  # core 0 begins the last layer
+    assert gdb.ask(f"z2,{begins:x},4") == "OK" and gdb.ask("vCont;c") == "W00"
     measured = device.measure(machine, run.result(), 0.0)
     assert np.array_equal(measured.outputs[0], expected.outputs[0])
     assert (measured.cycles, measured.cold_cycles) == (expected.cycles, expected.cold_cycles)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -129,7 +130,10 @@ class BundleSource:
             lines.append(f"    .waits = {' | '.join(waits)},")
         control = ["BARRIER"] if record.barrier else []
         control += [f"WAIT_JOB({ticket})" for ticket in record.tickets]
-        control += [f"LAYER({record.mark})"] if record.mark is not None else []
+        if record.mark is not None:
+            layers = self._plan.layers
+            layer = layer_label(layers[record.mark].layer.name) if record.mark < len(layers) else str(record.mark)
+            control.append(f"LAYER({layer})")
         if control:
             lines.append(f"    .control = {' | '.join(control)},")
         if after is not None:
@@ -170,18 +174,17 @@ class BundleSource:
             step.description, f"IN_BUNDLE({page.name}, {name})", lambda o: self._addresses.operand(slot, o)
         )
         if isinstance(made, Mapping):
-            lines = _filled([f".{field} = {text}" for field, text in made.items()])
-            value = [f"  .{name} = {{", *lines, "  },"]
-            return Member(codegen.job_structure, name, step.words, value, is_array=False)
-        return Member("uint32_t", name, len(made), [f"  .{name} = {{", *_filled(made), "  },"])
+            return Member(codegen.job_structure, name, step.words, _members(name, made, codegen, step), is_array=False)
+        fields = codegen.word_fields(step.description) if codegen.word_fields is not None else {}
+        words = [_with_comment(text, fields.get(str(number), "")) for number, text in enumerate(made)]
+        return Member("uint32_t", name, len(made), [f"  .{name} = {{", *_filled(words), "  },"])
 
     def _changed_job(self, slot: Slot, step: Job, codegen: Codegen) -> Member:
         """A job that is told only what changes, in the place of one that is told everything."""
         assert codegen.changed_job is not None
         name, changes = self.member(slot.index), self._changed[slot.index]
         made = codegen.changed_job(step.description, changes, lambda o: self._addresses.operand(slot, o))
-        lines = _filled([f".{field} = {text}" for field, text in made.items()])
-        return Member(codegen.changed_structure, name, step.words, [f"  .{name} = {{", *lines, "  },"], is_array=False)
+        return Member(codegen.changed_structure, name, step.words, _members(name, made, codegen, step), is_array=False)
 
     def _argument(self, slot: Slot, value: int | Pointer) -> str:
         if isinstance(value, Pointer):
@@ -189,7 +192,7 @@ class BundleSource:
                 place = self._addresses.operand(slot, value.operand)
                 return f"POINTER({place} + {value.offset}u)" if value.offset else f"POINTER({place})"
             return f"POINTER({self._addresses.at(slot.places[value.operand], value.offset)})"
-        return f"{value}u" if value >= 1 << 31 else str(value)
+        return _number(value - (1 << 32) if value >= 1 << 31 else value)
 
     def _piece(self, bundle: Bundle, number: int, tensor: Tensor, box: Any) -> Member:
         """Part of a constant; its values stand in a file of their own."""
@@ -207,6 +210,31 @@ class BundleSource:
         parts = [f"/* Constants inside the bundles of {module}_run.c, as words. */"]
         parts += [f"#ifndef {guard}", f"#define {guard}", "", *self._constants, "", f"#endif /* {guard} */", ""]
         return "\n".join(parts)
+
+
+def layer_label(name: str) -> str:
+    """The name of a layer's mark."""
+    return f"layer_{name}"
+
+
+def _members(name: str, made: Mapping[str, str], codegen: Codegen, step: Job) -> list[str]:
+    """The initialiser of a job's structure; configuration words have their fields beside them."""
+    fields = codegen.word_fields(step.description) if codegen.word_fields is not None else {}
+
+    def about(text: str) -> str:
+        return next((fields[word] for word in re.findall(r"\w+", text) if word in fields), "")
+
+    texts = [f".{member} = {text}" for member, text in made.items()]
+    return [f"  .{name} = {{", *_filled([_with_comment(text, about(text)) for text in texts]), "  },"]
+
+
+def _number(value: int) -> str:
+    """A word with its sign; of the smallest, C has no literal."""
+    return "(-2147483647 - 1)" if value == -(1 << 31) else str(value)
+
+
+def _with_comment(text: str, about: str) -> str:
+    return f"{text} /* {safe(about, 200)} */" if about else text
 
 
 def _filled(texts: list[str], indent: str = "    ") -> list[str]:
@@ -233,4 +261,6 @@ def _data_words(tensor: Tensor, box: Any) -> list[str]:
     part = shaped[tuple(slice(a, a + n) for a, n in zip(box.start, box.size, strict=True))]
     raw = np.ascontiguousarray(part).tobytes()
     raw += bytes(-len(raw) % 4)
-    return [f"{w}u" for w in np.frombuffer(raw, "<u4").tolist()]
+    # Integers of a word print with their sign; smaller ones are packed.
+    signed = part.dtype == np.int32
+    return [_number(w) if signed else f"{w}u" for w in np.frombuffer(raw, "<i4" if signed else "<u4").tolist()]

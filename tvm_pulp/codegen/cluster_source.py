@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tvm_pulp.codegen.bundle_source import BundleSource
+from tvm_pulp.codegen.bundle_source import BundleSource, layer_label
 from tvm_pulp.codegen.comment import nodes_of, safe
 from tvm_pulp.codegen.kernels import Kernels
 from tvm_pulp.codegen.run_function import members, signature
@@ -139,7 +139,9 @@ class ClusterSource:
             count = f"{len(plan.recipes)} tile{'s' if len(plan.recipes) > 1 else ''} of {tile}"
             lines.append(f" * {safe(f'{layer.operator}: {data} -> {made}', 300)}{nodes_of(layer.name, layer.nodes)}")
             lines.append(f" *   {plan.engine}, {tiling.form.name}, {count}, about {plan.estimated_cycles} cycles")
-        return [*lines, " */", ""]
+        marks = [f"  {layer_label(plan.layer.name)}," for plan in self._plan.layers]
+        about = "/* Marks of the layers: core 0 writes tvm_pulp_marks[layer_NAME] when one begins. */"
+        return [*lines, " */", about, "enum {", *marks, "};", ""]
 
     def _job_wait(self) -> list[str]:
         """A function that waits for a job with a ticket's number: every engine has tickets of its own."""

@@ -56,6 +56,8 @@ class Codegen:
     `wait_job(ticket)` waits for one job only, by what `submit` returned, the planner keeps the engine's queue filled.
     An engine whose registers keep their values (`Job.contexts`) also says what a job's structure holds where only
     `Changes` are told: `changed_job(description, changes, address)`, for `submit_changed`.
+    `word_fields(description)` tells what configuration words hold, by the name of the word (of its member or register,
+    or its number in a list): it stands beside the word as a comment.
     Jobs end in order; `submit` returns when all but as many as the engine holds (`Job.queue`) are over. Waiting for
     what is over returns at once: debug builds wait before every step.
     """
@@ -72,6 +74,7 @@ class Codegen:
     changed_job: Callable[[Any, Changes, Callable[[Any], str]], dict[str, str]] | None = None
     changed_structure: str = ""
     submit_changed: str = ""
+    word_fields: Callable[[Any], dict[str, str]] | None = None
 
 
 class UMABackend:

@@ -9,7 +9,7 @@ from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.backend import Codegen, UMABackend
 from uma_backends.ita.attention import attention_strategy
 from uma_backends.ita.attention_patterns import PATTERNS, attention_pattern
-from uma_backends.ita.command import command_words
+from uma_backends.ita.command import command_fields, command_words
 from uma_backends.ita.dense import dense_pattern
 from uma_backends.ita.dense_activation import dense_activation_pattern, dense_activation_strategy
 from uma_backends.ita.dense_strategy import dense_strategy
@@ -49,6 +49,7 @@ class ItaBackend(UMABackend):
                 files=tuple(_FOLDER / "driver" / name for name in ("ita.c", "ita.h", "ita_platform.h")),
                 header="ita.h",
                 job=command_words,
+                word_fields=command_fields,
                 submit="ita_submit",
                 wait="ita_wait_all",
                 wait_job="ita_wait",

@@ -62,6 +62,23 @@ def command_words(command: Command, _slot: str, address: Callable[[Any], str]) -
     return [*(f"{n}u" for n in sizes), bias, *(f"{n}u" for n in c.constants.words()), *pointers]
 
 
+def command_fields(command: Command) -> dict[str, str]:
+    """What the words hold, by their number."""
+    c, activation = command, command.constants.activation
+    bias = ("no bias", "bias by column", "bias by row")[c.bias_kind]
+    after = type(activation).__name__.lower() if activation is not None else "no activation"
+    sizes = ("rows", "columns", "inner", "bytes between left panels", "bytes between right panels")
+    tiles = ", ".join(f"{name} {count}" for name, count in zip("sepf", c.constants.tiles, strict=True))
+    rules = {slot.name.lower(): rule for slot, rule in sorted(c.constants.rules.items())}
+    names = ("multiplier", "shift", "add")
+    told = [" ".join(f"{slot} {getattr(rule, name)}" for slot, rule in rules.items()) for name in names]
+    found = {0: f"{'attention' if c.kind == ATTENTION else 'product'}, {after}, {bias}"}
+    found |= {1 + i: name for i, name in enumerate(sizes)}
+    found |= {6: "bias", 7: f"tiles {tiles}"}
+    found |= {8 + 2 * i: f"{name}s: {text}" for i, (name, text) in enumerate(zip(names, told, strict=True))}
+    return {str(number): text for number, text in found.items()}
+
+
 def _offset(text: str, offset: int) -> str:
     return f"{text} {'-' if offset < 0 else '+'} {abs(offset)}u" if offset else text
 

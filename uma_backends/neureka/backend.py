@@ -12,7 +12,7 @@ from tvm_pulp.uma.backend import Codegen, UMABackend
 from tvm_pulp.uma.recipe import Changes
 from uma_backends.neureka.dense_add import add_dense_pattern, dense_add_pattern, dense_add_strategy
 from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
-from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES
+from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
 from uma_backends.neureka.timing import Timing
 
@@ -60,6 +60,7 @@ class NeurekaBackend(UMABackend):
                 submit="neureka_submit_once",
                 changed_job=changed_members,
                 changed_structure="struct neureka_changed_job",
+                word_fields=_word_fields,
                 submit_changed="neureka_submit_changed",
                 wait="neureka_wait_all",
                 wait_job="neureka_wait",
@@ -121,6 +122,11 @@ def changed_members(description: Description, changes: Changes, address: Callabl
     for place, (number, word) in enumerate(changes.registers):
         members[f"changes[{place}]"] = f"{{NEUREKA_SHAPE_REGISTER({_WORD_NAMES[number]}), {_word(number, word)}}}"
     return members
+
+
+def _word_fields(description: Description) -> dict[str, str]:
+    found = word_fields(description.job, description.words)
+    return {f"NEUREKA_{name}": text for name, text in found.items()}
 
 
 def _word(number: int, word: int) -> str:

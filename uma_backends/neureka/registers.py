@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder, subtiles
@@ -46,6 +47,27 @@ def config_word(job: ArrayJob) -> int:
         return word
     word |= 1 << 4 | (0 if how.scale_bits == 8 else 2) << 12 | how.shift << 16
     return word | (not how.relu) << 23 | how.shift_vector << 24 | how.bias << 25
+
+
+def word_fields(job: ArrayJob, words: Sequence[int]) -> dict[str, str]:
+    """Return the fields of configuration words by the name of the register; `words` are those of all registers."""
+    value, how, pad = dict(zip(WORD_NAMES, words, strict=True)), job.requantization, job.padding
+    config = [job.mode.name.lower(), f"{job.weight_bits}-bit weights", f"{job.output_bits}-bit outputs"]
+    config += ["signed inputs"] * job.input_signed + ["weight memory"] * job.weight_memory
+    config += ["prefetch"] * job.prefetch + ["adds to outputs"] * job.stream_in
+    if how is not None:
+        shift = "shifts of channels" if how.shift_vector else f"shift {how.shift}"
+        config += [f"{how.scale_bits}-bit scales", shift, *["bias"] * how.bias, *["relu"] * how.relu]
+    halves = {
+        "SUBTILE_REM0": ("output channels", "input channels"),
+        "SUBTILE_REM1": ("output rows", "output columns"),
+        "SUBTILE_REM2": ("input rows", "input columns"),
+        "SUBTILE_NB0": ("output channel tiles", "input channel tiles"),
+        "SUBTILE_NB1": ("row tiles", "column tiles"),
+    }
+    found = {name: f"{value[name] >> 16} {high}, {value[name] & 0xFFFF} {low}" for name, (high, low) in halves.items()}
+    sides = f"{pad.top} top, {pad.right} right, {pad.bottom} bottom, {pad.left} left, value {pad.value}"
+    return {**found, "PADDING": sides, "CONFIG0": ", ".join(config)}
 
 
 def register_image(job: ArrayJob, at: Addresses, geometry: Geometry = SIRACUSA) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ class QVanillaBackend(UMABackend):
         self._register_tir_pass("compute", _call_driver)
         self._register_model(sorted((_FOLDER / "model").glob("*.c")))
         driver, calls = sorted((_FOLDER / "driver").iterdir()), ("qvanilla_submit", "qvanilla_wait", "qvanilla_init")
-        self._register_codegen(Codegen(tuple(driver), "qvanilla.h", job_words, *calls))
+        self._register_codegen(Codegen(tuple(driver), "qvanilla.h", job_words, *calls, (), None, "struct qvanilla_job"))
 
     def options(self, given: dict[str, Any]) -> dict[str, Any]:
         values = super().options(given)
@@ -39,8 +39,8 @@ class QVanillaBackend(UMABackend):
         return values
 
     def context(self, options: dict[str, Any], soc: Any, cores: int) -> Context:
-        timed = options["variant"] == "timed"
-        return Context(self, _OFFSETS[options["variant"]], options["cycles_per_mac"] if timed else 0)
+        variant, cycles = options["variant"], options["cycles_per_mac"]
+        return Context(self, _OFFSETS[variant], cycles if variant == "timed" else 0)
 
 
 def _to_nchw(module: Any) -> Any:

@@ -15,8 +15,9 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Job, Load, Local, Recipe, Store
 from tvm_pulp.uma.strategy import EXACT, Refusal, TileAxis
 
-ENGINE = "qvanilla"
-JOB_WORDS, LARGEST_KERNEL = 14, 31  # words of struct qvanilla_job; rows of a window
+ENGINE, LARGEST_KERNEL = "qvanilla", 31  # its name, rows of a window
+_SIZES = "output_channels width height channels kernel_height kernel_width input_zero_point kernel_zero_point"
+MEMBERS = f"offset cycles_per_mac input weights bias result {_SIZES}".split()  # of struct qvanilla_job, a word each
 
 
 @dataclass(frozen=True)
@@ -83,21 +84,20 @@ class QVanillaForm:
 
         loads, context = [], self.context
         for tensor, index in zip(self.layer.inputs, (0, 1, 1), strict=True):  # a batch's image, channels' constants
-            rest = tensor.spec.shape[1:]
-            size = (1 if index == 0 else box.size[1], *rest)
+            size = (1 if index == 0 else box.size[1], *tensor.spec.shape[1:])
             local = Local(tensor.name, TensorSpec(size, tensor.spec.dtype))
-            loads.append(Load(tensor, Box((box.start[index], *(0 for _ in rest)), size), local))
+            loads.append(Load(tensor, Box((box.start[index], *(0 for _ in size[1:])), size), local))
         read, y = tuple(load.local for load in loads), Local("y", TensorSpec(box.size, "int32"))
         block = OPERATORS["conv2d"].lower(self.layer.attributes, [local.spec for local in read], y.spec)
         call = context.backend.run_tir_passes("compute", block).body.value
         numbers = [context.offset, context.cycles_per_mac, *(int(n.value) for n in call.args[-8:])]
         macs = box.elements * self.layer.inputs[1].spec.elements // self.layer.inputs[1].spec.shape[0]
         cycles = max(1, macs * context.cycles_per_mac)
-        job = Job(ENGINE, ((*read, y), numbers), JOB_WORDS, read, (y,), macs=macs, cycles=cycles)
+        job = Job(ENGINE, ((*read, y), numbers), len(MEMBERS), read, (y,), macs=macs, cycles=cycles)
         return Recipe((*loads, job, Store(y, self.layer.outputs[0], box)))
 
 
-def job_words(job: tuple[Sequence[Local], Sequence[int]], _slot: str, address: Callable[[Any], str]) -> list[str]:
-    """The words of `struct qvanilla_job` as C expressions."""
-    offset, cycles, *numbers = (f"{n % (1 << 32)}u" for n in job[1])
-    return [offset, cycles, *(address(operand) for operand in job[0]), *numbers]
+def job_words(job: tuple[Sequence[Local], Sequence[int]], _slot: str, address: Callable[[Any], str]) -> dict[str, str]:
+    """The members of `struct qvanilla_job` as C expressions."""
+    offset, cycles, *numbers = (f"{n}u" if n >= 0 else f"(uint32_t){n}" for n in job[1])
+    return dict(zip(MEMBERS, [offset, cycles, *(address(operand) for operand in job[0]), *numbers], strict=True))

@@ -17,7 +17,7 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.sim.instruments import Instruments
 from tvm_pulp.sim.iss.attach import Attached
 from tvm_pulp.sim.iss.device import IssDevice
-from tvm_pulp.sim.iss.gdb.tensor_symbols import l1_tensors, with_symbols
+from tvm_pulp.sim.iss.gdb.tensor_symbols import l1_tensors, layer_marks, with_symbols
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.record_activity import ActivityRecorder
 from tvm_pulp.sim.iss.result import RunFault, RunResult
@@ -85,6 +85,8 @@ class IssRunner(Runner):
         elf = self.device.elf
         arena = self._machine.symbol("tvm_pulp_l1_arena")
         tensors = l1_tensors(self._plan, arena) if self._plan is not None else {}
+        layers = [layer["name"] for layer in self._facts["layers"]]
+        tensors |= layer_marks(layers, self._machine.symbol("tvm_pulp_marks"))
         target = elf.with_suffix(".debug.elf")
         target.write_bytes(with_symbols(elf.read_bytes(), tensors))
         return target

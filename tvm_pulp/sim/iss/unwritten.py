@@ -82,12 +82,14 @@ class UnwrittenReads:
         return starts[found][1]
 
     def _steps(self, layer: str | None) -> list[int]:
-        assert self._plan is not None
+        """Positions of the steps that do something for a layer."""
+        if self._plan is None or layer is None:
+            return []
+        number = self._layers.index(layer)
         return [
             step.position
             for step in self._plan.program
-            if step.position is not None
-            and any(not isinstance(a, Begin) and self._layers[a.layer] == layer for a in step.actions)
+            if step.position is not None and any(not isinstance(a, Begin) and a.layer == number for a in step.actions)
         ]
 
 

@@ -8,8 +8,7 @@
 
 /* Which variant's registers, what the timed one is told to take, then the twelve parameters in their order. */
 struct qvanilla_job {
-  uint32_t offset, cycles_per_mac;
-  uint32_t input, weights, bias, result;
+  uint32_t offset, cycles_per_mac, input, weights, bias, result;
   uint32_t output_channels, width, height, channels, kernel_height, kernel_width;
   uint32_t input_zero_point, kernel_zero_point;
 };

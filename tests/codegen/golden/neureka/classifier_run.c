@@ -79,6 +79,16 @@ static void call_tvmgen_classifier_reduce(const void *arguments, uint32_t core, 
  * dense: mean uint8[1, 4] -> classes int8[1, 3] (of dense_acc, classes)
  *   neureka, 1x1 over rows, 1 tile of 1x3, about 531 cycles
  */
+/* Marks of the layers: core 0 writes tvm_pulp_marks[layer_NAME] when one begins. */
+enum {
+  layer_image_2,
+  layer_hidden,
+  layer_hidden2,
+  layer_total,
+  layer_pool,
+  layer_mean,
+  layer_classes,
+};
 
 struct bundle_0 { /* image_2 */
   struct tvm_pulp_step step_0;
@@ -184,7 +194,7 @@ __attribute__((aligned(16))) static const struct bundle_0 bundle_0 = {
   /* Step 0: transpose image_2, cluster, tiled */
   .step_0 = {
     KERNEL(call_tvmgen_classifier_transpose, bundle_0, operands_0),
-    .control = BARRIER | LAYER(0),
+    .control = BARRIER | LAYER(layer_image_2),
     NEXT(bundle_0, step_1),
   },
   /* Step 1: transfers that nothing overlaps */
@@ -222,7 +232,7 @@ __attribute__((aligned(16))) static const struct bundle_1 bundle_1 = {
   /* Step 3: conv2d hidden, neureka, 3x3 */
   .step_3 = {
     .commands = COMMANDS(bundle_1, 3, 0),
-    .control = WAIT_JOB(0) | LAYER(1),
+    .control = WAIT_JOB(0) | LAYER(layer_hidden),
     NEXT(bundle_1, step_4),
   },
   .step_3_core_0 = {
@@ -262,11 +272,15 @@ __attribute__((aligned(16))) static const struct bundle_1 bundle_1 = {
     .shape.words[NEUREKA_INFEAT_D0] = 4u, .shape.words[NEUREKA_INFEAT_D1] = 24u,
     .shape.words[NEUREKA_OUTFEAT_D0] = 32u, .shape.words[NEUREKA_OUTFEAT_D1] = 4u,
     .shape.words[NEUREKA_OUTFEAT_D2] = 24u, .shape.words[NEUREKA_WEIGHTS_D0] = 32u,
-    .shape.words[NEUREKA_WEIGHTS_D1] = 128u, .shape.words[NEUREKA_SUBTILE_REM0] = 0x40004u,
-    .shape.words[NEUREKA_SUBTILE_REM1] = 0x60006u, .shape.words[NEUREKA_SUBTILE_REM2] = 0x70007u,
-    .shape.words[NEUREKA_SUBTILE_NB0] = 0x10001u, .shape.words[NEUREKA_SUBTILE_NB1] = 0x10001u,
-    .shape.words[NEUREKA_PADDING] = 0x11110000u, .shape.words[NEUREKA_WEIGHT_OFFSET] = 0xfffffff8u,
-    .shape.words[NEUREKA_CONFIG0] = 0x20a8613u,
+    .shape.words[NEUREKA_WEIGHTS_D1] = 128u,
+    .shape.words[NEUREKA_SUBTILE_REM0] = 0x40004u /* 4 output channels, 4 input channels */,
+    .shape.words[NEUREKA_SUBTILE_REM1] = 0x60006u /* 6 output rows, 6 output columns */,
+    .shape.words[NEUREKA_SUBTILE_REM2] = 0x70007u /* 7 input rows, 7 input columns */,
+    .shape.words[NEUREKA_SUBTILE_NB0] = 0x10001u /* 1 output channel tiles, 1 input channel tiles */,
+    .shape.words[NEUREKA_SUBTILE_NB1] = 0x10001u /* 1 row tiles, 1 column tiles */,
+    .shape.words[NEUREKA_PADDING] = 0x11110000u /* 1 top, 1 right, 1 bottom, 1 left, value 0 */,
+    .shape.words[NEUREKA_WEIGHT_OFFSET] = 0xfffffff8u,
+    .shape.words[NEUREKA_CONFIG0] = 0x20a8613u /* dense_3x3, 4-bit weights, 8-bit outputs, weight memory, prefetch, 8-bit scales, shift 10, bias, relu */,
   },
   .hidden_scale_constant = {BUNDLE_1_HIDDEN_SCALE_CONSTANT}, /* uint8[4] */
   .hidden_folded_bias_constant = {BUNDLE_1_HIDDEN_FOLDED_BIAS_CONSTANT}, /* int32[4] */
@@ -277,7 +291,7 @@ __attribute__((aligned(16))) static const struct bundle_2 bundle_2 = {
   /* Step 6: conv2d hidden2, neureka, 3x3 */
   .step_6 = {
     .commands = COMMANDS(bundle_2, 6, 0),
-    .control = WAIT_JOB(0) | LAYER(2),
+    .control = WAIT_JOB(0) | LAYER(layer_hidden2),
     NEXT(bundle_2, step_7),
   },
   .step_6_core_0 = {
@@ -318,11 +332,15 @@ __attribute__((aligned(16))) static const struct bundle_2 bundle_2 = {
     .shape.words[NEUREKA_INFEAT_D0] = 4u, .shape.words[NEUREKA_INFEAT_D1] = 24u,
     .shape.words[NEUREKA_OUTFEAT_D0] = 32u, .shape.words[NEUREKA_OUTFEAT_D1] = 4u,
     .shape.words[NEUREKA_OUTFEAT_D2] = 24u, .shape.words[NEUREKA_WEIGHTS_D0] = 32u,
-    .shape.words[NEUREKA_WEIGHTS_D1] = 128u, .shape.words[NEUREKA_SUBTILE_REM0] = 0x40004u,
-    .shape.words[NEUREKA_SUBTILE_REM1] = 0x60006u, .shape.words[NEUREKA_SUBTILE_REM2] = 0x70007u,
-    .shape.words[NEUREKA_SUBTILE_NB0] = 0x10001u, .shape.words[NEUREKA_SUBTILE_NB1] = 0x10001u,
-    .shape.words[NEUREKA_PADDING] = 0x11110000u, .shape.words[NEUREKA_WEIGHT_OFFSET] = 0xfffffff8u,
-    .shape.words[NEUREKA_CONFIG0] = 0x20a8613u,
+    .shape.words[NEUREKA_WEIGHTS_D1] = 128u,
+    .shape.words[NEUREKA_SUBTILE_REM0] = 0x40004u /* 4 output channels, 4 input channels */,
+    .shape.words[NEUREKA_SUBTILE_REM1] = 0x60006u /* 6 output rows, 6 output columns */,
+    .shape.words[NEUREKA_SUBTILE_REM2] = 0x70007u /* 7 input rows, 7 input columns */,
+    .shape.words[NEUREKA_SUBTILE_NB0] = 0x10001u /* 1 output channel tiles, 1 input channel tiles */,
+    .shape.words[NEUREKA_SUBTILE_NB1] = 0x10001u /* 1 row tiles, 1 column tiles */,
+    .shape.words[NEUREKA_PADDING] = 0x11110000u /* 1 top, 1 right, 1 bottom, 1 left, value 0 */,
+    .shape.words[NEUREKA_WEIGHT_OFFSET] = 0xfffffff8u,
+    .shape.words[NEUREKA_CONFIG0] = 0x20a8613u /* dense_3x3, 4-bit weights, 8-bit outputs, weight memory, prefetch, 8-bit scales, shift 10, bias, relu */,
   },
   .hidden2_scale_constant = {BUNDLE_2_HIDDEN2_SCALE_CONSTANT}, /* uint8[4] */
   .hidden2_folded_bias_constant = {BUNDLE_2_HIDDEN2_FOLDED_BIAS_CONSTANT}, /* int32[4] */
@@ -333,7 +351,7 @@ __attribute__((aligned(16))) static const struct bundle_3 bundle_3 = {
   /* Step 9: add total, cluster, tiled */
   .step_9 = {
     KERNEL(call_tvmgen_classifier_add, bundle_3, operands_3),
-    .control = BARRIER | LAYER(3),
+    .control = BARRIER | LAYER(layer_total),
     NEXT(bundle_3, step_10),
   },
   /* Step 10: transfers that nothing overlaps */
@@ -375,7 +393,7 @@ __attribute__((aligned(16))) static const struct bundle_4 bundle_4 = {
   /* Step 12: max_pool pool, cluster, tiled */
   .step_12 = {
     KERNEL(call_tvmgen_classifier_max_pool, bundle_4, operands_4),
-    .control = BARRIER | LAYER(4),
+    .control = BARRIER | LAYER(layer_pool),
     NEXT(bundle_4, step_13),
   },
   /* Step 13: transfers that nothing overlaps */
@@ -413,7 +431,7 @@ __attribute__((aligned(16))) static const struct bundle_5 bundle_5 = {
   /* Step 15: reduce mean, cluster, tiled */
   .step_15 = {
     KERNEL(call_tvmgen_classifier_reduce, bundle_5, operands_5),
-    .control = BARRIER | LAYER(5),
+    .control = BARRIER | LAYER(layer_mean),
     NEXT(bundle_5, step_16),
   },
   /* Step 16: transfers that nothing overlaps */
@@ -451,7 +469,7 @@ __attribute__((aligned(16))) static const struct bundle_6 bundle_6 = {
   /* Step 18: dense classes, neureka, 1x1 over rows */
   .step_18 = {
     .commands = COMMANDS(bundle_6, 18, 0),
-    .control = WAIT_JOB(0) | LAYER(6),
+    .control = WAIT_JOB(0) | LAYER(layer_classes),
     NEXT(bundle_6, step_19),
   },
   .step_18_core_0 = {
@@ -482,10 +500,14 @@ __attribute__((aligned(16))) static const struct bundle_6 bundle_6 = {
     .shape.words[NEUREKA_INFEAT_D0] = 4u, .shape.words[NEUREKA_INFEAT_D1] = 4u,
     .shape.words[NEUREKA_OUTFEAT_D0] = 32u, .shape.words[NEUREKA_OUTFEAT_D1] = 3u,
     .shape.words[NEUREKA_OUTFEAT_D2] = 3u, .shape.words[NEUREKA_WEIGHTS_D0] = 32u,
-    .shape.words[NEUREKA_WEIGHTS_D1] = 32u, .shape.words[NEUREKA_SUBTILE_REM0] = 0x30004u,
-    .shape.words[NEUREKA_SUBTILE_REM1] = 0x10001u, .shape.words[NEUREKA_SUBTILE_REM2] = 0x10001u,
-    .shape.words[NEUREKA_SUBTILE_NB0] = 0x10001u, .shape.words[NEUREKA_SUBTILE_NB1] = 0x10001u,
-    .shape.words[NEUREKA_WEIGHT_OFFSET] = 0xffffff9du, .shape.words[NEUREKA_CONFIG0] = 0x2888657u,
+    .shape.words[NEUREKA_WEIGHTS_D1] = 32u,
+    .shape.words[NEUREKA_SUBTILE_REM0] = 0x30004u /* 3 output channels, 4 input channels */,
+    .shape.words[NEUREKA_SUBTILE_REM1] = 0x10001u /* 1 output rows, 1 output columns */,
+    .shape.words[NEUREKA_SUBTILE_REM2] = 0x10001u /* 1 input rows, 1 input columns */,
+    .shape.words[NEUREKA_SUBTILE_NB0] = 0x10001u /* 1 output channel tiles, 1 input channel tiles */,
+    .shape.words[NEUREKA_SUBTILE_NB1] = 0x10001u /* 1 row tiles, 1 column tiles */,
+    .shape.words[NEUREKA_WEIGHT_OFFSET] = 0xffffff9du,
+    .shape.words[NEUREKA_CONFIG0] = 0x2888657u /* pointwise, 8-bit weights, 8-bit outputs, weight memory, prefetch, 8-bit scales, shift 8, bias */,
   },
   .classes_scale_constant = {BUNDLE_6_CLASSES_SCALE_CONSTANT}, /* uint8[3] */
   .classes_folded_bias_constant = {BUNDLE_6_CLASSES_FOLDED_BIAS_CONSTANT}, /* int32[3] */

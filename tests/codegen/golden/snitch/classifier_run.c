@@ -88,6 +88,16 @@ static void call_tvmgen_classifier_dense(const void *arguments, uint32_t core, u
  * dense: mean uint8[1, 4] -> classes int8[1, 3] (of dense_acc, classes)
  *   cluster, tiled, 1 tile of 1x3, about 567 cycles
  */
+/* Marks of the layers: core 0 writes tvm_pulp_marks[layer_NAME] when one begins. */
+enum {
+  layer_image_2,
+  layer_hidden,
+  layer_hidden2,
+  layer_total,
+  layer_pool,
+  layer_mean,
+  layer_classes,
+};
 
 struct bundle_0 { /* image_2 */
   struct tvm_pulp_step step_0;
@@ -195,7 +205,7 @@ __attribute__((aligned(16))) static const struct bundle_0 bundle_0 = {
   /* Step 0: transpose image_2, cluster, tiled */
   .step_0 = {
     KERNEL(call_tvmgen_classifier_transpose, bundle_0, operands_0),
-    .control = BARRIER | LAYER(0),
+    .control = BARRIER | LAYER(layer_image_2),
     NEXT(bundle_0, step_1),
   },
   /* Step 1: transfers that nothing overlaps */
@@ -233,7 +243,7 @@ __attribute__((aligned(16))) static const struct bundle_1 bundle_1 = {
   /* Step 3: conv2d hidden, cluster, tiled */
   .step_3 = {
     KERNEL(call_tvmgen_classifier_conv2d, bundle_1, operands_1),
-    .control = BARRIER | LAYER(1),
+    .control = BARRIER | LAYER(layer_hidden),
     NEXT(bundle_1, step_4),
   },
   /* Step 4: transfers that nothing overlaps */
@@ -277,7 +287,7 @@ __attribute__((aligned(16))) static const struct bundle_2 bundle_2 = {
   /* Step 6: conv2d hidden2, cluster, tiled */
   .step_6 = {
     KERNEL(call_tvmgen_classifier_conv2d, bundle_2, operands_2),
-    .control = BARRIER | LAYER(2),
+    .control = BARRIER | LAYER(layer_hidden2),
     NEXT(bundle_2, step_7),
   },
   /* Step 7: transfers that nothing overlaps */
@@ -322,7 +332,7 @@ __attribute__((aligned(16))) static const struct bundle_3 bundle_3 = {
   /* Step 9: add total, cluster, tiled */
   .step_9 = {
     KERNEL(call_tvmgen_classifier_add, bundle_3, operands_3),
-    .control = BARRIER | LAYER(3),
+    .control = BARRIER | LAYER(layer_total),
     NEXT(bundle_3, step_10),
   },
   /* Step 10: transfers that nothing overlaps */
@@ -364,7 +374,7 @@ __attribute__((aligned(16))) static const struct bundle_4 bundle_4 = {
   /* Step 12: max_pool pool, cluster, tiled */
   .step_12 = {
     KERNEL(call_tvmgen_classifier_max_pool, bundle_4, operands_4),
-    .control = BARRIER | LAYER(4),
+    .control = BARRIER | LAYER(layer_pool),
     NEXT(bundle_4, step_13),
   },
   /* Step 13: transfers that nothing overlaps */
@@ -402,7 +412,7 @@ __attribute__((aligned(16))) static const struct bundle_5 bundle_5 = {
   /* Step 15: reduce mean, cluster, tiled */
   .step_15 = {
     KERNEL(call_tvmgen_classifier_reduce, bundle_5, operands_5),
-    .control = BARRIER | LAYER(5),
+    .control = BARRIER | LAYER(layer_mean),
     NEXT(bundle_5, step_16),
   },
   /* Step 16: transfers that nothing overlaps */
@@ -440,7 +450,7 @@ __attribute__((aligned(16))) static const struct bundle_6 bundle_6 = {
   /* Step 18: dense classes, cluster, tiled */
   .step_18 = {
     KERNEL(call_tvmgen_classifier_dense, bundle_6, operands_6),
-    .control = BARRIER | LAYER(6),
+    .control = BARRIER | LAYER(layer_classes),
     NEXT(bundle_6, step_19),
   },
   /* Step 19: the end */

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tvm_pulp.planning.program.plan_record import PlanJson
 
@@ -25,6 +25,11 @@ def l1_tensors(plan: PlanJson, arena: int) -> dict[str, tuple[int, int]]:
             name += f"_{block.alive[0]}"
         found.setdefault(name, (arena + block.offset, block.bytes))
     return found
+
+
+def layer_marks(layers: Sequence[str], marks: int) -> dict[str, tuple[int, int]]:
+    """Address and bytes of the word that core 0 writes when a layer begins, by symbol: `layer_` and its name."""
+    return {f"layer_{name}": (marks + 4 * number, 4) for number, name in enumerate(layers)}
 
 
 def with_symbols(elf: bytes, symbols: Mapping[str, tuple[int, int]]) -> bytes:
