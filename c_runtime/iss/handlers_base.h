@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * RV32IM and control and status registers. Included inside execute(). */
+ * RV32IM and control and status registers, inside an interpreter of any kind. What differs between cores comes from it:
+ *   ISSUE_AND_WRITE()      before an instruction that writes a register, NEXT() behind it
+ *   MULTIPLY, DIVIDE, BRANCH, CSR   the handler of one such instruction
+ *   JUMP_CYCLES, JUMP_REGISTER_STALL()   of jumps
+ *   WAIT_FOR_MEMORY()      of a fence
+ *   ASK_HOST()             of ebreak
+ *   LEAVE_HANDLER()        of mret, before it jumps */
 
 #define ALU(name, expression) \
   op_##name : {               \
+    ISSUE_AND_WRITE();        \
     RD = (expression);        \
     NEXT();                   \
   }
@@ -30,48 +37,19 @@
   ALU(or, S1 | S2)
   ALU(and, S1 & S2)
 
-#define MULTIPLY(name, expression)                                       \
-  op_##name : {                                                          \
-    RD = (expression);                                                   \
-    h->count.multiply_divide += ip->cost - 1;      \
-    ADVANCE(ip->cost);                                                   \
-  }
-
   MULTIPLY(mul, S1 *S2)
   MULTIPLY(mulh, (uint32_t)(((int64_t)(int32_t)S1 * (int32_t)S2) >> 32))
   MULTIPLY(mulhsu, (uint32_t)(((int64_t)(int32_t)S1 * (int64_t)(uint64_t)S2) >> 32))
   MULTIPLY(mulhu, (uint32_t)(((uint64_t)S1 * S2) >> 32))
 
-/* Division takes as many steps as the divisor has leading zeros, see divide_cycles(). */
-#define DIVIDE(name, magnitude, expression)                                    \
-  op_##name : {                                                                \
-    uint32_t a = S1, b = S2;                                                   \
-    uint64_t cycles = divide_cycles(p, magnitude);                             \
-    RD = (expression);                                                         \
-    h->count.multiply_divide += cycles - 1;                                    \
-    ADVANCE(cycles);                                               \
-  }
 #define OVERFLOWS (a == 0x80000000u && b == 0xffffffffu)
-#define ABSOLUTE ((int32_t)b < 0 ? 0u - b : b)
+#define MAGNITUDE(v) ((int32_t)(v) < 0 ? 0u - (v) : (v))
 
-  DIVIDE(div, ABSOLUTE, b == 0 ? 0xffffffffu : OVERFLOWS ? a : (uint32_t)((int32_t)a / (int32_t)b))
-  DIVIDE(divu, b, b == 0 ? 0xffffffffu : a / b)
-  DIVIDE(rem, ABSOLUTE, b == 0 ? a : OVERFLOWS ? 0 : (uint32_t)((int32_t)a % (int32_t)b))
-  DIVIDE(remu, b, b == 0 ? a : a % b)
-
-#define BRANCH(name, condition)        \
-  op_##name : {                        \
-    h->count.branches++;               \
-    if (condition) {                   \
-      h->count.taken_branches++;       \
-      now += h->taken_cost;            \
-      ip += ip->imm;                   \
-    } else {                           \
-      now += 1;                \
-      NEXT_SLOT();                     \
-    }                                  \
-    ENTER_BLOCK();                     \
-  }
+  DIVIDE(div, MAGNITUDE(a), MAGNITUDE(b),
+         b == 0 ? 0xffffffffu : OVERFLOWS ? a : (uint32_t)((int32_t)a / (int32_t)b))
+  DIVIDE(divu, a, b, b == 0 ? 0xffffffffu : a / b)
+  DIVIDE(rem, MAGNITUDE(a), MAGNITUDE(b), b == 0 ? a : OVERFLOWS ? 0 : (uint32_t)((int32_t)a % (int32_t)b))
+  DIVIDE(remu, a, b, b == 0 ? a : a % b)
 
   BRANCH(beq, S1 == S2)
   BRANCH(bne, S1 != S2)
@@ -81,17 +59,19 @@
   BRANCH(bgeu, S1 >= S2)
 
 op_jal:
+  ISSUE_AND_WRITE();
   RD = PC + SLOT_BYTES(ip);
   h->count.jumps++;
-  now += h->jump_cost;
+  now += JUMP_CYCLES;
   OBSERVE_JUMP(ip + ip->imm, 0, RD);
   ip += ip->imm;
-  ENTER_BLOCK();
+  ENTER_BLOCK(1);
 
 op_jalr: {
   uint32_t target = (S1 + (uint32_t)ip->imm) & ~1u, link = PC + SLOT_BYTES(ip);
   uint32_t offset = target - h->pc_base;
   struct slot *next;
+  ISSUE_AND_WRITE();
   if (LIKELY(offset < h->code_bytes)) {
     next = h->slots + offset / 2;
   } else {
@@ -102,19 +82,17 @@ op_jalr: {
     }
     next = h->ip;
   }
-  if (ip->mark & MARK_HAZARD) {
-    now += (uint64_t)p->config.timing_jump_register_stall;
-    h->count.jump_register += (uint64_t)p->config.timing_jump_register_stall;
-  }
+  JUMP_REGISTER_STALL();
   h->count.jumps++;
-  now += h->jump_cost;
+  now += JUMP_CYCLES;
   RD = link;
   OBSERVE_JUMP(next, ip->rs1, link);
   ip = next;
-  ENTER_BLOCK();
+  ENTER_BLOCK(1);
 }
 
 op_fence:
+  WAIT_FOR_MEMORY();
   NEXT();
 
 op_fence_i:
@@ -125,12 +103,7 @@ op_fence_i:
 
 op_ebreak:
   SAVE();
-  if (p->config.bare && is_semihosting_call(h)) {
-    if (semihosting_call(h) != ACCESS_OK) goto suspended;
-    now += 1;
-    NEXT_SLOT();
-    ENTER_BLOCK();
-  }
+  ASK_HOST();
 op_ecall:
   SAVE();
   platform_fault(p, FAULT_ENVIRONMENT, h, 0, "%s with no handler", ip->op == OP_ecall ? "ecall" : "ebreak");
@@ -138,38 +111,15 @@ op_ecall:
 
 op_mret:
   SAVE();
-  h->mstatus |= (h->mstatus >> 4) & 8; /* MIE takes back MPIE */
+  LEAVE_HANDLER();
   if (!platform_enter(h, h->mepc)) {
     platform_fault(p, FAULT_FETCH, h, h->mepc, "mret to an address that holds no code memory");
     goto suspended;
   }
   h->count.jumps++;
-  now += h->jump_cost;
+  now += JUMP_CYCLES;
   ip = h->ip;
-  ENTER_BLOCK();
-
-op_wfi:
-  if (UNLIKELY(now > limit)) goto yield;
-  SAVE();
-  if (wait_for_interrupt(h) == ACCESS_SLEEP) goto suspended;
-  now = h->now;
-  NEXT_SLOT();
-  DISPATCH();
-
-/* Enabling an event counter may reset all slots, so nothing is read from this one afterwards. */
-#define CSR(name, writes, new_value)                                              \
-  op_##name : {                                                                   \
-    uint32_t number = (uint32_t)ip->imm, old = 0, source;                         \
-    uint32_t destination = ip->rd, length = SLOT_LENGTH(ip), field = ip->rs1;          \
-    SAVE();                                                                       \
-    if (csr_read(h, number, now, &old)) goto op_illegal;                          \
-    source = ip->op >= OP_csrrwi ? field : S1;                                    \
-    if ((writes) && csr_write(h, number, now, (new_value))) goto op_illegal;      \
-    h->x[destination] = old;                                                      \
-    now += 1;                                                             \
-    ip += length;                                                                 \
-    DISPATCH();                                                                   \
-  }
+  ENTER_BLOCK(1);
 
   CSR(csrrw, 1, source)
   CSR(csrrs, field != 0, old | source)

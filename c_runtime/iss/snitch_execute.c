@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The interpreter of Snitch cores, built like execute.c: one label per operation, computed jumps between them. An
+ * The interpreter of Snitch cores; interpreter.h has the rules, and `c` is the core's scoreboard. An
  * instruction waits until its registers are there, which costs one test as long as none is on its way. */
-#include <string.h>
-
-#include "memory.h"
-#include "observed_access.h"
-#include "scheduler.h"
+#include "interpreter.h"
 #include "snitch.h"
 
 /* Cycles of a division: as many steps as the quotient has bits. */
@@ -16,18 +12,11 @@ static uint64_t divide_steps(uint32_t a, uint32_t b) {
   return zeros_b >= zeros_a ? 5 + (uint64_t)(zeros_b - zeros_a) : 4;
 }
 
-#define RD h->x[ip->rd]
-#define S1 h->x[ip->rs1]
-#define S2 h->x[ip->rs2]
-#define PC (h->pc_base + (uint32_t)((ip - h->slots) * 2))
-#define DISPATCH_SLOT() goto *(void *)((char *)&&op_decode + ip->handler)
-/* snitch_execute_observed.c includes this file with OBSERVED: the same interpreter with hooks, which are nothing here. */
+#define SLOT_BYTES(which) 4u
 #ifdef OBSERVED
 #define EXECUTE snitch_execute_observed
-#define DISPATCH() goto observe
 #else
 #define EXECUTE snitch_execute
-#define DISPATCH() DISPATCH_SLOT()
 #endif
 #define NEXT()   \
   do {           \
@@ -53,26 +42,8 @@ static uint64_t divide_steps(uint32_t a, uint32_t b) {
     ISSUE();                                                          \
     snitch_take_port(c, now);                                         \
   } while (0)
-#define FETCH_BLOCK(jumped)                                                             \
-  do {                                                                                  \
-    size_t line_ = (size_t)(ip - h->slots) / SNITCH_LINE_SLOTS;                         \
-    uint64_t window_;                                                                   \
-    memcpy(&window_, h->resident + line_ / 8, 8);                                       \
-    if (UNLIKELY(~(window_ >> (line_ & 7)) & ((1ull << ip->lines) - 1)))                \
-      now += snitch_fetch(h, (uint32_t)line_, ip->lines, now, jumped);                  \
-  } while (0)
-#define ENTER_BLOCK(jumped)                                        \
-  do {                                                             \
-    FETCH_BLOCK(jumped);                                           \
-    if (UNLIKELY(now > limit + SPIN_QUANTUM)) goto yield_at_entry; \
-    DISPATCH();                                                    \
-  } while (0)
-#define SAVE()             \
-  do {                     \
-    h->ip = ip;            \
-    h->now = now;          \
-    h->resume = ip->inner; \
-  } while (0)
+#define SLOTS_OF_LINE SNITCH_LINE_SLOTS
+#define FETCH_LINES(line, jumped) snitch_fetch(h, line, ip->lines, now, jumped)
 #define IN_TURN()                          \
   do {                                     \
     if (UNLIKELY(now > limit)) goto yield; \
@@ -93,76 +64,18 @@ void EXECUTE(struct platform *p) {
   struct snitch_core *c;
   struct slot *ip;
   uint64_t now, limit;
-  if (!p->snitch->handlers[OP_illegal]) {
-    memcpy(p->snitch->handlers, offsets, sizeof offsets);
-    return;
-  }
-#ifdef OBSERVED
-  if (p->observer.stopped) { /* go on exactly where and with what the last call stopped */
-    h = p->observer.stopped;
-    c = h->snitch_core;
-    limit = p->observer.limit;
-    p->observer.stopped = NULL;
-    ip = h->ip;
-    now = h->now;
-    goto *(void *)((char *)&&op_decode + h->resume);
-  }
-#endif
-
-next_hart:
-  h = schedule(p, &limit);
-  if (!h) return;
-  c = h->snitch_core;
-  ip = h->ip;
-  now = h->now;
-#ifdef OBSERVED
-  if (!h->observed) goto observe;
-#endif
-  goto *(void *)((char *)&&op_decode + h->resume);
-
-#ifdef OBSERVED
-observe: /* before each instruction */
-  h->observed = 1;
-  if (UNLIKELY(observer_looks(h, ip))) {
-    SAVE();
-    h->resume = ip->handler;
-    if (observer_stops(h)) {
-      p->observer.stopped = h;
-      p->observer.limit = limit;
-      return;
-    }
-  }
-  DISPATCH_SLOT();
-#endif
-
-yield: /* another actor comes first; this instruction has not happened yet */
-  SAVE();
-  queue_insert(p, h, now);
-  goto next_hart;
-
-yield_at_entry: /* the same between two instructions */
-  SAVE();
-  h->resume = ip->handler;
-  h->observed = 0;
-  queue_insert(p, h, now);
-  goto next_hart;
-
-suspended:
-  goto next_hart;
-
-op_decode:
-  snitch_decode_block(h, ip);
-  if (!(ip->wrap & WRAP_BOUNDARY)) FETCH_BLOCK(1);
-  DISPATCH_SLOT();
-
-op_illegal:
-  SAVE();
-  platform_fault(p, FAULT_ILLEGAL, h, 0, "illegal instruction");
-  goto suspended;
+#define HANDLERS p->snitch->handlers
+#define OFFSETS offsets
+#define TURN_CYCLE now
+#define IS_OBSERVED_SLOT 1
+#define DECODE_BLOCK() snitch_decode_block(h, ip)
+#define RESUME_HART() (c = h->snitch_core, ip = h->ip, now = h->now)
+#define BEGIN_HART RESUME_HART
+#include "interpreter_loop.h"
 
 op_wrapped: /* the first instruction behind a border: lines are asked for one stretch of code at a time */
   FETCH_BLOCK(0);
-  goto *(void *)((char *)&&op_decode + ip->inner);
+  DISPATCH_INNER();
 
 #include "snitch_handlers.h"
 #include "snitch_handlers_memory.h"

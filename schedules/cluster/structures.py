@@ -31,7 +31,7 @@ def _structures(folders: tuple[Path, ...]) -> dict[str, tuple[str, ...]]:
             if nested:
                 fields += [f"{nested[2]}.{inner}" for inner in found[nested[1]]]
             else:
-                fields.append(declaration.split("*")[-1].split()[-1])
+                fields += [declared.split("*")[-1].split()[-1] for declared in declaration.split(",")]
         found[name] = tuple(fields)
     return found
 

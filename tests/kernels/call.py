@@ -106,9 +106,23 @@ def fill_structure(target: Any, values: Mapping[str, Any], place: Any) -> Any:
 
 
 @functools.cache
+def plain_twins() -> tuple[Path, ...]:
+    """Sources of all kernels in plain C: those of the folder, and calls of the functions that headers have."""
+    own = sorted((RUNTIME / "kernels/generic").glob("*.c"))
+    headers = sorted((RUNTIME / "kernels/include/tvm_pulp/plain").glob("*.h"))
+    declared = re.findall(r"TVM_PULP_KERNEL\((\w+)\);", (RUNTIME / "kernels/include/tvm_pulp/kernels.h").read_text())
+    missing = sorted(set(declared) - {path.stem for path in own})
+    lines = [f'#include "tvm_pulp/plain/{header.name}"' for header in headers]
+    lines += [f"TVM_PULP_KERNEL({name}) {{ tvm_pulp_plain_{name}(args, core, cores); }}" for name in missing]
+    twins = Path(tempfile.mkdtemp(prefix="tvm_pulp_twins_")) / "plain_twins.c"
+    twins.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return (*own, twins)
+
+
+@functools.cache
 def host_library() -> ctypes.CDLL:
     """The plain-C twins."""
-    sources = [*sorted((RUNTIME / "kernels/generic").glob("*.c")), INTRINSICS]
+    sources = [*plain_twins(), INTRINSICS]
     includes = [RUNTIME / "include", RUNTIME / "kernels/include"]
     return ctypes.CDLL(str(build_host_library(sources, includes, extra_flags=WARNINGS)))
 

@@ -11,7 +11,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "c_runtime/kernels/include/tvm_pu
 HEADERS = ("kernels.h", "decoder_kernels.h", "movement_kernels.h", "pair_kernels.h", "qdq_kernels.h")
 
 _STRUCT = re.compile(r"^struct (tvm_pulp_\w+) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
-_FIELD = re.compile(r"^\s*((?:const )?(?:struct )?\w+) (\*?)(\w+);", re.MULTILINE)
+_FIELD = re.compile(r"^\s*((?:const )?(?:struct )?\w+) (\*?)(\w+(?:, \*?\w+)*);", re.MULTILINE)
 
 
 @functools.cache
@@ -22,13 +22,14 @@ def structures(pointer: type) -> dict[str, type[ctypes.Structure]]:
     text = re.sub(r"/\*.*?\*/", "", written, flags=re.DOTALL)
     for name, body in _STRUCT.findall(text):
         fields: list[tuple[str, type]] = []
-        for kind, star, field in _FIELD.findall(body):
+        for kind, star, names in _FIELD.findall(body):
             if star:
-                fields.append((field, pointer))
+                made = pointer
             elif kind.startswith("struct "):
-                fields.append((field, found[kind.removeprefix("struct ")]))
+                made = found[kind.removeprefix("struct ")]
             else:
-                fields.append((field, {"uint32_t": ctypes.c_uint32, "int32_t": ctypes.c_int32}[kind]))
-        assert len(fields) == body.count(";"), f"a field of {name} was not understood"
+                made = {"uint32_t": ctypes.c_uint32, "int32_t": ctypes.c_int32}[kind]
+            fields += [(field.lstrip("*"), made) for field in names.split(", ")]
+        assert len(fields) == body.count(";") + body.count(","), f"a field of {name} was not understood"
         found[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
     return found

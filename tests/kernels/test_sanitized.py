@@ -16,7 +16,7 @@ from tests.kernels.attention_cases import (
     qdq_rope_case,
     rope_case,
 )
-from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch
+from tests.kernels.call import RUNTIME, WARNINGS, Call, Out, Scratch, plain_twins
 from tests.kernels.elementwise_cases import (
     add_case,
     dequantize_case,
@@ -167,7 +167,7 @@ def test_twins_are_clean(tmp_path: Path) -> None:
         program.add(case.call)
     source = tmp_path / "calls.c"
     source.write_text(program.text(), encoding="utf-8")
-    sources = [source, *sorted((RUNTIME / "kernels/generic").glob("*.c"))]
+    sources = [source, *plain_twins()]
     includes = [RUNTIME / "include", RUNTIME / "kernels/include"]
     executable = build_host_program(sources, includes, extra_flags=WARNINGS, sanitize=True)
     finished = subprocess.run([executable], capture_output=True, text=True, check=False)

@@ -34,9 +34,10 @@ def test_parts_do_not_exceed_the_memory() -> None:
 
 
 def test_every_family_has_its_files() -> None:
-    for family in ("xpulp", "generic"):
-        files = Platform(BASE.with_settings({"software.kernels": family})).kernel_files(["tvm_pulp_kernel_conv2d"])
-        assert f"kernels/{family}/conv2d.c" in files and "kernels/include/tvm_pulp/kernels.h" in files
+    for family in ("xpulp", "rv32", "generic"):
+        kernel = "lookup" if family == "generic" else "conv2d"
+        files = Platform(BASE.with_settings({"software.kernels": family})).kernel_files([f"tvm_pulp_kernel_{kernel}"])
+        assert f"kernels/{family}/{kernel}.c" in files and "kernels/include/tvm_pulp/kernels.h" in files
         assert f"kernels/{family}/gelu.c" not in files
 
 

@@ -20,10 +20,10 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
 /* The values %[v0] .. %[v3] to bytes at %[y]; operands m, a, sh, h are multiplier, summand, shift, upper limit. */
 #define FOUR_MUL(by) \
   "mul %[v0],%[v0]," by "\nmul %[v1],%[v1]," by "\nmul %[v2],%[v2]," by "\nmul %[v3],%[v3]," by "\n"
-#define FOUR(OP, ...)                                                                           \
+#define FOUR(OP, ...)                                                                                   \
   OP("%[v0]", "%[v0]", __VA_ARGS__) OP("%[v1]", "%[v1]", __VA_ARGS__) OP("%[v2]", "%[v2]", __VA_ARGS__) \
   OP("%[v3]", "%[v3]", __VA_ARGS__)
-#define FOUR_ADD                                                                                \
+#define FOUR_ADD                                                                                           \
   XP_ADDNR("%[v0]", "%[a]", "%[sh]") XP_ADDNR("%[v1]", "%[a]", "%[sh]") XP_ADDNR("%[v2]", "%[a]", "%[sh]") \
   XP_ADDNR("%[v3]", "%[a]", "%[sh]")
 #define FOUR_STORE \
@@ -32,8 +32,11 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
 #define FOUR_LOAD(LOAD, step, p) \
   LOAD("%[v0]", step, p) LOAD("%[v1]", step, p) LOAD("%[v2]", step, p) LOAD("%[v3]", step, p)
 
+/* An operation on each value, with a second register for each. */
+#define FOUR_EACH(OP) OP("%[v0]", "%[w0]") OP("%[v1]", "%[w1]") OP("%[v2]", "%[w2]") OP("%[v3]", "%[w3]")
+
 /* Bytes at %[pa] to the values, those at %[pb] to %[w0] .. %[w3]. */
-#define FOUR_PAIRS(LOAD_A, LOAD_B)                                                                      \
+#define FOUR_PAIRS(LOAD_A, LOAD_B)                                                                                \
   LOAD_A("%[v0]", 1, "%[pa]") LOAD_B("%[w0]", 1, "%[pb]") LOAD_A("%[v1]", 1, "%[pa]") LOAD_B("%[w1]", 1, "%[pb]") \
   LOAD_A("%[v2]", 1, "%[pa]") LOAD_B("%[w2]", 1, "%[pb]") LOAD_A("%[v3]", 1, "%[pa]") LOAD_B("%[w3]", 1, "%[pb]")
 
@@ -43,28 +46,55 @@ TVM_PULP_INLINE uint32_t tvm_pulp_is_four(const struct tvm_pulp_requant *r) {
 
 /* The share of this core, as pieces of rows: `statement` runs with row, column and count set. Tensors without gaps are
  * one long row. The last statement of a kernel. */
-#define TVM_PULP_EACH_PIECE(rows_, columns_, is_dense_, core_, cores_, statement)                    \
-  do {                                                                                               \
-    uint32_t length_ = columns_;                                                                     \
-    struct tvm_pulp_range range_ = tvm_pulp_share_words((rows_) * length_, core_, cores_);           \
-    uint32_t left_ = range_.end - range_.begin, row = 0, column = range_.begin;                      \
-    if (is_dense_) {                                                                                 \
-      uint32_t count = left_;                                                                        \
-      if (count > 0u) statement;                                                                     \
-      return;                                                                                        \
-    }                                                                                                \
-    if (column >= length_) {                                                                         \
-      row = column / length_;                                                                        \
-      column -= row * length_;                                                                       \
-    }                                                                                                \
-    while (left_ > 0u) {                                                                             \
-      uint32_t count = length_ - column < left_ ? length_ - column : left_;                          \
-      statement;                                                                                     \
-      left_ -= count;                                                                                \
-      column = 0;                                                                                    \
-      ++row;                                                                                         \
-    }                                                                                                \
+#define TVM_PULP_EACH_PIECE(rows_, columns_, is_dense_, core_, cores_, statement)          \
+  do {                                                                                     \
+    uint32_t length_ = columns_;                                                           \
+    struct tvm_pulp_range range_ = tvm_pulp_share_words((rows_) * length_, core_, cores_); \
+    uint32_t left_ = range_.end - range_.begin, row = 0, column = range_.begin;            \
+    if (is_dense_) {                                                                       \
+      uint32_t count = left_;                                                              \
+      if (count > 0u) statement;                                                           \
+      return;                                                                              \
+    }                                                                                      \
+    if (column >= length_) {                                                               \
+      row = column / length_;                                                              \
+      column -= row * length_;                                                             \
+    }                                                                                      \
+    while (left_ > 0u) {                                                                   \
+      uint32_t count = length_ - column < left_ ? length_ - column : left_;                \
+      statement;                                                                           \
+      left_ -= count;                                                                      \
+      column = 0;                                                                          \
+      ++row;                                                                               \
+    }                                                                                      \
   } while (0)
+
+/* LOOP(load, clip) for the type of the input and the range of the result, where there are four elements. */
+#define FOUR_BY_TYPE(LOOP, type)          \
+  do {                                    \
+    uint32_t to_unsigned_ = r->low == 0;  \
+    if (n == 0u) {                        \
+      /* only the rest */                 \
+    } else if ((type) == TVM_PULP_INT8) { \
+      if (to_unsigned_) {                 \
+        LOOP(XP_LB, XP_CLIPUR);           \
+      } else {                            \
+        LOOP(XP_LB, XP_CLIPR);            \
+      }                                   \
+    } else if (to_unsigned_) {            \
+      LOOP(XP_LBU, XP_CLIPUR);            \
+    } else {                              \
+      LOOP(XP_LBU, XP_CLIPR);             \
+    }                                     \
+  } while (0)
+
+/* All pieces of a kernel from x to y; the last statement of a kernel. */
+#define FOUR_EACH_PIECE(piece)                                                                                    \
+  uint32_t columns = args->columns;                                                                               \
+  TVM_PULP_EACH_PIECE(args->rows, columns, args->x_stride == columns && args->y_stride == columns, core, cores, { \
+    const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column;                                  \
+    piece(args, x, (uint8_t *)args->y + row * args->y_stride + column, count);                                    \
+  })
 
 /* One result where fewer than four are left. */
 TVM_PULP_INLINE uint8_t tvm_pulp_one(const struct tvm_pulp_requant *r, int32_t value, int32_t mul, int32_t add) {

@@ -8,16 +8,15 @@
 #define DISTANCE(v, w) "sub " w ",%[b],"  w "\n"
 #define CUT(v, w) XP_MAX(w, w, "x0")
 /* one - d * d, negated where x is negative, then (one + that) >> 1, times x */
-#define GATE(v, w)                                                                               \
+#define GATE(v, w)                                                                                              \
   "addi %[t],%[one],0\n" XP_MSU("%[t]", w, w) "srai " w "," v ",31\nxor %[t],%[t]," w "\nsub %[t],%[t]," w "\n" \
   XP_ADDN1("%[t]", "%[t]", "%[one]") "mul " v "," v ",%[t]\n"
-#define EACH(OP) OP("%[v0]", "%[w0]") OP("%[v1]", "%[w1]") OP("%[v2]", "%[w2]") OP("%[v3]", "%[w3]")
-#define LOOP(LOAD, CLIP)                                                                             \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") EACH(MAGNITUDE) EACH(DISTANCE) EACH(CUT) \
-                   EACH(GATE) FOUR_FINISH(CLIP) XP_END                                               \
+#define LOOP(LOAD, CLIP)                                                                                         \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") FOUR_EACH(MAGNITUDE) FOUR_EACH(DISTANCE)  \
+                   FOUR_EACH(CUT) FOUR_EACH(GATE) FOUR_FINISH(CLIP) XP_END                                       \
                    : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [t] "=&r"(t), \
-                     [x] "+r"(x)                                                                     \
-                   : FOUR_INPUTS, [b] "r"(-p->b), [one] "r"(p->one)                                  \
+                     [x] "+r"(x)                                                                                 \
+                   : FOUR_INPUTS, [b] "r"(-p->b), [one] "r"(p->one)                                              \
                    : "memory")
 
 static __attribute__((noinline)) void gelu_piece(const struct tvm_pulp_gelu_args *p, const uint8_t *x,
@@ -25,20 +24,8 @@ static __attribute__((noinline)) void gelu_piece(const struct tvm_pulp_gelu_args
   const struct tvm_pulp_requant *r = &p->requant;
   int32_t mul = r->mul[0], add = r->add[0], t, w0, w1, w2, w3;
   FOUR_LOCALS;
-  uint32_t n = count >> 2, to_unsigned = r->low == 0;
-  if (n == 0u) {
-    /* only the rest below */
-  } else if (p->x_type == TVM_PULP_INT8) {
-    if (to_unsigned) {
-      LOOP(XP_LB, XP_CLIPUR);
-    } else {
-      LOOP(XP_LB, XP_CLIPR);
-    }
-  } else if (to_unsigned) {
-    LOOP(XP_LBU, XP_CLIPUR);
-  } else {
-    LOOP(XP_LBU, XP_CLIPR);
-  }
+  uint32_t n = count >> 2;
+  FOUR_BY_TYPE(LOOP, p->x_type);
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     y[i] = tvm_pulp_one(r, tvm_pulp_gelu(tvm_pulp_load(x, i, p->x_type), p->b, p->one), mul, add);
   }
@@ -49,9 +36,5 @@ TVM_PULP_KERNEL(gelu) {
     tvm_pulp_plain_gelu(args, core, cores);
     return;
   }
-  uint32_t columns = args->columns;
-  TVM_PULP_EACH_PIECE(args->rows, columns, args->x_stride == columns && args->y_stride == columns, core, cores, {
-    const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column;
-    gelu_piece(args, x, (uint8_t *)args->y + row * args->y_stride + column, count);
-  });
+  FOUR_EACH_PIECE(gelu_piece);
 }

@@ -5,12 +5,11 @@
 #define GATE(v, w) "add " w "," v ",%[three]\n"
 #define CUT(v, w) XP_CLIPUR(w, w, "%[six]")
 #define SCALE(v, w) "mul " v "," v "," w "\n"
-#define EACH(OP) OP("%[v0]", "%[w0]") OP("%[v1]", "%[w1]") OP("%[v2]", "%[w2]") OP("%[v3]", "%[w3]")
-#define LOOP(LOAD, CLIP)                                                                             \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") EACH(GATE) EACH(CUT) EACH(SCALE) \
-                   FOUR_FINISH(CLIP) XP_END                                                          \
-                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [x] "+r"(x) \
-                   : FOUR_INPUTS, [three] "r"(p->three), [six] "r"(p->six)                           \
+#define LOOP(LOAD, CLIP)                                                                                               \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") FOUR_LOAD(LOAD, 1, "%[x]") FOUR_EACH(GATE) FOUR_EACH(CUT) FOUR_EACH(SCALE) \
+                   FOUR_FINISH(CLIP) XP_END                                                                            \
+                   : FOUR_OUTPUTS, [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3), [x] "+r"(x)         \
+                   : FOUR_INPUTS, [three] "r"(p->three), [six] "r"(p->six)                                             \
                    : "memory")
 
 static __attribute__((noinline)) void hardswish_piece(const struct tvm_pulp_hardswish_args *p, const uint8_t *x,
@@ -19,20 +18,8 @@ static __attribute__((noinline)) void hardswish_piece(const struct tvm_pulp_hard
   /* One factor for the sixth and the multiplier; the result fits 32 bits, so intermediate ones may wrap. */
   int32_t mul = (int32_t)((uint32_t)r->mul[0] * (uint32_t)p->one_over_six), add = r->add[0], w0, w1, w2, w3;
   FOUR_LOCALS;
-  uint32_t n = count >> 2, to_unsigned = r->low == 0;
-  if (n == 0u) {
-    /* only the rest below */
-  } else if (p->x_type == TVM_PULP_INT8) {
-    if (to_unsigned) {
-      LOOP(XP_LB, XP_CLIPUR);
-    } else {
-      LOOP(XP_LB, XP_CLIPR);
-    }
-  } else if (to_unsigned) {
-    LOOP(XP_LBU, XP_CLIPUR);
-  } else {
-    LOOP(XP_LBU, XP_CLIPR);
-  }
+  uint32_t n = count >> 2;
+  FOUR_BY_TYPE(LOOP, p->x_type);
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     int32_t value = tvm_pulp_load(x, i, p->x_type);
     y[i] = tvm_pulp_one(r, value * tvm_pulp_xp_clipur(value + p->three, p->six), mul, add);
@@ -44,9 +31,5 @@ TVM_PULP_KERNEL(hardswish) {
     tvm_pulp_plain_hardswish(args, core, cores);
     return;
   }
-  uint32_t columns = args->columns;
-  TVM_PULP_EACH_PIECE(args->rows, columns, args->x_stride == columns && args->y_stride == columns, core, cores, {
-    const uint8_t *x = (const uint8_t *)args->x + row * args->x_stride + column;
-    hardswish_piece(args, x, (uint8_t *)args->y + row * args->y_stride + column, count);
-  });
+  FOUR_EACH_PIECE(hardswish_piece);
 }

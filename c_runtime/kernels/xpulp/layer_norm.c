@@ -5,27 +5,17 @@
 #include "tvm_pulp/plain/norm.h"
 
 #define CENTRED(v, w) "sub " v "," v ",%[mean]\n"
-#define VALUE(v, w) "mul " v "," v "," w "\n"
-#define SIGN(v, w) "srli " w "," v ",31\n"
-#define SHIFTED(v, w) XP_MAC(v, w, "%[c]")
-#define DIVIDED(v, w) "mulhsu " v "," v ",%[m]\n"
-#define SCALED(v, w) "sra " v "," v ",%[j]\n"
 #define BIAS(v, w) XP_LW(w, 4, "%[b]")
 #define BIASED(v, w) XP_ADDNR(v, w, "%[sh]")
-#define CLIPPED(v, w) XP_CLIPR(v, v, "%[h]")
-#define EACH(OP) OP("%[v0]", "%[w0]") OP("%[v1]", "%[w1]") OP("%[v2]", "%[w2]") OP("%[v3]", "%[w3]")
-#define LOADS(LOAD)                                                                                      \
-  LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")    \
-  XP_LW("%[w0]", 4, "%[w]") XP_LW("%[w1]", 4, "%[w]") XP_LW("%[w2]", 4, "%[w]") XP_LW("%[w3]", 4, "%[w]")
-#define LOOP(LOAD)                                                                                       \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD) EACH(CENTRED) EACH(VALUE) EACH(SIGN) EACH(SHIFTED) \
-                       EACH(DIVIDED) EACH(BIAS) EACH(SCALED) EACH(BIASED) EACH(CLIPPED)                  \
-                       XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")         \
-                       XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                      \
-                   : [x] "+r"(x), [w] "+r"(weight), [b] "+r"(bias), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), \
+#define LOOP(LOAD)                                                                                                  \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") NORM_LOADS(LOAD) NORM_EACH(CENTRED) NORM_FOUR_DIVIDED                   \
+                       NORM_EACH(BIAS) NORM_EACH(NORM_SCALED) NORM_EACH(BIASED) NORM_EACH(NORM_CLIPPED)             \
+                       XP_PACKLO("%[v0]", "%[v1]", "%[v0]") XP_PACKHI("%[v0]", "%[v3]", "%[v2]")                    \
+                       XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END                                                 \
+                   : [x] "+r"(x), [w] "+r"(weight), [b] "+r"(bias), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1),    \
                      [v2] "=&r"(v2), [v3] "=&r"(v3), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3) \
-                   : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high), \
-                     [sh] "r"(args->shift), [mean] "r"(mean)                                             \
+                   : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high),     \
+                     [sh] "r"(args->shift), [mean] "r"(mean)                                                        \
                    : "memory")
 
 static void scale_piece(const struct tvm_pulp_layer_norm_args *args, const uint8_t *x, const int32_t *weight,

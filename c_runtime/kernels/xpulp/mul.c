@@ -23,20 +23,8 @@ static __attribute__((noinline)) void other_piece(const struct tvm_pulp_mul_args
   const struct tvm_pulp_requant *r = &p->requant;
   int32_t mul = r->mul[0], add = r->add[0], w0, w1, w2, w3;
   FOUR_LOCALS;
-  uint32_t n = count >> 2, to_unsigned = r->low == 0;
-  if (n == 0u) {
-    /* only the rest below */
-  } else if (p->a_type == TVM_PULP_INT8) {
-    if (to_unsigned) {
-      LOOP(XP_LB, XP_CLIPUR);
-    } else {
-      LOOP(XP_LB, XP_CLIPR);
-    }
-  } else if (to_unsigned) {
-    LOOP(XP_LBU, XP_CLIPUR);
-  } else {
-    LOOP(XP_LBU, XP_CLIPR);
-  }
+  uint32_t n = count >> 2;
+  FOUR_BY_TYPE(LOOP, p->a_type);
   for (uint32_t i = 0; i < (count & 3u); ++i) {
     int32_t left = tvm_pulp_load(a, i, p->a_type) - p->zero_point_a;
     y[i] = tvm_pulp_one(r, left * (tvm_pulp_load(b, i, p->b_type) - p->zero_point_b), mul, add);

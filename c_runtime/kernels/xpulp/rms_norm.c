@@ -5,64 +5,54 @@
 #include "norm_row.h"
 #include "tvm_pulp/plain/norm.h"
 
-#define VALUE(v, w) "mul " v "," v "," w "\n"
-#define SIGN(v, w) "srli " w "," v ",31\n"
-#define SHIFTED(v, w) XP_MAC(v, w, "%[c]")
-#define DIVIDED(v, w) "mulhsu " v "," v ",%[m]\n"
-#define SCALED(v, w) "sra " v "," v ",%[j]\n"
-#define CLIPPED(v, w) XP_CLIPR(v, v, "%[h]")
-#define EACH(OP) OP("%[v0]", "%[w0]") OP("%[v1]", "%[w1]") OP("%[v2]", "%[w2]") OP("%[v3]", "%[w3]")
-#define LOADS(LOAD)                                                                                      \
-  LOAD("%[v0]", 1, "%[x]") LOAD("%[v1]", 1, "%[x]") LOAD("%[v2]", 1, "%[x]") LOAD("%[v3]", 1, "%[x]")    \
-  XP_LW("%[w0]", 4, "%[w]") XP_LW("%[w1]", 4, "%[w]") XP_LW("%[w2]", 4, "%[w]") XP_LW("%[w3]", 4, "%[w]")
-#define LOOP(LOAD)                                                                                       \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOADS(LOAD) EACH(VALUE) EACH(SIGN) EACH(SHIFTED) EACH(DIVIDED) \
-                       EACH(SCALED) EACH(CLIPPED) XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                   \
-                       XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END \
+#define LOOP(LOAD)                                                                                               \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") NORM_LOADS(LOAD) NORM_FOUR_DIVIDED NORM_EACH(NORM_SCALED)            \
+                       NORM_EACH(NORM_CLIPPED) XP_PACKLO("%[v0]", "%[v1]", "%[v0]")                              \
+                       XP_PACKHI("%[v0]", "%[v3]", "%[v2]") XP_LOOP_END XP_SW("%[v0]", 4, "%[y]") XP_END         \
                    : [x] "+r"(x), [w] "+r"(weight), [y] "+r"(y), [v0] "=&r"(v0), [v1] "=&r"(v1), [v2] "=&r"(v2), \
-                     [v3] "=&r"(v3), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)      \
-                   : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high) \
+                     [v3] "=&r"(v3), [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)              \
+                   : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high)   \
                    : "memory")
 
 /* The same for one element at a time. */
-#define SMALL_LOOP(LOAD)                                                                                 \
-  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("%[v0]", 1, "%[x]") XP_LW("%[w0]", 4, "%[w]") "nop\n"   \
-                       VALUE("%[v0]", "%[w0]") SIGN("%[v0]", "%[w0]") SHIFTED("%[v0]", "%[w0]")          \
-                       DIVIDED("%[v0]", "%[w0]") SCALED("%[v0]", "%[w0]") CLIPPED("%[v0]", "%[w0]")      \
-                       XP_LOOP_END XP_SB("%[v0]", 1, "%[y]") XP_END                                      \
-                   : [x] "+r"(x), [w] "+r"(weight), [y] "+r"(y), [v0] "=&r"(v0), [w0] "=&r"(w0)          \
-                   : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high) \
+#define SMALL_LOOP(LOAD)                                                                                           \
+  __asm__ volatile(XP_BEGIN XP_LOOP("%[n]") LOAD("%[v0]", 1, "%[x]") XP_LW("%[w0]", 4, "%[w]") "nop\n"             \
+                       NORM_VALUE("%[v0]", "%[w0]") NORM_SIGN("%[v0]", "%[w0]") NORM_SHIFTED("%[v0]", "%[w0]")     \
+                       NORM_DIVIDED("%[v0]", "%[w0]") NORM_SCALED("%[v0]", "%[w0]") NORM_CLIPPED("%[v0]", "%[w0]") \
+                       XP_LOOP_END XP_SB("%[v0]", 1, "%[y]") XP_END                                                \
+                   : [x] "+r"(x), [w] "+r"(weight), [y] "+r"(y), [v0] "=&r"(v0), [w0] "=&r"(w0)                    \
+                   : [n] "r"(n), [c] "r"(r.correction), [m] "r"(r.multiplier), [j] "r"(r.shift), [h] "r"(high)     \
                    : "memory")
 
 /* Elements [column, column + n) of a row; and the shares of few rows. One row, a token, is the usual case. */
-#define FEW_ROWS(PLACE, name, type, SUMS, LOAD)                                                                 \
-  static inline __attribute__((always_inline)) void name##_piece(                                        \
-      const struct tvm_pulp_rms_norm_args *args, const type *x, uint32_t column, uint32_t n, type *y) {  \
-    uint32_t columns = args->columns;                                                                    \
+#define FEW_ROWS(PLACE, name, type, SUMS, LOAD)                                                               \
+  static inline __attribute__((always_inline)) void name##_piece(                                             \
+      const struct tvm_pulp_rms_norm_args *args, const type *x, uint32_t column, uint32_t n, type *y) {       \
+    uint32_t columns = args->columns;                                                                         \
     struct tvm_pulp_root r = tvm_pulp_root_of(tvm_pulp_mean(SUMS(x, columns, 0), columns) + 1u, args->shift); \
-    const int32_t *weight = args->double_weight + column;                                                \
-    int32_t high = (int32_t)(args->levels / 2u - 1u), v0, w0;                                            \
-    x += column;                                                                                         \
-    SMALL_LOOP(LOAD);                                                                                    \
-  }                                                                                                      \
-  static PLACE void name##_row(const struct tvm_pulp_rms_norm_args *args, uint32_t core, uint32_t cores) { \
-    struct tvm_pulp_range range = tvm_pulp_share_words(args->columns, core, cores);                      \
-    if (range.begin == range.end) return;                                                                \
-    type *y = (type *)args->y + range.begin;                                                             \
-    name##_piece(args, (const type *)args->x, range.begin, range.end - range.begin, y);                  \
-  }                                                                                                      \
+    const int32_t *weight = args->double_weight + column;                                                     \
+    int32_t high = (int32_t)(args->levels / 2u - 1u), v0, w0;                                                 \
+    x += column;                                                                                              \
+    SMALL_LOOP(LOAD);                                                                                         \
+  }                                                                                                           \
+  static PLACE void name##_row(const struct tvm_pulp_rms_norm_args *args, uint32_t core, uint32_t cores) {    \
+    struct tvm_pulp_range range = tvm_pulp_share_words(args->columns, core, cores);                           \
+    if (range.begin == range.end) return;                                                                     \
+    type *y = (type *)args->y + range.begin;                                                                  \
+    name##_piece(args, (const type *)args->x, range.begin, range.end - range.begin, y);                       \
+  }                                                                                                           \
   static __attribute__((noinline)) void name##_rows(const struct tvm_pulp_rms_norm_args *args, uint32_t core, \
-                                                    uint32_t cores) {                                    \
-    uint32_t columns = args->columns;                                                                    \
-    struct tvm_pulp_range range = tvm_pulp_share_words(args->rows * columns, core, cores);               \
-    uint32_t left = range.end - range.begin, row = range.begin / columns;                                \
-    uint32_t column = range.begin - row * columns;                                                       \
-    for (; left > 0u; ++row, column = 0) {                                                               \
-      uint32_t n = columns - column < left ? columns - column : left;                                    \
-      type *y = (type *)args->y + row * columns + column;                                                \
-      name##_piece(args, (const type *)args->x + row * columns, column, n, y);                           \
-      left -= n;                                                                                         \
-    }                                                                                                    \
+                                                    uint32_t cores) {                                         \
+    uint32_t columns = args->columns;                                                                         \
+    struct tvm_pulp_range range = tvm_pulp_share_words(args->rows * columns, core, cores);                    \
+    uint32_t left = range.end - range.begin, row = range.begin / columns;                                     \
+    uint32_t column = range.begin - row * columns;                                                            \
+    for (; left > 0u; ++row, column = 0) {                                                                    \
+      uint32_t n = columns - column < left ? columns - column : left;                                         \
+      type *y = (type *)args->y + row * columns + column;                                                     \
+      name##_piece(args, (const type *)args->x + row * columns, column, n, y);                                \
+      left -= n;                                                                                              \
+    }                                                                                                         \
   }
 /* One signed row is the usual case. */
 FEW_ROWS(TVM_PULP_CLOSE, signed, int8_t, tvm_pulp_sums_signed, XP_LB)

@@ -12,8 +12,7 @@ struct tvm_pulp_rotary_args {
   const int8_t *x;
   const int16_t *rotation; /* word aligned */
   int8_t *y;
-  uint32_t positions;
-  uint32_t heads;
+  uint32_t positions, heads;
   uint32_t size; /* of a head: even */
 };
 
@@ -24,10 +23,7 @@ struct tvm_pulp_rotary_args {
  *   y = sum of e * v / sum of e, rounded half up */
 struct tvm_pulp_past_attention_args {
   const int8_t *q; /* all tensors word aligned, all strides multiples of 4 */
-  const int8_t *k;
-  const int8_t *v;
-  const int8_t *past_k;
-  const int8_t *past_v;
+  const int8_t *k, *v, *past_k, *past_v;
   const int32_t *length;
   const uint8_t *exponential; /* 256 entries, the first is 255 */
   int8_t *y;
@@ -52,13 +48,11 @@ struct tvm_pulp_past_scores_args {
   const int8_t *past_k;
   const int32_t *length;
   int32_t *y; /* [heads][capacity + 1] */
-  uint32_t heads;
-  uint32_t group;
+  uint32_t heads, group;
   uint32_t size; /* of a head: a multiple of 4, at most 64 */
   uint32_t past_stride;
   uint32_t capacity;
-  int32_t mul;
-  int32_t shift;
+  int32_t mul, shift;
 };
 
 /* Then what needs the new key: sums of e * v over the past, e of the new row, the sum of all e. */
@@ -72,13 +66,10 @@ struct tvm_pulp_past_mix_args {
   int32_t *y;                 /* [heads][size + 2] */
   uint8_t *scratch;           /* word aligned; scratch_stride >= 2 * capacity + 4 */
   uint32_t scratch_stride;
-  uint32_t heads;
-  uint32_t group;
-  uint32_t size;
+  uint32_t heads, group, size;
   uint32_t past_stride;
   uint32_t capacity;
-  int32_t mul;
-  int32_t shift;
+  int32_t mul, shift;
 };
 
 /* Last what needs the new value: the mean. */
@@ -86,9 +77,7 @@ struct tvm_pulp_past_mean_args {
   const int32_t *mix; /* as above */
   const int8_t *v;
   int8_t *y; /* [heads][size] */
-  uint32_t heads;
-  uint32_t group;
-  uint32_t size;
+  uint32_t heads, group, size;
 };
 
 #endif /* TVM_PULP_DECODER_KERNELS_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernels of the cluster cores. `xpulp/` and `generic/` hold the same functions: the first for XpulpV2 cores, the
- * second in plain C for every other machine; `rv32im/` some of them for cores that share a multiplier, `rv32/` for a
- * core with its own. All give the same bits.
+ * Kernels of the cluster cores: `xpulp/` for XpulpV2 cores, `rv32im/` some of them for cores that share a multiplier,
+ * `rv32/` for a core with its own, `generic/` those that beat generated C on every other machine. The headers of
+ * include/tvm_pulp/plain have all of them in plain C, as tvm_pulp_plain_<op>. All give the same bits.
  *
  *   void tvm_pulp_kernel_<op>(const struct tvm_pulp_<op>_args *args, uint32_t core, uint32_t cores);
  *
@@ -51,14 +51,12 @@ struct tvm_pulp_requant {
   uint32_t kind;        /* enum tvm_pulp_requant_kind; none: the result is int32 */
   uint32_t per_channel; /* 0: mul and add hold one element, 1: one per channel */
   uint32_t wide_result; /* 0: the result is stored as a byte, 1: as int32, 2: as 16 bits */
-  const int32_t *mul;
-  const int32_t *add;
+  const int32_t *mul, *add;
   int32_t shift; /* pulp: the shift. tflite, half_up: 1 promises to dense, conv2d and depthwise_conv2d that accumulators
                     stay within 2^29, multipliers are not negative, exponents are from -20 to -1 or shifts from 32 to
                     51, zero point, low and high are from -128 to 255, and high - low is odd; else 0 */
   int32_t zero_point;
-  int32_t low;
-  int32_t high;
+  int32_t low, high;
 };
 
 /* y[rows][columns] = x[rows][depth] * weight[columns][depth]^T + bias. A zero point of x is folded into the bias.
@@ -73,12 +71,8 @@ struct tvm_pulp_dense_args {
   uint8_t *scratch; /* word aligned; scratch_stride >= 4 * depth_stride + 4; unused, but by rv32im/ and rv32/, where x is word
                        aligned and either its rows are depth_stride apart or there is one row */
   uint32_t scratch_stride;
-  uint32_t rows;
-  uint32_t columns;
-  uint32_t depth;
-  uint32_t x_stride;
-  uint32_t depth_stride;
-  uint32_t y_stride;
+  uint32_t rows, columns, depth;
+  uint32_t x_stride, depth_stride, y_stride;
   uint32_t x_type; /* int8, uint8, int16 or uint16 */
   int32_t weight_offset; /* taken from every weight, so that it fits a byte; times the sum of a row it is added back */
   struct tvm_pulp_requant requant;
@@ -86,27 +80,16 @@ struct tvm_pulp_dense_args {
 
 /* y[batch][rows][columns] = (a - zero_point_a) * (b - zero_point_b): two activations. */
 struct tvm_pulp_matmul_args {
-  const int8_t *a;
-  const int8_t *b;
+  const int8_t *a, *b;
   void *y;
   uint8_t *scratch; /* word aligned; scratch_stride >= 8 * (depth rounded up to 4) + 4, or 4 * depth + 4 where a is word
                        aligned and depth, a_stride and a_batch_stride are multiples of 4 and the first two equal */
   uint32_t scratch_stride;
-  uint32_t batch;
-  uint32_t rows;
-  uint32_t columns;
-  uint32_t depth;
-  uint32_t a_stride;
-  uint32_t b_stride;
-  uint32_t y_stride;
-  uint32_t a_batch_stride;
-  uint32_t b_batch_stride;
-  uint32_t y_batch_stride;
+  uint32_t batch, rows, columns, depth;
+  uint32_t a_stride, b_stride, y_stride, a_batch_stride, b_batch_stride, y_batch_stride;
   uint32_t transpose_b; /* 1: b is [columns][depth], 0: [depth][columns] */
-  uint32_t a_type;
-  uint32_t b_type;
-  int32_t zero_point_a;
-  int32_t zero_point_b;
+  uint32_t a_type, b_type;
+  int32_t zero_point_a, zero_point_b;
   struct tvm_pulp_requant requant;
 };
 
@@ -120,20 +103,11 @@ struct tvm_pulp_conv2d_args {
   void *y;
   uint8_t *scratch; /* word aligned; scratch_stride >= 4 * depth_stride + 4; room for more windows saves calls */
   uint32_t scratch_stride;
-  uint32_t height;
-  uint32_t width;
-  uint32_t channels;
-  uint32_t out_height;
-  uint32_t out_width;
-  uint32_t out_channels;
-  uint32_t kernel_height;
-  uint32_t kernel_width;
-  uint32_t stride_y;
-  uint32_t stride_x;
-  uint32_t dilation_y;
-  uint32_t dilation_x;
-  uint32_t pad_top;
-  uint32_t pad_left;
+  uint32_t height, width, channels;
+  uint32_t out_height, out_width, out_channels;
+  uint32_t kernel_height, kernel_width;
+  uint32_t stride_y, stride_x, dilation_y, dilation_x;
+  uint32_t pad_top, pad_left;
   int32_t pad_value;
   uint32_t y_pixel_stride;
   uint32_t depth_stride; /* kernel_height * kernel_width * channels rounded up to a multiple of 4 */
@@ -145,8 +119,7 @@ struct tvm_pulp_conv2d_args {
 /* Every channel by itself; weight[channels][kernel_height][kernel_width rounded up to 4], zeros behind, word
  * aligned. */
 struct tvm_pulp_depthwise_conv2d_args {
-  const int8_t *x;
-  const int8_t *weight;
+  const int8_t *x, *weight;
   const int32_t *bias;
   void *y;
   uint8_t *scratch; /* word aligned; scratch_stride >= 4 * plane_rows * plane_stride + 4 * out_width */
@@ -154,22 +127,13 @@ struct tvm_pulp_depthwise_conv2d_args {
   uint32_t plane_stride; /* pad_left and (out_width - 1) * stride_x + (kernel_width rounded up to 4), each rounded up
                             to a multiple of 4, plus 4 */
   uint32_t plane_rows;   /* image rows that are turned at a time, at least kernel_height; more is faster */
-  uint32_t height;
-  uint32_t width;
-  uint32_t channels;
-  uint32_t out_height;
-  uint32_t out_width;
-  uint32_t kernel_height;
-  uint32_t kernel_width;
-  uint32_t stride_y;
-  uint32_t stride_x;
-  uint32_t dilation_y;
-  uint32_t dilation_x;
-  uint32_t pad_top;
-  uint32_t pad_left;
+  uint32_t height, width, channels;
+  uint32_t out_height, out_width;
+  uint32_t kernel_height, kernel_width;
+  uint32_t stride_y, stride_x, dilation_y, dilation_x;
+  uint32_t pad_top, pad_left;
   int32_t pad_value;
-  uint32_t x_pixel_stride;
-  uint32_t y_pixel_stride;
+  uint32_t x_pixel_stride, y_pixel_stride;
   uint32_t x_type;
   struct tvm_pulp_requant requant;
 };
@@ -180,22 +144,15 @@ struct tvm_pulp_depthwise_conv2d_args {
  * stride of 0 repeats one row. Per-channel requantization runs along the columns. With a table of sums, which asks for
  * bytes or narrow tables on both sides, y = sum_table[f(a) + g(b) - sum_low]. */
 struct tvm_pulp_add_args {
-  const void *a;
-  const void *b;
+  const void *a, *b;
   void *y;
-  const int8_t *table_a;
-  const int8_t *table_b;
-  const int32_t *wide_table_a;
-  const int32_t *wide_table_b;
-  uint32_t rows;
-  uint32_t columns;
-  uint32_t a_stride;
-  uint32_t b_stride;
-  uint32_t y_stride;
+  const int8_t *table_a, *table_b;
+  const int32_t *wide_table_a, *wide_table_b;
+  uint32_t rows, columns;
+  uint32_t a_stride, b_stride, y_stride;
   uint32_t a_type; /* int32 only without table */
   uint32_t b_type;
-  int32_t mul_a;
-  int32_t mul_b;
+  int32_t mul_a, mul_b;
   const uint8_t *sum_table; /* or null */
   int32_t sum_low;
   struct tvm_pulp_requant requant;
@@ -203,18 +160,12 @@ struct tvm_pulp_add_args {
 
 /* y = requantize((a - zero_point_a) * (b - zero_point_b)). */
 struct tvm_pulp_mul_args {
-  const void *a;
-  const void *b;
+  const void *a, *b;
   void *y;
-  uint32_t rows;
-  uint32_t columns;
-  uint32_t a_stride;
-  uint32_t b_stride;
-  uint32_t y_stride;
-  uint32_t a_type;
-  uint32_t b_type;
-  int32_t zero_point_a;
-  int32_t zero_point_b;
+  uint32_t rows, columns;
+  uint32_t a_stride, b_stride, y_stride;
+  uint32_t a_type, b_type;
+  int32_t zero_point_a, zero_point_b;
   struct tvm_pulp_requant requant;
 };
 
@@ -226,10 +177,8 @@ struct tvm_pulp_requantize_args {
   uint32_t lines; /* 1; more only for int32 of a multiple of four channels, each with its shift or half_up rule, without
                      a zero point of x, to bytes that one instruction clips (low is 0 or -high - 1) */
   uint32_t x_line_stride;
-  uint32_t rows;
-  uint32_t columns;
-  uint32_t x_stride;
-  uint32_t y_stride;
+  uint32_t rows, columns;
+  uint32_t x_stride, y_stride;
   uint32_t x_type;
   uint32_t per_row;
   int32_t zero_point;
@@ -248,14 +197,10 @@ struct tvm_pulp_lookup_args {
 struct tvm_pulp_hardswish_args {
   const void *x;
   void *y;
-  uint32_t rows;
-  uint32_t columns;
-  uint32_t x_stride;
-  uint32_t y_stride;
+  uint32_t rows, columns;
+  uint32_t x_stride, y_stride;
   uint32_t x_type;
-  int32_t three;
-  int32_t six;
-  int32_t one_over_six;
+  int32_t three, six, one_over_six;
   struct tvm_pulp_requant requant;
 };
 
@@ -263,13 +208,10 @@ struct tvm_pulp_hardswish_args {
 struct tvm_pulp_gelu_args {
   const void *x;
   void *y;
-  uint32_t rows;
-  uint32_t columns;
-  uint32_t x_stride;
-  uint32_t y_stride;
+  uint32_t rows, columns;
+  uint32_t x_stride, y_stride;
   uint32_t x_type;
-  int32_t b;
-  int32_t one;
+  int32_t b, one;
   struct tvm_pulp_requant requant;
 };
 
@@ -281,8 +223,7 @@ struct tvm_pulp_i_softmax_args {
                             last is the largest; below 2^27 it is faster */
   uint8_t *scratch;      /* word aligned; scratch_stride >= 4 * columns + 16 */
   uint32_t scratch_stride;
-  uint32_t rows;
-  uint32_t columns;
+  uint32_t rows, columns;
   uint32_t x_type; /* int8 or uint8 */
   uint32_t levels; /* at most 256; the exponentials of a row times levels - 1 stay below 2^31 in sum */
 };
@@ -290,8 +231,7 @@ struct tvm_pulp_i_softmax_args {
 struct tvm_pulp_softmax_ita_args {
   const uint8_t *x;
   uint8_t *y;
-  uint32_t rows;
-  uint32_t columns;
+  uint32_t rows, columns;
   uint32_t x_type;
   uint32_t levels;
   uint32_t group; /* 0: whole row (ita_max); else elements per group (ita_partial_max, int8 only) */
@@ -303,8 +243,7 @@ struct tvm_pulp_softmax_tflite_args {
   int8_t *y;
   const int32_t *table; /* 256 entries: the one at 255 - d is the Q0.31 exponential of the distance d, 0 below
                            `smallest` */
-  uint32_t rows;
-  uint32_t columns;
+  uint32_t rows, columns;
 };
 
 /* y = clip((x * weight / isqrt(mean(x^2) + 1)) >> shift, -levels/2, levels/2 - 1), rows without a gap. */
@@ -312,8 +251,7 @@ struct tvm_pulp_rms_norm_args {
   const void *x;
   const int32_t *double_weight; /* twice the weights */
   void *y;                      /* bytes up to 256 levels, int32 above */
-  uint32_t rows;
-  uint32_t columns;
+  uint32_t rows, columns;
   uint32_t x_type;
   uint32_t levels;
   int32_t shift;
@@ -326,8 +264,7 @@ struct tvm_pulp_layer_norm_args {
   const int32_t *double_weight; /* twice the weights */
   const int32_t *bias;
   void *y;
-  uint32_t rows;
-  uint32_t columns;
+  uint32_t rows, columns;
   uint32_t x_type;
   uint32_t levels;
   int32_t shift;
@@ -336,12 +273,9 @@ struct tvm_pulp_layer_norm_args {
 
 /* y[s][h] = requantize(x[s][h] * rotation[s]): heads of `size` elements, rotation[s] is a size x size matrix. */
 struct tvm_pulp_rope_args {
-  const int8_t *x;
-  const int8_t *rotation;
+  const int8_t *x, *rotation;
   void *y;
-  uint32_t positions;
-  uint32_t heads;
-  uint32_t size;
+  uint32_t positions, heads, size;
   struct tvm_pulp_requant requant; /* per tensor */
 };
 
@@ -353,9 +287,7 @@ struct tvm_pulp_rope_args {
  * Fast where no mask value is positive, and fastest for heads of four elements with a table and 16-bit exponentials.
  * Strides reach head and position of each tensor, so that no transposed copy is needed. */
 struct tvm_pulp_attention_args {
-  const int8_t *q;
-  const int8_t *k;
-  const int8_t *v;
+  const int8_t *q, *k, *v;
   const int8_t *mask;          /* [queries or 1][keys] or null */
   const uint8_t *table;        /* what a requantized product becomes, plus 128, from logit_requant.low to high; or null
                                   for itself, where that range is within int8 */
@@ -374,18 +306,9 @@ struct tvm_pulp_attention_args {
   uint8_t *scratch; /* word aligned; scratch_stride >= (size + 5 n) * (keys rounded up to 4) for n queries at a time:
                        1 is enough, 16 is the most that is used and the fastest */
   uint32_t scratch_stride;
-  uint32_t heads;
-  uint32_t queries;
-  uint32_t keys;
+  uint32_t heads, queries, keys;
   uint32_t size; /* of a head: a multiple of 4 */
-  uint32_t q_head_stride;
-  uint32_t q_stride;
-  uint32_t k_head_stride;
-  uint32_t k_stride;
-  uint32_t v_head_stride;
-  uint32_t v_stride;
-  uint32_t y_head_stride;
-  uint32_t y_stride;
+  uint32_t q_head_stride, q_stride, k_head_stride, k_stride, v_head_stride, v_stride, y_head_stride, y_stride;
   uint32_t mask_stride; /* 0: one row for all queries */
   uint32_t levels;
   struct tvm_pulp_requant logit_requant; /* to int8 or the range of the table, per tensor */
@@ -399,43 +322,16 @@ struct tvm_pulp_attention_args {
 
 #define TVM_PULP_KERNEL(name) \
   void tvm_pulp_kernel_##name(const struct tvm_pulp_##name##_args *args, uint32_t core, uint32_t cores)
-TVM_PULP_KERNEL(dense);
-TVM_PULP_KERNEL(matmul);
-TVM_PULP_KERNEL(conv2d);
-TVM_PULP_KERNEL(depthwise_conv2d);
-TVM_PULP_KERNEL(add);
-TVM_PULP_KERNEL(add_pairs);
-TVM_PULP_KERNEL(mul);
-TVM_PULP_KERNEL(quantize);
-TVM_PULP_KERNEL(dequantize);
-TVM_PULP_KERNEL(qdq_mul);
-TVM_PULP_KERNEL(requantize);
-TVM_PULP_KERNEL(requantize_add);
-TVM_PULP_KERNEL(lookup);
-TVM_PULP_KERNEL(hardswish);
-TVM_PULP_KERNEL(gelu);
-TVM_PULP_KERNEL(i_softmax);
-TVM_PULP_KERNEL(softmax_ita);
-TVM_PULP_KERNEL(softmax_tflite);
-TVM_PULP_KERNEL(rms_norm);
-TVM_PULP_KERNEL(layer_norm);
-TVM_PULP_KERNEL(qdq_norm);
-TVM_PULP_KERNEL(rope);
-TVM_PULP_KERNEL(qdq_rope);
-TVM_PULP_KERNEL(attention);
-TVM_PULP_KERNEL(qdq_attention);
-TVM_PULP_KERNEL(past_qdq_attention);
-TVM_PULP_KERNEL(rotary);
-TVM_PULP_KERNEL(past_attention);
-TVM_PULP_KERNEL(past_scores);
-TVM_PULP_KERNEL(past_mix);
-TVM_PULP_KERNEL(past_mean);
-TVM_PULP_KERNEL(transpose);
-TVM_PULP_KERNEL(copy_rows);
-TVM_PULP_KERNEL(im2col);
-TVM_PULP_KERNEL(space_to_depth);
-TVM_PULP_KERNEL(add_accumulators);
-TVM_PULP_KERNEL(mean_pool);
+TVM_PULP_KERNEL(dense); TVM_PULP_KERNEL(matmul); TVM_PULP_KERNEL(conv2d); TVM_PULP_KERNEL(depthwise_conv2d);
+TVM_PULP_KERNEL(add); TVM_PULP_KERNEL(add_pairs); TVM_PULP_KERNEL(mul); TVM_PULP_KERNEL(quantize);
+TVM_PULP_KERNEL(dequantize); TVM_PULP_KERNEL(qdq_mul); TVM_PULP_KERNEL(requantize); TVM_PULP_KERNEL(requantize_add);
+TVM_PULP_KERNEL(lookup); TVM_PULP_KERNEL(hardswish); TVM_PULP_KERNEL(gelu); TVM_PULP_KERNEL(i_softmax);
+TVM_PULP_KERNEL(softmax_ita); TVM_PULP_KERNEL(softmax_tflite); TVM_PULP_KERNEL(rms_norm);
+TVM_PULP_KERNEL(layer_norm); TVM_PULP_KERNEL(qdq_norm); TVM_PULP_KERNEL(rope); TVM_PULP_KERNEL(qdq_rope);
+TVM_PULP_KERNEL(attention); TVM_PULP_KERNEL(qdq_attention); TVM_PULP_KERNEL(past_qdq_attention);
+TVM_PULP_KERNEL(rotary); TVM_PULP_KERNEL(past_attention); TVM_PULP_KERNEL(past_scores); TVM_PULP_KERNEL(past_mix);
+TVM_PULP_KERNEL(past_mean); TVM_PULP_KERNEL(transpose); TVM_PULP_KERNEL(copy_rows); TVM_PULP_KERNEL(im2col);
+TVM_PULP_KERNEL(space_to_depth); TVM_PULP_KERNEL(add_accumulators); TVM_PULP_KERNEL(mean_pool);
 TVM_PULP_KERNEL(resize);
 void tvm_pulp_kernel_max_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);
 void tvm_pulp_kernel_avg_pool(const struct tvm_pulp_pool_args *args, uint32_t core, uint32_t cores);

@@ -10,19 +10,11 @@
 struct tvm_pulp_pool_args {
   const int8_t *x;
   int8_t *y;
-  uint32_t height;
-  uint32_t width;
-  uint32_t channels;
-  uint32_t out_height;
-  uint32_t out_width;
-  uint32_t kernel_height;
-  uint32_t kernel_width;
-  uint32_t stride_y;
-  uint32_t stride_x;
-  uint32_t dilation_y;
-  uint32_t dilation_x;
-  uint32_t pad_top;
-  uint32_t pad_left;
+  uint32_t height, width, channels;
+  uint32_t out_height, out_width;
+  uint32_t kernel_height, kernel_width;
+  uint32_t stride_y, stride_x, dilation_y, dilation_x;
+  uint32_t pad_top, pad_left;
   uint32_t x_type;
   int32_t low; /* avg_pool clips */
   int32_t high;
@@ -40,14 +32,8 @@ struct tvm_pulp_transpose_args {
   const void *x;
   void *y;
   uint32_t element_bytes; /* 1 or 4 */
-  uint32_t size0;
-  uint32_t size1;
-  uint32_t size2;
-  uint32_t size3;
-  uint32_t stride0;
-  uint32_t stride1;
-  uint32_t stride2;
-  uint32_t stride3;
+  uint32_t size0, size1, size2, size3;
+  uint32_t stride0, stride1, stride2, stride3;
 };
 
 /* Rows of bytes from one place to another: one operand of a concatenation, a slice, a KV-cache append. */
@@ -59,8 +45,7 @@ struct tvm_pulp_copy_rows_args {
                             do not wait for each other where their tables begin in different banks */
   uint32_t rows;
   uint32_t row_bytes;
-  uint32_t x_stride;
-  uint32_t y_stride;
+  uint32_t x_stride, y_stride;
 };
 
 /* Windows of an NHWC image as rows of a matrix: y[out_height * out_width][kernel rows, kernel columns, channels], with
@@ -68,19 +53,11 @@ struct tvm_pulp_copy_rows_args {
 struct tvm_pulp_im2col_args {
   const uint8_t *x;
   uint8_t *y;
-  uint32_t height;
-  uint32_t width;
-  uint32_t channels;
-  uint32_t out_height;
-  uint32_t out_width;
-  uint32_t kernel_height;
-  uint32_t kernel_width;
-  uint32_t stride_y;
-  uint32_t stride_x;
-  uint32_t dilation_y;
-  uint32_t dilation_x;
-  uint32_t pad_top;
-  uint32_t pad_left;
+  uint32_t height, width, channels;
+  uint32_t out_height, out_width;
+  uint32_t kernel_height, kernel_width;
+  uint32_t stride_y, stride_x, dilation_y, dilation_x;
+  uint32_t pad_top, pad_left;
   int32_t pad_value;
 };
 
@@ -116,18 +93,14 @@ struct tvm_pulp_resize_args {
   const float *values;     /* of every byte, the smallest value first */
   const float *thresholds; /* for every byte of the result, the smallest first; null: round as requant says */
   uint32_t first_row;
-  uint32_t width;
-  uint32_t channels;
-  uint32_t out_height;
-  uint32_t out_width;
-  uint32_t row_taps;
-  uint32_t column_taps;
+  uint32_t width, channels;
+  uint32_t out_height, out_width;
+  uint32_t row_taps, column_taps;
   uint32_t middle;
   uint32_t fraction; /* at least 1 with thresholds */
   int32_t slack;
   int32_t zero_point;
-  uint32_t x_type;
-  uint32_t y_type;
+  uint32_t x_type, y_type;
   struct tvm_pulp_requant requant; /* half_up or half_even, per tensor */
 };
 

@@ -21,14 +21,10 @@ struct tvm_pulp_add_pairs_args {
   const uint8_t *a;
   const uint8_t *b; /* null: a alone, as it is */
   uint8_t *y;
-  const int32_t *mul;
-  const int32_t *add;
+  const int32_t *mul, *add;
   uint32_t per_channel; /* 0: mul and add hold one element, 1: one per column */
-  uint32_t rows;
-  uint32_t columns;
-  uint32_t a_stride;
-  uint32_t b_stride;
-  uint32_t y_stride;
+  uint32_t rows, columns;
+  uint32_t a_stride, b_stride, y_stride;
   int32_t shift;
   int32_t span;
   uint32_t flip; /* in all four bytes: 0x80808080 for signed bytes, 0 for others */

@@ -13,8 +13,7 @@ struct tvm_pulp_quantize_args {
   const float *x;
   uint8_t *y;
   const float *reals; /* scale, from 2^-80 to 2^80, and 1 / scale */
-  uint32_t rows;
-  uint32_t columns;
+  uint32_t rows, columns;
   uint32_t y_stride;
   uint32_t y_step;
   uint32_t y_type; /* int8 or uint8 */
@@ -40,24 +39,20 @@ struct tvm_pulp_requantize_add_args {
   uint32_t rows;
   uint32_t columns; /* a multiple of 4 */
   uint32_t y_type;  /* int8 or uint8 */
-  int32_t mul;
-  int32_t shift;
+  int32_t mul, shift;
 };
 
 /* y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point: bytes, rounded in single
  * precision. Rows of a and y without a gap. */
 struct tvm_pulp_qdq_mul_args {
-  const uint8_t *a;
-  const uint8_t *b;
+  const uint8_t *a, *b;
   uint8_t *y;
   const float *scale; /* one */
-  uint32_t rows;
-  uint32_t columns;
+  uint32_t rows, columns;
   uint32_t b_stride; /* columns, or 0 for one row that is repeated */
   uint32_t a_type;   /* int8 or uint8 */
   uint32_t b_type;
-  int32_t zero_point_a;
-  int32_t zero_point_b;
+  int32_t zero_point_a, zero_point_b;
   int32_t low; /* of the result, without its zero point */
   int32_t high;
   int32_t zero_point;
@@ -86,12 +81,7 @@ struct tvm_pulp_qdq_norm_args {
   uint32_t stages; /* 0 to 2 */
   uint32_t rounds; /* bit 0: before the first stage, bit 1: before the second */
   int32_t zero_point_x;
-  int32_t index_low;
-  int32_t index_high;
-  int32_t low0;
-  int32_t high0;
-  int32_t low1;
-  int32_t high1;
+  int32_t index_low, index_high, low0, high0, low1, high1;
   int32_t low; /* of the result, without its zero point */
   int32_t high;
   int32_t zero_point;
@@ -112,24 +102,13 @@ struct tvm_pulp_qdq_rope_args {
   const uint8_t *second;
   const float *reals;
   uint8_t *y;
-  uint32_t rows;
-  uint32_t size;
+  uint32_t rows, size;
   uint32_t rows_per_position; /* rows that follow each other have the same position */
   uint32_t positions;         /* then the next one, and after the last the first again */
   uint32_t x_type;            /* int8 or uint8 */
-  uint32_t cosine_type;
-  uint32_t sine_type;
-  uint32_t partner_type;
-  int32_t zero_point_x;
-  int32_t zero_point_cosine;
-  int32_t zero_point_partner;
-  int32_t zero_point_sine;
-  int32_t kept_low;
-  int32_t kept_high;
-  int32_t turned_low;
-  int32_t turned_high;
-  int32_t low;
-  int32_t high;
+  uint32_t cosine_type, sine_type, partner_type;
+  int32_t zero_point_x, zero_point_cosine, zero_point_partner, zero_point_sine;
+  int32_t kept_low, kept_high, turned_low, turned_high, low, high;
   int32_t zero_point;
 };
 
@@ -141,9 +120,7 @@ struct tvm_pulp_qdq_rope_args {
  *
  * `group` heads of q share one of k and v. Strides reach head and position of each tensor. */
 struct tvm_pulp_qdq_attention_args {
-  const uint8_t *q;
-  const uint8_t *k;
-  const uint8_t *v;
+  const uint8_t *q, *k, *v;
   const uint8_t *q_table;     /* what a byte of q stands for, indexed by the byte as unsigned; null: itself */
   const uint8_t *k_table;     /* the same for k */
   const uint8_t *mask;        /* classes: [heads or 1][queries or 1][keys], or null for class 0 */
@@ -154,32 +131,18 @@ struct tvm_pulp_qdq_attention_args {
   uint8_t *scratch; /* word aligned; scratch_stride >= (size + 9) * (keys rounded up to 4), and size more with q_table,
                        size * keys more with k_table */
   uint32_t scratch_stride;
-  uint32_t heads;
-  uint32_t queries;
-  uint32_t keys;
+  uint32_t heads, queries, keys;
   uint32_t size; /* of a head; fast for multiples of 4 */
   uint32_t group;
-  uint32_t q_head_stride;
-  uint32_t q_stride;
-  uint32_t k_head_stride;
-  uint32_t k_stride;
-  uint32_t v_head_stride;
-  uint32_t v_stride;
-  uint32_t y_head_stride;
-  uint32_t y_stride;
+  uint32_t q_head_stride, q_stride, k_head_stride, k_stride, v_head_stride, v_stride, y_head_stride, y_stride;
   uint32_t mask_head_stride;
   uint32_t mask_stride; /* 0: one row for all queries */
   uint32_t q_type;      /* int8 or uint8, after the table */
-  uint32_t k_type;
-  uint32_t v_type;
-  int32_t zero_point_q;
-  int32_t zero_point_k;
-  int32_t zero_point_v;
-  int32_t logit_low;
-  int32_t logit_high;
+  uint32_t k_type, v_type;
+  int32_t zero_point_q, zero_point_k, zero_point_v;
+  int32_t logit_low, logit_high;
   int32_t probability_high; /* up to 255 */
-  int32_t low;
-  int32_t high;
+  int32_t low, high;
   int32_t zero_point;
 };
 
@@ -198,23 +161,18 @@ struct tvm_pulp_past_qdq_attention_args {
  * operand becomes (x << left) * mul[column] >> 32, a byte (x - zero_point) * mul[0]; both stay below 2^29, and
  * x << left inside 32 bits. */
 struct tvm_pulp_add_accumulators_args {
-  const void *a;
-  const void *b;
+  const void *a, *b;
   uint8_t *y;
   const int32_t *mul_a; /* [columns] of a 32-bit operand, one of bytes */
   const int32_t *mul_b;
-  uint32_t rows;
-  uint32_t columns;
-  uint32_t a_type;
-  uint32_t b_type;
-  uint32_t left_a;
-  uint32_t left_b;
+  uint32_t rows, columns;
+  uint32_t a_type, b_type;
+  uint32_t left_a, left_b;
   int32_t zero_point_a; /* of bytes */
   int32_t zero_point_b;
   uint32_t fraction;
   int32_t zero_point; /* -128 to 255, as the limits */
-  int32_t low;
-  int32_t high;
+  int32_t low, high;
 };
 
 #endif /* TVM_PULP_QDQ_KERNELS_H */

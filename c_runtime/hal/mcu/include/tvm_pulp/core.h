@@ -7,16 +7,9 @@
 #include <stdint.h>
 
 #include "tvm_pulp/mcu.h"
+#include "tvm_pulp/team.h"
 
-#ifndef TVM_PULP_CORES
-#define TVM_PULP_CORES 1
-#endif
-#if TVM_PULP_CORES != 1
-#error "TVM_PULP_CORES must be 1"
-#endif
-
-/* A memory-mapped register. */
-#define TVM_PULP_REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
+#define TVM_PULP_CYCLE_COUNTER "cycle"
 
 static inline uint32_t tvm_pulp_core_id(void) { return 0; }
 static inline int tvm_pulp_is_agent(void) { return 1; }

@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What generated code may use of the microcontroller.
- *
- * The program provides
- *   void tvm_pulp_network(void);          one inference
- *   const uint32_t tvm_pulp_mark_count;   how many marks it sets, at most TVM_PULP_MARKS
- *   const struct tvm_pulp_symbol tvm_pulp_symbols[];   optional: its inputs and outputs, for printing (symbols.h)
- * and is built with
- *   TVM_PULP_PROFILE   if defined, marks are stored */
+ * What generated code may use of the microcontroller. */
 #ifndef TVM_PULP_HAL_H
 #define TVM_PULP_HAL_H
-
-#include <stdint.h>
 
 #include "tvm_pulp/core.h"
 #include "tvm_pulp/dma.h"
 #include "tvm_pulp/mcu.h"
-#include "tvm_pulp/placement.h"
-#include "tvm_pulp/profile.h"
-#include "tvm_pulp/symbols.h"
-
-void tvm_pulp_network(void);
-/* The program sets it when a run returned another status than OK; the inferences go on, the exit code tells. */
-extern volatile uint32_t tvm_pulp_refused;
-extern const uint32_t tvm_pulp_mark_count;
+#include "tvm_pulp/program.h"
 
 #endif /* TVM_PULP_HAL_H */

@@ -9,9 +9,13 @@
 #ifndef TVM_PULP_L1_BYTES
 #define TVM_PULP_L1_BYTES 0x100000
 #endif
+#ifndef TVM_PULP_HARDWARE_CORES
+#define TVM_PULP_HARDWARE_CORES 1
+#endif
 #ifndef TVM_PULP_STACK_BYTES
 #define TVM_PULP_STACK_BYTES 8192
 #endif
+#define TVM_PULP_HARTS 1
 
 /* Lowest bytes of the stack hold a pattern that the end of the run looks for. */
 #define TVM_PULP_GUARD_BYTES 32

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Who am I, barriers and sleeping until an event.
+ * Barriers and sleeping until an event.
  *
  * The event mask of every core holds the barrier's line only, because a barrier returns early when any other unmasked
  * event is pending. A wait for another event opens the mask for that event alone and closes it again. */
@@ -9,17 +9,7 @@
 
 #include <stdint.h>
 
-#include "tvm_pulp/siracusa.h"
-
-#ifndef TVM_PULP_CORES
-#define TVM_PULP_CORES TVM_PULP_HARDWARE_CORES
-#endif
-#if TVM_PULP_CORES < 1 || TVM_PULP_CORES > TVM_PULP_HARDWARE_CORES
-#error "TVM_PULP_CORES must be 1 to TVM_PULP_HARDWARE_CORES"
-#endif
-
-/* A memory-mapped register. */
-#define TVM_PULP_REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
+#include "tvm_pulp/core.h"
 
 /* Event load word (p.elw): answered, and the core's clock back, when the event unit decides so. */
 #define TVM_PULP_EVENT_LOAD(offset)                                                                          \
@@ -31,16 +21,6 @@
                      : "memory");                                                                            \
     (void)ignored_;                                                                                          \
   } while (0)
-
-/* 0 to TVM_PULP_CORES - 1. The statement is not volatile: the answer never changes, so the compiler may keep it. */
-static inline uint32_t tvm_pulp_core_id(void) {
-  uint32_t hart;
-  __asm__("csrr %0, mhartid" : "=r"(hart));
-  return hart & SIRACUSA_HART_CORE_MASK;
-}
-
-/* Whether this core issues jobs, and transfers where no other core does. */
-static inline int tvm_pulp_is_agent(void) { return tvm_pulp_core_id() == 0u; }
 
 /* Return on all cores when all cores have arrived. Memory is coherent afterwards. */
 static inline void tvm_pulp_barrier(void) {

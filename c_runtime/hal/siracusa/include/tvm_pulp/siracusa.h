@@ -53,10 +53,22 @@
 #ifndef TVM_PULP_STACK_BYTES
 #define TVM_PULP_STACK_BYTES 2048 /* per core */
 #endif
+#ifndef TVM_PULP_WEIGHT_BASE
+#define TVM_PULP_WEIGHT_BASE 0x10400000u
+#endif
+#define TVM_PULP_HARTS TVM_PULP_HARDWARE_CORES
 
 /* Lowest bytes of every stack hold a pattern that the end of the run looks for. */
 #define TVM_PULP_GUARD_BYTES 32
 #define TVM_PULP_STACKS TVM_PULP_CORES /* that end with a guard */
 #define TVM_PULP_GUARD_PATTERN 0x5AFE57AC
+
+/* Memories beyond those of placement.h. The few words that drivers remember, at most 16 bytes in all, undefined at
+ * start: they take nothing from the arena of L1. */
+#define TVM_PULP_DRIVER_IN_L1 __attribute__((section(".bss..l1_driver")))
+/* Constants, and constants only, in the weight memory. The accelerator counts its addresses from 0 there. */
+#define TVM_PULP_IN_WEIGHT_MRAM __attribute__((section(".weight_mram")))
+#define TVM_PULP_IN_WEIGHT_SRAM __attribute__((section(".weight_sram")))
+#define TVM_PULP_WEIGHT_OFFSET(pointer) ((uint32_t)(uintptr_t)(pointer) - TVM_PULP_WEIGHT_BASE)
 
 #endif /* TVM_PULP_SIRACUSA_H */

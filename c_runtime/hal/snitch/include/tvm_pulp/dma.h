@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "tvm_pulp/barrier.h"
+#include "tvm_pulp/core.h"
 
 enum { TVM_PULP_DMA_1D = 0, TVM_PULP_DMA_2D = 2 };
 

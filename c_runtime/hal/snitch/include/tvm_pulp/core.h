@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Who am I, and barriers. */
-#ifndef TVM_PULP_BARRIER_H
-#define TVM_PULP_BARRIER_H
+#ifndef TVM_PULP_CORE_H
+#define TVM_PULP_CORE_H
 
 #include <stdint.h>
 
 #include "tvm_pulp/snitch.h"
-
-#ifndef TVM_PULP_CORES
-#define TVM_PULP_CORES TVM_PULP_HARDWARE_CORES
-#endif
-#if TVM_PULP_CORES < 1 || TVM_PULP_CORES > TVM_PULP_HARDWARE_CORES
-#error "TVM_PULP_CORES must be 1 to TVM_PULP_HARDWARE_CORES"
-#endif
-
-/* A memory-mapped register. */
-#define TVM_PULP_REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
+#include "tvm_pulp/team.h"
 
 /* 0 to TVM_PULP_CORES - 1 for cores that compute. The statement is not volatile: the answer never changes. */
 static inline uint32_t tvm_pulp_core_id(void) {
@@ -33,4 +24,4 @@ static inline void tvm_pulp_barrier(void) {
   __asm__ volatile("fence\n\tcsrr x0, %0" : : "i"(SNITCH_BARRIER) : "memory");
 }
 
-#endif /* TVM_PULP_BARRIER_H */
+#endif /* TVM_PULP_CORE_H */

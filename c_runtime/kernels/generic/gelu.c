@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "tvm_pulp/plain/elementwise.h"
-
-TVM_PULP_KERNEL(gelu) { tvm_pulp_plain_gelu(args, core, cores); }

@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "tvm_pulp/plain/past_parts.h"
-
-TVM_PULP_KERNEL(past_mix) { tvm_pulp_plain_past_mix(args, core, cores); }
