@@ -19,8 +19,6 @@ from tvm_pulp.uma.registry import parse_targets
 
 _SMALLEST_L1 = 1024
 _SMALLEST_L2 = 4096
-# L2 that code and small data are expected to need.
-_L2_CODE_BYTES = 192 * 1024
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Target:
     @property
     def l2_beside_code(self) -> int:
         """L2 that code leaves for everything else."""
-        return int(self.soc.memory.l2.size - self.soc.memory.l2.private_bytes - _L2_CODE_BYTES)
+        return int(self.soc.memory.l2.size - self.soc.memory.l2.private_bytes - self.soc.software.code_bytes)
 
     def l2_bytes(self) -> int:
         """L2 that activations and constants may use."""

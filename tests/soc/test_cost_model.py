@@ -50,10 +50,14 @@ def test_cores_are_in_the_dmas_way() -> None:
 
 def test_the_dma_is_in_the_way_of_jobs() -> None:
     """A job that reads 32 bytes in every other cycle meets a transfer's two words in 10 of 16 banks, and waits half."""
-    assert COSTS.job_contention(16_000, 1000) == pytest.approx(0.5 * 10 / 16 / 2)
-    assert COSTS.job_contention(0, 1000) == 0
-    assert changed(memory__l1__banks=64).job_contention(16_000, 1000) < COSTS.job_contention(16_000, 1000)
-    assert changed(memory__l1__conflicts=False).job_contention(16_000, 1000) == 0
+    assert COSTS.job_contention("neureka", 16_000, 1000) == pytest.approx(0.5 * 10 / 16 / 2)
+    assert COSTS.job_contention("neureka", 0, 1000) == 0
+    narrow = changed(engines__neureka__access_bytes=8)
+    assert narrow.job_contention("neureka", 4_000, 1000) != COSTS.job_contention("neureka", 4_000, 1000)
+    assert changed(memory__l1__banks=64).job_contention("neureka", 16_000, 1000) < COSTS.job_contention(
+        "neureka", 16_000, 1000
+    )
+    assert changed(memory__l1__conflicts=False).job_contention("neureka", 16_000, 1000) == 0
 
 
 def test_cores_are_in_each_others_way() -> None:

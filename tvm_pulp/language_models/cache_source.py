@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tvm_pulp.codegen.state_source import l3_symbol
 
 _MEMORIES = {"l1": "L1, beside the arena", "l2": "L2", "l3": "L3"}
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """A cache, its new rows in L2, and bytes of one of them; both as C expressions of addresses."""
-
-    cache: str
-    rows: str
-    row_bytes: int
 
 
 def contract(name: str, level: str) -> str:
@@ -40,10 +30,11 @@ def past(cache: str, kind: str, level: str) -> str:
     return cache if level != "l3" else f"(const {kind} *)(uintptr_t)({cache}u)"
 
 
-def append(level: str, buffers: Sequence[Buffer]) -> dict[str, str]:
+def append(level: str, buffers: Sequence[tuple[str, str, int]]) -> dict[str, str]:
     """Marks of the templates: a function that puts new rows behind others, and its calls after the programs.
 
-    In L2 the programs have written them there.
+    In L2 the programs have written them there. Buffers are a cache and its new rows in L2, both as C expressions,
+    and the bytes of a row.
     """
     if level == "l2":
         return {"APPEND": "", "APPEND_CHUNK": "tvm_pulp_barrier();", "APPEND_ONE": "tvm_pulp_barrier();"}
@@ -52,15 +43,15 @@ def append(level: str, buffers: Sequence[Buffer]) -> dict[str, str]:
     if level == "l1":
         lines += ["  if (tvm_pulp_is_agent()) {", "    const uint32_t group = tvm_pulp_dma_begin();"]
         lines += [
-            f"    tvm_pulp_dma_load((uint8_t *)({b.cache}) + before * {b.row_bytes}, {b.rows}, count * {b.row_bytes});"
-            for b in buffers
+            f"    tvm_pulp_dma_load((uint8_t *)({cache}) + before * {size}, {rows}, count * {size});"
+            for cache, rows, size in buffers
         ]
         lines += ["    tvm_pulp_dma_wait(group);"]
     else:
         lines += ["  if (tvm_pulp_core_id() == 0u) {"]
         lines += [
-            f"    tvm_pulp_l3_store({b.cache}u + before * {b.row_bytes}u, {b.rows}, count * {b.row_bytes}u);"
-            for b in buffers
+            f"    tvm_pulp_l3_store({cache}u + before * {size}u, {rows}, count * {size}u);"
+            for cache, rows, size in buffers
         ]
         lines += ["    tvm_pulp_l3_wait();"]
     text = "\n".join([*lines, "  }", "}", "", ""])

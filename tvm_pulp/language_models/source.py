@@ -160,7 +160,7 @@ def source(facts: SourceFacts) -> str:
     """The text of `<name>_decoder.c`: state and entry points."""
     in_l2 = facts.level == "l2"
     new = [f"{facts.cache(s)} + before * {s.width}u" if in_l2 else f"{s.symbol}_rows" for s in facts.states]
-    buffers = [cache_source.Buffer(facts.cache(s), f"{s.symbol}_rows", s.row_bytes) for s in facts.states]
+    buffers = [(facts.cache(s), f"{s.symbol}_rows", s.row_bytes) for s in facts.states]
     rooms = [_room(t.kind, t.symbol, facts.chunk * t.width) for t in facts.tokens]
     spare = " A chunk may write rows behind the last token that fits." if facts.states[0].rows > facts.capacity else ""
     logits = "(float *)(void *)logits" if facts.has_real_logits else "logits"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tvm_pulp.soc.core_kinds import ExecutorCost
-from tvm_pulp.soc.description import Soc
+from tvm_pulp.soc.description import Engine, Soc
 
 # Loads and stores of L1 that a core makes per cycle in typical kernels: how often it is in somebody's way.
 _L1_ACCESSES_PER_CYCLE = 0.316
@@ -19,8 +19,6 @@ _L1_ACCESSES_PER_CYCLE = 0.316
 MEASURED_CORES, MEASURED_BANKS, MEASURED_REFILL = 8, 16, 18
 # Bytes of code that count as a line here, whatever the lines of a machine.
 _CODE_LINE = 16
-# Bytes of an access of an engine.
-_WIDE_ACCESS = 32
 # Lines of code of the executor and drivers.
 _CODE_LINES = {
     "step": 204 / 18,
@@ -139,11 +137,12 @@ class CostModel:
         """Waking up from a job's event and looking at the engine's status."""
         return 17 + self._driver_state_latency + self.soc.timing.peripheral + self.soc.events.wake
 
-    def job_contention(self, l1_bytes: int, cycles: int) -> float:
+    def job_contention(self, engine: str, l1_bytes: int, cycles: int) -> float:
         """By how much a job that moves so many bytes is slower beside a transfer: wide accesses meet its words."""
-        l1 = self.soc.memory.l1
-        accesses = l1_bytes / (_WIDE_ACCESS * max(1, cycles))
-        met = (_WIDE_ACCESS + self.soc.dma.bytes_per_cycle) / (4 * l1.banks)
+        l1, found = self.soc.memory.l1, self.soc.engines.get(engine)
+        wide = found.access_bytes if found else int(Engine.model_fields["access_bytes"].default)
+        accesses = l1_bytes / (wide * max(1, cycles))
+        met = (wide + self.soc.dma.bytes_per_cycle) / (4 * l1.banks)
         return min(1.0, accesses) * min(1.0, met) / 2 if l1.conflicts else 0.0
 
     def job_queue(self, engine: str) -> int:

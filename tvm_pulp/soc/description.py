@@ -177,13 +177,14 @@ class Engine(_Section):
 
     With `bank_port` its L1 accesses take part in bank conflicts, where the SoC has them and its model walks through
     them; without, they are free.
-    `queue`: jobs that it holds, one it works on and those that wait.
+    `queue`: jobs that it holds, one it works on and those that wait. `access_bytes`: of one access to L1.
     """
 
     base: int = Field(ge=0, lt=1 << 32)
     event_line: int = Field(ge=0, le=31)
     bank_port: bool = True
     queue: int = Field(default=2, ge=1)
+    access_bytes: int = Field(default=32, ge=4)
     parameters: dict[str, int] = {}
 
 
@@ -193,7 +194,7 @@ class Software(_Section):
     `hal`: folder of c_runtime/hal. `kernels`: folder of c_runtime/kernels; none: generated C only. `core_type`: whose
     coefficients the costs of kernels are made of. `dma_agents`: cores that issue transfers, core 0 or the first four.
     `dma_largest`: bytes of one command. `dma_lines`: whether a command can move lines that lie apart outside L1.
-    `flags`: more flags for the compiler.
+    `flags`: more flags for the compiler. `code_bytes`: L2 that code and small data are expected to need.
     `weight_parts`: names and sizes of the weight memory's parts, from its base on: levels where constants can live.
     """
 
@@ -202,6 +203,7 @@ class Software(_Section):
     core_type: str = ""
     flags: tuple[str, ...] = ()
     stack_bytes: int = Field(default=2048, ge=256, multiple_of=64)
+    code_bytes: int = Field(default=192 * 1024, ge=0)
     dma_agents: Literal[1, 4] = 1
     dma_largest: int = Field(default=0x1FF00, ge=256, multiple_of=256)
     dma_lines: bool = True

@@ -33,7 +33,7 @@ def step(*actions: Action, waits: tuple[int, ...] = (), barrier: bool = False) -
 
 
 def faults(*steps: Step) -> list[str]:
-    races = Races()
+    races = Races(16)
     found = []
     for number, made in enumerate(steps):
         found += races.synchronise(str(number), made) + races.step(str(number), made)

@@ -87,5 +87,5 @@ def test_a_job_beside_a_transfer_takes_longer() -> None:
     beside = estimated(job(1000, 16_000), load(80_000))
     lengths = [next(s.end - s.start for s in made.spans if s.resource == "e") for made in (alone, beside)]
     start = [next(s.start for s in beside.spans if s.resource == name) for name in ("e", "load")]
-    late = round(COSTS.job_contention(16_000, 1000) * (1000 - (start[1] - start[0])))
+    late = round(COSTS.job_contention("neureka", 16_000, 1000) * (1000 - (start[1] - start[0])))
     assert lengths == [1000, 1000 + late] and late > 100

@@ -25,7 +25,6 @@ from tvm_pulp.planning.program.actions import (
     read_by,
 )
 
-_COUNTERS = 16
 # Numbers that an agent can give its groups of transfers, and that jobs can have.
 _GROUPS = 7
 _TICKETS = 8
@@ -77,9 +76,10 @@ def _key(wait: Wait) -> Any:
 
 
 class Races:
-    """What may be under way."""
+    """Whatever may be under way. `counters`: those of the DMA, one for every group of transfers."""
 
-    def __init__(self) -> None:
+    def __init__(self, counters: int) -> None:
+        self._counters = counters
         self._running: list[_Running] = []
         self._open: dict[int, tuple[int, int]] = {}
 
@@ -147,8 +147,10 @@ class Races:
                 touches = [t for t in touches if t.access is not action.descriptor]
             self._running.append(_Running(what, agent, touches, key, engine))
         groups = {r.key for r in self._running if r.what == "transfer" and not r.known}
-        if len(groups) > _COUNTERS:
-            faults.append(f"{where}: {len(groups)} groups of transfers under way, the DMA has {_COUNTERS} counters")
+        if len(groups) > self._counters:
+            faults.append(
+                f"{where}: {len(groups)} groups of transfers under way, the DMA has {self._counters} counters"
+            )
         return faults
 
     def _clash(

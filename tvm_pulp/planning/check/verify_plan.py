@@ -31,7 +31,7 @@ def verify_plan(plan: PlanJson, soc: Any) -> list[str]:
     for layer in plan.layers:
         faults += check_cover(layer)
     faults += check_executed(plan)
-    contents, races, inside = Contents(plan), Races(), Inside(plan)
+    contents, races, inside = Contents(plan), Races(soc.dma.counters), Inside(plan)
     for number, step in enumerate(plan.program):
         where = _where(plan, number, step)
         faults += races.synchronise(where, step)

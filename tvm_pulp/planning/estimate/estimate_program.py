@@ -175,7 +175,8 @@ class _Clock(StepClock):
         end = self.submit(engine, action.cycles, (ticket,), after=submitted)
         start = end - action.cycles
         moved = sum(a.bytes for a in (*action.reads, *action.writes) if a.space == "L1")
-        job = _Running(start, end, ticket, self._costs.job_contention(moved, action.cycles), len(self._result.spans))
+        contention = self._costs.job_contention(engine, moved, action.cycles)
+        job = _Running(start, end, ticket, contention, len(self._result.spans))
         self._jobs[engine] = job
         self._add(engine, action, engine, start, end)
         for m in (m for moving in self._moving.values() for m in moving):

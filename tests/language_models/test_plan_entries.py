@@ -1,0 +1,39 @@
+"""Entry points are planned for what fits the chip."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.language_models.small_decoders import CAPACITY, CHUNK, weights
+from tvm_pulp.api import CompileOptions
+from tvm_pulp.entry_point import silent
+from tvm_pulp.language_models import plan_entries
+from tvm_pulp.language_models.llama import Llama
+from tvm_pulp.language_models.request import LanguageModelRequest
+from tvm_pulp.planning.tiling.forms.split_form import SplitForm
+from tvm_pulp.planning.tiling.plan import Plan
+from tvm_pulp.target import resolve_target
+
+
+def splits(plan: Plan) -> list[str]:
+    return [p.layer.name for p in plan.layers if isinstance(p.tiling.form, SplitForm)]
+
+
+def test_without_room_for_the_cores_weights_the_accelerator_works_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = LanguageModelRequest("small", Llama(weights("wide"), CAPACITY, CHUNK))
+    target = resolve_target(CompileOptions(target="uma-neureka", state_memory="l2"))
+    seen: list[Plan] = []
+
+    def no_room(plan: Plan, _soc: object) -> bool:
+        seen.append(plan)
+        return False
+
+    monkeypatch.setattr(plan_entries, "spread_bundles", no_room)
+    decode = plan_entries.plan_language_model(request, target, silent)["decode"].lowered.plan
+    # Beside the large products of one token the cores would take columns.
+    assert len(seen) == 1 and splits(seen[0])
+    assert splits(decode) == []
+    engines = [{p.layer.name: p.engine for p in plan.layers} for plan in (seen[0], decode)]
+    assert {name for name, engine in engines[0].items() if engine == "neureka"} <= {
+        name for name, engine in engines[1].items() if engine == "neureka"
+    }
