@@ -1,4 +1,4 @@
-"""What a schedule is written with: forms that call hand-written kernels, the calls, and how schedules are registered.
+"""Parts of schedules: forms that call hand-written kernels, the calls, and how schedules are registered.
 
 Every schedule registers itself; all lists of schedules come from here.
 """

@@ -157,7 +157,7 @@ class BundleSource:
         return Member("uint32_t", name, sum(c.words for c in commands) + 1, lines)
 
     def _descriptor(self, slot: Slot) -> Member:
-        """What a step's kernel or job is told."""
+        """The words that a step's kernel or job is told."""
         step, name = slot.step, self.member(slot.index)
         if isinstance(step, Kernel):
             words = [f"    {self._addresses.operand(slot, o)}, /* {safe(o.name)} */" for o in step.operands]

@@ -203,7 +203,7 @@ class ClusterSource:
         return [*unused, *lines, "  }", "  tvm_pulp_barrier();", run]
 
     def _boot(self) -> list[str]:
-        """What the first step needs: its records, constants and inputs."""
+        """The needs of the first step: its records, constants and inputs."""
         lines = []
         for made in self._table.boot:
             if isinstance(made, FetchBytes) and made.state:

@@ -93,7 +93,7 @@ def _ends(plan: Plan, steps: int, bases: Mapping[Tensor, int], values: Values) -
 
 
 def _contents(plan: Plan, positions: Sequence[int], values: Values) -> Iterator[Check]:
-    """What steps read, before the first of them does, and what they made, before it is stored."""
+    """Operands of steps before the first of them reads, and results before they are stored."""
     slots: dict[tuple[int, int], list[Slot]] = {}
     for slot in plan.schedule.slots:
         slots.setdefault((slot.layer, slot.tile), []).append(slot)

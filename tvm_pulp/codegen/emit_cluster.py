@@ -128,7 +128,7 @@ def named_constants(tables: Tables, constants: Mapping[Tensor, str]) -> dict[Ten
 
 
 def _memory_bytes(plan: Plan, platform: Platform) -> dict[str, int]:
-    """What the network takes of every level."""
+    """Bytes that the network takes of every level."""
     sizes = dict.fromkeys(("l2", *platform.constant_levels()), 0)
     for tensor, level in plan.constants().items():
         sizes[level] += tensor.spec.bytes

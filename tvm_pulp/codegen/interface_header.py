@@ -19,7 +19,7 @@ _WIDTH = 116
 
 @dataclass(frozen=True)
 class Cluster:
-    """What a network on a cluster needs of it."""
+    """The needs of a network on a cluster."""
 
     soc: str
     cores: int
@@ -52,7 +52,7 @@ def interface_header(network: Network, arena: Arena, cluster: Cluster | None = N
 
 
 def _contract(network: Network, cluster: Cluster | None) -> list[str]:
-    """What a caller has to know, as the comment that the file begins with."""
+    """Advice to callers, as the comment that the file begins with."""
     run = f"tvmgen_{safe(network.name)}_run"
     paragraphs = [f"Interface of the network {safe(network.name)}."]
     if cluster is None:

@@ -1,4 +1,4 @@
-"""Where and when a program that keeps its layers holds what each of them made.
+"""Places and times at which a program that keeps its layers holds their results.
 
 On a cluster it waits before every step, as a debug build does, until the steps before it are done and no accelerator
 works. What a layer stores lies in L1 then, tile by tile, whether it is stored or stays there, and the program writes it
@@ -109,7 +109,7 @@ def to_file(captures: Sequence[Capture]) -> bytes:
 
 
 def from_files(files: Mapping[str, bytes]) -> list[Capture] | None:
-    """What an archive says, or None of one that keeps no results."""
+    """The record of an archive, or None of one that keeps no results."""
     if FILE not in files:
         return None
     try:

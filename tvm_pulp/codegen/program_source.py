@@ -28,7 +28,7 @@ def state_symbols(network: Network) -> dict[tuple[str, int], str]:
 
 
 def _state_pointers(network: Network) -> dict[tuple[str, int], str]:
-    """What inputs and outputs point to that have no buffer of their own."""
+    """The buffers behind inputs and outputs that have none of their own."""
     symbols, found = state_symbols(network), {}
     for state in network.states:
         past, rows = ("inputs", state.past), ("outputs", state.present)

@@ -1,4 +1,4 @@
-"""What every layer of a network makes of given inputs, by the numpy references of the dialect."""
+"""Results of every layer of a network for given inputs, by the numpy references of the dialect."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def elements(network: Network, state: State) -> int:
 
 
 def appends_itself(state: State) -> bool:
-    """Whether a network puts new rows where they belong; else its caller does, once it has returned."""
+    """Tell if a network puts new rows where they belong; else its caller does, once it has returned."""
     return state.level == "l2" or (state.level == "l1" and bool(state.length))
 
 
@@ -34,7 +34,7 @@ def l3_symbol(name: str) -> str:
 
 
 def state_interface(network: Network, l3_bytes: int) -> list[str]:
-    """What a header declares of caches that do not lie in L2; those of a language model have a header of their own."""
+    """Declarations of caches that do not lie in L2; those of a language model have a header of their own."""
     lines = []
     for state in network.states:
         if state.length is not None and state.level == "l1":
@@ -47,7 +47,7 @@ def state_interface(network: Network, l3_bytes: int) -> list[str]:
 
 
 def state_contract(network: Network) -> str:
-    """What a caller has to know about caches; empty where there are none, or entry points around the network care."""
+    """Advice to callers about caches; empty where there are none, or entry points around the network care."""
     states = [s for s in network.states if s.length is not None]
     if not states:
         return ""

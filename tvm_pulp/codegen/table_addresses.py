@@ -108,7 +108,7 @@ class TableAddresses:
         return self._arena.get(tensor) or f"(uint32_t){weights.symbol(self._plan.network.name, tensor)}"
 
     def about(self, move: Move) -> str:
-        """What a transfer moves, for a comment."""
+        """The tensor that a transfer moves, for a comment."""
         layer = self._plan.layers[move.layer]
         if isinstance(move.source, Bundle):
             return f"steps and constants of {layer.layer.name}"

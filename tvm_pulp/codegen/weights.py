@@ -30,7 +30,7 @@ def symbol(module: str, tensor: Tensor) -> str:
 
 
 def section(level: str) -> str:
-    """What places a constant that is not in plain L2; the runtime has a macro for every level."""
+    """The macro that places a constant outside plain L2; the runtime has a macro for every level."""
     return "" if level in ("l2", "l3") else f"TVM_PULP_IN_{level.upper()} "
 
 

@@ -100,7 +100,7 @@ class QdqAttention(Operator):
         return operands(attributes, values)
 
     def segments(self, attributes: Attributes, of: dict[str, Any]) -> list[Segment]:
-        """Where keys and values lie, one segment behind the other."""
+        """Segments of keys and values, one behind the other."""
         return [Segment(attributes["keys"])]
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:

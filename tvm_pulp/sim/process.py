@@ -22,7 +22,7 @@ class Finished:
     """A process that ended by itself."""
 
     text: str
-    """What it wrote to stdout and stderr."""
+    """The text that it wrote to stdout and stderr."""
     status: int
     seconds: float
 

@@ -63,7 +63,7 @@ def command_words(command: Command, _slot: str, address: Callable[[Any], str]) -
 
 
 def command_fields(command: Command) -> dict[str, str]:
-    """What the words hold, by their number."""
+    """The fields of words, by their number."""
     c, activation = command, command.constants.activation
     bias = ("no bias", "bias by column", "bias by row")[c.bias_kind]
     after = type(activation).__name__.lower() if activation is not None else "no activation"

@@ -59,7 +59,7 @@ class PlannedLayer(Layer):
 
 
 class Facts(_Open):
-    """What the compiler recorded, of any kind of archive."""
+    """The compiler's record of any kind of archive."""
 
     soc: str
     target: str
@@ -99,7 +99,7 @@ class Levels(_Open):
 
 
 class Memory(_Open):
-    """What a planned network needs of every memory."""
+    """Bytes that a planned network needs of every memory."""
 
     levels: Levels
 
@@ -126,7 +126,7 @@ class PlannedMetadataJson(MetadataJson):
 
 
 def metadata_schema(record: Mapping[str, Any]) -> type[MetadataJson]:
-    """What a file has to hold that says so much of itself."""
+    """The format of a file that says so much of itself."""
     facts = record["tvm_pulp"]
     if "decoder" in facts:
         return MetadataJson

@@ -52,7 +52,7 @@ class Dma(Schema):
 
 
 class EnergyModel(Schema):
-    """Where the energy comes from: coefficients, and what each term adds."""
+    """Sources of the energy: coefficients, and what each term adds."""
 
     source: str
     coefficients_pj: dict[str, float | None]

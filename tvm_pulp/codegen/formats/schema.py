@@ -56,6 +56,6 @@ def to_json(schema: type, record: Any, indent: int | None = None) -> str:
 
 
 def from_json(schema: type, text: str | bytes) -> Any:
-    """What a file holds: a plan as its records, anything else as plain data. Raises where it is not of the format."""
+    """The content of a file: a plan as its records, anything else as plain data. Raises where the format is another."""
     record = _read(schema, text)
     return json.loads(text) if issubclass(schema, BaseModel) else record

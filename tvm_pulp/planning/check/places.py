@@ -94,7 +94,7 @@ def check_blocks(blocks: Sequence[Place], budget: int) -> list[str]:
 
 
 class Inside:
-    """What a step touches in L1 and L2 belongs to a block or tensor that is alive then."""
+    """Every access of a step to L1 and L2 belongs to a block or tensor that is alive then."""
 
     def __init__(self, plan: PlanJson) -> None:
         self._owners: dict[str, dict[int, list[Place]]] = {"L1": {}, "L2": {}}

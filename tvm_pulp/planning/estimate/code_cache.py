@@ -1,4 +1,4 @@
-"""What is left of a kernel's code in the instruction caches when it is called again.
+"""The rest of a kernel's code in the instruction caches when it is called again.
 
 The caches replace a random line: after n lines were fetched, a line that was there is still there with probability
 (1 - 1 / lines) to the power n. Expected values are enough here, so no addresses are needed.

@@ -170,7 +170,7 @@ class Page:
 
     @property
     def access(self) -> Access:
-        """What reading the record reads."""
+        """The bytes that reading the record touches."""
         return Access("L1", self.offset, self.bytes, self.bundle, 0)
 
 
@@ -186,19 +186,19 @@ class Step:
 
 
 def read_by(action: Action) -> tuple[Access, ...]:
-    """What an action reads, its descriptor among it."""
+    """The accesses by which an action reads, its descriptor among it."""
     if isinstance(action, Begin):
         return ()
     return (*action.reads, action.descriptor) if isinstance(action, Kernel | Job) else action.reads
 
 
 def written_by(action: Action) -> tuple[Access, ...]:
-    """What an action writes."""
+    """The accesses by which an action writes."""
     return () if isinstance(action, Begin) else action.writes
 
 
 def operands_of(action: Action) -> tuple[Access, ...]:
-    """What an action reads and writes, beside its descriptor."""
+    """All accesses of an action beside its descriptor."""
     return () if isinstance(action, Begin) else (*action.reads, *action.writes)
 
 

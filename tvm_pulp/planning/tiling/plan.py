@@ -95,11 +95,11 @@ class Plan:
     estimated_cycles: int = 0
 
     def regions(self) -> list[Region]:
-        """What was chosen: every layer with the engine that runs it, or both of a split one."""
+        """The choice: every layer with the engine that runs it, or both of a split one."""
         return [Region(p.layer, pin_of(p.tiling.form), p.pattern) for p in self.layers]
 
     def l3_offsets(self) -> dict[Tensor, int]:
-        """Where constants lie in L3."""
+        """Offsets of constants in L3."""
         offsets, position = {}, 0
         for fetch in self.schedule.fetches:
             if fetch.tensor.kind == "constant":

@@ -54,7 +54,7 @@ _ALL_CORES = -1
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """What a statement reads and writes."""
+    """The bytes that a statement reads and writes."""
 
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]

@@ -60,7 +60,7 @@ class Tables:
 
     @cached_property
     def tensors(self) -> dict[str, Tensor]:
-        """What is moved from or to a place outside L1, by name."""
+        """Tensors that are moved from or to a place outside L1, by name."""
         moved = [m.source.storage for m in self.moves if isinstance(m.source, Tensor)]
         return {t.name: t for t in (*moved, *(f.tensor for f in self.plan.schedule.fetches))}
 

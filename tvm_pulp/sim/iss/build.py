@@ -17,7 +17,7 @@ FLAGS = ("-O2", "-fno-strict-aliasing", "-ffp-contract=off", "-fPIC", "-shared")
 
 
 def cache_folder() -> Path:
-    """Where built libraries are kept: $XDG_CACHE_HOME/tvm_pulp or ~/.cache/tvm_pulp."""
+    """The folder of built libraries: $XDG_CACHE_HOME/tvm_pulp or ~/.cache/tvm_pulp."""
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(root) / "tvm_pulp"
 

@@ -50,7 +50,7 @@ class RunResult:
     host_seconds: float
     spans: tuple[TraceSpan, ...] = field(default=(), repr=False)
     core_names: tuple[str, ...] = ()
-    """What those of `cores` are called."""
+    """Names of those of `cores`."""
 
     @property
     def mips(self) -> float:

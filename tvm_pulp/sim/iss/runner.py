@@ -49,7 +49,7 @@ class IssRunner(Runner):
         toolchains=TOOLCHAINS,
     )
     reads_are_checked: ClassVar[bool] = False
-    """Whether a run fails that reads bytes of L1 or L2 that nobody wrote; the tests set it."""
+    """Tell if a run fails that reads bytes of L1 or L2 that nobody wrote; the tests set it."""
     _machine: Machine
     _result: RunResult
 

@@ -17,7 +17,7 @@ def tile_axes(layer: Layer) -> tuple[TileAxis, ...]:
 
 
 def tile_part(layer: Layer, box: Box) -> Part:
-    """What a part of the result needs; without a rule everything."""
+    """Operands that a part of the result needs; without a rule all of them."""
     rule = _rule(layer)
     if rule is None:
         return Part(tuple(Box.whole(t.spec.shape) for t in layer.inputs), layer.attributes)

@@ -73,7 +73,7 @@ class BundleBuilder:
         return bundle
 
     def bundled(self, tensor: Tensor) -> bool:
-        """Whether parts of a constant are copied into bundles."""
+        """Tell if parts of a constant are copied into bundles."""
         storage = tensor.storage
         if storage.kind != "constant" or self._level(storage) != "l2":
             return False

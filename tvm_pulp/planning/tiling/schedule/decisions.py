@@ -1,4 +1,4 @@
-"""What a planner decides about a network: enough to build its schedule again."""
+"""Decisions of a planner about a network: enough to build its schedule again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOTHING_IN_L3 = InL3()
 
 @dataclass(frozen=True)
 class Choice:
-    """What is decided about a layer."""
+    """The decision about a layer."""
 
     tiling: Tiling
     two_copies: bool  # of what streams

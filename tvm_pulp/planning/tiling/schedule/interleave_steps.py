@@ -32,7 +32,7 @@ class _Range(NamedTuple):
 
 
 class _Touched(NamedTuple):
-    """What a tile reads and writes outside itself."""
+    """The reads and writes of a tile outside itself."""
 
     reads: tuple[_Range, ...]
     writes: tuple[_Range, ...]
@@ -44,7 +44,7 @@ def interleave_steps(tiled_layers: Sequence[TiledLayer]) -> list[tuple[int, int,
 
 
 def can_interleave(tiled_layers: Sequence[TiledLayer]) -> bool:
-    """Whether there are jobs that cores finish: others run beside what follows as it is."""
+    """Tell if there are jobs that cores finish: others run beside what follows as it is."""
     pairs = [pair for tiled in tiled_layers for pair in pairwise(step for _, step in tiled.order)]
     return any(isinstance(a, Job) and not isinstance(b, Job) for a, b in pairs)
 

@@ -20,7 +20,7 @@ class DirectUse:
 
 
 def l3_fetches(moves: Sequence[Move], direct: Sequence[DirectUse], policy: Policy) -> list[Fetch]:
-    """What comes from L3: fetched while what was fetched before is taken to L1.
+    """Fetches from L3, each while the one before is taken to L1.
 
     The I/O DMA tells only when it has nothing left to do, so a batch is issued at once and waited for as one.
     """

@@ -38,7 +38,7 @@ class Touched:
 
 
 def touched_by(recipes: Sequence[Recipe]) -> Touched:
-    """What the tiles of a layer touch."""
+    """The tensors that tiles of a layer touch."""
     tensors: set[Tensor] = set()
     # Ordered, unlike sets: plans are the same every time.
     loads: dict[Tensor, None] = {}

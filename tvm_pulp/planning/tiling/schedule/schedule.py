@@ -53,7 +53,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a buffer of a recipe lies."""
+    """The place of a recipe's buffer."""
 
     block: Block
     offset: int = 0

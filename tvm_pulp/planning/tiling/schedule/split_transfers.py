@@ -10,7 +10,7 @@ from tvm_pulp.uma.box import Transfer
 
 @dataclass(frozen=True)
 class CommandLimits:
-    """What one command can do: bytes at most (None: any), and whether it moves lines that lie apart outside L1."""
+    """Limits of one command: bytes at most (None: any), and whether it moves lines that lie apart outside L1."""
 
     largest: int | None = None
     lines: bool = True

@@ -44,13 +44,13 @@ class TiledLayer:
 
     @cached_property
     def descriptor_bytes(self) -> int:
-        """What records and descriptors take, about."""
+        """Bytes that records and descriptors take, about."""
         return descriptor_bytes(self.recipes)
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What stays in L1 between layers, and how early the constants of a layer are fetched."""
+    """Residency in L1 between layers, and how early the constants of a layer are fetched."""
 
     # Readers (layer indices) that find an activation in L1.
     resident: Mapping[Tensor, frozenset[int]] = field(default_factory=dict)
