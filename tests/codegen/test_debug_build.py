@@ -28,8 +28,14 @@ from tvm_pulp.target import Target
 
 # Kernels in tiles with constants in bundles; jobs in tiles with weights in their own memory.
 BUILDS = {
-    "cores": ("zoo:dscnn", api.CompileOptions(target="c", soc="siracusa", l1="8k", planner="greedy", debug=True)),
-    "accelerator": ("zoo:resnet8", api.CompileOptions(target="uma-neureka", l1="24k", planner="greedy", debug=True)),
+    "cores": (
+        "zoo:dscnn",
+        api.CompileOptions(target="c", soc="siracusa", l1="8k", planner="greedy", debug=True, module_name="net"),
+    ),
+    "accelerator": (
+        "zoo:resnet8",
+        api.CompileOptions(target="uma-neureka", l1="24k", planner="greedy", debug=True, module_name="net"),
+    ),
 }
 
 
@@ -201,14 +207,17 @@ def test_checksums_tell_order_and_zeros() -> None:
     [
         (["zoo:dscnn", "--debug"], ("--debug has no effect on --soc host",)),
         (["zoo:story_llama", "--target=uma-neureka", "--debug"], ("--debug has no effect on a language model",)),
-        (["zoo:dscnn", "--soc=siracusa", "--debug-inputs=x.npz"], ("--debug-inputs has no effect without --debug",)),
+        (["zoo:dscnn", "--soc=siracusa", "--debug-inputs=SAVED"], ("--debug-inputs has no effect without --debug",)),
         (["zoo:dscnn", "--soc=siracusa", "--debug", "--debug-inputs=x.npz"], ("--debug-inputs", "does not exist")),
     ],
 )
 def test_options(
     arguments: list[str], words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    check_refused(tvmc(capsys, "compile", *arguments, "-o", tmp_path / "n.tar"), words, "compile")
+    saved = tmp_path / "in.npz"
+    np.savez(saved, np.zeros(1, np.int8))
+    stated = [argument.replace("SAVED", str(saved)) for argument in arguments]
+    check_refused(tvmc(capsys, "compile", *stated, "-o", tmp_path / "n.tar"), words, "compile")
 
 
 def test_the_command_line_names_the_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
