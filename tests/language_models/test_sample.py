@@ -11,7 +11,7 @@ import pytest
 from tvm_pulp.sim.host import WARNINGS
 from tvm_pulp.toolchain import build_host_library
 
-FOLDER = Path(__file__).resolve().parents[3] / "c_runtime" / "generation"
+FOLDER = Path(__file__).resolve().parents[2] / "c_runtime" / "generation"
 
 
 class Sampling(ctypes.Structure):
