@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-__all__ = ["check", "estimate", "lowering", "search", "tiling", "tir"]
+__all__ = ["check", "estimate", "lowering", "program", "search", "tiling", "tir"]
