@@ -1,7 +1,5 @@
 """Tables over the 256 values of a byte: whatever an element-wise chain does to one 8-bit operand, computed once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

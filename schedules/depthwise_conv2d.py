@@ -1,7 +1,5 @@
 """Depthwise convolution on the cluster cores: constants, scratch area."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -5,8 +5,6 @@ compile time, so `(a * mul_a + b * mul_b + add) >> shift` can be checked against
 exact, not close.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ Blocks of four columns (output channels), the last one reaching back where colum
 block, four bytes of the depth of each column in turn: one register tile reads its weights as one stream of words.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 

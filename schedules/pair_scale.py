@@ -1,7 +1,5 @@
 """Functions of a byte as one product of eight bits by eight and a shift: two of them fit the halves of a word."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

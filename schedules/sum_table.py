@@ -1,7 +1,5 @@
 """Sums of two bytes by tables: what each operand becomes, and the result for every value of their sum."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ app = tvm_pulp.compile("resnet.tflite")
 result = app.run({"input": x})
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from tvm_pulp import public_paths

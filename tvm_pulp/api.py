@@ -1,7 +1,5 @@
 """`tvm_pulp.compile` and `.run`: the two lines most users need."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

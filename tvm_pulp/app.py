@@ -1,7 +1,5 @@
 """A compiled network: the archive's files, its metadata, and how to run it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,7 +26,7 @@ class App:
         self,
         files: dict[str, bytes],
         compile_seconds: float | None = None,
-        compilation: Compilation | None = None,
+        compilation: "Compilation | None" = None,
     ) -> None:
         from tvm_pulp.codegen import mlf
 
@@ -41,7 +39,7 @@ class App:
         self._generator: Generator | None = None
 
     @staticmethod
-    def load(path: str | Path) -> App:
+    def load(path: str | Path) -> "App":
         """Read an archive."""
         from tvm_pulp.codegen import mlf
 
@@ -54,7 +52,7 @@ class App:
         mlf.write(Path(path), self.files)
 
     @property
-    def plan(self) -> ShownPlan:
+    def plan(self) -> "ShownPlan":
         """The deployment plan; notebooks show it as pictures."""
         from tvm_pulp.report.rich_display import shown_plan
 
@@ -69,7 +67,7 @@ class App:
         trace: str | Path | None = None,
         toolchain: str | None = None,
         max_cycles: int | None = None,
-        instruments: Instruments | None = None,
+        instruments: "Instruments | None" = None,
         layers: bool = False,
         device_options: Mapping[str, str] | None = None,
     ) -> Result:
@@ -128,7 +126,7 @@ class App:
         prompt: str | Sequence[int],
         tokens: int,
         *,
-        sampling: Sampling | None = None,
+        sampling: "Sampling | None" = None,
         forced: Sequence[int] = (),
     ) -> Iterator[int]:
         """Tokens that follow a prompt, as the simulated device produces them."""
@@ -141,7 +139,7 @@ class App:
             if isinstance(made, int):
                 yield made
 
-    def generator(self) -> Generator:
+    def generator(self) -> "Generator":
         """The program of a language model on the simulator, built once."""
         from tvm_pulp.language_models.session import Generator
 
@@ -149,7 +147,7 @@ class App:
             self._generator = Generator(self.files, self.metadata)
         return self._generator
 
-    def tokenizer(self) -> Tokenizer:
+    def tokenizer(self) -> "Tokenizer":
         """The tokenizer that travels in the archive."""
         from tvm_pulp.language_models.tokenizer import read_tokenizer
 
@@ -158,7 +156,7 @@ class App:
         )
         return read_tokenizer(self.files["tokenizer.json"])
 
-    def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> Runner:
+    def runner(self, name: str, toolchain: str | None = None, settings: Mapping[str, str] | None = None) -> "Runner":
         """The device with the archive's program, built once."""
         from tvm_pulp.sim.runner import checked_settings, runner_class
 

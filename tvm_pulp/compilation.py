@@ -1,7 +1,5 @@
 """The pipeline: import, canonicalize, state, prepare, build, plan, emit, as an object whose stages can be looked at."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -60,7 +58,7 @@ class Compilation:
         options: CompileOptions | None = None,
         imported: Imported | None = None,
         rewrite: Callable[[Any], Any] | None = None,
-    ) -> Compilation:
+    ) -> "Compilation":
         """The same model with other options, imported in another way, or with its canonical module rewritten.
 
         Options that change how a model is imported need the `imported` that they lead to.

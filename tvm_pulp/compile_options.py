@@ -4,8 +4,6 @@ The command line, `tvm_pulp.compile`, settings of MLonMCU, studies, and the erro
 from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -59,7 +57,7 @@ class CompileOptions:
         "engines by priority, comma separated (see `tvmc targets`); default: c, no accelerator", "--target", _TARGET,
         metavar="LIST", in_studies=False,
     ))  # fmt: skip
-    soc: str | Path | Soc | None = field(default=None, metadata=_entry(
+    soc: "str | Path | Soc | None" = field(default=None, metadata=_entry(
         "system on chip, a name or a file; default: the one that carries the engines, for --target=c host, which "
         "is this machine", "--soc", _TARGET, metavar="NAME", in_studies=False,
     ))  # fmt: skip
@@ -180,7 +178,7 @@ class CompileOptions:
         for name, option in self.stated():
             refuse_if(kind not in option.models, f"{shown(name)} has no effect on {kind.describe(model)}: drop it")
 
-    def check_soc(self, soc: Soc) -> None:
+    def check_soc(self, soc: "Soc") -> None:
         """Raise where an option has no effect on a SoC, or beside a plan that decides everything."""
         for name, option in self.stated():
             refuse_if(

@@ -1,7 +1,5 @@
 """A program of an archive on its way to C: prepare, build, plan, emit, each stage written once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Errors that a user can act on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """One entry of the table of options: how it is written, what it means, and what it has an effect on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Flag, auto

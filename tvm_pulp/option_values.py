@@ -1,7 +1,5 @@
 """Values of options, as texts of the command line write them."""
 
-from __future__ import annotations
-
 import re
 from typing import TYPE_CHECKING
 
@@ -41,7 +39,7 @@ def parse_shapes(text: str) -> dict[str, tuple[int, ...]]:
     return result
 
 
-def read_arrays(path: str, option: str) -> list[tuple[str, np.ndarray]]:
+def read_arrays(path: str, option: str) -> "list[tuple[str, np.ndarray]]":
     """Arrays of an .npz file in file order."""
     import numpy as np
 

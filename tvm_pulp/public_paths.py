@@ -1,7 +1,5 @@
 """Import paths that programs outside this tree use, and the places where their modules live."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.machinery
 import importlib.util

@@ -1,7 +1,5 @@
 """The result of a run: outputs, the report, and on request every layer, to be compared with the model's framework."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,10 +27,10 @@ class Result:
     # What every layer made, by its name, where that was asked for.
     layers: dict[str, np.ndarray] | None = None
     # The stages that made the program, where it was compiled in this process, and what it was given.
-    compilation: Compilation | None = None
+    compilation: "Compilation | None" = None
     inputs: Sequence[np.ndarray] = ()
     # What a page shows beyond the report.
-    details: RunDetails | None = field(default=None, compare=False)
+    details: "RunDetails | None" = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         """One line: what the run took, and what came out."""
@@ -60,7 +58,7 @@ class Result:
                 Path(path).write_text(text, encoding="utf-8")
         return text
 
-    def compare(self, reference: str | Path | Mapping[str, np.ndarray] | None = None) -> LayerTable:
+    def compare(self, reference: str | Path | Mapping[str, np.ndarray] | None = None) -> "LayerTable":
         """Every layer beside what a framework makes of the same inputs, or beside arrays by the model's own names.
 
         Without a reference, the framework's result for the model that was compiled. Of a run with `layers=True`:
@@ -88,7 +86,7 @@ class Result:
         return compare_layers(network, self.inputs, computed, values, engines, bounds)
 
 
-def _as_stated(tensor: Tensor, array: np.ndarray) -> np.ndarray:
+def _as_stated(tensor: "Tensor", array: np.ndarray) -> np.ndarray:
     """An input as the model takes it: floats, where `--io` made it integer."""
     if tensor.quantization is None:
         return array

@@ -1,7 +1,5 @@
 """The target of a compilation: a SoC, its engines with their options, cores and budgets of memory."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How the cluster cores run each operator with the hand-written kernels: one file per operator or family of them."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pkgutil import iter_modules
 

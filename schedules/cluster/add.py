@@ -1,7 +1,5 @@
 """The sum of two tensors: as one multiply-accumulate, by tables of its operands, or by a table of its results."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cached_property, lru_cache

@@ -1,7 +1,5 @@
 """The sum of unrounded results: whole pixels, channels last."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register, typed

@@ -1,7 +1,5 @@
 """Sums and requantizations of bytes by products of two bytes at once, for cores that share a multiplier."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Attention of all heads in one kernel; heads are split into tiles where L1 is small."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from schedules.byte_tables import exponentials, least_to_skip, logit_range, logit_table, small_exponential_table

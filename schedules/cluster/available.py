@@ -1,7 +1,5 @@
 """Which kernels a family has as hand-written ones."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

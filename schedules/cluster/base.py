@@ -3,8 +3,6 @@
 Every schedule registers itself; all lists of schedules come from here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -124,7 +122,7 @@ class KernelForm:
     def axes(self) -> tuple[TileAxis, ...]:
         return tile_axes(self.layer)
 
-    def fields(self, call: Arguments, box: Box) -> Fields:
+    def fields(self, call: "Arguments", box: Box) -> Fields:
         """Arguments of the call that computes a part, but for the pointer to its result."""
         raise NotImplementedError
 

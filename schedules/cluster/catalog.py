@@ -1,7 +1,5 @@
 """Which hand-written kernels apply to a layer."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 from schedules.cluster.available import available

@@ -1,7 +1,5 @@
 """Concatenation: rows of each operand to their place in the rows of the result."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

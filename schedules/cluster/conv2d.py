@@ -1,7 +1,5 @@
 """Convolutions: by windows in the kernel's scratch, by windows laid out once for all cores, and depthwise ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps

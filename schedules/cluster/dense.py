@@ -1,7 +1,5 @@
 """Dense layers and 1x1 convolutions without padding: rows times packed weights."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from schedules.cluster.base import (

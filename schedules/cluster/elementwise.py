@@ -1,7 +1,5 @@
 """Element-wise operators but the sum: mul, requantize, hardswish, gelu, lookup."""
 
-from __future__ import annotations
-
 import math
 from typing import ClassVar
 

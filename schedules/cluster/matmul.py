@@ -1,7 +1,5 @@
 """Products of two activations."""
 
-from __future__ import annotations
-
 import math
 
 from schedules.cluster.base import (

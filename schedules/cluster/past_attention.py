@@ -1,7 +1,5 @@
 """Attention over a cache, at once or of one token in three parts. Heads, or queries, are split where L1 is small."""
 
-from __future__ import annotations
-
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, share, words, work
 

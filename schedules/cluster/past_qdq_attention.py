@@ -1,7 +1,5 @@
 """Attention of quantize/dequantize graphs over a cache: new rows are put behind those of the past that count."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from schedules.cluster.base import SLACK, Arguments, Box, Fields, Layer, Schedule, Tensor, register, typed

@@ -1,7 +1,5 @@
 """Pools: the largest value of windows, plain averages, and averages that change the scale."""
 
-from __future__ import annotations
-
 from schedules.cluster.base import (
     Arguments,
     Box,

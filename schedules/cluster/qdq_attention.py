@@ -1,7 +1,5 @@
 """Attention of quantize/dequantize graphs in one kernel; queries are split into tiles where L1 is small."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Products of quantize/dequantize graphs: two tensors of one shape, or one of them a row that is repeated."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register, typed

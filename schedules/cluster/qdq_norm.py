@@ -1,7 +1,5 @@
 """Normalizations of quantize/dequantize graphs: whole rows, single precision inside."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register, typed

@@ -1,7 +1,5 @@
 """Rotary embedding of quantize/dequantize graphs: whole rows, cosines and sines of their positions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte

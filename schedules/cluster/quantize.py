@@ -1,7 +1,5 @@
 """Floats as bytes and bytes as floats, with one scale and one zero point; and a cache with new rows behind."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Resizing of images, cut into rows of the result."""
 
-from __future__ import annotations
-
 from schedules.cluster.base import (
     Arguments,
     Box,

@@ -1,7 +1,5 @@
 """Rotary positions on pairs of integers."""
 
-from __future__ import annotations
-
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, share, work
 

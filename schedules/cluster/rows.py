@@ -1,7 +1,5 @@
 """Row-wise operators: softmax, RMSNorm, LayerNorm."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from schedules.byte_tables import exponentials, tflite_exponential_table

@@ -1,7 +1,5 @@
 """Blocks of 2 x 2 pixels as channels, cut into rows."""
 
-from __future__ import annotations
-
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.tensor_spec import BYTES

@@ -1,7 +1,5 @@
 """Hand-written kernels for single steps whose operands are in L1 already: what engines leave to the cores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Argument structures of the kernels, read from their headers: the C declaration is the only one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Transposes, by sizes and strides of at most four axes."""
 
-from __future__ import annotations
-
 from schedules.cluster.base import TYPES, Arguments, Box, Fields, KernelForm, Layer, Schedule, itemsize_of, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part

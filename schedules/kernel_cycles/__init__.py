@@ -6,8 +6,6 @@ it slower; a barrier is not included. `coefficients.yaml` states for each kernel
 fit did not see. `scripts/fit_kernel_cycles` measures all kernels again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from schedules.kernel_cycles.coefficients import COEFFICIENTS, Fit

@@ -1,7 +1,5 @@
 """Coefficients of the cost models by core type, from `coefficients.yaml`, which `scripts/fit_kernel_cycles` writes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib import resources
 

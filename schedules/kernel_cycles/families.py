@@ -1,7 +1,5 @@
 """Families of kernels: what differs from one kind of cores to another beside the coefficients of their costs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

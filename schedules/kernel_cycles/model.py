@@ -1,7 +1,5 @@
 """From the arguments of a call to its cost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Work of kernels that multiply pairs of bytes, on cores that share a multiplier."""
 
-from __future__ import annotations
-
 from schedules.kernel_cycles.model import Fields, Work, WorkOf, given, kind_of, share, words
 
 # enum tvm_pulp_type: types of 16 bits come behind.

@@ -1,7 +1,5 @@
 """Work of kernels of a core by itself, whose multiplications take one cycle: blocks of four rows by four columns."""
 
-from __future__ import annotations
-
 from schedules.kernel_cycles.model import Fields, Work, WorkOf, kind_of, share, words
 
 # enum tvm_pulp_type: types of 16 bits come behind.

@@ -4,8 +4,6 @@ The largest one decides whether requantization needs 64 bits; least and largest 
 requantization has to be right for.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

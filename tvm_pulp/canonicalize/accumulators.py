@@ -1,7 +1,5 @@
 """A target for layers whose result goes on before it is rounded: 32-bit accumulators, and what they stand for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

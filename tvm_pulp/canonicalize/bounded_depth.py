@@ -1,7 +1,5 @@
 """Expressions that are nested too deeply are the model's fault, and said so in one sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -7,8 +7,6 @@ are one table. Guarantees the same values.
     integer_div -> requantize -> hardswish   becomes   lookup(table)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ every layer gets the name that the importer gave its node. Of several that one n
 keeps it, else the first that computes something.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

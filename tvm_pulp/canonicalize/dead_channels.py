@@ -6,8 +6,6 @@ that result becomes the bias, four times, with a factor of exactly one quarter a
 layers with TFLite requantization and a bias; guarantees the same values.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Identity requantizations (`mul == 2^shift`, no offset, range already inside) are
 transposes that move no byte and reshapes to the same shape.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm import relax

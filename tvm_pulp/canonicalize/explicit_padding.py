@@ -6,8 +6,6 @@ part of the input to be computed from.
     conv2d 1x1 (pads 1)      becomes      pad -> conv2d 1x1 (pads 0)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp import qnn

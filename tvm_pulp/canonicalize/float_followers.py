@@ -4,8 +4,6 @@ The sums of a convolution that stay unrounded are scaled, biased and activated i
 last is as good as channels first, and the next convolution wants them last.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

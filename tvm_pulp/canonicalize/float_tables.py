@@ -6,8 +6,6 @@ Guarantees the values that float32 gives for each byte.
     sigmoid(dequantize(x))   becomes   lookup(x, 256 floats)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ A transpose of a transpose is one transpose, and a matrix product reads its righ
     matmul(a, transpose(b) of the last two axes)  becomes   matmul(a, b, transpose_b)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm import relax

@@ -8,8 +8,6 @@ another reader:
 and takes transposes of heads and positions on q, k, v and the result into the operator's layouts.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ move once, and a part of the result knows which rows it needs.
     gather(gather(x, rows, axis 1), columns, axis 2)   becomes   resize(x, rows, columns) with one tap
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

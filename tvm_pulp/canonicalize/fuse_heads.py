@@ -1,7 +1,5 @@
 """The common part of passes that fuse attention: from the product with the values to the layout of the result."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from tvm_pulp import qnn

@@ -5,8 +5,6 @@ Expects functions of one byte as lookups. A table that only a concatenation read
     concat(past, lookup(x, table))   becomes   concat(past, x, table)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp import qnn

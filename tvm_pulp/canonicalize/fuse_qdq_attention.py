@@ -9,8 +9,6 @@ side by side: reshapes, transposes, slices and repeated heads are read where the
 and softmax is a table for every distinct constant: a causal mask has two.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -8,8 +8,6 @@ where cosine and sine depend on the position only. A transpose of heads and posi
 where attention reads through it.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

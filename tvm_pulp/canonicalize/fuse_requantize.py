@@ -7,8 +7,6 @@ guarantees one operator per layer where the accumulator has no other reader.
     requantize, requantize -> add -> requantize  becomes   add(requant_a, requant_b, requant)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ x: float -> quantize -> conv -> ... -> dequantize -> y: float
 becomes    x: int8 -> conv -> ... -> y: int8    with scale and zero point of x and y
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -9,8 +9,6 @@ result is float: one product with the scale of its channel.
 Float weights are two such layers (`near_weights`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

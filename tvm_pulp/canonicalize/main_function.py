@@ -1,7 +1,5 @@
 """`main` of a module to look at: what made a value, who reads it, what goes out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm import relax

@@ -6,8 +6,6 @@
 A pass whose `visit` ends this way leaves the value as it was; a rule that others try is marked `or_none`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar

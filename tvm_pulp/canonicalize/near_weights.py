@@ -8,8 +8,6 @@ output channel lose less than rounding the result to 8 bits can notice; sums of 
     conv2d(dequantize(x), w)   becomes   conv2d(x, upper bytes of w) * 256 + conv2d(x, lower bytes of w)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ requantize by itself: `(x * weight + bias) * mul >> shift` is `(x * (weight * mu
     add -> no_norm   becomes   add -> requantize
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

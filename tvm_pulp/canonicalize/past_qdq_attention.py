@@ -9,8 +9,6 @@ Expects attention as one operator, and caches of [1, positions, heads, size] tha
 form, or a cache has another reader, nothing changes at all.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Permuted axes: the cheapest way to write them, and the swap of heads and positions that attention is full of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm import relax

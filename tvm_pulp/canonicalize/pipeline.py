@@ -1,7 +1,5 @@
 """The canonicalization pipeline, in order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.canonicalize.byte_functions import ByteFunctions

@@ -10,8 +10,6 @@ It works in two directions. Operators that only move data are done on integers a
 At each quantize it looks back, through the activation and the bias, for a layer whose operands are dequantized.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -3,8 +3,6 @@
 quantize(relu(conv2d(x, w) + dequantize(y)))   becomes   add_accumulators(conv2d(x, w), y)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Arithmetic that a quantize/dequantize graph follows when it becomes integers: that of TFLite's reference kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

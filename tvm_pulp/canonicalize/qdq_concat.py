@@ -7,8 +7,6 @@ floats and quantize it once, at the next layer.
     quantize(concat(dequantize(a), silu(dequantize(b)), f))   becomes   concat(requantize(a), lookup(b), quantize(f))
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Element-wise arithmetic of a quantize/dequantize graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@
 Groups are channels of their own, or the second axis of what was reshaped for the purpose and is reshaped back.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Convolutions and matrix products of a quantize/dequantize graph."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -4,8 +4,6 @@ Each function takes the call, its integer operand and that operand's zero point,
 integers (possibly one call inside another), or None.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

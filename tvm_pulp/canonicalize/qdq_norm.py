@@ -9,8 +9,6 @@ quantizations in between. What is found here is always rows of the last axis:
 A norm whose result is quantized is an operator already when the product with the weights comes: it is extended then.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

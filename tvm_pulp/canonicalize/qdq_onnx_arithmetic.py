@@ -10,8 +10,6 @@ values is not: the rounding errors of float32 decide each tie one way or the oth
 follow. (Exact rational arithmetic with ties to even agrees no more often for averages, a little more for sums.)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Integers, scales and zero points behind the float values of a quantize/dequantize graph."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -65,7 +63,7 @@ class QuantizedConstant:
     # Float numbers in 16 bits: near enough, not what the model says.
     is_near: bool = False
 
-    def rearranged(self, how: Callable[[np.ndarray], np.ndarray]) -> QuantizedConstant:
+    def rearranged(self, how: Callable[[np.ndarray], np.ndarray]) -> "QuantizedConstant":
         """The same data after an operation that only moves elements."""
         return QuantizedConstant(how(self.values), how(self.scale), how(self.zero_point), self.is_near)
 
@@ -112,7 +110,7 @@ class IntegerTarget:
         """The rule that rounds accumulators to these integers."""
         return Requant(kind, 0, self.zero_point, self.low, self.high, dtype=self.dtype)
 
-    def within(self, low: int | None, high: int | None) -> IntegerTarget:
+    def within(self, low: int | None, high: int | None) -> "IntegerTarget":
         """The target with a tighter range."""
         floor = self.low if low is None else min(max(self.low, low), self.high)
         ceiling = self.high if high is None else max(min(self.high, high), self.low)

@@ -4,8 +4,6 @@ Expects dialect operators of a quantize/dequantize graph, transposes folded. A p
 precision, and so is rounding half to even: one multiplication and one conversion instead of 64-bit arithmetic.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

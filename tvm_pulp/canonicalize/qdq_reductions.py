@@ -1,7 +1,5 @@
 """Averages over windows and axes and softmax of a quantize/dequantize graph."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -6,8 +6,6 @@ has this form, and weights that add up to one, is a resize of integers.
     quantize(take(x, low) * (1 - w) + take(x, high) * w)   becomes   resize(x, indices, weights)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,12 +40,12 @@ class _Term:
     picks: dict[int, np.ndarray] = field(default_factory=dict)
     weights: dict[int, np.ndarray] = field(default_factory=dict)
 
-    def taken(self, indices: np.ndarray, axis: int) -> _Term:
+    def taken(self, indices: np.ndarray, axis: int) -> "_Term":
         places = self.picks.get(axis, np.arange(self.source.shape[axis]))[indices]
         weights = {a: w[indices] if a == axis else w for a, w in self.weights.items()}
         return replace(self, picks={**self.picks, axis: places}, weights=weights)
 
-    def times(self, factors: np.ndarray, axis: int) -> _Term:
+    def times(self, factors: np.ndarray, axis: int) -> "_Term":
         return replace(self, weights={**self.weights, axis: self.weights.get(axis, np.float32(1)) * factors})
 
 

@@ -1,7 +1,5 @@
 """The pass as the rules for float islands see it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -7,8 +7,6 @@ the phases are laid side by side afterwards. A kernel of 2x2 with stride 2 becom
     conv2d_transpose(x, stride 2)   becomes   conv2d(x, four times the channels) -> blocks as pixels -> crop
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Islands that are a function of one 8-bit tensor: the function's 256 results, computed in float32, are the layer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -5,8 +5,6 @@ may ask what defined an operand and how often it is used. A value that lacks wha
 Bindings nobody needs afterwards are dropped.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress

@@ -13,8 +13,6 @@ with a row per position, so that new rows are one run of bytes behind the past i
 applies to the new rows is also applied to those that go out.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm import relax

@@ -1,7 +1,5 @@
 """Strides that reach every element of a tensor that was only moved, in the tensor that it was moved from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables of TFLite's reference kernels for LEAKY_RELU and HARD_SWISH, which round otherwise than a float function."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ only where a value enters or leaves a region that has a layout.
     transpose -> conv2d(NHWC) -> requantize(axis 3) -> conv2d(NHWC) -> transpose
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm import relax

@@ -5,8 +5,6 @@ not short the smallest such one lies far beyond what weights and inputs can reac
 function, and half up is one addition. Expects dialect operators with constant multipliers; guarantees the same values.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """C and archives. Public modules: `emit` for the host, `emit_cluster` for a SoC, `mlf` for the archive itself."""
 
-from __future__ import annotations
-
 __all__ = [
     "emit",
     "emit_cluster",

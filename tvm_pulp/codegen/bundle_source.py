@@ -1,7 +1,5 @@
 """Bundles in C: one structure each, with step records, commands, arguments and constants as named members."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

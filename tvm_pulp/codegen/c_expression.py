@@ -1,7 +1,5 @@
 """TIR expressions as C text, with as few parentheses as C needs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Names from a model as parts of C identifiers."""
 
-from __future__ import annotations
-
 import re
 
 

@@ -1,7 +1,5 @@
 """TIR statements as C text: loops, locals, stores. One function in, one C body out."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The `run` function for a cluster in C: step tables with their constants, and the entry."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tvm_pulp.codegen.bundle_source import BundleSource, layer_label

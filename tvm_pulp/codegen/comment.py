@@ -1,7 +1,5 @@
 """Text from a model, made safe inside a C comment."""
 
-from __future__ import annotations
-
 
 def safe(text: str, limit: int = 100) -> str:
     """Printable ASCII that can neither end nor open a comment, nor continue a line."""

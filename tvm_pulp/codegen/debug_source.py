@@ -5,8 +5,6 @@ so has every result before it is stored, and every output of the network at the 
 that nothing may touch. The first check that fails names the layer.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence

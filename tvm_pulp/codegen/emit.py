@@ -1,7 +1,5 @@
 """From a network to the files of its archive."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from importlib import resources

@@ -1,7 +1,5 @@
 """From a plan to the files of an archive for a cluster."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

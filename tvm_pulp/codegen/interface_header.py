@@ -1,7 +1,5 @@
 """`tvmgen_<name>.h`: what firmware includes: the contract, memories, inputs and outputs, the run function."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Kernels of a network as C functions. Kernels with the same text exist once."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ works. What a layer stores lies in L1 then, tile by tile, whether it is stored o
 to its standard output. On the host everything stays in the arena.
 """
 
-from __future__ import annotations
-
 import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence

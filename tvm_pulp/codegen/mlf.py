@@ -1,7 +1,5 @@
 """The Model Library Format archive: C sources, headers, parameters and metadata in one reproducible tar file."""
 
-from __future__ import annotations
-
 import io
 import json
 import lzma

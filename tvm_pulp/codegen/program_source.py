@@ -1,7 +1,5 @@
 """`<name>_program.c`: buffers for inputs and outputs, and the entry point that the runtime calls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tvm_pulp.codegen.c_expression import c_type

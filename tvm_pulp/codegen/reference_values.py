@@ -1,7 +1,5 @@
 """Results of every layer of a network for given inputs, by the numpy references of the dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The network's `run` function in C, printed from its TIR main."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.codegen import weights

@@ -1,7 +1,5 @@
 """State of a network in C: caches in L1 that steps use where they lie, rows of caches in L3 that come to L2."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from tvm_pulp.codegen.c_expression import c_type

@@ -1,7 +1,5 @@
 """Step records: the synchronised TIR main as tables for the executor, in the words of `tvm_pulp/steps.h`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Names for addresses in step tables: what lies in L1, in the arena of L2 and behind the caller's pointers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Constant tensors as C arrays in a file of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

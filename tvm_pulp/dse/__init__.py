@@ -7,8 +7,6 @@ study = Study(models=["zoo:dscnn"], socs=socs, targets=["c"])
 table = study.run()
 """
 
-from __future__ import annotations
-
 from tvm_pulp.dse.configuration import Configuration
 from tvm_pulp.dse.model import Model
 from tvm_pulp.dse.pareto import hypervolume, pareto_front

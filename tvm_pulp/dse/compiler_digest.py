@@ -1,7 +1,5 @@
 """One digest of everything that the compiler is made of: rows of another compiler are not taken for this one's."""
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 from collections.abc import Iterator

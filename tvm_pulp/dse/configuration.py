@@ -1,7 +1,5 @@
 """One row of a study: a model on a variant of a SoC for a target with some options."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Compile and simulate one configuration. Both are remembered by content, so that nothing is done twice."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Simulate a language model for a study: a prompt is read, then tokens are produced."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows of a study as a pandas DataFrame."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

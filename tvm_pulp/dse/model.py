@@ -1,7 +1,5 @@
 """A model of a study, by its content."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,7 +28,7 @@ class Model:
     tokens: int = 5
 
     @staticmethod
-    def of(given: Model | str | Path) -> Model:
+    def of(given: "Model | str | Path") -> "Model":
         return given if isinstance(given, Model) else Model(str(given))
 
     @property
@@ -39,7 +37,7 @@ class Model:
         return self.name or (self.path.removeprefix(ZOO) if self.path.startswith(ZOO) else Path(self.path).stem)
 
     @cached_property
-    def content(self) -> ModelContent:
+    def content(self) -> "ModelContent":
         """The bytes, read once."""
         return ModelContent(_read(self.path), None if self.inputs is None else _read(self.inputs))
 

@@ -1,7 +1,5 @@
 """Libraries that only studies need: a missing one is one sentence with the way out."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pareto fronts: which points nothing beats in everything, and how much of the space they cover. Less is better."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Studies and searches as notebooks show them: tables, and cycles over area."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """Records of a study on disk, by the content they come from: what is there is never made again."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable, Mapping

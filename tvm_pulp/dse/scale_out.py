@@ -1,7 +1,5 @@
 """Configurations on many processes or machines, by Dask. A worker that dies costs its own rows only: they move."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A Pareto front by search: the compiler's estimate for many points, simulation for those that may be on the front."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence

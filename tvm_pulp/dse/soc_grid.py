@@ -1,7 +1,5 @@
 """Variants of a SoC: every combination of values of some of its settings."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

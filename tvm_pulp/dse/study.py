@@ -1,7 +1,5 @@
 """A study: models, machines and targets, and the table of what each combination takes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A study as a YAML file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`tvmc explain`: what the compiler makes of a model, why, and what would save most."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TextIO
 

@@ -1,7 +1,5 @@
 """Node by node of the model file: which canonical operator it became part of, or why it stays float and what helps."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import TextIO

@@ -1,7 +1,5 @@
 """`tvmc explain`: layer by layer the engine, the reason, and what the others would have taken."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TextIO
 

@@ -1,7 +1,5 @@
 """One line about what runs float: how many layers, what share of the time, and why."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from tvm_pulp.explain.explain_nodes import why_float

@@ -1,7 +1,5 @@
 """A network as ONNX with one node per region, for Netron: domain `tvm_pulp.<engine>`, what it does as the operator."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

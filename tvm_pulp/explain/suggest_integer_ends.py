@@ -1,7 +1,5 @@
 """`tvmc explain`: what float inputs and outputs cost, and that `--io` saves it."""
 
-from __future__ import annotations
-
 from typing import TextIO
 
 from tvm_pulp.planning.tiling.plan import Plan

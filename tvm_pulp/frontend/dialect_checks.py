@@ -1,7 +1,5 @@
 """Checks that the operands of a dialect operator fit each other: emitted C would read beyond a buffer otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The useful end of a message of TVM's importers and type rules, as part of a sentence of ours."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The result of every frontend: a Relax module and the names the user knows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -3,8 +3,6 @@
 They come from the user, else from the value range of sample data, else they are int8.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.errors import UserError, refuse_if

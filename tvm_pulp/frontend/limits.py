@@ -1,7 +1,5 @@
 """Sizes beyond which a model file is not plausible for a microcontroller. They are checked before anything is made."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

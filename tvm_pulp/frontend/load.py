@@ -1,7 +1,5 @@
 """One entry for all model files: picks the frontend and returns the imported module."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Plausibility of the integers that steer ONNX operators, before 32-bit code sees them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Operators of onnxruntime's optimizers, and a few standard ones, as the plain operators they stand for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

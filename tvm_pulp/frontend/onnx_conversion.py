@@ -1,7 +1,5 @@
 """A node of an ONNX graph as the converter of its operator sees it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

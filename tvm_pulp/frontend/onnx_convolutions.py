@@ -1,7 +1,5 @@
 """Conv and ConvTranspose with automatic padding or a stated result size: resolved to plain padding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.errors import UserError

@@ -4,8 +4,6 @@ Each operator has one converter; the tables are in `onnx_dialect_layers`, `onnx_
 `onnx_dialect_movement`. Layout stays NCHW here; canonicalization makes it NHWC.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 from tvm import relax

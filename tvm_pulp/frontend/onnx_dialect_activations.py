@@ -1,7 +1,5 @@
 """Converters of the integer dialect: softmax family, normalization, activation functions, reductions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

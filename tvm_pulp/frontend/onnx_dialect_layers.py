@@ -1,7 +1,5 @@
 """Converters of the integer dialect: matrix products, requantization, element-wise arithmetic."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

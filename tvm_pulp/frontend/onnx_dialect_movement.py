@@ -1,7 +1,5 @@
 """Converters of the integer dialect: operators that only move data."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

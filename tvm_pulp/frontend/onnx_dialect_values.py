@@ -1,7 +1,5 @@
 """Values of a graph of the integer dialect while it is imported: Relax variables or numpy constants."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

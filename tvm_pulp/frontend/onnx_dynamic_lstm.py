@@ -1,8 +1,6 @@
 """onnxruntime's DynamicQuantizeLSTM: an LSTM whose weights are 8-bit integers and whose activations are quantized at
 run time, the inputs of all steps at once, the state before each step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """External data of an ONNX model: read from files beside the model, and from nowhere else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reads an ONNX file into a graph that is checked, sorted, folded and safe to walk."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path

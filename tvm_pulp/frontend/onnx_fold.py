@@ -1,7 +1,5 @@
 """Constant folding: nodes whose operands are all constant are evaluated, if their results are small."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -6,8 +6,6 @@ are known here, so such chains are constants; so is whatever else depends on con
     Shape(x) -> Slice -> Concat(-1) -> Reshape(y, .)    becomes    Reshape(y, [1, 64, -1])
 """
 
-from __future__ import annotations
-
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any

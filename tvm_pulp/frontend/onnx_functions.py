@@ -1,7 +1,5 @@
 """Functions that a model defines for itself are replaced by their bodies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.errors import UserError

@@ -1,7 +1,5 @@
 """GatherND and GatherElements: positions become positions in the flat tensor, and those are picked like rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

@@ -4,8 +4,6 @@ Zero points may be known only at run time (DynamicQuantizeLinear computes them).
 and the zero point's share, a constant per output, is subtracted afterwards: sum((x - z) w) = sum(x w) - z sum(w).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ Activations are floats, so the product is one of floats. Where a block is a whol
 scale per column, and a model that quantizes its activations too gets an integer product of as few bits.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

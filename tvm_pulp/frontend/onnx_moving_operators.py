@@ -3,8 +3,6 @@
 Each falls back to TVM's own converter where its operands are not constant.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

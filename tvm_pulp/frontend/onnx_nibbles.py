@@ -4,8 +4,6 @@ Engines take as few bits as the values need, so nothing is lost by the wider typ
 in the dialect: a QuantizeLinear to them is evaluated where its operand is constant, and refused otherwise.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

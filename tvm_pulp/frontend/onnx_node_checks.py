@@ -4,8 +4,6 @@ TVM's importer takes some of them in silence and refuses others without saying w
 names the node.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

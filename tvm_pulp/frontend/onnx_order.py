@@ -1,7 +1,5 @@
 """Execution order of an ONNX graph: proven complete and acyclic."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Collection
 from typing import Any

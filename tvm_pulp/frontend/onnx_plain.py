@@ -1,7 +1,5 @@
 """Imports ordinary (float) ONNX with TVM's importer, extended by the few operators it lacks."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """Nodes and graphs of ONNX as protocol buffers: names, operands, attributes, copies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

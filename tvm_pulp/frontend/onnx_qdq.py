@@ -3,8 +3,6 @@
 TVM's importer does the float operators; ours are the ones it lacks or writes in a form that hides what they are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Checks of a quantized ONNX graph before it is imported: one clear sentence instead of a wrong network."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

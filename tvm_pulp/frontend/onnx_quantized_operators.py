@@ -4,8 +4,6 @@ That is what they mean; canonicalization makes integers of it. The operators tha
 `onnx_integer_operators`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Every gate has matrix products of its own: X W for all steps at once, then H R p
 the input's shape, so the loop is written out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

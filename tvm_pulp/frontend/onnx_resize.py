@@ -4,8 +4,6 @@ TVM's operator derives the scale from the sizes; ONNX uses the scale that the fi
 product is not an integer.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Shapes of all values of an ONNX graph, as far as they are known before anything is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An ONNX graph as TVM's importer wants it: static inputs, known operators, plausible sizes, nothing recurrent."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every tensor stored in an ONNX model: checked against its own header before any array is made of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Operators of model files that frontends know, asked of the frontends' own tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Conditions that every importer's module must satisfy before the compiler works on it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

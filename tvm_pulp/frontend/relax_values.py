@@ -1,7 +1,5 @@
 """Constants, shapes and types of Relax expressions, and sequences as images."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

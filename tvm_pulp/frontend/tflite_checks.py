@@ -1,7 +1,5 @@
 """Checks of a TFLite model before it is imported: flatbuffers promise nothing about what is inside."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """TVM's TFLite converter with operators of our own: what it lacks, and what TFLite's kernels compute otherwise."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Imports TFLite files with TVM's own importer."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from contextlib import ExitStack

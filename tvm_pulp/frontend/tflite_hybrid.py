@@ -4,8 +4,6 @@ As in its kernels, activations are quantized at run time, every row (FULLY_CONNE
 range: symmetrically, or with a zero point. The products are integers, their sums are scaled back to floats.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@ All gates are one product of the inputs, for all steps at once, and one of the s
 says, zero: what a network remembers from one inference to the next is not kept.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Options of a TFLite operator, and lists of numbers in a table of a file."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

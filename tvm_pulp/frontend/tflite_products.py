@@ -1,7 +1,5 @@
 """TFLite's BATCH_MATMUL and TRANSPOSE_CONV."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 The kernel resizes the integers themselves: a half is rounded away from zero, not from the zero point.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """TFLite's LOGISTIC, TANH and SOFTMAX of 16-bit integers, which have kernels of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Windows of convolutions and pooling as all importers normalise them: strides, dilations, pads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -8,6 +8,4 @@ source     C around the programs: state, tables, entry points
 session    generation on the simulator; tokenizer and figures are what is shown of it
 """
 
-from __future__ import annotations
-
 __all__ = ["compile", "exported", "figures", "request", "session", "tokenizer"]

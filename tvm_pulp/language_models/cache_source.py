@@ -1,7 +1,5 @@
 """C of a language model's state at its level of memory: its place, and how new rows get there."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tvm_pulp.codegen.state_source import l3_symbol

@@ -1,7 +1,5 @@
 """Compiles a language model: the files of an archive with two programs that share weights, tables and state."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One program of a decoder before it is planned: its canonical module, and what its inputs and outputs are for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of a generation: tokens a second, cycles and energy of the prompt and of every token after it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

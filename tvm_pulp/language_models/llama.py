@@ -6,8 +6,6 @@
 `x` holds rows of the embedding, `rotation` those of the table of positions from `length` on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

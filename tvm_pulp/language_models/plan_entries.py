@@ -1,7 +1,5 @@
 """Plans the two programs of a language model, with the caches where they cost least."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Requests for language models: a decoder of the zoo or of a file, the tokens that its cache holds, a tokenizer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

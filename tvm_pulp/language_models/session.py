@@ -1,7 +1,5 @@
 """Generation on the simulator: one run from the first token to the last, tokens as they come."""
 
-from __future__ import annotations
-
 import struct
 import threading
 import time

@@ -1,7 +1,5 @@
 """C of a language model around its two programs: state, tables, entry points, and the loop that the simulator runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bundles with many weights of the cores leave L2, where caches are, for the weight memory: the DMA reaches both."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.planning.tiling.plan import Plan

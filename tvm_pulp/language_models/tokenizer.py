@@ -4,8 +4,6 @@ Byte-pair encodings with a space mark and single punctuation marks are read here
 itself.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

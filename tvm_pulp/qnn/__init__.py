@@ -5,8 +5,6 @@ of its operands and attributes. Frontends and canonicalization produce operators
 them.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from pkgutil import iter_modules
 

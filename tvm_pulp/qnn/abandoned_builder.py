@@ -1,7 +1,5 @@
 """Leaves Relax's block builder in order when an exception ends the work on a function."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any

@@ -8,8 +8,6 @@ reference kernel does.
 Operands: a, b, then the tensors of requant_a, requant_b, requant in that order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

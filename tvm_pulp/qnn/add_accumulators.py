@@ -6,8 +6,6 @@ their sum is rounded once, half up. The rule `requant` names the zero point and 
 Operands: a, b, then the multipliers of a and of b, one or one per channel of `axis`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over

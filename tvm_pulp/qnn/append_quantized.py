@@ -5,8 +5,6 @@ appended, a whole part of it from element `first` on, in shape `appended`; then,
 which that is looked up, as in `concat`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -10,8 +10,6 @@ size] instead, so that no transposed copy is needed. Per query and head:
 Tables begin with the entry of the smallest value. Without a table a value stays as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ hold one element, or one per number of values in a window (0 to all), because wi
 padding counts as zeros, one element says so.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register

@@ -1,7 +1,5 @@
 """Loop nest of element-wise operators whose parameters follow one axis."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

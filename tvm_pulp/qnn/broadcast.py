@@ -1,7 +1,5 @@
 """Numpy's broadcasting rule, on shapes and on TIR indices."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

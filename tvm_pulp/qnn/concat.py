@@ -3,8 +3,6 @@
 A part with a table is looked up on its way; the first entry belongs to the smallest value of its type.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ OIHW) is what a model may bring until the NHWC pass has run, and what an engine 
 bottom, right; padding reads as the input's zero point, so it contributes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from itertools import product

@@ -5,8 +5,6 @@ table holds the sigmoid at multiples of 1/24 with 16 bits, and tanh(x) = 2 sigmo
 `sigmoid` or `tanh`. Operands: x, table[256].
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

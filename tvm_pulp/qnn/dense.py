@@ -3,8 +3,6 @@
 Operands: x[..., K], weight[N, K][, bias[N]][, requantization tensors].
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

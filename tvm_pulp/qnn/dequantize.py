@@ -3,8 +3,6 @@
 Operands: x, scale, zero_point: scale and zero point hold one element each, or one per entry of `axis`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

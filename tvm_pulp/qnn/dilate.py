@@ -1,7 +1,5 @@
 """Spreads a tensor: `strides - 1` copies of `value` between neighbours of each axis, for transposed convolutions."""
 
-from __future__ import annotations
-
 import numpy as np
 from tvm import tirx
 

@@ -1,7 +1,5 @@
 """Element-wise operators: their loop nest, and all but the formula of those that are requantized."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Fixed-point scaling: TFLite's, as its reference kernels do it, and with a single rounding."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

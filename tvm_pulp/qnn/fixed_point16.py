@@ -4,8 +4,6 @@ Numbers of `bits` integer bits and 15 - `bits` fraction bits; results have no in
 exponential and reciprocal of its softmax.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.qnn.fixed_point import rounding_shift

@@ -1,7 +1,5 @@
 """Blocks of results that stay in registers while their sums are made."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -27,7 +25,7 @@ class Blocks:
 
     @staticmethod
     @lru_cache(maxsize=4096)
-    def best(rows: int, columns: int, depth: int, batch: int, tallest: int = 8) -> Blocks:
+    def best(rows: int, columns: int, depth: int, batch: int, tallest: int = 8) -> "Blocks":
         """The shape that takes eight cores least time; two cores share a float unit."""
 
         def cycles(blocks: Blocks) -> int:

@@ -3,8 +3,6 @@
 The output channels of the weights come last: a block of them is read from neighbouring words.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Functions that expressions of `float_map` are made of: in numpy, and as TIR over the helpers of the C runtime."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

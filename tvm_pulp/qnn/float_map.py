@@ -6,8 +6,6 @@ function of `float_functions`. `shape` is that of the result. y = x0 * x1 + 1 is
     ["add", ["multiply", ["x", 0], ["x", 1]], ["c", 1.0]]
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

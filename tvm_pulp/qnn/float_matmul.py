@@ -3,8 +3,6 @@
 Operands: a[..., M, K], b[..., K, N] (or [..., N, K] with `transpose_b`)[, bias[N]].
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 `kind`: layer, or rms (the mean counts as zero, and there is no bias). Operands: x, weight[count][, bias[count]].
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

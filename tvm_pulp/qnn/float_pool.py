@@ -1,7 +1,5 @@
 """Largest value or mean of windows of floats without padding; layout NCHW. `kind`: max or avg."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

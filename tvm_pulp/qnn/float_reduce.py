@@ -4,8 +4,6 @@
 as axes of size one.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Loops over the elements of a row of floats, several at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Where cores share their float units, exponentials are better made of integers: 2
 mantissa lies on a straight line between two of 257 points, less than a millionth away.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

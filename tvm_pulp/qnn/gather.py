@@ -1,7 +1,5 @@
 """Selection of constant indices along one axis; `scalar` drops the axis."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over

@@ -3,8 +3,6 @@
 d = min(|x|, -b) + b;  L = sign(x) * (one - d*d);  y = x * ((one + L) >> 1)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

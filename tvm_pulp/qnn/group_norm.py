@@ -7,8 +7,6 @@ channels, with n values:
     y = round(a * gain / sqrt(spread * statistic + epsilon) * weight + bias) + zero_point
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Integer hardswish: `x * (clip(x + three, 0, six) * one_over_six)`, requantized."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

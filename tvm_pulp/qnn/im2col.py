@@ -3,8 +3,6 @@
 Internal: engines that have only 1x1 convolutions use it; no frontend produces it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from tvm import tirx
 

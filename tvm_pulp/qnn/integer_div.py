@@ -5,8 +5,6 @@ a * numerator / (b * eta + eps): half the divisor is added with the sign of the 
 half away from zero where the divisor is positive.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs a module of the dialect with the numpy references: the golden model of everything emitted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs the operators the dialect does not know, one by one, with TVM's own compiler."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Operands: a digit each, int8 [rows][width], the highest first; then the requanti
 digit * step over all digits, less `offset`. The result has the first `columns` of the digits' columns.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register

@@ -3,8 +3,6 @@
 Operands: x[..., n], weight[n], bias[n]. The mean is truncated, not rounded; D = 2^shift floors.
 """
 
-from __future__ import annotations
-
 from tvm_pulp.qnn.operator import register
 from tvm_pulp.qnn.rows import RowNorm
 from tvm_pulp.qnn.tiles import BY_ROW

@@ -3,8 +3,6 @@
 Importers state it, passes carry it on, layers show it. It travels as an attribute of `main`, by names of variables.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager

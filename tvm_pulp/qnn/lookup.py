@@ -3,8 +3,6 @@
 The first entry belongs to the smallest value of x's type.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over

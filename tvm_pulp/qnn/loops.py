@@ -10,8 +10,6 @@ emitted C readable, and needs no lowering passes afterwards.
     function = loops.finish("add_one")
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -46,7 +44,7 @@ def call(name: str, *arguments: Any, dtype: str = "int32") -> Expr:
 class Scalar:
     """A mutable local variable."""
 
-    def __init__(self, loops: Loops, buffer: Any) -> None:
+    def __init__(self, loops: "Loops", buffer: Any) -> None:
         self._loops, self._buffer = loops, buffer
 
     @property
@@ -60,7 +58,7 @@ class Scalar:
 class Accumulator(Scalar):
     """A sum of products of 32-bit values; a sum of 64 bits multiplies in 64 bits."""
 
-    def __init__(self, loops: Loops, buffer: Any) -> None:
+    def __init__(self, loops: "Loops", buffer: Any) -> None:
         super().__init__(loops, buffer)
         self._is_wide = str(buffer.dtype) == "int64"
 

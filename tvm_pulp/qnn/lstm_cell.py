@@ -6,8 +6,6 @@ cell, output; `input_scales` and `state_scales` hold multiplier and exponent of 
 integer bits. `lstm_cell` gives the new cells, which have `bits` integer bits, `lstm_hidden` the new state from them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -3,8 +3,6 @@
 Operands: a[..., M, K], b[..., K, N] (or [..., N, K] with `transpose_b`)[, requantization tensors].
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Maximum over windows, NHWC. Padding never wins."""
 
-from __future__ import annotations
-
 import numpy as np
 from tvm import tirx
 

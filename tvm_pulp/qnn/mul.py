@@ -1,7 +1,5 @@
 """Element-wise product of two tensors, zero points removed, requantized."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.qnn.elementwise import Elementwise, less

@@ -1,7 +1,5 @@
 """A canonical module as a plain list of layers over named tensors: what planning and code generation work on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,7 +24,7 @@ class Tensor:
     kind: str  # input, output, constant, activation, workspace
     source: str = ""  # the model's own name
     data: np.ndarray | None = None
-    view_of: Tensor | None = None
+    view_of: "Tensor | None" = None
     # Where it lives: l2, l3, or a part of the SoC's weight memory. L1 holds only tiles, and state that was put there.
     level: str = "l2"
     # Of an input or output that `--io` made integer.
@@ -39,7 +37,7 @@ class Tensor:
         return self.data
 
     @property
-    def storage(self) -> Tensor:
+    def storage(self) -> "Tensor":
         """The tensor whose bytes these are."""
         return self.view_of.storage if self.view_of else self
 
@@ -63,7 +61,7 @@ class Layer:
     # Relax variables that it computes, its result last; none for a copy into a buffer of the caller.
     variables: tuple[Any, ...] = ()
     # Operators of a region of several, in order. What they hand on to each other exists only inside.
-    parts: tuple[Layer, ...] = ()
+    parts: "tuple[Layer, ...]" = ()
     # Attributes of its Relax function in a partitioned module: "<engine>.<pattern>" and the engine.
     composite: str = ""
     codegen: str = ""

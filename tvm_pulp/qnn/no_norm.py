@@ -3,8 +3,6 @@
 Operands: x, weight (broadcast), bias (broadcast). D = 2^shift floors.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm import tirx

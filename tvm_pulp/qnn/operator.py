@@ -1,7 +1,5 @@
 """The statement of an operator of the dialect, and its registration, also with TVM."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar

@@ -1,7 +1,5 @@
 """Constant padding of every axis."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

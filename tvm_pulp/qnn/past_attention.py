@@ -9,8 +9,6 @@ its own; rows of the past from `length` on hold anything. Several heads may shar
     y = sum(e * v) / sum(e), rounded half up
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

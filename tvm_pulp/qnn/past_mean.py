@@ -5,8 +5,6 @@ Operands: mix as past_mix makes it, v[1, kv_heads * size]. Per head:
     y = (sum + e * v) / total, rounded half up
 """
 
-from __future__ import annotations
-
 import numpy as np
 from tvm import tirx
 

@@ -7,8 +7,6 @@ size], length[1] of int32, exponential[256] of uint8. Per head:
     sum(e * v) of the rows of the past, e of the new row, sum(e) of all
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

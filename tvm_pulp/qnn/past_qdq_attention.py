@@ -6,8 +6,6 @@ the `rows` new ones; `keys` is past + rows. Columns of the mask belong to all ro
 those of the past are all alike. Rows of the past from `length` on hold anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

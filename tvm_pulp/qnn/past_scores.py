@@ -6,8 +6,6 @@ head, the logits of the first `length` rows, zeros behind them, and last the lar
     logit = (q . k * mul + 2^(shift - 1)) >> shift
 """
 
-from __future__ import annotations
-
 import numpy as np
 from tvm import tirx
 

@@ -1,7 +1,5 @@
 """Windows of the pooling operators, in numpy and as loops. Layout NHWC, or NCHW before the NHWC pass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -15,8 +15,6 @@ out:
 The result is [1, heads, queries, size], or [1, queries, heads, size] with y_layout "shd".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass

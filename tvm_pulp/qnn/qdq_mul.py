@@ -3,8 +3,6 @@
 y = round((a - zero_point_a) * (b - zero_point_b) * scale), from low to high, plus zero_point
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

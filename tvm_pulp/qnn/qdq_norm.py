@@ -12,8 +12,6 @@ with a = n * x - sum(x) if `centred`, else a = x - zero_point_x:
 nearest integer from low to high (zero points taken out). The last is the result, to which `zero_point` is added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -10,8 +10,6 @@ out:
     y = round(kept * kept_weight + turned * turned_weight), from low to high, plus zero_point
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Real values that the integers of a tensor stand for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

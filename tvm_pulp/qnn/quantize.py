@@ -4,8 +4,6 @@ Operands: x, scale, 1 / scale, zero_point: each one element, or one per entry of
 becomes the smallest integer, as it does in onnxruntime. The reciprocal is an operand because the cores divide slowly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

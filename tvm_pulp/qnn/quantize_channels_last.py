@@ -3,8 +3,6 @@
 Operands: x, scale, 1 / scale, zero_point, each of the last three one element; all as in `quantize`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over

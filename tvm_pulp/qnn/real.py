@@ -1,7 +1,5 @@
 """Single precision as `tvm_pulp/real.h` computes it, in numpy: the same operations in the same order."""
 
-from __future__ import annotations
-
 import numpy as np
 
 _LARGEST = 1 << 22

@@ -1,7 +1,5 @@
 """Sum or mean over axes. The mean rounds half up: floor((sum + n/2) / n)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

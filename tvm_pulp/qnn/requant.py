@@ -13,8 +13,6 @@ Frameworks round differently, so the rule is an attribute of each operator:
 channel; for `shift` they are the shift and the summand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,7 +60,7 @@ class Requant:
         }
 
     @staticmethod
-    def of(attributes: Attributes, prefix: str = "requant") -> Requant:
+    def of(attributes: Attributes, prefix: str = "requant") -> "Requant":
         """Read back from flat operator attributes."""
         kind = attributes.get(prefix, "none")
         if kind == "none":

@@ -1,7 +1,5 @@
 """Requantization on its own: x scaled, shifted and clipped. Per-channel constants run along `axis`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.qnn.elementwise import Elementwise, less

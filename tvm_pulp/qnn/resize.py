@@ -15,8 +15,6 @@ Operands: x, rows[height, taps], their weights, columns[width, taps], their weig
 and for ties: real weights of the rows, of the columns, values[256], thresholds[256].
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Operands: x[..., n], weight[n]. The product is truncated towards zero when divided by the root, floored by D = 2^shift.
 """
 
-from __future__ import annotations
-
 from tvm_pulp.qnn.operator import register
 from tvm_pulp.qnn.rows import RowNorm
 from tvm_pulp.qnn.tiles import BY_ROW

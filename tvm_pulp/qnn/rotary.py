@@ -6,8 +6,6 @@ A row of `rotation` holds cosine and sine of a position, pair by pair, times 2^1
     y[2p + 1] = clip((x[2p] * sine   + x[2p + 1] * cosine + 2^13) >> 14)
 """
 
-from __future__ import annotations
-
 import numpy as np
 from tvm import tirx
 

@@ -1,7 +1,5 @@
 """Row-wise operators: everything happens along the last axis, rows are independent."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

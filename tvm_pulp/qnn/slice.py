@@ -1,7 +1,5 @@
 """Strided slice of every axis: `begin`, `stride` and `size` per axis; a stride may be negative."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over

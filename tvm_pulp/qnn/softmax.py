@@ -9,8 +9,6 @@
 * `table`            exponentials from a table (a second operand), rounded as ONNX does; the result type is stated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Softmax with an integer second-order polynomial for the exponential (the PULP dialect's `iSoftmax`)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

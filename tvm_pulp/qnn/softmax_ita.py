@@ -1,7 +1,5 @@
 """Shift-only softmax of the ITA accelerator: over a whole row, and in the streaming form of its hardware."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ A step of the input halves the exponential. `largest` is what a probability of o
 are taken at a time, and the sum of those before is halved, rounding down, whenever a larger maximum comes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

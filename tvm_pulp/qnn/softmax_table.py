@@ -6,8 +6,6 @@ The quotient is taken in single precision and rounded half to even, as QuantizeL
     y = round(e * (gain / total)) + zero_point, gain the inverse of the output's scale
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

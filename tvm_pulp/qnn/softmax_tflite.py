@@ -3,8 +3,6 @@
 Formats follow its kernel: the scaled difference has 5 integer bits, the sum 12, exponentials none.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

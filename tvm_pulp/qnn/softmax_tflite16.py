@@ -3,8 +3,6 @@
 Tables: exp over -10..0 and 1 / (1 + x) over 0..1, 513 points each, 15 bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -6,8 +6,6 @@ column (PyTorch's pixel_unshuffle). With `unsigned` int8 becomes uint8: 128 is a
 Internal: engines without strides use it; no frontend produces it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from tvm import tirx
 

@@ -3,8 +3,6 @@
 Numbers below zero count from the end where `from_end` says so; then all are brought into range.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from tvm import tirx
 

@@ -1,7 +1,5 @@
 """Shape and element type of a tensor."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

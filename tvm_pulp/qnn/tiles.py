@@ -3,8 +3,6 @@
 An operator states its rule as `tile`. The rules here are those that several operators share.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +26,7 @@ class Box:
         return tuple(a + b for a, b in zip(self.start, self.size, strict=True))
 
     @staticmethod
-    def whole(shape: Sequence[int]) -> Box:
+    def whole(shape: Sequence[int]) -> "Box":
         """All of a tensor."""
         return Box((0,) * len(shape), tuple(shape))
 

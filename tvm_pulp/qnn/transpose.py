@@ -1,7 +1,5 @@
 """Permutation of axes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.qnn.elementwise import over

@@ -1,7 +1,5 @@
 """Findings of the stages, for people and tools; one public module per kind of report."""
 
-from __future__ import annotations
-
 __all__ = [
     "accuracy",
     "benchmark",

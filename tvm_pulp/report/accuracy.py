@@ -1,7 +1,5 @@
 """Closeness of a plan's estimate to the measurement."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows of the benchmark table: one network in one configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

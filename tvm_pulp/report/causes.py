@@ -1,7 +1,5 @@
 """Causes of every engine's cycles, layer by layer. The causes of an engine add up to the cycles of the layer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -77,7 +75,7 @@ class _Moments:
     commanding: np.ndarray  # a core that only gives commands is awake
 
     @staticmethod
-    def of(activity: Activity) -> _Moments:
+    def of(activity: Activity) -> "_Moments":
         transfers = [activity.loads, activity.stores, activity.from_l3, activity.to_l3]
         actors: list[Spans | CoreSpans] = [*activity.cores, *activity.accelerators.values(), *transfers]
         times = [actor.starts for actor in actors] + [actor.ends for actor in actors]

@@ -1,7 +1,5 @@
 """Two reports beside each other: figures of the whole, and layers that have the same name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, TextIO
 

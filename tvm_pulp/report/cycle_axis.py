@@ -1,7 +1,5 @@
 """The common part of all pictures of a plan: expected cycles to the right, one colour per layer, the legend below."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ class CycleAxis:
     cycles: int
 
     @staticmethod
-    def of(plan: PlanJson, starts: Sequence[int], cycles: int) -> CycleAxis:
+    def of(plan: PlanJson, starts: Sequence[int], cycles: int) -> "CycleAxis":
         """The axis of a described plan; `starts` has one entry for each step of the program."""
         known = [(s.position, at) for s, at in zip(plan.program, starts, strict=True) if s.position is not None]
         return CycleAxis([position for position, _ in known], [at for _, at in known], cycles)

@@ -1,7 +1,5 @@
 """Energy of one inference: what the simulator counted times the SoC's coefficients."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures of reports: their texts, and sums by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

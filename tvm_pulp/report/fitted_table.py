@@ -3,8 +3,6 @@
 Nothing is left out and no figure is cut. Where there is no terminal, a table is as wide as it needs to be.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from textwrap import fill

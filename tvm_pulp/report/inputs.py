@@ -1,7 +1,5 @@
 """Inputs of a run: matched, checked and cast to the types the network expects."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

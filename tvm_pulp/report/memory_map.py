@@ -1,7 +1,5 @@
 """Pictures of a plan: the contents of a memory's bytes over time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tvm_pulp.planning.program.actions import Begin, operands_of

@@ -1,7 +1,5 @@
 """Operators that are understood, and who runs them: collected from the registries, for `tvmc targets` and the docs."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Sequence

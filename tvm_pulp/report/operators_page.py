@@ -1,7 +1,5 @@
 """The list of operators: as `docs/operators.md`, and as `tvmc targets --operators` prints it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from textwrap import fill

@@ -1,7 +1,5 @@
 """Writes a described plan and its pictures into a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tvm_pulp.codegen.formats import PlanJson, to_json

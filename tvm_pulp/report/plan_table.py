@@ -1,7 +1,5 @@
 """The plan as a table: layer by layer engine, form, tiles, where the output goes, expected cycles, bound."""
 
-from __future__ import annotations
-
 from typing import TextIO
 
 from tvm_pulp.planning.program.plan_record import PlanJson

@@ -1,7 +1,5 @@
 """`report.json`: the costs of a run. A figure that is not known is None, never zero."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Results and plans as notebooks show them: tables and pictures as HTML."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """A picture of points over two figures: one colour per group, a tip for each, a line through some."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,7 +62,7 @@ class _Axis:
     length: float
 
     @staticmethod
-    def of(values: Sequence[float], start: float, length: float, from_zero: bool) -> _Axis:
+    def of(values: Sequence[float], start: float, length: float, from_zero: bool) -> "_Axis":
         low, high = (min(values), max(values)) if values else (0.0, 1.0)
         low = min(low, 0.0) if from_zero else low
         if high == low:

@@ -1,7 +1,5 @@
 """The layer of every measured transfer and job: the plan's actions beside what happened, in the same order."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict, deque
 from collections.abc import Sequence

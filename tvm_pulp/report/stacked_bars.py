@@ -1,7 +1,5 @@
 """A picture of where the cycles of a network go: one bar per configuration, one segment per operator and engine."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from tvm_pulp.report.figures import summed

@@ -1,7 +1,5 @@
 """Shapes of the reports' pictures, as lines of SVG."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 

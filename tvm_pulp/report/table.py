@@ -1,7 +1,5 @@
 """The per-layer table a person reads."""
 
-from __future__ import annotations
-
 from typing import Any, TextIO
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A picture of when cores, DMA and accelerators are expected to be busy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Activities of a machine's actors in one inference, with their times: reports and timelines are drawn from them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -63,7 +61,7 @@ class Cover:
     before: np.ndarray  # covered in front of each interval
 
     @staticmethod
-    def of(starts: np.ndarray, ends: np.ndarray) -> Cover:
+    def of(starts: np.ndarray, ends: np.ndarray) -> "Cover":
         order = np.argsort(starts, kind="stable")
         starts, reach = starts[order], np.maximum.accumulate(ends[order]) if len(order) else ends
         first = np.ones(len(starts), bool)

@@ -1,7 +1,5 @@
 """Device `host`: the emitted C, built by this machine's compiler and called in this process; its runner."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import tempfile

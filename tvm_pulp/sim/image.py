@@ -1,7 +1,5 @@
 """One file for simulators that load ELF files only: a program with its inputs and settings as loadable segments."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any

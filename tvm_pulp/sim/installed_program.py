@@ -1,7 +1,5 @@
 """Programs of the user's own that a device or a plug-in needs: an option, a variable or the path names them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Views of a run that somebody wants beside its outcome."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from pathlib import Path
 

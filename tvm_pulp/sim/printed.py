@@ -1,7 +1,5 @@
 """Contents of symbols that a program printed when it ended: lines `data NAME OFFSET HEX`, then `end`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The common part of runners that start another simulator: the executable prints its results when it ends."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import time

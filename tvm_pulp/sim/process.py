@@ -1,7 +1,5 @@
 """Run another simulator as a process: its text, a time limit, and one sentence when it does not end well."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Every run is two: the first inference must give what the second gives."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

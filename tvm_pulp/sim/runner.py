@@ -13,8 +13,6 @@ a board that knows less than another says so in its capabilities: reports hold n
         def statistics(self): ...                          # what it took
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

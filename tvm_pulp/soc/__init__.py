@@ -1,7 +1,5 @@
 """SoC descriptions as validated data: cores, memories, timing, DMA, engines, clock, energy."""
 
-from __future__ import annotations
-
 from tvm_pulp.soc.area import soc_area
 from tvm_pulp.soc.catalog import DEFAULT, description_to_record, load, names, recorded
 from tvm_pulp.soc.cost_model import CostModel

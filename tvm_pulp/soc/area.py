@@ -1,7 +1,5 @@
 """Silicon area of a SoC: its parameters times the coefficients of its description."""
 
-from __future__ import annotations
-
 import math
 
 from tvm_pulp.errors import UserError

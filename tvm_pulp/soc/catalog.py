@@ -1,7 +1,5 @@
 """Find and read SoC descriptions: the presets beside this file, or any YAML file of the same form."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping
 from pathlib import Path

@@ -5,8 +5,6 @@ run the same code on every machine of a family, so what varies is how long its a
 here, so that another machine gets another plan.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

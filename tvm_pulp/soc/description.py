@@ -1,7 +1,5 @@
 """The form of a SoC description. Times are cycles of the clock of the block they belong to, sizes are bytes."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -261,7 +259,7 @@ class Soc(_Section):
     area: Area = Area()
 
     @model_validator(mode="after")
-    def _check(self) -> Soc:
+    def _check(self) -> "Soc":
         if self.simulated and not (self.memory.l1.size and self.memory.l2.size):
             raise ValueError("a simulated SoC needs memory.l1.size and memory.l2.size")
         if self.memory.l1.latency != 1:
@@ -299,7 +297,7 @@ class Soc(_Section):
             return f"core {index}"
         return "DMA core" if self.cluster.kind.dma_core else "controller"
 
-    def with_settings(self, settings: Mapping[str, object]) -> Soc:
+    def with_settings(self, settings: Mapping[str, object]) -> "Soc":
         """A copy with the values at dotted paths replaced: `{"memory.l1.conflicts": False}`."""
         content = self.model_dump()
         for path, value in settings.items():

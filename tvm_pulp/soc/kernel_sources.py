@@ -4,8 +4,6 @@ An archive holds no code that nobody calls. A kernel needs the headers it includ
 it mentions; so do those in turn.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources

@@ -1,7 +1,5 @@
 """Sizes of memories as people write them: `65536`, `64k`, `1.5M`."""
 
-from __future__ import annotations
-
 import re
 
 from tvm_pulp.errors import UserError

@@ -1,7 +1,5 @@
 """A SoC as programs see it: its runtime and kernels, its linker script, and the numbers that C is built with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources

@@ -1,7 +1,5 @@
 """Compilers, building and the build cache."""
 
-from __future__ import annotations
-
 from tvm_pulp.soc.core_kinds import Architecture
 from tvm_pulp.toolchain.build import (
     RiscvToolchain,

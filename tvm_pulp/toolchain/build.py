@@ -1,7 +1,5 @@
 """Sources to a shared library, a program or a bare-metal ELF: one process per translation unit, then one link."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Sequence

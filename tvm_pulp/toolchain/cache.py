@@ -1,7 +1,5 @@
 """Files named by what went into them, so that nothing is built twice and nothing stale is used."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """The common side of all C compilers of the toolchain: how to call them, and what they are."""
 
-from __future__ import annotations
-
 import functools
 import os
 import shlex

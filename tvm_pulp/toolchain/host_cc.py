@@ -1,7 +1,5 @@
 """The C compiler for this machine: $CC, cc, gcc or clang, else the one inside the `ziglang` wheel."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Which files a C or assembly source pulls in, so that the cache can look at their contents."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`riscv64-unknown-elf-gcc` as a cross compiler for bare-metal 32-bit RISC-V."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The RISC-V instruction sets we build for, and the flags every cross compiler gets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """The C compiler inside the `ziglang` wheel: for this machine and for RISC-V, without root."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 from pathlib import Path

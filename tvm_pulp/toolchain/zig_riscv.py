@@ -1,7 +1,5 @@
 """`zig cc` as a cross compiler for bare-metal 32-bit RISC-V; the default."""
 
-from __future__ import annotations
-
 from tvm_pulp.toolchain.compiler import Compiler
 from tvm_pulp.toolchain.riscv_isa import FREESTANDING_FLAGS, RiscvIsa
 from tvm_pulp.toolchain.zig import NO_TRAPS, zig_compiler

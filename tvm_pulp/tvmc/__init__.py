@@ -1,7 +1,5 @@
 """The command line: `main`, and one module per verb."""
 
-from __future__ import annotations
-
 __all__ = [
     "compile",
     "explain",

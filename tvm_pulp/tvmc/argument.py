@@ -1,7 +1,5 @@
 """Arguments of a verb as data: its module lists them, and the command line makes its parser from the list."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """`tvmc build`: the bare-metal ELF of an archive."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`tvmc compare`: two reports of `tvmc run --report` side by side, as tables and as a page."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`tvmc compile`: a model becomes a Model Library Format archive."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _dump(app: App, dumps: list[str], folder: Path) -> None:
+def _dump(app: "App", dumps: list[str], folder: Path) -> None:
     """Write the wanted forms of every entry point: files of the archive, and the TIR after every pass."""
     suffixes = {"relax": (".relax.txt",), "tir": ("main.tir.txt",), "c": (".c", ".h")}
     wanted = tuple(s for d in dumps for s in suffixes[d])

@@ -1,7 +1,5 @@
 """`tvmc crosscheck`: the same program on several devices; do outputs and cycles agree?"""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
@@ -103,7 +101,7 @@ def _settings(devices: Sequence[str], given: Mapping[str, str]) -> dict[str, dic
     }
 
 
-def _app(args: argparse.Namespace) -> App:
+def _app(args: argparse.Namespace) -> "App":
     """An archive as it is, a model compiled."""
     from tvm_pulp.api import App, compile_with
 
@@ -116,7 +114,7 @@ def _app(args: argparse.Namespace) -> App:
     return App.load(args.MODEL)
 
 
-def _show(comparison: Comparison, measured: Sequence[Measurement], tolerance: float) -> None:
+def _show(comparison: "Comparison", measured: "Sequence[Measurement]", tolerance: float) -> None:
     from tvm_pulp.report.fitted_table import print_fitted
 
     others = [m.device for m in measured[1:]]
@@ -139,7 +137,7 @@ def _deviation_text(value: float | None, tolerance: float) -> str:
     return f"{value:+.2f} %" + (" !" if abs(value) > tolerance else "")
 
 
-def _verdict(comparison: Comparison, measured: Sequence[Any], tolerance: float) -> int:
+def _verdict(comparison: "Comparison", measured: Sequence[Any], tolerance: float) -> int:
     first, others = measured[0].device, ", ".join(m.device for m in measured[1:])
     if comparison.differing:
         raise WrongAnswer(

@@ -1,7 +1,5 @@
 """Options of a device: where a simulator is installed, which of its targets runs."""
 
-from __future__ import annotations
-
 import argparse
 
 from tvm_pulp.errors import refuse_if

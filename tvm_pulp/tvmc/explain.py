@@ -1,7 +1,5 @@
 """`tvmc explain`: layer by layer, what the compiler makes of a model."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from io import StringIO

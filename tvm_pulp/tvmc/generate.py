@@ -1,7 +1,5 @@
 """`tvmc generate`: continue a prompt with a compiled language model, and show what it cost."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

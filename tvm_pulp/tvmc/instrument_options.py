@@ -1,7 +1,5 @@
 """Options of `run` and `sim` that show what happens in a simulation."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

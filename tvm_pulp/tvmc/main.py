@@ -1,7 +1,5 @@
 """`tvmc`: the command line. One module per verb; a verb's module is imported only when it is used."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys

@@ -1,7 +1,5 @@
 """Options of every verb that reads a model, made from the table of options."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Iterator, Sequence

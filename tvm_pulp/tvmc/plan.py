@@ -1,7 +1,5 @@
 """`tvmc plan`: the deployment plan as a table, and as pictures of memories and time."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

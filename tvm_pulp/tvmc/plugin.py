@@ -1,7 +1,5 @@
 """`tvmc plugin`: accelerator models as components of another simulator."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

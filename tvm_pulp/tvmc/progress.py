@@ -1,7 +1,5 @@
 """Progress on stderr: one line per stage, and on a terminal a line that lives while plans are tried."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time
@@ -39,7 +37,7 @@ class Progress:
             if self._stages:
                 print(f"tvmc {self._verb}: {message}", file=self._stream, flush=True)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> "Progress":
         if not self._quiet and self._stream.isatty():
             from tvm_pulp.planning.search import watch_plans
 
@@ -55,7 +53,7 @@ class Progress:
         with self._lock:
             self._clear()
 
-    def _watch(self, plan: Plan) -> None:
+    def _watch(self, plan: "Plan") -> None:
         """A plan was tried."""
         with self._lock:
             if plan.network.name != self._network:

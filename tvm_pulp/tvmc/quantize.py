@@ -1,7 +1,5 @@
 """`tvmc quantize`: a float model becomes a quantized ONNX model, with a table of what that costs."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -1,7 +1,5 @@
 """`tvmc run`: build an archive, run it on a device, show what it cost."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`tvmc sim`: run any bare-metal ELF on a simulated SoC."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """`tvmc sweep`: run a study of many models and machines, and write its table."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys
@@ -73,7 +71,7 @@ class SweepProgress:
         self._bar: Any = None
         self._task: Any = None
 
-    def __enter__(self) -> SweepProgress:
+    def __enter__(self) -> "SweepProgress":
         if self._stream.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -91,7 +89,7 @@ class SweepProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, done: int, total: int, last: Configuration | None) -> None:
+    def __call__(self, done: int, total: int, last: "Configuration | None") -> None:
         name = "" if last is None else f"{last.model.shown} on {last.variant.name}, {last.target}"
         if self._bar is not None:
             if self._task is None:

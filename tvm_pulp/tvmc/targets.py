@@ -1,7 +1,5 @@
 """`tvmc targets`: SoCs, engines and their options, devices; with `--operators`, who runs what."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -1,7 +1,5 @@
 """`tvmc uma create NAME`: a package for a new accelerator, with driver, model and SoC, that works as it is."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

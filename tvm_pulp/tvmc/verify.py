@@ -1,7 +1,5 @@
 """`tvmc verify`: every layer on the device beside what the model's own framework computes."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import replace

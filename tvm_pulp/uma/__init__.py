@@ -1,7 +1,5 @@
 """Accelerators as upstream's UMA has them: backends, their patterns and strategies, and how a tile is run."""
 
-from __future__ import annotations
-
 from tvm_pulp.uma.backend import UMABackend
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, CoreCost, Derived, Job, Kernel, Load, Local, Recipe, Store

@@ -4,8 +4,6 @@ Regions of one engine or of several may overlap; planning takes the cheapest cov
 one value: what its other operators compute is read inside only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

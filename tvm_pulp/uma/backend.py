@@ -1,7 +1,5 @@
 """`UMABackend`: an accelerator, described with upstream UMA's vocabulary on Relax."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Boxes: rectangular parts of tensors, and the DMA transfers that move them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Boxes that are one run of bytes: such a tile is simply a part of the whole tensor's buffer."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.qnn.network import Tensor

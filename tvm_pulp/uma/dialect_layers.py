@@ -1,7 +1,5 @@
 """Operators of a canonical module as layers, before anything is lowered: what patterns and checks look at."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import tvm

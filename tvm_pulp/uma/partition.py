@@ -7,8 +7,6 @@
 What no region holds (views, tuples) stays in `main`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

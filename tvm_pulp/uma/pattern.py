@@ -1,7 +1,5 @@
 """Patterns of an engine: what it could run as one, and what tells whether it takes a match."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

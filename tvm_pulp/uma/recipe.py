@@ -4,8 +4,6 @@ A form (see `strategy.py`) writes recipes; the tiler places their buffers and co
 commands, kernel calls and accelerator jobs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,7 +26,7 @@ class Local:
     name: str
     spec: TensorSpec
     slack: int = 0
-    inside: Local | None = None
+    inside: "Local | None" = None
 
     @property
     def bytes(self) -> int:

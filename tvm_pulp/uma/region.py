@@ -1,7 +1,5 @@
 """A region: operators that an engine runs as one, with the pattern of the engine that found them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

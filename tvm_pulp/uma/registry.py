@@ -1,7 +1,5 @@
 """Discovery of accelerators: one entry point each, loaded on first use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module

@@ -1,7 +1,5 @@
 """A new accelerator as an installable package that works before it is changed."""
 
-from __future__ import annotations
-
 import keyword
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 The same statement feeds the tiler, code generation, `tvmc explain` and the conformance kit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """Which input a window operator needs for a part of its output: halo, borders, the padding that remains."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.qnn.network import Layer

@@ -5,8 +5,6 @@ A table of 256 bytes is what is left of an activation and its requantization in 
 positive side gives `c` and the multiplier for every `b`, and few neighbours of them are left to try.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -3,8 +3,6 @@
 The softmax never leaves the engine: a row of tiles of logits is written to L1 and normalized when it is read again.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Attention in a region of operators: who is who, and whether the engine's streaming softmax computes exactly that."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

@@ -4,8 +4,6 @@ Exporters write heads one behind the other, and transposes where they stand side
 between a projection and its transpose.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 

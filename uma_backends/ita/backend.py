@@ -1,7 +1,5 @@
 """The ITA backend: patterns, strategies, code generation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

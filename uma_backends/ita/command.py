@@ -1,7 +1,5 @@
 """Commands of the driver: what a job of the plan says besides addresses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

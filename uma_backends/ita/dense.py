@@ -1,7 +1,5 @@
 """Products with constant weights on ITA: the pattern, and what a tile loads, starts and stores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """A product and the table behind it, where the activation unit computes exactly that table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

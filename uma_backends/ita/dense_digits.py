@@ -1,7 +1,5 @@
 """Products with constant weights whose requantization the engine has not: sums leave it digit by digit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Products with constant weights on ITA: by the engine's own requantization where it is exact, else digit by digit."""
 
-from __future__ import annotations
-
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.strategy import Form, Refusal
 from uma_backends.ita.dense import DenseForm

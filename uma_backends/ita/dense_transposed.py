@@ -1,7 +1,5 @@
 """A product with constant weights whose result is wanted transposed, head by head: weights are the left operand."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Products whose sums leave the engine digit by digit: the commands, and the step of the cores that joins digits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

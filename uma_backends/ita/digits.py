@@ -6,8 +6,6 @@ have the sum itself and requantize it as the layer asks, whatever its multiplier
 saturate, which is exact where the layer's result has been saturated long before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

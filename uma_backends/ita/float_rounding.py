@@ -6,8 +6,6 @@ nearly a tie becomes one, and is then rounded up or down, to even. Where that ha
 to a fraction of so many bits, then to integers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

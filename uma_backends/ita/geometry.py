@@ -1,7 +1,5 @@
 """Sizes of ITA and what follows from them."""
 
-from __future__ import annotations
-
 TILE = 64  # rows, inner length and columns of one job
 LANES = 16  # output columns that are computed at a time: a block of weights
 GROUP = 16  # logits that the streaming softmax takes at a time

@@ -1,7 +1,5 @@
 """Parts that all forms of ITA share: panels of activations, packed weights, steps of the cores around a job."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Layers as the jobs that the engine expects: 17 register words each, pointers as offsets from the start of L1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Numbers of a product with constant weights on the engine: weights, folded biases, rule, activation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +24,7 @@ class LinearArithmetic:
     def has_bias(self) -> bool:
         return bool(self.bias.any())
 
-    def followed_by(self, activation: Activation) -> LinearArithmetic:
+    def followed_by(self, activation: Activation) -> "LinearArithmetic":
         """With another activation behind it."""
         return replace(self, activation=activation)
 

@@ -3,8 +3,6 @@
 The engine multiplies rows by rows. A right operand that is not transposed yet is transposed by the cores, tile by tile.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any

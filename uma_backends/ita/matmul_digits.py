@@ -6,8 +6,6 @@ A panel of the constant -za meets the right operand, the left operand meets a ti
 a bias: all of it is one longer product.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Products of two activations on ITA: by the engine's own requantization where it is exact, else digit by digit."""
 
-from __future__ import annotations
-
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.strategy import Form, Refusal
 from uma_backends.ita.ita_form import Context, refused

@@ -6,8 +6,6 @@ its results multiplies them by constant weights, table and weights are negated. 
     y = dense(lookup(x, t), w)   becomes   y = dense(lookup(x, -t), -w)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

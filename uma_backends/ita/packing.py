@@ -1,7 +1,5 @@
 """Bytes as the engine reads them: tiles of 64x64, weights transposed, biases of 24 bits."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Matrices as panels: columns of 64 bytes that come by DMA, rows that follow each other, whole tiles of them."""
 
-from __future__ import annotations
-
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box

@@ -6,8 +6,6 @@ every sum alike; where there is none, or the engine cannot tell a product's sums
     qdq_attention(q, k, v)   becomes   matmul(softmax([lookup](matmul(q, k))), v)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -33,7 +31,7 @@ class PartedAttention(Rewriter):
         parts = _parts(value)
         return value if parts is None else self._emit(value, *parts)
 
-    def _emit(self, value: Any, logits: _Product, mix: _Product, probability_zero: int) -> Any:
+    def _emit(self, value: Any, logits: "_Product", mix: "_Product", probability_zero: int) -> Any:
         a, of = qnn.attributes(value), operands(qnn.attributes(value), list(value.args))
         q, k, v = (self._heads(a, name, of) for name in "qkv")
         scores = self.emit(logits.call(self, q, k, transpose_b=1), "logits")

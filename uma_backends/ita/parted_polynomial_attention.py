@@ -6,8 +6,6 @@ exactly, stays as it is.
     attention(q, k, v)   becomes   matmul(lookup(softmax([lookup](matmul(q, k)))), v)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

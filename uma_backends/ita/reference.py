@@ -1,7 +1,5 @@
 """The arithmetic of ITA in numpy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

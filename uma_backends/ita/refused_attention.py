@@ -3,8 +3,6 @@
 It runs on the cores, the products around it on the engine where they can; `tvmc explain` prints the reason.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.qnn.network import Layer

@@ -1,7 +1,5 @@
 """The job registers of ITA: what their words hold."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum

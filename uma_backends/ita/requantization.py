@@ -5,8 +5,6 @@ The dialect's rules are `floor((n * mul + add) / 2^shift)`; the engine computes
 left of it is odd, so it has an inverse modulo `2^t`, and one `q` gives exactly the layer's `add`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ Only where the engine can tell the product's sums exactly then.
     dense(x as uint8, w; z)   becomes   dense(lookup(x, -128...127) as int8, w; z - 128)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ products reads them.
     matmul(softmax(x) as uint8, v)   becomes   matmul(softmax(x) as int8, v)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm import relax

@@ -1,7 +1,5 @@
 """Cycles of jobs on a memory without contention, as the model counts them."""
 
-from __future__ import annotations
-
 QUEUE_GAP = 3  # between a job's end and the start of one that waits
 # Until an idle engine begins with a command: the driver finds addresses and writes registers.
 START_CYCLES = 400

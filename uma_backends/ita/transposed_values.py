@@ -7,8 +7,6 @@ transposed: the weights become the left operand.
     matmul(p, transpose(reshape(dense), 0 2 1 3))   becomes   matmul(p, transpose(reshape(dense), 0 2 3 1), transpose_b)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp import qnn

@@ -4,8 +4,6 @@ The result of a channel is known for each of the 256 bytes at compile time, so `
 against all of them: what is returned here is exact, not close.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The NEUREKA backend: patterns, options, strategies, code generation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

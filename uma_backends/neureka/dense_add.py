@@ -4,8 +4,6 @@ Exporters write a linear layer as a product and a sum, and quantizers round betw
 one pass over the array's 32-bit results, which saves them a layer.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary

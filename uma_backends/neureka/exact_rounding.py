@@ -5,8 +5,6 @@ finish with `(p + add) >> shift`. A rule is a staircase: it is known by the at m
 result steps up. A scale and a summand are accepted when they step at exactly these, so the result is the framework's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

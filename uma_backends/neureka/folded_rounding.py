@@ -5,8 +5,6 @@ unit in the bias flooring rounds half up, and the integer scale is the real fact
 leave. What remains is bounded here, in units of the output.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +27,7 @@ class Reach:
     def magnitudes(self) -> np.ndarray:
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
-    def plus(self, values: np.ndarray) -> Reach:
+    def plus(self, values: np.ndarray) -> "Reach":
         return Reach(self.low + values, self.high + values)
 
     def fits(self, factors: np.ndarray, summands: np.ndarray) -> np.ndarray:

@@ -1,7 +1,5 @@
 """The ways NEUREKA runs a layer: what each tile loads, which job it starts, what the cores add before and after."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Size of the NEUREKA processing-element array and how it cuts a layer into subtiles."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -39,7 +37,7 @@ class Geometry:
     weight_beat_bytes: int = 32
 
     @staticmethod
-    def of(parameters: Mapping[str, int]) -> Geometry:
+    def of(parameters: Mapping[str, int]) -> "Geometry":
         """The array that a SoC's engine parameters describe; what they leave out is as in Siracusa."""
         stated = {f.name: parameters[f.name] for f in fields(Geometry) if f.name in parameters}
         made = replace(SIRACUSA, **stated)

@@ -1,7 +1,5 @@
 """One NEUREKA job: what a tile computes, without addresses."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tvm_pulp.errors import UserError

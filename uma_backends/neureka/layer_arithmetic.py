@@ -5,8 +5,6 @@ its own rule is of that shape and provably stays inside 32 bits. Otherwise the a
 shift, where that is exact, or the array delivers `acc + bias` as int32 and the cores do all of the requantization.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -8,8 +8,6 @@ moved: the tensors before and after are only seen differently. Expects canonical
     becomes   reshape -> conv2d 1x1 [h, w / 2, 16] -> [h, w / 2, 32] -> reshape
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parts that all forms of NEUREKA share: packed constants, the job and its cycles, work of the cores after it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -55,7 +53,7 @@ class Description:
         """All job registers; with all addresses zero those of pointers hold what must be added to them."""
         return register_image(self.job, Addresses(0, 0, 0), self.geometry)
 
-    def changes(self, before: Description) -> Changes | None:
+    def changes(self, before: "Description") -> Changes | None:
         """Words of the shape, by number, that differ from those of another job."""
         pairs = zip(before.words[POINTERS:], self.words[POINTERS:], strict=True)
         found = tuple((number, new) for number, (old, new) in enumerate(pairs) if old != new)

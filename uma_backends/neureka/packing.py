@@ -1,7 +1,5 @@
 """Packing of weights into the bit-plane beats the array streams."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

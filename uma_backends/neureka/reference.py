@@ -1,7 +1,5 @@
 """The arithmetic of a job in numpy, written from the arithmetic rules and independent of packing and subtiles."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

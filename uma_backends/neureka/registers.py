@@ -1,7 +1,5 @@
 """Register image of a job: the 24 words a driver writes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

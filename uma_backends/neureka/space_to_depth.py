@@ -8,8 +8,6 @@ a transpose before the convolution disappears. Expects canonical layers; guarant
     becomes   space_to_depth -> conv2d 3x3, stride 1, 12 channels
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +33,7 @@ class Axis:
     after: int
 
     @staticmethod
-    def of(size: int, kernel: int, before: int, after: int) -> Axis | None:
+    def of(size: int, kernel: int, before: int, after: int) -> "Axis | None":
         """None where a window touches more than three blocks, or the array could not pad."""
         touched, last = -before // 2, (kernel - 1 - before) // 2
         outputs = (size + before + after - kernel) // 2 + 1

@@ -1,7 +1,5 @@
 """The layers that NEUREKA takes, reasons why not, and the forms it offers for them."""
 
-from __future__ import annotations
-
 from weakref import WeakKeyDictionary
 
 from tvm_pulp.qnn.network import Layer

@@ -3,8 +3,6 @@
 A job's subtiles come in two sizes per dimension (full and last), so its cost is a sum over few classes of subtiles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -32,7 +30,7 @@ class Timing:
     timing_revision: int = REVISIONS[-1]
 
     @staticmethod
-    def of(parameters: Mapping[str, int]) -> Timing:
+    def of(parameters: Mapping[str, int]) -> "Timing":
         """The knobs that a SoC's engine parameters state."""
         known = {f.name for kind in (Timing, Geometry) for f in fields(kind)} - {"geometry"}
         for name in parameters:

@@ -11,8 +11,6 @@ A value changes only together with everything that reads or writes it: layers wh
 maximum pools, which do not care.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """QVanilla, the accelerator of the tutorial: one convolution at a time, behind twelve registers."""
 
-from __future__ import annotations
-
 from uma_backends.qvanilla.backend import QVanillaBackend
 
 __all__ = ["QVanillaBackend"]

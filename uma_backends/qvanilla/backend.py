@@ -1,7 +1,5 @@
 """The QVanilla backend: options, passes, pattern, strategy, code generation, model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

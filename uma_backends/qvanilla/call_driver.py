@@ -4,8 +4,6 @@ for pixel, k, ky, kx, c: sum += (x[...] - zero_point) * weight[...]
 becomes   qvanilla_submit(x, weight, bias, y, channels, width, height, depth, kernel, kernel, zero points)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm import tirx

@@ -1,7 +1,5 @@
 """The one operator of QVanilla: which convolutions it takes, and how a part of one is run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@
 
 Transposes between two of them cancel each other out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

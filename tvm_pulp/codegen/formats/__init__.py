@@ -1,7 +1,5 @@
 """Data that leaves the compiler, typed: `plan.json` and `report.json` are checked when they are read."""
 
-from __future__ import annotations
-
 from tvm_pulp.codegen.formats.baseline_json import BaselineJson
 from tvm_pulp.codegen.formats.metadata_json import MetadataJson, metadata_schema
 from tvm_pulp.codegen.formats.plan_json import PlanJson

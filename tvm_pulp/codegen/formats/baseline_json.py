@@ -1,7 +1,5 @@
 """Figures of another simulator, kept so that ours can be held against them without it. See docs/simulators.md."""
 
-from __future__ import annotations
-
 from tvm_pulp.codegen.formats.schema import Schema
 
 

@@ -1,7 +1,5 @@
 """The part of an archive's `metadata.json` that running it relies on; whatever else it holds is not looked at here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 

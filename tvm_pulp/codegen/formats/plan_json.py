@@ -4,8 +4,6 @@ The file is the typed program itself (`planning.program`), field by field: verif
 read these records and nothing else of a plan. A file is checked against their types when it is read.
 """
 
-from __future__ import annotations
-
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any

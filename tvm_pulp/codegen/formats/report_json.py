@@ -1,7 +1,5 @@
 """`report.json`: what a run cost. A figure that is not known is null, never zero. docs/report_json.md explains it."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from tvm_pulp.codegen.formats.plan_json import Planner

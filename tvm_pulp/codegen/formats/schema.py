@@ -1,7 +1,5 @@
 """The formats' common rules: fields are exact in name and type, and a fault is one sentence."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Something that could be different about a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Change: weights of four bits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Change: an engine's own rounding in place of the framework's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

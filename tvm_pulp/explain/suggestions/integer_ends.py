@@ -1,7 +1,5 @@
 """Change: take and return integers instead of floats that are converted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tvm_pulp.canonicalize.integer_ends import integer_ends as with_integer_ends

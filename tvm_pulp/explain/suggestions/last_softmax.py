@@ -1,7 +1,5 @@
 """Change: a classifier without its last softmax, whose largest value is where that of its operand is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm import relax

@@ -1,7 +1,5 @@
 """Change: ReLU, which requantization clips for nothing, in place of functions that are looked up."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp import qnn

@@ -1,7 +1,5 @@
 """Change: quantize a model that is float."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Change: a convolution that takes much as a depthwise one and a 1x1."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

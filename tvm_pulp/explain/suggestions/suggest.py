@@ -1,7 +1,5 @@
 """Plans what could be different, and keeps what saves most."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial

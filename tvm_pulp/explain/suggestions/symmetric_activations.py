@@ -1,7 +1,5 @@
 """Change: activations that are padded have their zero at an integer that padding costs nothing for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp import qnn

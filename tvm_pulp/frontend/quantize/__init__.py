@@ -1,7 +1,5 @@
 """Post-training quantization: a float ONNX model becomes one that is fast here, and says what that costs."""
 
-from __future__ import annotations
-
 from tvm_pulp.frontend.quantize.accuracy import Accuracy
 from tvm_pulp.frontend.quantize.print_quantized import print_quantized
 from tvm_pulp.frontend.quantize.quantize import quantize

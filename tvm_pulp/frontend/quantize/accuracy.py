@@ -1,7 +1,5 @@
 """Costs of quantization: noise of the outputs, arg-max agreement, and whatever the user measures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Samples to calibrate with: one array per input of the model, samples along the first axis."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

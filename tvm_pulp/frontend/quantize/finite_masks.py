@@ -1,7 +1,5 @@
 """Masks of minus infinity become low enough numbers: eight bits have steps for these and for what they are added to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

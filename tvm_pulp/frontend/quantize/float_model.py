@@ -1,7 +1,5 @@
 """The model to quantize: read, checked, and with constants and batch normalization folded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

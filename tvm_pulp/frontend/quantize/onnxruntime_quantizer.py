@@ -7,8 +7,6 @@ samples are multiples of one step, as those of pictures are, keeps that step: it
 minus infinity become low enough numbers (`finite_masks`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import tempfile

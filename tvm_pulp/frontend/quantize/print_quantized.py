@@ -1,7 +1,5 @@
 """Costs of a quantization as a table."""
 
-from __future__ import annotations
-
 from typing import TextIO
 
 from tvm_pulp.frontend.quantize.quantize_model import Quantized

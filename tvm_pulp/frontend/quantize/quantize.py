@@ -1,7 +1,5 @@
 """`tvm_pulp.quantize`: the call most users need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From a float model and samples to a quantized one with its cost, within a stated loss."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The cost of each layer by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

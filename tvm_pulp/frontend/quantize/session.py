@@ -1,7 +1,5 @@
 """Models in onnxruntime, which is an extra."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ operator that no table knows is replaced by what PyTorch itself defines it to be
 with it, before a model asks for it.
 """
 
-from __future__ import annotations
-
 from tvm_pulp.frontend.torch_program.program import as_program, load_program
 from tvm_pulp.frontend.torch_program.translate import onnx_model
 

@@ -1,7 +1,5 @@
 """Activation functions."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

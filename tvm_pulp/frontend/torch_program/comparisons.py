@@ -1,7 +1,5 @@
 """Comparisons, logic and choices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

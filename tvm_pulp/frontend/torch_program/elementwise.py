@@ -1,7 +1,5 @@
 """Arithmetic element by element, with PyTorch's promotion of types."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """An ONNX graph under construction: what the translation of an ATen operator may ask for."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import chain, count

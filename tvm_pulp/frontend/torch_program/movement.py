@@ -1,7 +1,5 @@
 """Parts of tensors and tensors from parts: slices, splits, concatenations, padding, rows by number."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

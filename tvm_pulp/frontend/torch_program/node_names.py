@@ -1,7 +1,5 @@
 """Names that people give a node of an exported program: its module's, else that of its function within a module."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Normalizations. Batch norms of inference become part of the convolution or product before them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

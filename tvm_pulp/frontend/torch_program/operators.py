@@ -1,7 +1,5 @@
 """All ATen operators with a translation: PyTorch's name, without `.default`, to the function that writes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

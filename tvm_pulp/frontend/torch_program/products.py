@@ -1,7 +1,5 @@
 """Matrix products, those of dequantized integers as ONNX's quantizers write them, and attention."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

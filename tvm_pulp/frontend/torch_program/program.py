@@ -1,7 +1,5 @@
 """Gets hold of a PyTorch program: from a module, from an exported program, from a file; in operators that are known."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import warnings

@@ -1,7 +1,5 @@
 """Quantized programs (PT2E): quantize and dequantize with fixed parameters, and with some chosen at run time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """LSTM, GRU and RNN layers, stacked and in both directions, as ONNX's recurrent nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reductions along axes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

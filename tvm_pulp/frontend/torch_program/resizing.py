@@ -1,7 +1,5 @@
 """Resizing of images and sequences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reshapes, permutations and broadcasts: the same values, other axes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Translates an exported program node by node into an ONNX model in memory."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Windows that move over images and sequences: convolutions, transposed ones, and pooling."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Deep autoencoder, anomaly detection: five frames of 128 bins through a bottleneck of eight values and back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

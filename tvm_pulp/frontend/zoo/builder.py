@@ -4,8 +4,6 @@ A tensor is a name together with its calibration values, so a layer can choose i
 arrives. Values have a batch axis in front where the model has an axis of one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

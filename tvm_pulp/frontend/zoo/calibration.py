@@ -4,8 +4,6 @@ All results have one power-of-two divisor, multipliers >= 0, and stay inside 32 
 that accelerators can run natively.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

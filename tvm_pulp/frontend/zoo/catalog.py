@@ -1,7 +1,5 @@
 """The list of networks, and how one is built."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -46,7 +44,7 @@ def names() -> list[str]:
     return list(_MODULES)
 
 
-def _find(name: str) -> ZooModel:
+def _find(name: str) -> "ZooModel":
     module_name = "tensor_wise_encoders" if name in _ENCODERS else _MODULES.get(name)
     if module_name is None:
         from tvm_pulp.frontend.zoo.decoders import MODELS

@@ -1,7 +1,5 @@
 """Language models of the zoo: Llama-2 decoders, one trained, others with random weights that fill their eight bits."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """DS-CNN, keyword spotting: 49x10 spectrogram, 64 channels, four depthwise-separable blocks, 12 classes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tvm_pulp.frontend.zoo.builder import Builder, Tensor

@@ -6,8 +6,6 @@ tells classes apart; layers before it are random, and most of their ReLUs let mo
 whose ReLUs do not is chaotic, and makes of every last digit another answer, as no trained network does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

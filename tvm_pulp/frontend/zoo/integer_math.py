@@ -5,8 +5,6 @@ where sums of integers below 2^24 or 2^53 are exact in any order: the fast libra
 everywhere.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

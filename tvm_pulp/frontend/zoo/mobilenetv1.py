@@ -1,7 +1,5 @@
 """MobileNetV1: a stem and thirteen depthwise-separable blocks, at any width and picture size."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tvm_pulp.frontend.zoo.builder import Builder, Tensor

@@ -1,7 +1,5 @@
 """Collects nodes and constants and writes them as an ONNX model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The smallest network worth a study: vectors times a matrix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

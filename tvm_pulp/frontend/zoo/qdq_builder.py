@@ -4,8 +4,6 @@ Each call appends nodes and computes them on calibration data, so that every sca
 Scales keep a few bits only: another machine's last float digit must not change a model.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ LayerNormalization stays a float island between quantizations, as onnxruntime's 
 exporters decompose it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Hidden size 64, 4 heads of 16, gated feed-forward 128, rotary positions, RMS nor
 hidden state, past keys and values. Outputs: hidden state, then keys and values with the new token appended.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Only the raw 64-bit output of a bit generator is promised to stay the same betwe
 distributions are made here, from integer arithmetic and single correctly rounded operations.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """ResNet-8, image classification: 32x32 pictures, three residual stacks of 16, 32 and 64 channels, 10 classes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tvm_pulp.frontend.zoo.builder import Builder, Tensor

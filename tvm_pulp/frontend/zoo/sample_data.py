@@ -4,8 +4,6 @@ White noise would make every picture look the same after average pooling, and al
 arithmetic, because calibration reads these values and models must come out the same byte for byte.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.frontend.zoo.random_stream import RandomStream

@@ -1,7 +1,5 @@
 """Layers with one multiplier of eight bits per tensor: what accelerators without constants per channel compute."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ Weights are seeded. Inner lengths stay below 960, the longest sum of the acceler
 feed-forward networks are two halves whose results are added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

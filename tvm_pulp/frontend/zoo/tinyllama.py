@@ -5,8 +5,6 @@ mask (0 visible, -128 hidden), rotation matrix, then past K and V of each layer.
 each layer with the new token appended.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

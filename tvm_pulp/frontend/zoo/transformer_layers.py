@@ -1,7 +1,5 @@
 """Layers of transformers: projections, attention products, softmax, normalization, activation functions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.frontend.zoo import calibration, integer_math

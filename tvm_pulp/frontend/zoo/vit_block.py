@@ -1,7 +1,5 @@
 """A small transformer encoder block: 64 tokens of 64 values, 4 heads of 16, feed-forward 256, GELU."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tvm_pulp.frontend.zoo import transformer_layers as layers

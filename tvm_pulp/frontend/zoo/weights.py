@@ -1,7 +1,5 @@
 """An integer Llama as plain arrays: what both of its programs compute with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

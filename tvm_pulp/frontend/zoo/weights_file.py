@@ -1,7 +1,5 @@
 """Decoders as .npz files: the same part of all layers is one array."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields
 from pathlib import Path

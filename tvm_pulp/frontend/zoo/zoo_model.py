@@ -1,7 +1,5 @@
 """The statement of a network of the zoo about itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -10,8 +10,6 @@ quantized_constants  constants that are quantized once more become integers at o
 hide_unwritten  rows of a cache that hold nothing yet get no weight
 """
 
-from __future__ import annotations
-
 from tvm_pulp.language_models.exported.decoder import ExportedDecoder
 from tvm_pulp.language_models.exported.program import DecoderGraph, decoder_graph
 from tvm_pulp.language_models.exported.roles import Roles, find_roles, may_have_caches

@@ -9,8 +9,6 @@ In the file an old row passes through Q and Q' at every step; `_settles` makes s
 not change any more. Otherwise rows are what Q gives, or real numbers.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A decoder from an ONNX file: its graph for a number of tokens as a canonical module."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import prod
 

@@ -5,8 +5,6 @@
 This is for attention that is not one operator with a length of its own.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ before are, by what is the same for all of them. The first becomes an input; the
 part of tokens that are not there is never looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

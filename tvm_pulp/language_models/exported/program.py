@@ -1,7 +1,5 @@
 """One program of an exported decoder as an ordinary ONNX graph of fixed shapes, and what its inputs hold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 QuantizeLinear(Identity(DequantizeLinear(constant)))        becomes a constant of integers
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

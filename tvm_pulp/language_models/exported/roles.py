@@ -7,8 +7,6 @@ A cache is an input of four axes that is joined with new rows and goes out, thro
 Inputs beside caches are integers and told apart by the names that exporters give them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Masks and positions are known then: everything before is visible, and counting g
 whatever else depends on nothing but lengths.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

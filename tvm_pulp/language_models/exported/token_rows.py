@@ -3,8 +3,6 @@
 Gather(table, tokens)       becomes an input;       Gather(DequantizeLinear(table), tokens)      one of integers
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Independent check of a described plan: reads it and the SoC, knows nothing of how it was made."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.check.verify_plan import verify_plan
 
 __all__ = [

@@ -1,7 +1,5 @@
 """Part of the verifier: what every byte holds when the program runs strictly in order."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.planning.program.actions import Access, Step, read_by, written_by

@@ -1,7 +1,5 @@
 """Part of the verifier: buffers of each level lie inside it, apart from each other, and hold all that steps touch."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any

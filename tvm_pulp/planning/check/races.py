@@ -5,8 +5,6 @@ after the next barrier. Jobs of one engine end in order, and submitting one retu
 queue holds are over; jobs of different engines run side by side.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,11 +39,11 @@ class _Touch:
     end: int
 
     @staticmethod
-    def of(access: Access, *, writes: bool) -> _Touch:
+    def of(access: Access, *, writes: bool) -> "_Touch":
         start, end = extent(access)
         return _Touch(access, writes, start, end if writes or access.line is not None else start + access.bytes)
 
-    def meets(self, other: _Touch) -> bool:
+    def meets(self, other: "_Touch") -> bool:
         """Tell if two accesses share a byte that one of them writes."""
         a, b = self.access, other.access
         if a.space != b.space or not (self.writes or other.writes):

@@ -4,8 +4,6 @@ It executes the program on paper: which content every byte of L1 and L2 holds, w
 still be under way, what each core knows. It returns a list of sentences, one per fault; an empty list is a clean plan.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.planning.check.contents import Contents

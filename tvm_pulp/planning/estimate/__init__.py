@@ -1,7 +1,5 @@
 """Expected cycles of a program: executed on a clock for cores, DMA, accelerators and instruction cache."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.estimate.estimate_program import BusySpan, Estimate, estimate_program
 
 __all__ = [

@@ -4,8 +4,6 @@ The caches replace a random line: after n lines were fetched, a line that was th
 (1 - 1 / lines) to the power n. Expected values are enough here, so no addresses are needed.
 """
 
-from __future__ import annotations
-
 import math
 
 from tvm_pulp.soc.cost_model import CostModel

@@ -3,8 +3,6 @@
 What things take is the cost model's business; this is the order in which they happen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """From a canonical module to a network of layers over named tensors: what planning and code generation work on."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.lowering.build_network import build_network, rebuild_network
 from tvm_pulp.planning.lowering.legalize_float import legalize_float
 from tvm_pulp.planning.lowering.same_network import same_network

@@ -1,7 +1,5 @@
 """From a canonical or partitioned Relax module to a `Network`: layers, tensors, views, outputs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Element-wise operators on floats as `float_map`; one that only the next one reads becomes part of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

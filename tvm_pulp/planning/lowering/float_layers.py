@@ -5,8 +5,6 @@ Expects a canonical module; what has no converter here stays as it is and is low
     relax.quantize(x, scale, zero_point)   becomes   qnn.quantize(x, scale, 1 / scale, zero_point)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Operators that only move floats, as the layers that move integers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Float operators that TVM lowers to functions or reductions that have no C, in terms of those that have one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Matrix products of floats as layers of the dialect; a constant vector that is added becomes their bias."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """quantize and dequantize as layers of the dialect."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sums, means and extremes of floats as layers of the dialect."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

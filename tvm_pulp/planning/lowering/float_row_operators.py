@@ -1,7 +1,5 @@
 """Softmax and normalizations of floats as layers of the dialect."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Convolutions and pools of floats as layers of the dialect; padding becomes a layer before them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

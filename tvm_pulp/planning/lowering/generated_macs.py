@@ -1,7 +1,5 @@
 """Multiply-accumulates of a kernel that TVM generated: products that a loop adds to where it has stored before."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm import tirx

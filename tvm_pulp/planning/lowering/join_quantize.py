@@ -7,8 +7,6 @@ floats is joined with new rows; neither needs a layer of its own.
     concat(quantize(x), slice of y)               becomes   append_quantized(x, y)
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -5,8 +5,6 @@ Importers count numbers below zero from the end by three operators of one elemen
     take(x, where(i < 0, i + n, i))      becomes   take(x, i), from_end
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp import qnn

@@ -3,8 +3,6 @@
 Large temporaries of such kernels become parameters: they are planned in the arena, never on a stack.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The use that an operator makes of an operand: constants are named after it."""
 
-from __future__ import annotations
-
 from tvm_pulp.qnn.operator import Attributes, Operator
 from tvm_pulp.qnn.requant import Requant
 

@@ -1,7 +1,5 @@
 """Comparison of two networks that may compute the same with the same names: a plan for one then holds for the other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ every buffer that the function writes only the i-th of as many equal slices: the
 with the same share of iterations, and no core waits for another.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

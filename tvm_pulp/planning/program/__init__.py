@@ -1,7 +1,5 @@
 """One typed program: the records that schedule, TIR, estimate, verifier, plan.json and C share."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.program.plan_record import PlanJson
 

@@ -8,8 +8,6 @@ Contents of memory have names: `x` is the tensor x itself, byte by byte; `x[0:4,
 `raw@17` something that step 17 made; `bundle_3` a bundle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeVar
@@ -41,7 +39,7 @@ class Access:
             return self.start + (self.bytes // self.line - 1) * self.stride + self.line
         return self.start + self.bytes
 
-    def overlaps(self, other: Access) -> bool:
+    def overlaps(self, other: "Access") -> bool:
         """Tell if a byte belongs to both; may say yes wrongly only for lines of different strides."""
         if self.space != other.space or not self.bytes or not other.bytes:
             return False

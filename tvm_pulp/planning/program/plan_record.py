@@ -1,7 +1,5 @@
 """A plan as data: every decision, every place, and the program that carries them out. docs/plan_json.md explains it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -5,8 +5,6 @@ where a search begins that asks what the whole network would take. Of equal ones
 then that of engines named first. Operators that the user pinned stay on their engine in every region.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -45,7 +43,7 @@ class _Candidate:
     engine: str = ""
     cycles: int = 0
 
-    def overlaps(self, other: _Candidate) -> bool:
+    def overlaps(self, other: "_Candidate") -> bool:
         return not set(self.operators).isdisjoint(other.operators)
 
 

@@ -7,8 +7,6 @@
 It is the only place that knows all of these stages; none of them knows another that comes after it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Finds the plan: heuristics first, then the solver; whatever is expected to be fastest stands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Fewer runs of Python's garbage collector while very many small objects are made that stay."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Limits of memories beyond L1: whether a plan fits them, and what has to leave a full weight memory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.errors import UserError

@@ -3,8 +3,6 @@
 It is a check of the plan, whose regions code is made of; where a pass of an engine changes the module, it is planned.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

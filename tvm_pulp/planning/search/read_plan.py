@@ -4,8 +4,6 @@ What is read is checked against the network and its forms; whatever does not mat
 wrong model, target or file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

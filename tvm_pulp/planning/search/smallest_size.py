@@ -1,7 +1,5 @@
 """A network that no memory of the SoC can hold is refused before it is planned."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

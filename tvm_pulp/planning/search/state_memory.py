@@ -1,7 +1,5 @@
 """Places of caches: in L2, in L1 where that is faster, in L3 where L2 has no room for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar

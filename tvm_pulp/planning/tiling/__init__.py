@@ -8,8 +8,6 @@
 | `place` | addresses in L1 and L2; what gives way where there is no room |
 """
 
-from __future__ import annotations
-
 from tvm_pulp.planning.tiling.make_plan import make_plan, plan_of
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, Planner, with_estimate
 

@@ -1,7 +1,5 @@
 """Alignment of buffers: bytes to whose multiples sizes and offsets are rounded up."""
 
-from __future__ import annotations
-
 # Tensors in L2, and buffers in L1: engines and the DMA move whole beats.
 ALIGNMENT = 16
 L1_ALIGNMENT = 16

@@ -1,7 +1,5 @@
 """From decisions to the plan that carries them out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice

@@ -1,7 +1,5 @@
 """The deployment plan: engine, form and tiles of every layer; schedule and places of the whole network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -117,7 +115,7 @@ class Plan:
         """All of L2 that it takes: activations, constants, bundles, inputs and outputs."""
         return self.arena.size + self.table_bytes() + self.constants_in("l2") + self.outside_bytes()
 
-    def with_levels(self, levels: Mapping[Tensor, str]) -> Plan:
+    def with_levels(self, levels: Mapping[Tensor, str]) -> "Plan":
         """The plan with some constants at other levels of memory."""
         return replace(self, policy=replace(self.policy, levels={**self.policy.levels, **levels}))
 

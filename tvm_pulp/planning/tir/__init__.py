@@ -1,7 +1,5 @@
 """From a plan to one synchronised TIR function, and the description of both as plain data."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.tir.describe import describe
 from tvm_pulp.planning.tir.lower import LoweredPlan, Stage, lower
 from tvm_pulp.planning.tir.tables import Tables

@@ -6,8 +6,6 @@ Its body declares where every activation lives and then calls one kernel per lay
     tvmgen_net_conv2d(input, conv_weight, ..., conv)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

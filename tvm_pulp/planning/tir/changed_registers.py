@@ -1,7 +1,5 @@
 """Jobs that need not be told everything: the engine's registers still hold an earlier one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tvm_pulp.planning.tir.statements import Statement, SubmitJob

@@ -1,7 +1,5 @@
 """The plan as data, with the program it became: what the verifier, the archive and pictures are made from."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.program import plan_record as record
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.tiling.plan import LayerPlan, Planner

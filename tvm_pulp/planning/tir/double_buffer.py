@@ -9,8 +9,6 @@ the next tile or layer and the stores of the previous tile stand beside the step
 Statements of one position belong together: transfers first, then the kernel; a job starts before the transfers.
 """
 
-from __future__ import annotations
-
 from tvm_pulp.planning.tir.statements import BeginLayer, CallKernel, Main, SubmitJob, positioned
 from tvm_pulp.planning.tir.tables import Tables
 

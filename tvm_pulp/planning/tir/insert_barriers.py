@@ -19,8 +19,6 @@ Jobs of one engine end in order; those of different engines know nothing of each
 engine has tickets of its own, as many as its queue holds jobs where there are enough of them for all engines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby
@@ -59,7 +57,7 @@ class _Touched:
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]
 
-    def conflicts(self, other: _Touched) -> bool:
+    def conflicts(self, other: "_Touched") -> bool:
         """Tell if the order of two statements matters."""
         for a in self.writes:
             for b in (*other.reads, *other.writes):

@@ -11,8 +11,6 @@ of lines with a stride a `_2d` command, one of more dimensions several of those:
 Buffers are symbolic still. The first argument of a statement is its position in the schedule (`double_buffer`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tvm_pulp.planning.tiling.schedule.schedule import Move, Slot

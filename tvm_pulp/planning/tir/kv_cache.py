@@ -15,8 +15,6 @@ earlier rows no transfer reads (there are none, or a kernel finds them itself), 
 time only: there, the entry points of a language model set the pointer.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tvm_pulp.planning.tir.statements import TENSOR, Address, FetchBytes, Main, MoveBytes, Positioned, positioned

@@ -1,7 +1,5 @@
 """The TIR passes in order: from a plan to the synchronised main function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -7,8 +7,6 @@ Expects `buffer` and `tensor` places (`insert_tiled_dma`). Nothing else changes:
     dma_load(2, 5, L1(1024), AT("conv", 64), 32)                   with `conv` behind a pointer
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tvm_pulp.planning.tir.statements import (

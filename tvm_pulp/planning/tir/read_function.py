@@ -3,8 +3,6 @@
 What a call leaves out (layer, tile, contents of memory, cycles) is the plan's; what it says is obeyed.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

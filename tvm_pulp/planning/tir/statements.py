@@ -19,8 +19,6 @@ A statement is one of the program's records (`planning.program.actions`) with wh
 is the one place that prints a record as a call; `planning.tir.read_function` reads it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -170,7 +168,7 @@ class Main:
         """Remember the function that the statements were read from."""
         self._functions[:] = [function]
 
-    def with_statements(self, statements: Sequence[Statement], *, has_agents: bool | None = None) -> Main:
+    def with_statements(self, statements: Sequence[Statement], *, has_agents: bool | None = None) -> "Main":
         """The function with another body."""
         return Main(self.name, tuple(statements), self.has_agents if has_agents is None else has_agents)
 

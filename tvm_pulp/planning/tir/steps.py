@@ -1,7 +1,5 @@
 """The steps of a program: statements of the synchronised main function, grouped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

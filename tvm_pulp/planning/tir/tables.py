@@ -1,7 +1,5 @@
 """Records of the program from the entries of a plan's schedule, which statements name by number."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """Two reports side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The partitioned network: layers as nodes in ranks, tensors as edges."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Memories of a page: which bytes hold what over time, and constants that stay where they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Puts data, style and scripts together into one file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """The roofline: what each layer reaches beside what its engine and the DMA allow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lanes of the timeline: what was measured, beside what the estimate expects."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 `tvm_pulp.planning.check` checks plans; this checks results.
 """
 
-from __future__ import annotations
-
 from tvm_pulp.report.verify.compare_layers import compare_layers
 from tvm_pulp.report.verify.layer_table import LayerRow, LayerTable
 from tvm_pulp.report.verify.print_table import print_table

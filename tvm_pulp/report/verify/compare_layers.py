@@ -5,8 +5,6 @@ looked at twice with the dialect's own reference of it: for the operands that th
 computed; and for the framework's operands, against the framework's result. What is wrong is where it is wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The difference of two results: in steps of an integer result, relative to the largest value of a float one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

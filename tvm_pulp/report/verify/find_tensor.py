@@ -5,8 +5,6 @@ layer's reference, computed from the framework's values of its operands, must gi
 does, a tensor of the layer's name is taken, so that a wrong import is seen as a difference and not overlooked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

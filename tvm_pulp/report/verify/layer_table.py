@@ -1,7 +1,5 @@
 """Findings of the comparison of a network's layers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tvm_pulp.report.verify.deviation import Deviation

@@ -1,7 +1,5 @@
 """Results of layers for given operands, by the numpy references of the dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

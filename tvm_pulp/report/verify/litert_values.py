@@ -1,7 +1,5 @@
 """Every tensor of a TFLite model, as the reference kernels of LiteRT compute it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every tensor of an ONNX model, as onnxruntime computes it without changing the graph."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The comparison as a table."""
 
-from __future__ import annotations
-
 from typing import TextIO
 
 from tvm_pulp.report.verify.deviation import Deviation

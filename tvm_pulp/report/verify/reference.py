@@ -1,7 +1,5 @@
 """Values of a model's own tensors, as its framework computes them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every value of a PyTorch program, as PyTorch computes it node by node."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

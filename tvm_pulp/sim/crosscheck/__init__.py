@@ -1,7 +1,5 @@
 """The same program on several simulators: do outputs and cycles agree?"""
 
-from __future__ import annotations
-
 from tvm_pulp.sim.crosscheck.baseline import baseline_measurements, record, write_baseline
 from tvm_pulp.sim.crosscheck.compare import Comparison, compare, deviation
 from tvm_pulp.sim.crosscheck.measure import Measurement, measure

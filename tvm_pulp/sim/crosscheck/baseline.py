@@ -1,7 +1,5 @@
 """Recorded figures of a simulator that is not at hand: written where it is, compared with where it is not."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Figures of two devices side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Figures of a program on one device: outputs, cycles of each inference, cycles of each layer."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +48,7 @@ def hash_outputs(outputs: Sequence[np.ndarray]) -> str:
 
 
 def measure(
-    app: App, device: str, inputs: Sequence[np.ndarray], inferences: int, settings: Mapping[str, str]
+    app: "App", device: str, inputs: Sequence[np.ndarray], inferences: int, settings: Mapping[str, str]
 ) -> Measurement:
     """So many inferences from reset on one device."""
     runner = app.runner(device, None, settings)

@@ -1,7 +1,5 @@
 """ETISS, an installation of the user's own, as a device."""
 
-from __future__ import annotations
-
 from tvm_pulp.sim.etiss.runner import EtissRunner
 
 __all__ = [

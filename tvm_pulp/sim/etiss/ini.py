@@ -1,7 +1,5 @@
 """Ini files of ETISS: the machine, the program, the engines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The installation of ETISS."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Runner `etiss`: the program of a microcontroller on the user's ETISS."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

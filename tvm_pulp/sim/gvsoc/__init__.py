@@ -1,7 +1,5 @@
 """GVSoC, an installation of the user's own, as a device."""
 
-from __future__ import annotations
-
 from tvm_pulp.sim.gvsoc.runner import GvsocRunner
 
 __all__ = [

@@ -1,7 +1,5 @@
 """The installation of GVSoC, and its revision."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Runner `gvsoc`: the cluster's program, unchanged, on the user's GVSoC."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The embedded simulator: a C library driven through ctypes."""
 
-from __future__ import annotations
-
 from tvm_pulp.sim.iss.machine import Machine
 from tvm_pulp.sim.iss.result import RunFault, RunResult
 

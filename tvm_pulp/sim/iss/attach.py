@@ -1,7 +1,5 @@
 """Attach instruments to a loaded machine, and collect what they show when it has run."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Build C sources to a shared object on demand, once per content, in the user's cache folder."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

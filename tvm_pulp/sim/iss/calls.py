@@ -1,7 +1,5 @@
 """Calls of a run: followed by the simulator, shown as a log or as a profile that speedscope opens."""
 
-from __future__ import annotations
-
 import ctypes
 import itertools
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Findings of the checks of a debug build: `struct tvm_pulp_debug_report` of `c_runtime/debug`."""
 
-from __future__ import annotations
-
 import struct
 
 from tvm_pulp.errors import WrongLayer

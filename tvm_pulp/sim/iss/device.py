@@ -1,7 +1,5 @@
 """Device `iss`: the emitted C, built for the cluster and run on the embedded simulator."""
 
-from __future__ import annotations
-
 import struct
 import time
 from collections.abc import Mapping

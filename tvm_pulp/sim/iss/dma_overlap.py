@@ -1,7 +1,5 @@
 """The share of the DMA's time that is hidden: measured from the timeline of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

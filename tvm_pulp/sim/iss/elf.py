@@ -1,7 +1,5 @@
 """Read 32-bit RISC-V ELF executables: segments to load, the entry point, symbols."""
 
-from __future__ import annotations
-
 import bisect
 import struct
 from dataclasses import dataclass, field

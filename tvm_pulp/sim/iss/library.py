@@ -1,7 +1,5 @@
 """Locate the simulator's shared object, open it with ctypes and declare its functions."""
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import importlib.util

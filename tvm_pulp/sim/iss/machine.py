@@ -1,7 +1,5 @@
 """A simulated system in one object: load a program, run it, look at what it did."""
 
-from __future__ import annotations
-
 import ctypes
 import itertools
 import time
@@ -34,7 +32,7 @@ def _named_values(values: Mapping[str, int]) -> tuple[ctypes.Array[ctypes.c_char
 class Core:
     """Registers of one core; index them as `x[10]`, `f[3]`."""
 
-    def __init__(self, machine: Machine, index: int) -> None:
+    def __init__(self, machine: "Machine", index: int) -> None:
         self._machine, self._index = machine, index
         self.x = Registers(machine, index, 0)
         self.f = Registers(machine, index, 32)
@@ -56,7 +54,7 @@ class Core:
 class Registers:
     """One register file of a core."""
 
-    def __init__(self, machine: Machine, core: int, first: int) -> None:
+    def __init__(self, machine: "Machine", core: int, first: int) -> None:
         self._machine, self._core, self._first = machine, core, first
 
     def _place(self, number: int) -> tuple[int | None, int, int]:
@@ -81,7 +79,7 @@ class Machine:
     Cycles are the same with all of them.
     """
 
-    drive: Callable[[Machine, int], int] | None = None
+    drive: "Callable[[Machine, int], int] | None" = None
     """Runs the machine to its end, where that is not the simulator's own business: a debugger's server."""
 
     def __init__(

@@ -1,7 +1,5 @@
 """Find the simulation model of an accelerator: a shared object behind tvm_pulp/peripheral.h."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path

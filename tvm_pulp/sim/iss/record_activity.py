@@ -1,7 +1,5 @@
 """Collects from the simulator's stream what every core did, and why it stood still."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Figures and faults of a run of the simulator."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

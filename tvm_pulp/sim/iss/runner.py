@@ -1,7 +1,5 @@
 """Runner `iss`: the cluster's program on the embedded simulator."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Sequence

@@ -4,8 +4,6 @@
 writes, holds names and ranges; no value stands in C.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Events of a run, in batches as they happen: the simulator needs the same memory however long it takes."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any

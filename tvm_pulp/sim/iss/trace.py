@@ -1,7 +1,5 @@
 """A run as a timeline: one track per core, DMA direction, accelerator and L3 direction; layers, tiles and stalls."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

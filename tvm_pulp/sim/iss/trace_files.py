@@ -4,8 +4,6 @@ Both have tracks with spans and counters. In JSON a microsecond stands for a clu
 nanosecond does.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

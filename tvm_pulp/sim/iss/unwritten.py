@@ -1,7 +1,5 @@
 """Reads of L1 and L2 bytes that nobody wrote, in words: who, where, which tensor, in which layer."""
 
-from __future__ import annotations
-
 import bisect
 import ctypes
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Accelerator models for other simulators: sources that build against an installation of the user's own."""
 
-from __future__ import annotations
-
 from tvm_pulp.sim.plugin.build import build, find_installation
 from tvm_pulp.sim.plugin.write import SIMULATORS, write
 

@@ -1,7 +1,5 @@
 """Build a plug-in where the simulator's installation is found."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Files of an engine that a plug-in needs: its entry of the SoC description and the C sources of its model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The plug-in for ETISS: one memory-mapped peripheral per engine, on one core with flat memory."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

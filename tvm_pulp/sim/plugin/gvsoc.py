@@ -1,7 +1,5 @@
 """The plug-in for GVSoC: a component for all engines, one for L3, and two targets that extend its Siracusa by them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Files of c_runtime that travel in a plug-in."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

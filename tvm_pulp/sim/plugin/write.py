@@ -1,7 +1,5 @@
 """Write a plug-in: adapter, models, and a Makefile that builds both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

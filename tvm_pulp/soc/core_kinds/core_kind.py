@@ -1,7 +1,5 @@
 """A kind of cores as generic stages know it. A new kind is a file here, and kernels if it has any."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """The ELF of an archive for a cluster."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence

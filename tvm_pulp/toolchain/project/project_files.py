@@ -1,7 +1,5 @@
 """The files that make an archive a project: a CMake file, toolchain files, an example and a page on the network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any

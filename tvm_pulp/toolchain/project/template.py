@@ -1,7 +1,5 @@
 """Text files with places between @ that are filled in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from importlib import resources

@@ -1,7 +1,5 @@
 """An archive's files in a folder."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

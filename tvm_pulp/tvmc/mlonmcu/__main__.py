@@ -1,7 +1,5 @@
 """`python -m tvm_pulp.tvmc.mlonmcu`: the same as the command `tvmpulp-mlonmcu`."""
 
-from __future__ import annotations
-
 import sys
 
 from tvm_pulp.tvmc.mlonmcu.command_line import main

@@ -1,7 +1,5 @@
 """Backends `tvmpulp_<engine>`: the BUILD stage, in which a model becomes an archive of C."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@
 python -m tvm_pulp.tvmc.mlonmcu.build_program ARCHIVE PROGRAM SIZES.json [--toolchain NAME]
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys

@@ -6,8 +6,6 @@ The environment is that of `-H`, else $MLONMCU_HOME, else the one in the working
 tvm_pulp. MLonMCU builds its parser before it loads extensions, so that the plug-in is registered here, before it.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

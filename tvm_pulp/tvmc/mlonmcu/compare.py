@@ -3,8 +3,6 @@
 MLonMCU's own `compare_rows` does not work with pandas 3.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from mlonmcu.session.postprocess.postprocess import SessionPostprocess

@@ -5,8 +5,6 @@
 The reference evaluates the imported network by the definition of its operators: no plan, C or accelerator takes part.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """An MLonMCU environment that needs no network: its file, its folders, and the two lines that load the plug-in."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

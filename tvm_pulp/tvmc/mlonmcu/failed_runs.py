@@ -4,8 +4,6 @@ MLonMCU 0.9 clears the mark of a failed run when its postprocesses run in the sa
 every executor but the default needs), and its reports name the class of an exception only.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tvm_pulp.errors import UserError

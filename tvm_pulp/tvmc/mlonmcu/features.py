@@ -1,7 +1,5 @@
 """Features: switches with a name of their own, for `-f` and `--feature-gen`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Framework `tvmpulp`: its configuration is that of all its backends."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from mlonmcu.flow.framework import Framework

@@ -1,7 +1,5 @@
 """Frontend `tvmpulp_frontend`: the LOAD stage. Models are files, folders of a file, or names of the zoo."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Inputs of a model and the outputs that belong to them, where files beside the model state them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

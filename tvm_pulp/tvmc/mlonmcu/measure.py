@@ -5,8 +5,6 @@
 Writes `outputs.npz`, `report.json` and `figures.json` (names of MLonMCU's metrics) into FOLDER.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

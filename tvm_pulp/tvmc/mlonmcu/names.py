@@ -1,7 +1,5 @@
 """Names of the plug-in's components. Engines and SoCs come from their registries, so new ones appear here."""
 
-from __future__ import annotations
-
 # MLonMCU hands `<name>.<key>` to every component whose name the part before the dot ends with: no name may be the end
 # of another one.
 FRAMEWORK = "tvmpulp"

@@ -1,7 +1,5 @@
 """Configuration keys of the backends: what they are called on the command line of `tvmc compile`, and their checks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any

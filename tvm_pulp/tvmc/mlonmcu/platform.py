@@ -1,7 +1,5 @@
 """Platform `tvmpulp_platform`: the COMPILE stage, in which an archive becomes a program; the targets."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """How much memory a program takes, by what its sections are: their names are those of a SoC's memories."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,7 +24,7 @@ class ProgramSizes:
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
 
     @staticmethod
-    def read(path: Path) -> ProgramSizes:
+    def read(path: Path) -> "ProgramSizes":
         """Read what `write` wrote."""
         return ProgramSizes(**json.loads(path.read_text(encoding="utf-8")))
 

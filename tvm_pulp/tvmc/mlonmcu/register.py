@@ -1,7 +1,5 @@
 """Bring the plug-in's components into MLonMCU's registries."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Targets `tvmpulp_<soc>`: the RUN stage, in which a program runs on a device and is measured."""
 
-from __future__ import annotations
-
 import json
 import platform as machine
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stages run in processes of their own: MLonMCU's parallel runs are threads, and TVM has state of the process."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

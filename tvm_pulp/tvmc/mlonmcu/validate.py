@@ -1,7 +1,5 @@
 """Postprocess `tvmpulp_validate`: outputs against golden data, else against what numpy makes of the inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

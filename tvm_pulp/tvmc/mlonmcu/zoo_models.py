@@ -1,7 +1,5 @@
 """Networks of the zoo as model files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The conformance kit: what the tests of any accelerator call in five lines."""
 
-from __future__ import annotations
-
 from tvm_pulp.uma.conformance.checks import Conformance
 from tvm_pulp.uma.conformance.engine_pair import EnginePair
 

@@ -1,7 +1,5 @@
 """Rules for every accelerator; each check raises AssertionError with the layer that breaks it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Rules for two accelerators on one SoC: each reads what the other made, and only when it is there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

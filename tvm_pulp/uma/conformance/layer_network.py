@@ -1,7 +1,5 @@
 """Independent layers as one network with many inputs and outputs, planned, emitted and simulated together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

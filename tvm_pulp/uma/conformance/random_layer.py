@@ -1,7 +1,5 @@
 """Random layers: the shapes, widths, signs, paddings and requantizations that break accelerators."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

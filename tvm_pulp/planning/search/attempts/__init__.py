@@ -1,7 +1,5 @@
 """Plans that are tried: decisions made into a plan with its expected cycles."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.search.attempts.attempt import Attempt
 from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator, estimated
 

@@ -1,7 +1,5 @@
 """A plan that was tried."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tvm_pulp.planning.tiling.plan import Plan

@@ -1,7 +1,5 @@
 """From decisions to a plan with the cycles it is expected to take: tiled, lowered and estimated."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any

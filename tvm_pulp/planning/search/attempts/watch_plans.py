@@ -1,7 +1,5 @@
 """Lets a caller see every plan that is tried: a search takes a minute where networks are large."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

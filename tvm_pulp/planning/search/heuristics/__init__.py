@@ -1,7 +1,5 @@
 """Plans of whole networks by simple policies, and changes to the best plan so far."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.search.heuristics.balance_engines import balance_engines
 from tvm_pulp.planning.search.heuristics.greedy_plan import greedy_attempt
 from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS, enough_l1, try_policies, without_overlap

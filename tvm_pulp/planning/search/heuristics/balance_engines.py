@@ -1,7 +1,5 @@
 """Order and engines of layers for the whole network: what one engine cannot hide, another may do meanwhile."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -4,8 +4,6 @@ A window of rows reaches into the second tile of the layer before: the first til
 and smaller again in the next layer, until it would be less than half of it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator

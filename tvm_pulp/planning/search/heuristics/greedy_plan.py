@@ -1,7 +1,5 @@
 """The baseline: every layer alone fills L1, one buffer of each kind, nothing overlaps and nothing stays in L1."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.search.attempts.attempt import Attempt
 from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
 from tvm_pulp.planning.search.heuristics.policies import policy_decisions, whole_l1

@@ -1,7 +1,5 @@
 """Plans of small layers with fewer transfers: constants and records of several layers come together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

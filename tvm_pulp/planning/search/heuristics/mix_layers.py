@@ -1,7 +1,5 @@
 """A plan whose layers mix: the next layer's jobs begin while the cores finish this one's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -6,8 +6,6 @@ the longest way to the end of the network. Chains keep their order. A job that w
 accelerator's queue may go to the cores if they end it earlier.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

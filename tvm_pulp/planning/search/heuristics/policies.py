@@ -5,8 +5,6 @@ constants early hides their transfer, but takes L1 from others. Variants of the 
 every layer takes the cut that was best for it, and the result stands if it is faster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Plans that make better use of L2 where constants come from L3: more of them at a time, so that waits even out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A plan whose first layers start before the network's inputs have arrived: large inputs are read in pieces."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Plans of the constraint solver: candidates of every layer, one problem for all of them, several rounds."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.search.solver.ask_solver import SolverAttempts, ask_solver
 
 __all__ = [

@@ -1,7 +1,5 @@
 """Proposals of the solver: its decisions as a plan, evaluated, and asked again with what that found out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

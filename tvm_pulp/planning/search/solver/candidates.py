@@ -4,8 +4,6 @@ A candidate is a form, a cut and whether what streams has two copies. Many cuts 
 beats in bytes, cycles and in what could stay in L1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

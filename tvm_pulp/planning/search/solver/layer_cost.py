@@ -1,7 +1,5 @@
 """The cost of one way to run a layer: bytes of L1 and cycles by operand, as the solver needs them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The question to the solver, and its answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -41,7 +39,7 @@ class Solution:
     deterministic_time: float = 0.0
     seconds: float = 0.0
 
-    def same_as(self, others: Sequence[Solution]) -> bool:
+    def same_as(self, others: "Sequence[Solution]") -> bool:
         """Tell if one of the others decides the same."""
         mine = (self.candidates, self.resident, self.ahead, self.in_l3)
         return any(mine == (o.candidates, o.resident, o.ahead, o.in_l3) for o in others)

@@ -1,7 +1,5 @@
 """Equal blocks of a network in a row: what is decided for the first is decided for all."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 from tvm_pulp.planning.search.solver.layer_cost import activations

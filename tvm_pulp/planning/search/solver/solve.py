@@ -1,7 +1,5 @@
 """The constraint solver: deterministic, with limits in its own time instead of seconds."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -8,8 +8,6 @@ fetched ahead is added in front. Memory is counted once per layer: everything th
     L1        >= tiles + constants + activations kept + constants fetched ahead, for every layer
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

@@ -3,8 +3,6 @@
 A few tiles tell it for all: after those the pattern repeats.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned

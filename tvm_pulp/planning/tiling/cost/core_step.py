@@ -1,7 +1,5 @@
 """A step of the cores around an accelerator's job: the hand-written kernel for it, or generated C, with its cost."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tvm_pulp.planning.tiling.cost.loop_cost import generated_cost

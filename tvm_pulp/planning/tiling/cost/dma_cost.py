@@ -1,7 +1,5 @@
 """Cycles of all data movement of a recipe."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.soc.cost_model import CostModel

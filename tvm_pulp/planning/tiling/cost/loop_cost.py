@@ -1,7 +1,5 @@
 """Cost of generated kernels: operations of their loops, times cycles per operation."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass

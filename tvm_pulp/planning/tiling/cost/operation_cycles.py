@@ -1,8 +1,6 @@
 """Cycles of operations of generated kernels by core type, from `operation_cycles.yaml`, which
 `scripts/fit_kernel_cycles generated` writes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources

@@ -4,8 +4,6 @@ Whoever expects something of time asks it: how long jobs run beside the cores, w
 early a transfer has to begin, what a whole program takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 

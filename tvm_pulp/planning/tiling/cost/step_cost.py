@@ -1,7 +1,5 @@
 """Expected cost of the compute steps of a recipe."""
 
-from __future__ import annotations
-
 from tvm_pulp.uma.recipe import Call, CoreCost, Job, Kernel
 
 

@@ -1,7 +1,5 @@
 """The ways to run a layer: those of the cores, splits between engines, how each can be cut, and which is cheapest."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.tiling.forms.cluster_forms import DirectForm, TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, MissingL1, Tiling, footprint, tile_form
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms, Offer, check_pins, offered_forms

@@ -1,7 +1,5 @@
 """The cores as an engine: every layer has a form here, so every network runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

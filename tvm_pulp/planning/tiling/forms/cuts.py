@@ -3,8 +3,6 @@
 It is the baseline and the fallback of better planners.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

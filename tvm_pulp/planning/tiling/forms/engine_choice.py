@@ -1,7 +1,5 @@
 """Engine choice: every engine offers its planned cycles for a layer, the cheapest wins unless the user pins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

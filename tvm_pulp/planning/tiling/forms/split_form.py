@@ -4,8 +4,6 @@ The job is submitted first and runs while the cores work on their part. Rows are
 output channels where it has one row, so that both parts of the result stay contiguous.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

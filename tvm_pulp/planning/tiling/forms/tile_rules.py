@@ -3,8 +3,6 @@
 A layer without a rule runs whole, in L1 if it fits and in L2 otherwise.
 """
 
-from __future__ import annotations
-
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole

@@ -1,7 +1,5 @@
 """Addresses: buffers of L2 in an arena, blocks of L1 over time, and what gives way where they do not fit."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
 from tvm_pulp.planning.tiling.place.fit_schedule import FittedSchedule, excess_bytes, fit_schedule
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks

@@ -4,8 +4,6 @@ Several greedy orders are tried, then seeded random exchanges of the best one; t
 is as small as the largest set of buffers alive at once, below which nothing can go.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

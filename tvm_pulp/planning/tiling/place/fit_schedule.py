@@ -1,7 +1,5 @@
 """Make a schedule fit: begin with what is wanted, give up what the fullest moments can spare."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Room behind every block of L1 that a debug build watches: nothing may ever write there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """L1 offsets for the blocks of a schedule."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 

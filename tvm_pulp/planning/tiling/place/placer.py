@@ -1,7 +1,5 @@
 """The placer: one buffer after the other gets the lowest free offset, so that buffers alive together do not overlap."""
 
-from __future__ import annotations
-
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Decisions about a network, and the order of compute steps and transfers that follows from them."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
 from tvm_pulp.planning.tiling.schedule.decisions import (
     NOTHING_IN_L3,

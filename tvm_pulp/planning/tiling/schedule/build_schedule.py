@@ -1,7 +1,5 @@
 """From chosen tilings to a schedule: order of compute steps, transfers with their positions, blocks with lifetimes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

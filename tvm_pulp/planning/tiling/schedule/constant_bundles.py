@@ -1,7 +1,5 @@
 """Constants of a layer, laid out so that one DMA command brings them: records, descriptors, weights, vectors."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Decisions of a planner about a network: enough to build its schedule again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -62,7 +60,7 @@ class Decisions:
     # Bytes up to which constants and records of neighbouring layers travel together.
     bundle_bytes: int = 0
 
-    def copy(self) -> Decisions:
+    def copy(self) -> "Decisions":
         """Decisions to change without touching these."""
         banned = {t: set(readers) for t, readers in self.banned.items()}
         return replace(self, choices=list(self.choices), leads=dict(self.leads), banned=banned)

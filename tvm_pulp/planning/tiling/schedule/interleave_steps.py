@@ -5,8 +5,6 @@ those of earlier layers that have nothing to do with it. A layer whose jobs the 
 accelerator with the part of its input that is there, while the cores finish the rest of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple

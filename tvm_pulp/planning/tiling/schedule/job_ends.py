@@ -3,8 +3,6 @@
 Steps one after the other on the clock: cores and engines start one when its operands are there.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any

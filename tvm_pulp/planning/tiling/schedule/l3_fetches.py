@@ -1,7 +1,5 @@
 """Constants and caches that live in L3: when each is fetched to L2."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ in order, when the next layer's transfer has to start. It is issued beside the l
 that.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate

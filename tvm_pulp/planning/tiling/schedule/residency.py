@@ -3,8 +3,6 @@
 A tensor can stay where its tiles are contiguous: a tile is then simply a part of the whole tensor's buffer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ for loads (3s + 1) that nothing overlaps. A transfer at the position of a comput
 The schedule is correct if executed strictly in order; `tir.insert_barriers` makes asynchronous execution equal to that.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from tvm_pulp.qnn.network import Tensor

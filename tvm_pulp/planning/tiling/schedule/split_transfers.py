@@ -1,7 +1,5 @@
 """Transfers cut to what one DMA command can carry."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """All compute steps of a network in their order, and which of them use what."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Records of steps: which page tells a position, and how much room each page needs for them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

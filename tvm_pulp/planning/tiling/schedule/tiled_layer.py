@@ -1,7 +1,5 @@
 """A layer's tiles in order, and the policy that schedules those of all layers together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Stop, step and inspect a loaded machine; the run itself goes on as if nobody looked."""
 
-from __future__ import annotations
-
 import ctypes
 import struct
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The machine as a debugger is told of it: registers, memories and cores, as XML."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr

@@ -1,7 +1,5 @@
 """Packets of GDB's remote protocol: `$data#checksum`, acknowledged by `+` until both sides agree not to."""
 
-from __future__ import annotations
-
 import select
 import socket
 

@@ -1,7 +1,5 @@
 """Serve one debugger on the loopback interface: the run waits for it and goes where it says."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable

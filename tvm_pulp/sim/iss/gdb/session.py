@@ -1,7 +1,5 @@
 """Answers to a debugger's packets; its wishes about the run come out as actions."""
 
-from __future__ import annotations
-
 import enum
 import struct
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A copy of a program whose symbols include the tensors that the compiler placed in L1."""
 
-from __future__ import annotations
-
 import re
 import struct
 from collections import Counter
