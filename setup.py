@@ -1,7 +1,5 @@
 """Package description of tvm_pulp; `pyproject.toml` only names the build back end and configures the checkers."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Networks that benchmarks measure: the zoo, and golden ones where $TVM_PULP_DATA (../shared/data) holds them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field

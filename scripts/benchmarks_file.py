@@ -1,7 +1,5 @@
 """Sections of BENCHMARKS.md, each between marks of its own and written by one script."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 python scripts/compare_reports.py FIRST SECOND      reads FIRST.json, FIRST.npz, SECOND.json, SECOND.npz
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """MkDocs calls this for every page: files outside docs/ are named, since the site does not hold them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

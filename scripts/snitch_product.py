@@ -1,7 +1,5 @@
 """The matrix product of bench_sim on a Snitch cluster: eight workers multiply, the ninth core copies 64 KiB."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 import sys

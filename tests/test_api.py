@@ -1,7 +1,5 @@
 """The public interface in two minutes: compile a network, run it, look at the report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The pipeline as an object: each stage is computed when it is looked at, and once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

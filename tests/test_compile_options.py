@@ -1,7 +1,5 @@
 """Every option, on every kind of model and of SoC, is either obeyed or refused with a sentence that says so."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -1,7 +1,5 @@
 """The demo: what it prints is what README says."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Documentation names what exists: files in tables and text, fields of the typed formats."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

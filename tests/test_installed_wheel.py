@@ -1,7 +1,5 @@
 """A wheel built from the tree works in an empty environment, away from the repository."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ The table below is the one place that says which part of the project may know wh
 under TYPE_CHECKING count like any other.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Iterator

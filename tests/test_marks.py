@@ -1,7 +1,5 @@
 """Tests that need PyTorch carry its mark: by it `scripts/test --torch` finds them, and CI."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

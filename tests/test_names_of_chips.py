@@ -1,7 +1,5 @@
 """Generic stages know levels, agents, limits and costs, never the name of a chip, an engine or an instruction set."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

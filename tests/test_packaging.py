@@ -1,7 +1,5 @@
 """What the wheel carries, what it asks for, and how fast the command line starts."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 import shutil

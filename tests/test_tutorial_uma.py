@@ -1,7 +1,5 @@
 """docs/tutorial_uma.md works: its commands and code run in the order in which they stand there."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Words of the source: docstrings are sentences with a subject, and no file is too long to be read at once."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

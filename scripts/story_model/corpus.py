@@ -1,7 +1,5 @@
 """Stories for training, and held-out stories that share no run of eight words with them."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Every choice that later sentences need (names, places, the lost thing) is kept i
 to itself; everything else varies freely, so that two stories seldom share eight words in a row.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass

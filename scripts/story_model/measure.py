@@ -6,8 +6,6 @@ Perplexity is that of every piece after the first of held-out stories, from the 
 without a cache sees the whole text again: prefill of as many tokens, measured at the end of every chunk.
 """
 
-from __future__ import annotations
-
 import argparse
 
 import corpus

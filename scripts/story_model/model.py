@@ -5,8 +5,6 @@ straight-through gradients, its step being learned. What the integer network rou
 RMSNorm with an integer root and a floor, scores on a grid of 1/32, exponentials of eight bits, int8 sums.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@
 Every step was learned while training with the roundings in place: nothing is calibrated here.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

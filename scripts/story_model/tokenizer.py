@@ -3,8 +3,6 @@
 Words carry a leading "▁" for the space in front of them, marks stand alone, and every story begins with <s>.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import string

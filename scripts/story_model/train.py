@@ -7,8 +7,6 @@ held_out.txt. Needs PyTorch; a small graphics processor is enough. The same seed
 everywhere, and the same weights on the same machine.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,7 +1,5 @@
 """The words that stories are made of. Few enough that most of them become one piece of a 512-piece vocabulary."""
 
-from __future__ import annotations
-
 GIRLS = ["Mia", "Lily", "Anna", "Zoe", "Ella", "Ruby", "Nora", "Ivy", "Emma", "Lucy"]
 BOYS = ["Tom", "Ben", "Max", "Leo", "Sam", "Finn", "Tim", "Jack", "Oscar", "Noah"]
 ANIMALS = ["fox", "bear", "rabbit", "mouse", "duck", "owl", "cat", "dog", "frog", "turtle", "squirrel", "hedgehog"]

@@ -1,7 +1,5 @@
 """What the study measures: networks, machines, and what was published about them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

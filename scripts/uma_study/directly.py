@@ -1,7 +1,5 @@
 """Measure without MLonMCU: the same compilations and runs by the package's own interface."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a run showed, and what follows from two of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables of the page: made from measurements, put between two marks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

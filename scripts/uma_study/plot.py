@@ -1,7 +1,5 @@
 """Run time over the cost of a product, as SVG."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from tvm_pulp.report.svg import COLOURS, line, picture, text

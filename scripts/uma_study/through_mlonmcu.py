@@ -1,7 +1,5 @@
 """Measure through MLonMCU: its command line with our plug-in, one session per machine, networks side by side."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

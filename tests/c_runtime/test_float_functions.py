@@ -1,7 +1,5 @@
 """Fast functions of floats against float64, over samples of all bit patterns and dense ranges."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The front end of job-queue engines is data: contexts, words, width of tickets and gap are those of the rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Float32 mathematics against NumPy's float64 functions, over samples of all bit patterns and dense ranges."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 from collections.abc import Callable

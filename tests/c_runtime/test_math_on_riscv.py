@@ -1,7 +1,5 @@
 """The float32 mathematics gives the same bits on the host and on both RISC-V architectures."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 from pathlib import Path

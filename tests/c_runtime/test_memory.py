@@ -1,7 +1,5 @@
 """The memory functions for programs without a C library, under other names beside the host's own."""
 
-from __future__ import annotations
-
 import ctypes
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Graphs quantized by onnxruntime, in the dialect and beside onnxruntime."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The static bound covers every accumulator, and is tight enough to spare 64 bits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Functions of one byte become tables, chains of them one table, and no value changes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.canonicalize.small_modules import build, operators, requantize

@@ -1,7 +1,5 @@
 """Channels that cannot change become constants with a small bias; values stay."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

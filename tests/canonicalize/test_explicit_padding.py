@@ -1,7 +1,5 @@
 """Padding as wide as the kernel is computed before the convolution, and the result stays the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 import pytest

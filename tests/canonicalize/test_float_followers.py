@@ -1,7 +1,5 @@
 """Float functions between convolutions: channels stay last, and the answer is onnxruntime's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Functions of one byte whose results stay float: 256 of them, equal to float32's to the last units."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Transposes join each other and matrix products; values stay."""
 
-from __future__ import annotations
-
 import numpy as np
 from tvm import relax
 

@@ -1,7 +1,5 @@
 """Attention spelled out as small operators becomes one operator with the same values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows and columns of an image are picked at once, and no value changes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables move into concatenations, tables that change nothing disappear, and no value changes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

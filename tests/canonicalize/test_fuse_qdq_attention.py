@@ -1,7 +1,5 @@
 """Attention as exporters write it becomes one operator that agrees with onnxruntime."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

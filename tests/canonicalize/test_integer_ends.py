@@ -1,7 +1,5 @@
 """`--io`: the same integers come out as without, and what they stand for is told in every place."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

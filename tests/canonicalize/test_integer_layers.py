@@ -1,7 +1,5 @@
 """Layers that something float follows: their products are integers, and the floats are onnxruntime's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

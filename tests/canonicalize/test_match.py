@@ -1,7 +1,5 @@
 """Rules that lack what they need do not apply, and passes leave such values as they were."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

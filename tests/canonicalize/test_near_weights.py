@@ -1,7 +1,5 @@
 """Float weights beside quantized inputs: two layers of 8-bit weights, and what onnxruntime computes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Affine replacements of normalizations are requantizations, which sums take over; no value changes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

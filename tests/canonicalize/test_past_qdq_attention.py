@@ -1,7 +1,5 @@
 """Attention over a joined cache becomes attention over rows with a length; with other readers it stays as it is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Permuted axes are a view where the bytes stay, else a transpose."""
 
-from __future__ import annotations
-
 from tvm import relax
 
 from tvm_pulp import qnn

@@ -1,7 +1,5 @@
 """Layers that no quantize follows before a residual sum: integers, and what onnxruntime computes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One quantization after a concatenation: every part takes it for itself, as onnxruntime rounds it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Emitted C of random quantized operators, run on the host, equals the numpy references bit for bit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

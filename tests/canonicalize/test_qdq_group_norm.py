@@ -1,7 +1,5 @@
 """GroupNorm and InstanceNorm between quantized values, in the forms of both exporters, against onnxruntime."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import helper

@@ -1,7 +1,5 @@
 """The four int8 MLPerf Tiny networks in the integer dialect equal TFLite's reference kernels bit for bit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Normalizations in every exporter's form become one operator that agrees with onnxruntime."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

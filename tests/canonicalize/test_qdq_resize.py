@@ -1,7 +1,5 @@
 """Resizing between quantized values is one integer operator, and rounds as onnxruntime does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import helper

@@ -1,7 +1,5 @@
 """Islands of several quantized operands that are one function of a single byte become one table, exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Caches that go in and come out become rows behind them: before and after, same values, and what is left alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Channels-last: the answer stays, and transposes appear only where a value enters or leaves a region."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

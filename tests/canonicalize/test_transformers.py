@@ -1,7 +1,5 @@
 """Whole transformers become integers with one operator for every island, and agree with onnxruntime."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

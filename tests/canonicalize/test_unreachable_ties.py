@@ -1,7 +1,5 @@
 """Half to even becomes half up only where both give the same for every accumulator that can occur."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

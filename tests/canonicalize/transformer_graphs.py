@@ -1,7 +1,5 @@
 """Float graphs of transformer parts in the forms that PyTorch's two exporters write, node by node."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

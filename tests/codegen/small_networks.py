@@ -1,7 +1,5 @@
 """Small models of the PULP dialect for tests of the emitted C."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

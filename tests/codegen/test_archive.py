@@ -1,7 +1,5 @@
 """The archive: same input same bytes, memory that never overlaps, every kernel once."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Debug builds: right programs pass every check, and a planted fault is found with the name of its layer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace

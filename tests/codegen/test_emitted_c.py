@@ -1,7 +1,5 @@
 """What the emitted C promises: no warnings, no library, no undefined behaviour, the same answer twice."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

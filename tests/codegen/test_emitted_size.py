@@ -1,7 +1,5 @@
 """Emitted C without weights stays small: layers are descriptors, not code."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -3,8 +3,6 @@
 `TVM_PULP_UPDATE_GOLDEN=1 scripts/test tests/codegen/test_golden_c.py` rewrites the files; look at the difference.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Step tables in C say what the plan says: places, transfers, layers and tiles by name."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """An archive on disk, built in ways the host device does not: other compilers, sanitizers, a program of its own."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Command lines of the documentation: fenced blocks that are meant to be typed, page by page in order."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that command lines of the documentation speak of, made when a line needs them."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every command line of README and docs works as it is typed."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """The documentation builds as a site with an API reference; warnings are errors."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Models that compile in a moment, and the studies that tests make of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

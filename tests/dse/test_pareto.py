@@ -1,7 +1,5 @@
 """Fronts and volumes, against counting."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What notebooks show of a study, a result and a plan."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """The same study on several processes: the same table, and a worker that dies costs its own rows only."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

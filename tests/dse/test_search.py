@@ -1,7 +1,5 @@
 """Search finds the front of an exhaustive study with a part of its simulations, and goes on where it was."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Names of axes, and the variants they make."""
 
-from __future__ import annotations
-
 import pytest
 
 from tvm_pulp.dse import grid

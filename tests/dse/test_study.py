@@ -1,7 +1,5 @@
 """A study in one process: its table, failures as rows, what is remembered, and going on after being killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

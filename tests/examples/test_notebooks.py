@@ -1,7 +1,5 @@
 """Every notebook runs from its committed form, its own checks hold, and it shows what the committed form shows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

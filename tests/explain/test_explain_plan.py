@@ -1,7 +1,5 @@
 """`tvmc explain`: what is said about caches."""
 
-from __future__ import annotations
-
 import io
 
 from tvm_pulp.explain.explain_plan import print_state

@@ -1,7 +1,5 @@
 """What runs float is told in one line, counted in MACs and in time, and never faster than its engine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The partitioned network as ONNX: valid, one node per region, and with everything a reader of Netron looks for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One-operator models of the PULP dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small float architectures with seeded weights, to be quantized with onnxruntime's own quantizers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """More single-operator QDQ graphs: movement, resizing, automatic padding, functions of one tensor, float islands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

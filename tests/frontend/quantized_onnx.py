@@ -1,7 +1,5 @@
 """Small quantized ONNX models for tests, and the two ways to run them: onnxruntime and the integer dialect."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

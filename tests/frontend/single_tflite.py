@@ -1,7 +1,5 @@
 """TFLite models of a few operators, and TFLite's reference kernels to run them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Arrays for a run that do not fit the network: exit status 2, one sentence, no output file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bad input through the command line: exit status 2, one sentence that says what to do, no archive left behind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

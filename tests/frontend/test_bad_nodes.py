@@ -1,7 +1,5 @@
 """Nodes that cannot be: each is refused by one sentence that names it, and nothing else reaches the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """TFLite files that lie about themselves: exit status 2 and one sentence."""
 
-from __future__ import annotations
-
 import gc
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`tvmc explain` without an accelerator: every node with its canonical operator, or why it has none and what helps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

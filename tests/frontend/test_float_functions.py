@@ -1,7 +1,5 @@
 """Float operators that TVM alone cannot print as C, run on the host, against onnxruntime."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Names that a model file may contain never break out of a C comment, string, identifier or path."""
 
-from __future__ import annotations
-
 import tarfile
 from pathlib import Path
 

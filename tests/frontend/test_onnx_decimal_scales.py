@@ -1,7 +1,5 @@
 """Scales that are short decimals: results land on ties all the time, and float32 noise decides onnxruntime's answer."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from onnx import TensorProto

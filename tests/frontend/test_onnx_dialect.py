@@ -1,7 +1,5 @@
 """The PULP dialect's operators against formulas written down here once more, and the messages for bad graphs."""
 
-from __future__ import annotations
-
 import gc
 from typing import Any
 

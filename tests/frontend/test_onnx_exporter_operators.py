@@ -1,7 +1,5 @@
 """Operators that exporters and onnxruntime's optimizers write beside the common ones, against onnxruntime."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

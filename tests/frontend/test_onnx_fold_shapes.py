@@ -1,7 +1,5 @@
 """Shape arithmetic that exporters leave in the graph, folded while importing, against onnxruntime."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows picked by indices that are known at run time only."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

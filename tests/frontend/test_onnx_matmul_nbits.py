@@ -1,7 +1,5 @@
 """MatMulNBits against onnxruntime: bits, blocks, zero points, biases; what is not a product of stored weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Remainders: C has no operator for those of floats, and its own takes the sign of the dividend."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

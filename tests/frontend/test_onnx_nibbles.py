@@ -1,7 +1,5 @@
 """Weights of four bits: equal to onnxruntime, few bits on the engine, and refused where no constant holds them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

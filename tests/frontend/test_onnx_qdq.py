@@ -1,7 +1,5 @@
 """Quantized ONNX files: forms that must be accepted, and one clear sentence for the ones that are not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

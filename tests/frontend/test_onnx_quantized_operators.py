@@ -1,7 +1,5 @@
 """Random graphs of one quantized operator (QLinear..., ...Integer) against onnxruntime."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

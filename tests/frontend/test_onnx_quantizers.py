@@ -1,7 +1,5 @@
 """Networks quantized by onnxruntime's static and dynamic quantizers, against onnxruntime without optimizations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """LSTM, GRU and RNN nodes, written out, against onnxruntime."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """ONNX Resize where the scale does not divide: every way to place the samples, against onnxruntime."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

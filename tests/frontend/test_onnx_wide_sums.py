@@ -1,7 +1,5 @@
 """16-bit activations of ONNX whose sums 32 bits cannot hold: integers all the same, within one of onnxruntime."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

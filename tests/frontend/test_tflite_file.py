@@ -1,7 +1,5 @@
 """TFLite files: names, and a clear answer to everything that is not a model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

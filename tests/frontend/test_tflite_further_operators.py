@@ -1,7 +1,5 @@
 """Random TFLite models of operators that TVM's importer lacks, against TFLite's reference kernels: bit for bit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """TFLite's dynamic-range layers against its reference kernels: floats, within the tolerance of float networks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """TFLite's integer LSTM against its own kernel: bit for bit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Names of layers of a TFLite file."""
 
-from __future__ import annotations
-
 import pytest
 
 from tvm_pulp.frontend.tflite_names import layer_name

@@ -1,7 +1,5 @@
 """Random int8 TFLite models of one operator against TFLite's reference kernels: equal bit for bit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Random TFLite models of one operator on 16-bit activations against TFLite's reference kernels: bit for bit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Archives that somebody damaged or edited: bytes, members, metadata and plans."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Drives a worker through many mutants and collects what must never happen."""
 
-from __future__ import annotations
-
 import json
 import selectors
 import subprocess

@@ -1,7 +1,5 @@
 """The simulator and the models of accelerators, built with address and undefined-behaviour checks."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Executables with a few wrong bytes: headers above all, then tables, code and length."""
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np

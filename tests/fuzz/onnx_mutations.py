@@ -1,7 +1,5 @@
 """Mutations of ONNX models: bytes, and structure that stays a valid protocol buffer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

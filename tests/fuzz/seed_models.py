@@ -1,7 +1,5 @@
 """Small valid models that the fuzzer starts from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

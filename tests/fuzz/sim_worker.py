@@ -3,8 +3,6 @@
 Arguments: a valid executable, the first case, how many.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Damaged and edited archives: each runs, or ends with a sentence; none hangs, crashes, grows or shows a traceback."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Mutants of valid models: every one compiles or exits with status 2 and one sentence; no crash, hang or hunger."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Hostile guests under address and undefined-behaviour checks: no report, no hang, no growth; always a sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ Each answer is one line of JSON: exit status of `tvmc compile`, what it wrote to
 what a C compiler thinks of the emitted sources.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -4,8 +4,6 @@ Names are folders below `deeploy` in the golden data, listed here so that a miss
 folder shows how much was skipped.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Deeploy's golden networks, compiled for this machine: one test each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

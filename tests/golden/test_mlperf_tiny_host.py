@@ -1,7 +1,5 @@
 """The four int8 MLPerf Tiny networks, compiled for this machine: TFLite's reference answers, and memory."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

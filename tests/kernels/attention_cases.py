@@ -1,7 +1,5 @@
 """Calls of the attention and rotary-embedding kernels with the result that the dialect's operators give in sequence."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

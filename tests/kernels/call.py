@@ -1,7 +1,5 @@
 """One kernel call: name, structure and values; run on the simulated cluster or with the plain-C twins on the host."""
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import re

@@ -1,7 +1,5 @@
 """The comparison that all kernel tests make: cluster, plain-C twin and the dialect's numpy reference agree."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Calls of the element-wise kernels with the result that the dialect defines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

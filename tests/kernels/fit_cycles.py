@@ -7,8 +7,6 @@ Two thirds make the fit; the error is that on the others. Kernels that are not n
 `--keep` so does all work that had one: only what is new is fitted, and no plan without it moves.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterator

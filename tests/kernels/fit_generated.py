@@ -12,8 +12,6 @@ estimate says about steps and transfers. Few layers tell operations apart that a
 drawn a little towards the instructions that an operation needs at least.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Small float networks that the costs of generated float layers are fitted on, and measured with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Argument structures of the kernels, read from the public headers."""
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import re

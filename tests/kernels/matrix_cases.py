@@ -1,7 +1,5 @@
 """Calls of the matrix kernels with the result that the dialect defines."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

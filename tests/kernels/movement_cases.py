@@ -1,7 +1,5 @@
 """Calls of the pooling and data-movement kernels with the result that the dialect defines."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

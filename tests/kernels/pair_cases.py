@@ -1,7 +1,5 @@
 """Calls of kernels that work on two bytes at once, with the result that the dialect defines."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

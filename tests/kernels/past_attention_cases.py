@@ -1,7 +1,5 @@
 """Calls of attention over a cache and of rotary positions, with what they must give."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.kernels.call import Call, Out, Scratch

@@ -1,7 +1,5 @@
 """Random requantizations of every kind, as the dialect states them and as the kernels take them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Calls of the row-wise kernels (softmax, normalization) with the result that the dialect defines."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

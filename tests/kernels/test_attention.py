@@ -1,7 +1,5 @@
 """Attention and rotary embedding: random shapes, odd numbers of keys, all requantization forms, 1 to 8 cores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The cost models stay near the simulator, on calls that the fit did not see."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

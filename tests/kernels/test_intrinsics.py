@@ -1,7 +1,5 @@
 """Every intrinsic of xpulp.h: the instruction on the simulated core equals the plain-C model on the host."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

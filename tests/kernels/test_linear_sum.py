@@ -1,7 +1,5 @@
 """Sums with roundings of their own as one multiply-accumulate: equal for every pair of bytes, or not at all."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dense, matmul, convolution: random shapes, odd sizes, all requantization forms, 1 to 8 cores, both compilers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings

@@ -1,7 +1,5 @@
 """Pooling, im2col, transposes and row copies: random shapes, odd sizes, 1 to 8 cores, both compilers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings

@@ -1,7 +1,5 @@
 """The only row of a token has loops of its own: every sequence of stages, both types, cores without work."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Kernels of cores that share a multiplier: random shapes against plain C, and all pairs of extreme bytes."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

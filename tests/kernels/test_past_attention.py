@@ -1,7 +1,5 @@
 """Attention over a cache and rotary positions: shared heads, empty and full caches, later queries, 1 to 8 cores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

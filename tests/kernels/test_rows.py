@@ -1,7 +1,5 @@
 """Softmax forms and normalizations: random shapes, odd sizes, 1 to 8 cores, both compilers."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Kernels of a core by itself: random calls against what the dialect defines."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

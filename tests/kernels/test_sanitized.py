@@ -1,7 +1,5 @@
 """The plain-C twins under address and undefined-behaviour checks: every buffer has exactly the size it needs."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path

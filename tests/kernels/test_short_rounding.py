@@ -1,7 +1,5 @@
 """Layers whose requantization has a shorter code; and scratch areas are as large as kernels.h asks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

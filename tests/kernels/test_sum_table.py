@@ -1,7 +1,5 @@
 """Tables of sums give what the sum gives, for every pair of bytes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Speed that the kernels must keep: simulated cycles of preset `siracusa`, eight cores, data in L1, second call."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable
 

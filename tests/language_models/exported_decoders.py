@@ -1,7 +1,5 @@
 """Decoders as exporters write them, node by node: caches in and out, symbolic lengths, shapes asked for at run time."""
 
-from __future__ import annotations
-
 import functools
 import math
 import tempfile

@@ -1,7 +1,5 @@
 """A firmware around one or several language models: a list of calls, and what each of them left behind."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The integer Llama written down a second time, token by token, without any operator of the compiler."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

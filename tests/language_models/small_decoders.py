@@ -1,7 +1,5 @@
 """Decoders that compile in seconds: two layers, heads that share keys and values."""
 
-from __future__ import annotations
-
 import functools
 import json
 

@@ -1,7 +1,5 @@
 """Decoders of exporters on the simulated chip: the tokens of onnxruntime, from one archive with two entry points."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Entry points and state in a firmware of the user: reset, rewind, a full cache, two models side by side."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Entry points are planned for what fits the chip."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.language_models.small_decoders import CAPACITY, CHUNK, weights

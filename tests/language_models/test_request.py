@@ -1,7 +1,5 @@
 """Which files are decoders with caches, and what is asked of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Sampling in C is the integer rule that its header states."""
 
-from __future__ import annotations
-
 import ctypes
 from pathlib import Path
 

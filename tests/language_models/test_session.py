@@ -1,7 +1,5 @@
 """Chunks of a prompt and single tokens give what an independent implementation gives, bit for bit."""
 
-from __future__ import annotations
-
 import io
 import json
 

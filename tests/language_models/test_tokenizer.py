@@ -1,7 +1,5 @@
 """Text to tokens and back; the file is one of the `tokenizers` library."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Decoders written in PyTorch, exported with caches and symbolic lengths, quantized with onnxruntime's own tool."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import math

@@ -1,7 +1,5 @@
 """The zoo's language models on the simulator equal the independent implementation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Leaky rectifier of bytes: x where it is not negative, else (x * slope + 64) >> 7, rounded half up."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

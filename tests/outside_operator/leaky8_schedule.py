@@ -1,7 +1,5 @@
 """The leaky rectifier on the cores: its kernel, which layers that takes, and what a call costs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from schedules.cluster import Arguments, Fields, KernelForm, Schedule, register

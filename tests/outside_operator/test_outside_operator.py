@@ -4,8 +4,6 @@ Four files say all there is to say: the operator, its schedule, a header and a s
 explains them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any

@@ -1,7 +1,5 @@
 """Random calls of attention: layouts, masks and tables in all combinations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

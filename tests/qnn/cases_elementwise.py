@@ -1,7 +1,5 @@
 """Random calls of the element-wise operators."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

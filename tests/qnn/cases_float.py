@@ -1,7 +1,5 @@
 """Random calls of the operators on floats."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

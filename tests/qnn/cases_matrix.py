@@ -1,7 +1,5 @@
 """Random calls of the matrix products."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.qnn.cases_elementwise import broadcastable, shape

@@ -1,7 +1,5 @@
 """Random calls of the operators that only move values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

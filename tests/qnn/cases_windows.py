@@ -1,7 +1,5 @@
 """Random calls of the operators that slide a window: convolution, pooling, im2col."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

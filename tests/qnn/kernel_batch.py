@@ -1,7 +1,5 @@
 """Many kernels of the dialect printed as one C file, built once, and called on numpy arrays."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Random tensors and requantizations for kernel tests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Random operands of `resize`: images, taps, weights that add up, floats that decide ties."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

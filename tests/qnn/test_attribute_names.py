@@ -1,7 +1,5 @@
 """The list of attributes is what the operators' own test cases use: no more, no less."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.qnn.test_operators import cases

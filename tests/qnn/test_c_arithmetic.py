@@ -1,7 +1,5 @@
 """The C helpers of kernels equal their numpy references on random and extreme values, with no undefined behaviour."""
 
-from __future__ import annotations
-
 import ctypes
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Division in emitted C rounds down, whatever the signs; C's own operators only where nothing is negative."""
 
-from __future__ import annotations
-
 import ctypes
 from pathlib import Path
 

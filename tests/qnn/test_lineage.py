@@ -1,7 +1,5 @@
 """Layers carry names of the model's nodes, and list the nodes that they were made of."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every operator's C equals its numpy reference on random shapes and attributes: bit for bit, floats to 1e-4."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How outputs compare with onnxruntime's, in steps of the output's quantization."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

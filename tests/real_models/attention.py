@@ -1,7 +1,5 @@
 """Attention as exporters write it: scaled_dot_product_attention of both, and attention written out by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 from onnx import TensorProto
 

@@ -3,8 +3,6 @@
 `python -m tests.real_models.catalog NAME FOLDER` writes a network with inputs and onnxruntime's outputs to look at.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence

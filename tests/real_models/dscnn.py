@@ -1,7 +1,5 @@
 """DS-CNN for keyword spotting: 49 frames of 10 coefficients, four depthwise-separable blocks of 64 channels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.real_models.exported_graph import ExportedGraph

@@ -5,8 +5,6 @@
 between them beyond that is written by the layers that differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """GPT: 2 layers, width 64, 4 heads; 16 tokens at once, or one token with 15 cached."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ QUANTIZE, three convolutions of 3x3 with RELU and MAX_POOL_2D between them, RESH
 DEQUANTIZE: 1.5 M MAC.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

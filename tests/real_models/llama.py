@@ -1,7 +1,5 @@
 """Llama: 2 layers, width 64, 4 query heads on 2 of keys and values, SwiGLU 128, RMSNorm, rotary positions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

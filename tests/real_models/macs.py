@@ -1,7 +1,5 @@
 """Multiply-accumulates of a float ONNX graph."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

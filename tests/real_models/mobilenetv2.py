@@ -1,7 +1,5 @@
 """MobileNetV2, width 1.0, for images of 96×96."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ DequantizeLinear stand is decided by the backend's quantizer: X86InductorQuantiz
 sum after it and its ReLU as one float expression; XNNPACKQuantizer quantizes the result of every operator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

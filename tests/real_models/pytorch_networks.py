@@ -1,7 +1,5 @@
 """Small PyTorch networks of other shapes than the catalog's, written as people write them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What onnxruntime's and PyTorch's quantizers make of a float graph."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import tempfile

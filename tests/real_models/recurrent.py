@@ -1,7 +1,5 @@
 """nn.LSTM and nn.GRU over 20 steps of 16 values, 32 hidden, and a classifier of the last step."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

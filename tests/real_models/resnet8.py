@@ -1,7 +1,5 @@
 """ResNet-8 for CIFAR: three residual blocks of 16, 32 and 64 channels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.real_models.exported_graph import ExportedGraph

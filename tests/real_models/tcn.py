@@ -1,7 +1,5 @@
 """A temporal convolutional network: blocks of two causal convolutions with growing dilation, length 64."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whole networks of real tools on this machine's C, against onnxruntime without graph optimizations."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Cycles of networks from real tools, on the engine and with the options that their bounds are for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The networks themselves: the same in every run, in their exporter's form, and not ruined by their quantizer."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Networks exported by PyTorch itself, with both of its exporters: float, quantized by onnxruntime, by PT2E."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 from pathlib import Path

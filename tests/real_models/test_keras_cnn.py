@@ -1,7 +1,5 @@
 """A Keras CNN in TFLite: equal to TFLite's reference kernels, and as fast with float ends as with integer ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

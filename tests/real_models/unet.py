@@ -1,7 +1,5 @@
 """U-Nets of three levels (16, 32, 64 channels) for images of 64×64: up by ConvTranspose, or by bilinear Resize."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.real_models.exported_graph import ExportedGraph

@@ -1,7 +1,5 @@
 """A vision transformer: 2 layers, width 64, 4 heads, 16 patches and a class token."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

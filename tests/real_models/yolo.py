@@ -1,7 +1,5 @@
 """A detector like YOLO: three strided stages of 16, 32 and 64 channels, SiLU, two scales, sigmoid heads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.real_models.exported_graph import ExportedGraph

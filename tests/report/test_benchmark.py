@@ -1,7 +1,5 @@
 """The benchmark's tables and pictures say what the reports say."""
 
-from __future__ import annotations
-
 from typing import Any
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """Causes of cycles add up: for every engine, in every layer and in the whole."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

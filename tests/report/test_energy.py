@@ -1,7 +1,5 @@
 """Energy terms: what was counted times the coefficients, by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Figures of reports as texts, sums and shares."""
 
-from __future__ import annotations
-
 from tvm_pulp.report.figures import figure, shares, summed
 
 

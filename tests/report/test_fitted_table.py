@@ -1,7 +1,5 @@
 """Tables fit their terminal: every layer and every figure is there, whole, at any width."""
 
-from __future__ import annotations
-
 import io
 import os
 import pty

@@ -1,7 +1,5 @@
 """docs/operators.md is what the registries say now, and names everything they hold."""
 
-from __future__ import annotations
-
 import io
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures of a plan lie on one axis of cycles, use one colour per layer, and say what the colours mean."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from xml.etree import ElementTree

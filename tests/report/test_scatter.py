@@ -1,7 +1,5 @@
 """The picture of points: every dot with its words, lines through joined ones, round figures on the axes."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 from tvm_pulp.report.scatter import Dot, scatter

@@ -1,7 +1,5 @@
 """Measured jobs and transfers find their layers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables over bytes: when the attention kernel may skip what a mask hides."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

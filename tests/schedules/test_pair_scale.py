@@ -1,7 +1,5 @@
 """Functions of a byte as a product and a shift: equal for every byte, or not at all."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The story corpus: the same seed gives the same stories, held-out text shares no run of eight words with training."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

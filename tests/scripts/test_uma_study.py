@@ -1,7 +1,5 @@
 """The study of QVanilla: what is made of measurements, and that the page's figures are what they should be."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A debugger in a few lines: speaks GDB's remote protocol to the simulator's server."""
 
-from __future__ import annotations
-
 import re
 import socket
 import struct

@@ -4,8 +4,6 @@ Every program boots the same way: the controller starts the cluster cores, each 
 mask and calls `main` with its number in a0. Core 0 ends the run when its `main` returns.
 """
 
-from __future__ import annotations
-
 import functools
 import struct
 import subprocess

@@ -1,7 +1,5 @@
 """Programs with a job of NEUREKA whose cycles were measured on the public GVSoC model; see reference_programs.py."""
 
-from __future__ import annotations
-
 from tests.sim.reference_programs import BARRIER_EVENT, STORE_MINE, TO_L1, command, dma_core, rounds
 
 

@@ -4,8 +4,6 @@ Each is timed in its last of several rounds, in code of a few lines that stay in
 is what it is about. Results are the first words at RESULTS.
 """
 
-from __future__ import annotations
-
 TO_L1, INCREMENT, EVENT = 1 << 17, 1 << 18, 1 << 20
 DMA_EVENT, BARRIER_EVENT = 1 << 8, 1 << 16
 

@@ -1,7 +1,5 @@
 """Calls of a program: the log, and the profile whose cycles add up to those of every core."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Hidden and visible time of the DMA, from spans of a timeline."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.sim.iss.dma_overlap import DmaTime, dma_times

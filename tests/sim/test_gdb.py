@@ -1,7 +1,5 @@
 """The debugger's server, asked by a client of the protocol: it shows everything and changes nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

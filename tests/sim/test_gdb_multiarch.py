@@ -1,7 +1,5 @@
 """GDB itself, scripted: it stops in a kernel on core 3, looks, steps, watches the DMA, and changes nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

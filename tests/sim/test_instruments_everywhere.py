@@ -1,7 +1,5 @@
 """All instruments at once, on every kind of cores: outputs and cycles stay what they are."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

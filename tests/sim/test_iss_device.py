@@ -1,7 +1,5 @@
 """Device `iss`: archives in, outputs and cycles out, and what it refuses."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

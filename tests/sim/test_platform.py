@@ -1,7 +1,5 @@
 """The devices of the platform do what their registers promise."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path

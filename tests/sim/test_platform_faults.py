@@ -1,7 +1,5 @@
 """Whatever a program does wrong ends the run with a report that names core, place and reason."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sim.guest import machine_for

@@ -1,7 +1,5 @@
 """Accelerators behind peripheral.h: register access, jobs, wake-up, races, faults, refusals."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Jobs of two accelerators that run together and touch the same bytes are a race; jobs of one never are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

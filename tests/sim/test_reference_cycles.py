@@ -4,8 +4,6 @@ A: banks without conflicts, B: with. The reference serves cores that ask in the 
 woke up, here they have a fixed order, so figures of equal cores are compared in any order.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sim import reference_engine_programs as engine_programs

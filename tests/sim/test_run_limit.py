@@ -1,7 +1,5 @@
 """A run that takes longer than its limit: a sentence, not a traceback."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

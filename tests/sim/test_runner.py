@@ -1,7 +1,5 @@
 """Devices behind `--device`: found by entry point, reports with nulls where one knows little, answers compared."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from functools import cache

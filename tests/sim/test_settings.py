@@ -1,7 +1,5 @@
 """The C simulator's configuration is the SoC's description: every number reaches it under its own name."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

@@ -1,7 +1,5 @@
 """Instruction caches: cost of cold and warm straight-line code, sharing, and caches switched off."""
 
-from __future__ import annotations
-
 from tests.sim.guest import repeat, run_guest
 
 # 64 instructions in 16 lines, entered by a jump.

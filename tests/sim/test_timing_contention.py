@@ -1,7 +1,5 @@
 """L1 bank conflicts, L3 transfers and whole kernels, against what was measured on the public model."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sim.guest import run_guest

@@ -1,7 +1,5 @@
 """Cycles per instruction of one core, against the timing table of the platform."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sim.guest import measure, repeat

@@ -1,7 +1,5 @@
 """Cluster DMA: set-up, bandwidth, bursts, queues, and what contention with the cores does to it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sim.guest import run_guest

@@ -1,7 +1,5 @@
 """Barriers, fork and join, software events, mutexes, event loads: cycles as measured on the public model."""
 
-from __future__ import annotations
-
 from tests.sim.guest import run_guest
 
 IDEAL = {"icache.ideal": True}

@@ -1,7 +1,5 @@
 """Traces: streamed, complete, and read by Perfetto's own classes."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A trace of any length is written in the same memory."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

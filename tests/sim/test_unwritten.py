@@ -1,7 +1,5 @@
 """Reads of bytes that nobody wrote are told, by whoever reads; networks have none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

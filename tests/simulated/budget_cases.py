@@ -1,7 +1,5 @@
 """Golden networks at several L1 budgets: planned alone, or compiled for a run."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

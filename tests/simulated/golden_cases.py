@@ -1,7 +1,5 @@
 """Golden networks as parameters: every case in every configuration, a third of them in the default run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Variations of a SoC, and their descriptions as files."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Small random networks: a layer with weights or two data operands, then a few layers that work on its result."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Random networks for several engines: layers in a row and side by side, sums of them, byte functions between."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

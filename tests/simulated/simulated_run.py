@@ -1,7 +1,5 @@
 """Run a compiled network on the simulator and check what must hold for every run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Every golden network at every L1 budget: a plan that the verifier finds clean, or the layer and an L1 that works."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What cannot be compiled ends with status 2 and one sentence that names the option or layer and the way out."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every Deeploy network on the virtual Siracusa: cluster alone, NEUREKA with weights in L1, with weight memory."""
 
-from __future__ import annotations
-
 import pytest
 
 import tvm_pulp

@@ -1,7 +1,5 @@
 """Every integer network of Deeploy on the cores of the virtual Snitch cluster, bit for bit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

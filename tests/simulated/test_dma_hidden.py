@@ -1,7 +1,5 @@
 """Double buffering hides the DMA behind cores and accelerator; measured, and visible when it is switched off."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

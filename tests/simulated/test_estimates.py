@@ -1,7 +1,5 @@
 """Estimated cycles are close to measured ones: each network, and its layers on average."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

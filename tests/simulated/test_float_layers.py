@@ -1,7 +1,5 @@
 """Float layers on the simulated cores: right on one core and on eight, with little L1, the host's bits, and fast."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

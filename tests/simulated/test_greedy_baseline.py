@@ -1,7 +1,5 @@
 """The plan against the greedy baseline, measured: never slower, and both compute the same."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

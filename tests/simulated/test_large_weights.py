@@ -1,7 +1,5 @@
 """MobileNetV1-1.0 at 128x128, 4 MB of weights: from L3, or from weight memory on NEUREKA; outputs as on the host."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Networks on the microcontroller: as on the host, and as the framework's reference computed them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

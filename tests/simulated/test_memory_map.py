@@ -1,7 +1,5 @@
 """The programs need nothing that the SoC's memory map does not have."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The MLPerf Tiny networks on the virtual Siracusa: exact in every configuration, native within its bound."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Other machines of the family, each one YAML file: they build, simulate, are right, and get plans of their own."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Plans on the simulator: overlap pays, small memories work, weights beyond L2 come from L3; always bit-exact."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

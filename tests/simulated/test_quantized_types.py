@@ -3,8 +3,6 @@
 The network has what classifiers have: a strided and a pointwise convolution, a residual sum, a mean, a dense layer.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Random networks in a random L1: results equal numpy, or the message names the layer and an L1 that is enough."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

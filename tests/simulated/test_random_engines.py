@@ -1,7 +1,5 @@
 """Random networks on two accelerators of different speed and the cores: first and second inference equal numpy."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from functools import cache

@@ -3,8 +3,6 @@
 A seed is a network of independent layers; the slow set continues the seeds of the default run.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

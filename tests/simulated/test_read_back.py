@@ -1,7 +1,5 @@
 """An executable as anyone could run it elsewhere: the ELF, its inputs, a word that asks for its results as text."""
 
-from __future__ import annotations
-
 import re
 import struct
 

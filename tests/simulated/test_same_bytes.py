@@ -1,7 +1,5 @@
 """Same input, same plan, same bytes: in processes that hash strings differently, with little L1 and with L3."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

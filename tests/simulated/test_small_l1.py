@@ -1,7 +1,5 @@
 """Little L1: convolutions with large windows and filters keep their kernels and their engine; always bit-exact."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

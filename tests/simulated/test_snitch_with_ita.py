@@ -1,7 +1,5 @@
 """Attention on the Snitch cluster: the DMA core issues transfers and jobs, the accelerator computes, bit for bit."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

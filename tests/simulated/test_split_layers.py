@@ -1,7 +1,5 @@
 """Layers on two engines at once: the parts cover the result, run side by side and give the same bits."""
 
-from __future__ import annotations
-
 import pytest
 
 import tvm_pulp

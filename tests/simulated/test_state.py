@@ -1,7 +1,5 @@
 """Golden decoders with state instead of cache inputs and outputs: same values, and only new rows are written."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

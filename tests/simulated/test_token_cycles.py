@@ -1,7 +1,5 @@
 """What a token of a golden decoder may take, with caches as inputs and outputs and with caches as state."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The same network gives the same outputs with both compilers, integer and float."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np

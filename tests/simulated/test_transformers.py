@@ -1,7 +1,5 @@
 """Quantized transformers give the same integers on this machine, on the cores and with an engine, whole and cut."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

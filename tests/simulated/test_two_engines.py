@@ -1,7 +1,5 @@
 """Two accelerators on one SoC: what one makes, the other reads only when it is there."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Layers that vision networks of other tools bring, cut into tiles on the simulated chip: the dialect's results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Depthwise convolutions whose weights or inputs are no int8: generated code on all cores, right and as expected."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

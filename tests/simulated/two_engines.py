@@ -1,7 +1,5 @@
 """A SoC with two accelerators: NEUREKA and the engine that `tvmc uma create` writes, installed for this process."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Area of a SoC: coefficients times parameters, with their source."""
 
-from __future__ import annotations
-
 import pytest
 
 from tvm_pulp import soc as socs

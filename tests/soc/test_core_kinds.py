@@ -1,7 +1,5 @@
 """Kinds of cores are descriptions: what stages know of a kind is what its file says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Costs follow from the description: what a setting says about the machine is what planner and estimate are told."""
 
-from __future__ import annotations
-
 import pytest
 
 from tvm_pulp.soc import CostModel, load

@@ -1,7 +1,5 @@
 """The sources that a program is built from."""
 
-from __future__ import annotations
-
 from tvm_pulp.soc.kernel_sources import needed_sources
 
 FILES = {

@@ -1,7 +1,5 @@
 """Sizes of memories as people write them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tvm_pulp.errors import UserError

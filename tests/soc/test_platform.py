@@ -1,7 +1,5 @@
 """Platforms: defines, levels, architecture and files follow from the description."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """SoC descriptions: presets, settings, and what a wrong one says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Building for this machine and for RISC-V."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

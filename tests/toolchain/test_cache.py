@@ -1,7 +1,5 @@
 """The build cache: nothing is built twice, and nothing stale is used."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

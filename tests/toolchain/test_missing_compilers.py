@@ -1,7 +1,5 @@
 """A missing compiler is a user error that says what to do."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs `tvmc` inside this process, as fast as a function call, and keeps what it said."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`tvmc compare`: tables and a page of two reports."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`tvmc generate`: what it prints, and errors of one sentence with exit status 2."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

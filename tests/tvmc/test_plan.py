@@ -1,7 +1,5 @@
 """`tvmc plan`: a table on stdout, pictures in a folder."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Progress: stages in lines, plans that are tried in a line that lives on a terminal."""
 
-from __future__ import annotations
-
 import io
 import time
 

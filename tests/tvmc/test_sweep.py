@@ -1,7 +1,5 @@
 """`tvmc sweep`: from a YAML file to a table."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

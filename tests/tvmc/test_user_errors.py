@@ -1,7 +1,5 @@
 """Every mistake a user can make: exit status 2, one sentence that says which option and what to do, nothing written."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """compile, run, explain and targets on networks of the zoo."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

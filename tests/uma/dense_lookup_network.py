@@ -1,7 +1,5 @@
 """Networks of fully connected layers with a function of single bytes after each: what the scaffold's engine fuses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

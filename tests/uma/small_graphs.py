@@ -1,7 +1,5 @@
 """Small canonical modules, and backends with nothing but patterns: what annotation and partitioning are tested on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Annotation: which regions patterns and checks give, and why others are none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """`UMABackend`: options, phases, passes, patterns, discovery."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Boxes: tiles cover a tensor once, and DMA transfers move exactly what slicing does."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

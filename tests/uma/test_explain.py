@@ -1,7 +1,5 @@
 """`tvmc explain` with a target: for every layer the engine, what the others would take, and why some cannot."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Partitioning: regions become functions, TVM finds the module well formed, and its network is the one it came from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ The region wins where its cost says so and loses elsewhere; pins, recorded plans
 decide too. Everything equals the same network compiled for this machine.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

@@ -1,7 +1,5 @@
 """A user's own accelerator in a separately installed package: discovered, simulated, used, reported."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Drive the C model of an engine through its register interface, with plain arrays as memories."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -112,12 +110,12 @@ class ModelLibrary:
     flat_system: ctypes.CDLL
 
     @classmethod
-    def build(cls, engine: str, *, sanitize: bool = False) -> ModelLibrary:
+    def build(cls, engine: str, *, sanitize: bool = False) -> "ModelLibrary":
         """Compile the model of a shipped engine and the memory system as the simulator would, and load them."""
         return cls.of(sorted((BACKENDS / engine / "model").glob("*.c")), sanitize=sanitize)
 
     @classmethod
-    def of(cls, sources: Sequence[Path], *, sanitize: bool = False) -> ModelLibrary:
+    def of(cls, sources: Sequence[Path], *, sanitize: bool = False) -> "ModelLibrary":
         """Do the same with the sources of any model."""
         flags = ["-Wall", "-Wextra", "-Werror"]
         model = ctypes.CDLL(str(build_host_library(sources, [INCLUDE], extra_flags=flags, sanitize=sanitize)))
@@ -170,7 +168,7 @@ class Machine:
             self._library.flat_system.flat_system_destroy(self._system)
             self._self = None
 
-    def __enter__(self) -> Machine:
+    def __enter__(self) -> "Machine":
         return self
 
     def __exit__(self, *_: object) -> None:

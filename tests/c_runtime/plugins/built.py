@@ -1,7 +1,5 @@
 """Builds what tests of plug-ins load: the small model, and an adapter with a stand-in for its simulator."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

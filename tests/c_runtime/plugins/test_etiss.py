@@ -1,7 +1,5 @@
 """The ETISS plug-in with a stand-in for ETISS: registers, widths, guest memory, blocking and polling, errors."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The GVSoC component with a stand-in for GVSoC: registers, memories, time, events, errors, in both I/O protocols."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

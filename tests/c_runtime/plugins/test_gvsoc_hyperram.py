@@ -1,7 +1,5 @@
 """L3 in GVSoC with a stand-in for its bus: contents of a file, reads, writes, errors."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

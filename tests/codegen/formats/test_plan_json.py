@@ -1,7 +1,5 @@
 """plan.json: what the compiler writes has the stated format; anything else is refused, with the place named."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """report.json: what runs report has the stated format; a figure that is not known is null."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models in pairs: one that a change is suggested for, and one that has it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Each change that `tvmc explain` suggests, made for real: the simulator sees the saving that was planned."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Float models become quantized ones that agree with them, within a stated loss; what cannot be is one sentence."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

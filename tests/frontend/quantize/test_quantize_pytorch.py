@@ -1,7 +1,5 @@
 """PyTorch modules and their files are quantized like ONNX models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

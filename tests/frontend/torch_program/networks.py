@@ -1,7 +1,5 @@
 """Twelve small networks of the kinds people bring, written as people write them in PyTorch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

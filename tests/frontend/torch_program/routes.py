@@ -1,7 +1,5 @@
 """The ways by which a network of PyTorch gets here: directly, by two ONNX exporters, quantized by PT2E."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections.abc import Sequence

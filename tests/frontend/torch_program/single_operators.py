@@ -1,7 +1,5 @@
 """A hundred modules of one operator each, with its inputs; the names are PyTorch's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

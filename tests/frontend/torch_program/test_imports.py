@@ -1,7 +1,5 @@
 """PyTorch is imported where a model of it is at hand, inside functions, and nowhere else."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

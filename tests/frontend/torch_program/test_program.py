@@ -1,7 +1,5 @@
 """Modules, exported programs and their files: one result; what cannot be taken is one sentence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

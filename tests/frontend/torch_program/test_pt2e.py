@@ -1,7 +1,5 @@
 """Programs quantized by PT2E: equal to what PyTorch computes with the same integers, and fast."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One network by every way that leads here: the same results, and about the same cycles."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

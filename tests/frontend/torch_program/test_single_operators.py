@@ -1,7 +1,5 @@
 """Operators of PyTorch one by one: the ONNX graph they become computes what PyTorch does; some also as C."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """PyTorch is optional: nothing imports it before a model asks for it, and then its absence is one sentence."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from pathlib import Path

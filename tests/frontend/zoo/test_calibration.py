@@ -1,7 +1,5 @@
 """Requantization constants: inside 32 bits, exact in float32, close to the wanted scale."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The zoo's interface: names, errors, declared inputs, and the promise of the same bytes for the same seed."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every network of the zoo through import, canonicalization and the interpreter: work, types, range of values."""
 
-from __future__ import annotations
-
 from functools import cache
 from types import SimpleNamespace
 from typing import Any

@@ -3,8 +3,6 @@
 Nothing here is shared with the zoo's builder, the importer or the operator references.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

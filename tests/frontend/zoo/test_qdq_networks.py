@@ -1,7 +1,5 @@
 """The zoo's QDQ networks against onnxruntime without optimizations, and what they become."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Random numbers of the zoo: fixed for all time, and distributed as their names say."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tvm_pulp.frontend.zoo.random_stream import RandomStream

@@ -1,7 +1,5 @@
 """Encoders for accelerators with one multiplier per tensor: sizes, work, and their softmax against the dialect's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

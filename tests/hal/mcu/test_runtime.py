@@ -1,7 +1,5 @@
 """The runtime of the microcontroller: start-up, copies, marks, the stack guard, semihosting."""
 
-from __future__ import annotations
-
 import re
 import struct
 

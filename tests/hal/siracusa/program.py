@@ -1,7 +1,5 @@
 """Archives around hand-written networks, as the code generator would make them."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Barriers: nobody leaves before everybody has arrived, and other events do not open them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Transfers between L1 and L2 or weight memory, compared with numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

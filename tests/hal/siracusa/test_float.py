@@ -1,7 +1,5 @@
 """The build with floating-point instructions: cluster cores have them, the controller has not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """L3 transfers by core 0, compared with the blob that the archive carries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

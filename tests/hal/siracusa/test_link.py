@@ -1,7 +1,5 @@
 """The linker script: addresses, sizes, and what it keeps in which memory."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Marks and the timing of inferences."""
 
-from __future__ import annotations
-
 import pytest
 
 from tvm_pulp.errors import GuestFault

@@ -1,7 +1,5 @@
 """Stack guards: deep stacks pass, overflows of any core are reported."""
 
-from __future__ import annotations
-
 import pytest
 
 from tvm_pulp.errors import GuestFault

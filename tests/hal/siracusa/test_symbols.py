@@ -1,7 +1,5 @@
 """A program prints its symbols and what they hold, on request."""
 
-from __future__ import annotations
-
 import re
 import struct
 

@@ -1,7 +1,5 @@
 """The runtime of the Snitch cluster: start-up, barriers, DMA by its core, marks, stack guards, printing, exit."""
 
-from __future__ import annotations
-
 import re
 import struct
 

@@ -1,7 +1,5 @@
 """Programs for chunks and single tokens, in onnxruntime: together they compute what the file computes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The verifier's rules for jobs: in order within an engine, side by side on different ones."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.check.races import Races
 from tvm_pulp.planning.program.actions import Access, Action, Job, Kernel, Step, WaitForJob
 

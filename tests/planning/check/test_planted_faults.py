@@ -1,7 +1,5 @@
 """A fault of any kind, planted at random into real plans of several networks, is found by the verifier."""
 
-from __future__ import annotations
-
 import copy
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The verifier accepts real plans and finds every kind of planted fault."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable

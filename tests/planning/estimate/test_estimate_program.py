@@ -1,7 +1,5 @@
 """The estimate on programs small enough to follow by hand."""
 
-from __future__ import annotations
-
 from tvm_pulp import soc
 from tvm_pulp.planning.estimate import Estimate, estimate_program
 from tvm_pulp.planning.program.actions import Access, Action, Begin, Job, Step, Transfer

@@ -1,7 +1,5 @@
 """Names of tensors in C: unique identifiers that no driver of the target uses, whatever else is installed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import onnx

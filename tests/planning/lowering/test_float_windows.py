@@ -1,7 +1,5 @@
 """Float convolutions as layers, whatever their weights are stored as; the floats are onnxruntime's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Quantizations take in what only moves their results; values stay."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers counted from the end become part of picking entries; values stay."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

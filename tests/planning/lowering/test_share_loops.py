@@ -1,7 +1,5 @@
 """Which loops of generated kernels the cores share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

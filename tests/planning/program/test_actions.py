@@ -1,7 +1,5 @@
 """Accesses of the program: the bytes that they share."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.program.actions import Access
 
 

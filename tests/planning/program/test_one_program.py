@@ -1,7 +1,5 @@
 """The program is read by the names of its records: nobody decodes TIR by position or plans by dictionary keys."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Plans of several networks as plan.json has them, made once per run of the tests."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The cheapest cover: sums decide, overlapping candidates included; pins hold; priority decides between equals."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 

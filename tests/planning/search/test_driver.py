@@ -1,7 +1,5 @@
 """The driver: what comes out was verified; a plan that is wrong does not come out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

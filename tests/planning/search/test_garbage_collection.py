@@ -1,7 +1,5 @@
 """The collector's thresholds: raised inside, as before outside, also after an error."""
 
-from __future__ import annotations
-
 import gc
 
 import pytest

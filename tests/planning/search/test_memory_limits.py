@@ -1,7 +1,5 @@
 """Weights that one part of the weight memory has no room for go to the others."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is printed as the partitioned module is what was compiled: a function per layer, with the layer's engine."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A plan read back from an archive makes the same archive again, and no planner is asked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Networks that the SoC cannot hold: one sentence, before anything is planned."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Where caches lie: L1 where it is faster, L3 where nothing else has room, what the user wants in any case."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """One layer of every operator that can be cut, with odd sizes and constants that differ by channel."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

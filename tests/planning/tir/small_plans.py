@@ -1,7 +1,5 @@
 """Plans small enough to read: layers on the cores, cut as the test wants them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`changed_registers`: jobs that use the same registers are told what differs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +16,7 @@ class Words:
 
     values: tuple[int, int, int]
 
-    def changes(self, before: Words) -> Changes | None:
+    def changes(self, before: "Words") -> Changes | None:
         pairs = zip(before.values, self.values, strict=True)
         found = tuple((n, new) for n, (old, new) in enumerate(pairs) if old != new)
         return Changes(found, len(found)) if len(found) < 3 else None

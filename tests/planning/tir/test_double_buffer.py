@@ -1,7 +1,5 @@
 """`double_buffer`: before, tile by tile; after, the next load and the previous store beside the step that computes."""
 
-from __future__ import annotations
-
 from tests.planning.tir.small_plans import numbers, two_tiles
 from tvm_pulp.planning.tir.double_buffer import double_buffer
 from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma

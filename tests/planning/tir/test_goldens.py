@@ -3,8 +3,6 @@
 `TVM_PULP_UPDATE_GOLDEN=1 scripts/test tests/planning/tir/test_goldens.py` rewrites the files; look at the difference.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 from pathlib import Path

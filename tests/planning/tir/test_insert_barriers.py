@@ -1,7 +1,5 @@
 """`insert_barriers`: exactly the waits and barriers that shared bytes demand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

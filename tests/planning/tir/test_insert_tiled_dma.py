@@ -1,7 +1,5 @@
 """`insert_tiled_dma`: before, calls of whole layers; after, tiles with the transfers of exactly the bytes they need."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

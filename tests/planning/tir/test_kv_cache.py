@@ -1,7 +1,5 @@
 """`kv_cache`: before, new rows are an output of their own; after, they lie behind the past in one buffer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.planning.tir.small_plans import plan_of, statements

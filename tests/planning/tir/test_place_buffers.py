@@ -1,7 +1,5 @@
 """`place_buffers`: before, buffers and tensors by name; after, the addresses of the plan."""
 
-from __future__ import annotations
-
 from tests.planning.tir.small_plans import statements, two_tiles
 from tvm_pulp.planning.tir.insert_tiled_dma import insert_tiled_dma
 from tvm_pulp.planning.tir.lower import layer_main

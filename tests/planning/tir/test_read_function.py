@@ -1,7 +1,5 @@
 """TIR is the program: what is printed as TIR reads back as the same records, and what a TIR pass changes is obeyed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A real browser for tests of pages: headless Chromium, spoken to through two pipes in its DevTools protocol."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """Runs that tests of reports and pages share, made once in a process."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import tvm_pulp

@@ -1,7 +1,5 @@
 """Pages in a real browser: what is clicked, seen at two widths and in both themes, and asked of the network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of a run: self-contained, complete, and safe with any name."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

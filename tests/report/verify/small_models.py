@@ -1,7 +1,5 @@
 """A small network as onnxruntime quantizes it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A fault in one layer's constants is found, and named, on every target; the same program without it agrees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs of PyTorch beside PyTorch itself, float and quantized by PT2E."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

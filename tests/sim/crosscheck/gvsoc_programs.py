@@ -4,8 +4,6 @@ The programs are those of the golden networks, compiled once, with inputs inside
 all of them fit into one small file; neither shapes nor plans nor cycles care.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import lzma

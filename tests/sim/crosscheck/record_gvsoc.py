@@ -4,8 +4,6 @@ A is a GVSoC target of Siracusa without bank conflicts, B one with banks of four
 without names all programs are compiled and run. GVSOC_HOME names the installation, TVM_PULP_DATA the golden networks.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import lzma

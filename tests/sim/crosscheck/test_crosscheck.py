@@ -1,7 +1,5 @@
 """`tvmc crosscheck`: figures side by side, and a verdict that can be no."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

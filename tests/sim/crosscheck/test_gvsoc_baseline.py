@@ -4,8 +4,6 @@ The programs are kept with their figures, so that a new compiler changes nothing
 `python -m tests.sim.crosscheck.record_gvsoc` makes both where GVSoC is installed.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

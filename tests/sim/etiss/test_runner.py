@@ -1,7 +1,5 @@
 """Runner `etiss`: an ini file and one image go in, text comes out; whatever goes wrong there is one sentence."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

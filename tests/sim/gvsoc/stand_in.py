@@ -1,7 +1,5 @@
 """An installation that looks like GVSoC's and runs programs on our own simulator."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

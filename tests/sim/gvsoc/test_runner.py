@@ -1,7 +1,5 @@
 """Runner `gvsoc`: an image of one file goes in, text comes out; whatever goes wrong there is one sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -3,8 +3,6 @@
 What `tests/c_runtime/plugins` asks of the adapters with stand-ins, asked of the simulators themselves where they are.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from functools import cache

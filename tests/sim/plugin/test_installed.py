@@ -1,7 +1,5 @@
 """Plug-ins and runners on installations of GVSoC and ETISS, where there are some (GVSOC_HOME, ETISS_HOME)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

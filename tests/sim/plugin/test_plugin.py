@@ -1,7 +1,5 @@
 """`tvmc plugin`: folders that build against an installation; a third party's engine without a line changed."""
 
-from __future__ import annotations
-
 import ast
 import json
 import shutil

@@ -1,8 +1,6 @@
 """Small programs for the Snitch cluster: all nine cores enter `main` with their number in a0 and meet at a barrier
 when they return; then core 0 ends the run."""
 
-from __future__ import annotations
-
 import functools
 import struct
 import subprocess

@@ -8,8 +8,6 @@ instructions it needs between trigger and write-back, on which it depends how be
 ten drivers counts.
 """
 
-from __future__ import annotations
-
 import functools
 import struct
 

@@ -1,7 +1,5 @@
 """Xdma: what transfers do and what they take."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest

@@ -1,7 +1,5 @@
 """Guests that would hang the host or fill its memory end with a sentence."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sim.snitch.guest import machine_for

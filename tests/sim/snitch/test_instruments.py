@@ -1,7 +1,5 @@
 """Debugger, calls, traces and checks of reads on Snitch cores: they show what happened and change nothing."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What Snitch cores see beside memory: identity, interrupts, counters, the host; and how they fail."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest

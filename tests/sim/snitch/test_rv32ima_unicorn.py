@@ -1,7 +1,5 @@
 """Random RV32IMA programs leave the same registers and memory on a Snitch core as on Unicorn."""
 
-from __future__ import annotations
-
 import random
 import struct
 

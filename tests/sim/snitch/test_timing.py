@@ -1,7 +1,5 @@
 """Cycles of Snitch cores against the table of the platform."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.sim.snitch.guest import DMA_CORE, measure, repeat, run_guest

@@ -1,7 +1,5 @@
 """CMake on an unpacked archive."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

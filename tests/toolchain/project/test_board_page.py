@@ -1,7 +1,5 @@
 """Every command of the page about boards runs, in a folder of its own."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Archives are projects: CMake builds them without warnings, and what it builds gives the same answers."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests of the plug-in need MLonMCU; without it they are skipped, visibly."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Commands of docs/mlonmcu.md."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

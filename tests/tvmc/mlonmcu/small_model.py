@@ -1,7 +1,5 @@
 """A TFLite file with one layer: compiled in no time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

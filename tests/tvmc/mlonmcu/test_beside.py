@@ -1,7 +1,5 @@
 """MLonMCU's own commands and other backends work beside ours, ours with the plain `mlonmcu` too."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

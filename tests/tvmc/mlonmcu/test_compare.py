@@ -1,7 +1,5 @@
 """Figures relative to a baseline row."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

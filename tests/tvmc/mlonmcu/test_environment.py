@@ -1,7 +1,5 @@
 """The environment is made where there is none, made again when it is old, and left alone when it was edited."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

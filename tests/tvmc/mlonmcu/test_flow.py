@@ -1,7 +1,5 @@
 """MLonMCU's command line with our backends: a small sweep, figures, and failures that show."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.tvmc.mlonmcu.page import arguments

@@ -1,7 +1,5 @@
 """Models are found by path, by folder and by the zoo's names."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Inputs and outputs that lie beside a model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

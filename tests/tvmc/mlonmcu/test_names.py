@@ -1,7 +1,5 @@
 """Names come from the registries, and none is the end of another one."""
 
-from __future__ import annotations
-
 from tvm_pulp import soc
 from tvm_pulp.tvmc.mlonmcu import names
 from tvm_pulp.uma import registry

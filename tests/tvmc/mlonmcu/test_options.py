@@ -1,7 +1,5 @@
 """Configuration keys become options of the compiler; what nobody would read is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from tvm_pulp.errors import UserError

@@ -1,7 +1,5 @@
 """docs/mlonmcu.md names what exists, and its commands work."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

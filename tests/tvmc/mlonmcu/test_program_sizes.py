@@ -1,7 +1,5 @@
 """Sizes of a program by what its sections are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tvm_pulp.toolchain import build_riscv_elf

@@ -1,7 +1,5 @@
 """What is missing is said with the way out."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

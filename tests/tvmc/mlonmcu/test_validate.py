@@ -1,7 +1,5 @@
 """Outputs are right when every value of every one is."""
 
-from __future__ import annotations
-
 import numpy as np
 
 A, B = np.array([[1, 2, 3]], np.int8), np.array([5], np.int32)

@@ -1,7 +1,5 @@
 """Run the wrapper as a user does, and read the report it leaves."""
 
-from __future__ import annotations
-
 import csv
 import os
 import subprocess

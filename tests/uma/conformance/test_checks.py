@@ -1,7 +1,5 @@
 """The kit tests what it was asked to test, or says that it cannot."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

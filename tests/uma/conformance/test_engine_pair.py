@@ -1,7 +1,5 @@
 """The conformance kit for two engines: the scaffold's beside NEUREKA, and one that does not keep the rules."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.simulated.two_engines import dotter, scaffold

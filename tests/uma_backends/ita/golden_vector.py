@@ -1,7 +1,5 @@
 """Golden vectors of the public reference model: tensors, images of L1, complete lists of jobs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +44,7 @@ class GoldenVector:
     arrays: dict[str, Any]
 
     @classmethod
-    def load(cls, folder: Path, name: str) -> GoldenVector:
+    def load(cls, folder: Path, name: str) -> "GoldenVector":
         with np.load(folder / f"{name}.npz") as data:
             return cls(name, {key: data[key] for key in data.files})
 

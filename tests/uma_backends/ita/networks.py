@@ -1,7 +1,5 @@
 """Small networks of the integer dialect, compiled for ITA and compared with numpy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

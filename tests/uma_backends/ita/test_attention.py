@@ -1,7 +1,5 @@
 """Attention with the engine's own softmax through compiler, driver and model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Products with constant weights, alone and with activations, through compiler, driver and model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

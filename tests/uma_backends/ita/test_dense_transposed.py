@@ -1,7 +1,5 @@
 """Products whose result is transposed head by head, and values of attention that come so."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sums that leave the engine digit by digit: which digits, that they are exact, and through compiler and model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Integer multipliers that round as single precision does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every golden vector: the numpy reference, job lists, and the C model through its registers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

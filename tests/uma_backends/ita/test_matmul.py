@@ -1,7 +1,5 @@
 """Products of two activations through compiler, driver and model."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Contexts, identifiers, status words, events, and what stops the simulation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Cycles of jobs: alone, behind each other, and beside others that take banks of L1."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Attention of quantize/dequantize graphs: in parts it computes the same, and its products run on the engine."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Attention with a polynomial softmax: in parts it computes the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Transformer blocks as onnxruntime quantizes them: recognised as attention, every product fit for the engine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Feed-forward networks and attention of random sizes equal numpy, whoever runs which part of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bytes without a sign become int8 where a product can run on the engine then."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every golden vector rebuilt as a graph of the dialect: compiler, driver and model give the same bytes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

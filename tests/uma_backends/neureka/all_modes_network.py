@@ -1,7 +1,5 @@
 """A small network that runs every mode of the array, with sizes that no subtile divides."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Run it with `python -m tests.uma_backends.neureka.benchmark_model`.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 

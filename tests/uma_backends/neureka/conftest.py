@@ -1,7 +1,5 @@
 """Fixtures of the NEUREKA tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 

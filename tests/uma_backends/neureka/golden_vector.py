@@ -1,7 +1,5 @@
 """Golden layers: operands, packed weights, register images, outputs and cycle counts."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,7 +33,7 @@ class GoldenVector:
     job: ArrayJob
 
     @classmethod
-    def load(cls, path: Path) -> GoldenVector:
+    def load(cls, path: Path) -> "GoldenVector":
         """Read a file and describe its job."""
         with np.load(path) as file:
             arrays = {name: file[name] for name in file.files}

@@ -1,7 +1,5 @@
 """The C driver on the host, its register accesses answered by a `Machine`."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 from collections.abc import Sequence
@@ -35,7 +33,7 @@ class DriverJob(ctypes.Structure):
     _fields_ = (*((name, ctypes.c_uint32) for name in POINTERS), ("shape", ctypes.POINTER(Shape)))
 
     @classmethod
-    def of(cls, words: Sequence[int], shape: Shape | None = None) -> DriverJob:
+    def of(cls, words: Sequence[int], shape: Shape | None = None) -> "DriverJob":
         """Split a register image; `shape` shares an existing one."""
         own = Shape((ctypes.c_uint32 * 18)(*words[6:])) if shape is None else shape
         return cls(*words[:6], ctypes.pointer(own))
@@ -51,7 +49,7 @@ class ChangedJob(ctypes.Structure):
     )
 
     @classmethod
-    def of(cls, words: Sequence[int], changes: Sequence[tuple[int, int]]) -> ChangedJob:
+    def of(cls, words: Sequence[int], changes: Sequence[tuple[int, int]]) -> "ChangedJob":
         """Six pointers, and words of the shape by number."""
         job = cls((ctypes.c_uint32 * 6)(*words), len(changes))
         for place, (number, value) in enumerate(changes):

@@ -1,7 +1,5 @@
 """Random jobs with operands in a memory full of other data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """NEUREKA keeps what the compiler relies on."""
 
-from __future__ import annotations
-
 import pytest
 
 from tvm_pulp.uma.conformance import Conformance

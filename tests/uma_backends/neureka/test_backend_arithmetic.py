@@ -1,7 +1,5 @@
 """Folding a layer's arithmetic into the array: exact where it says so, within its bound where it approximates."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

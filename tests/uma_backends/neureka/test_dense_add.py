@@ -1,7 +1,5 @@
 """A product and a constant row as one region: found, right for every accumulator, refused where it would not be."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

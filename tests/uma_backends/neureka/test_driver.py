@@ -1,7 +1,5 @@
 """The C driver against the model: register words, both contexts, waiting."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

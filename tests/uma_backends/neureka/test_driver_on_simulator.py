@@ -1,7 +1,5 @@
 """The driver as a bare-metal program on the virtual platform: golden layers, wake-up time, cost of a submit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

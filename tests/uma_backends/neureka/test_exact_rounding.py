@@ -1,7 +1,5 @@
 """A product on the array, an addition and a shift on the cores: the framework's result for every accumulator."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The array's geometry is a parameter of the SoC: model, packed weights and timing follow it together."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every golden layer, in every form of this folder: packing, registers, reference, timing and the C model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Everything the NPU cannot do, or nobody verified, stops the simulation with one sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

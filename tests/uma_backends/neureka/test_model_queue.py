@@ -1,7 +1,5 @@
 """Two job contexts, the lock, identifiers, status words and the event line."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The C model against the numpy reference on random jobs: shapes, strides, bits, signs, paddings, stream-in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict
 

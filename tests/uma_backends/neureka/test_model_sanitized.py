@@ -1,7 +1,5 @@
 """The model under address and undefined-behaviour checks, on legal jobs and on damaged ones."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

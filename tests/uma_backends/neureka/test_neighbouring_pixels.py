@@ -1,7 +1,5 @@
 """Convolutions of few channels on several pixels at once: where cycles are saved, and with the same values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

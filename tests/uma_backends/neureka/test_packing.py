@@ -1,7 +1,5 @@
 """Packed weights, read back bit by bit with the formulas of the hardware description."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

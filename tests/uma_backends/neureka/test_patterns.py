@@ -1,7 +1,5 @@
 """Which layers NEUREKA's patterns take, and the reasons of its checks, which `tvmc explain` prints."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

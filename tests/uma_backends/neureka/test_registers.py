@@ -1,7 +1,5 @@
 """Register images of described jobs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Strided stems become convolutions on blocks of pixels where that is possible; values stay."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The closed cycle formula against a walk over all subtiles, and its speed."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Activations behind a ReLU become unsigned where a padded convolution reads them; values at the ends stay."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

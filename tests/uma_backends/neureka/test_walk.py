@@ -1,7 +1,5 @@
 """Jobs that go access by access, for an L1 whose banks others want too."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """QVanilla keeps what the compiler relies on, takes what it says it takes, and costs what it is told to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The model of QVanilla through its registers: what it computes, when, and what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A try changes nothing but itself: any order of tries gives the same plans, and the network stays as it was."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields
 from typing import Any

@@ -1,7 +1,5 @@
 """Bundles of neighbouring layers: fewer transfers, nothing left out, none larger than asked for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

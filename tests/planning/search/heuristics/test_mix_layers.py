@@ -1,7 +1,5 @@
 """Plans whose layers mix: first tiles follow each other through the network, and the plan can be read again."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

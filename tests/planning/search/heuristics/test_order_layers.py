@@ -1,7 +1,5 @@
 """Order of layers: dependencies hold, chains stay, cores work while an accelerator does, like follows like."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

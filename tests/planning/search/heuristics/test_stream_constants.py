@@ -1,7 +1,5 @@
 """Constants from L3 in batches: a batch is issued when the one before is first used, and is never late."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

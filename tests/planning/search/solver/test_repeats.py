@@ -1,7 +1,5 @@
 """Equal blocks in a row share what is decided for the first."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.search.solver.repeats import find_repeats
 
 

@@ -1,7 +1,5 @@
 """The solver on small problems whose best answer is known, and on networks: deterministic, in time, with a gap."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The clock of cores and engines: order, queues and results."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
 
 

@@ -1,7 +1,5 @@
 """The greedy tiler: its tiles fit, cover the output once, and are as few as L1 allows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cut into tiles of any size and computed one by one, a layer equals the whole."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

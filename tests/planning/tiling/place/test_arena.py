@@ -1,7 +1,5 @@
 """The arena planner on random lifetimes: nothing overlaps, the bound is the true one, the result is close to it."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Places of blocks in L1: apart while both are needed, and while a job is expected to use one where there is room."""
 
-from __future__ import annotations
-
 import pytest
 
 from tvm_pulp.planning.tiling.place.place_blocks import place_blocks

@@ -1,7 +1,5 @@
 """The placer: lowest free offsets in a given order, and what ceilings, limits and running jobs change about them."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Steps of neighbouring layers between each other: what may pass what, and what it is good for."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave, interleave_steps

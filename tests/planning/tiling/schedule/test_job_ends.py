@@ -1,7 +1,5 @@
 """Jobs beside other steps: they run until someone needs what they make, one after the other on an engine."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.tiling.schedule.job_ends import expected_times, last_slots
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position

@@ -1,7 +1,5 @@
 """Leads: a transfer is issued as late as still hides it."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.qnn.network import Tensor

@@ -1,7 +1,5 @@
 """Transfers cut to what one DMA command can carry: the same bytes to the same places, in few commands."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The order of compute steps: the cores finish a tile while the accelerator works on the next; jobs run on."""
 
-from __future__ import annotations
-
 from tvm_pulp.planning.tiling.schedule.schedule import compute_position
 from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
