@@ -120,6 +120,11 @@ static bool decode_padding(struct neureka_engine *engine, uint32_t word, struct 
       job->pad_left > NEUREKA_HALO) {
     REFUSE("NEUREKA pads at most 2 pixels per side, see PADDING");
   }
+  const uint32_t halo = job->mode == NEUREKA_1X1 ? 0 : NEUREKA_HALO;
+  if (neureka_is_rtl(&engine->options) && (job->hi_last + job->pad_bottom != job->ho.last + halo ||
+                                           job->wi_last + job->pad_right != job->wo.last + halo)) {
+    REFUSE("NEUREKA's RTL gets border pixels wrong here, state SUBTILE_REM2 minus bottom and right padding");
+  }
   return true;
 }
 
