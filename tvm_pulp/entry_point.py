@@ -42,8 +42,8 @@ def silent(_message: str) -> None:
 
 def prepare_module(module: Any, target: Target) -> Any:
     """The canonical module as the engines want it."""
-    for backend, _ in target.engines:
-        module = backend.run_relax_passes("pre_partition", module, target.soc)
+    for backend, options in target.engines:
+        module = backend.run_relax_passes("pre_partition", module, target.soc, options)
     return module
 
 

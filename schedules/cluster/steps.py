@@ -142,6 +142,15 @@ def _slice(kernel: Kernel, costs: CostModel) -> Call | None:
     return _call(kernel, "transpose", transpose_fields(pairs, np.dtype(x.dtype).itemsize), costs)
 
 
+def _lookup(kernel: Kernel, costs: CostModel) -> Call | None:
+    """The kernel's table is indexed by unsigned bytes, as that of the operator where its operand is unsigned."""
+    x, table = kernel.inputs
+    if x.spec.dtype != "uint8" or table.spec.elements != 256 or kernel.outputs[0].spec.dtype not in ("int8", "uint8"):
+        return None
+    assert isinstance(table, Local)
+    return _call(kernel, "lookup", {"table": Pointer(table), "count": x.spec.elements}, costs)
+
+
 @work("requantize_add")
 def requantize_add_work(f: Fields, cores: int) -> Work:
     """Groups of four channels, or rows where there are few groups; a single row has a loop of its own."""
@@ -176,4 +185,5 @@ _STEPS: dict[str, tuple[str, Callable[[Kernel, CostModel], Call | None]]] = {
     "slice": ("transpose", _slice),
     "im2col": ("im2col", _im2col),
     "pad": ("im2col", _pad),
+    "lookup": ("lookup", _lookup),
 }

@@ -1,6 +1,6 @@
 """The NEUREKA backend: patterns, options, strategies, code generation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,12 @@ class NeurekaBackend(UMABackend):
             ("exact", "native"),
             "rounding as the framework does it, on the cores, or folded with a proven deviation",
             inexact="native",
+        )
+        self._register_target_attr(
+            "activations",
+            "any",
+            ("any", "unsigned"),
+            "int8 as such where the engine of the SoC takes it, or always as x + 128",
         )
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
         for name, pattern, strategy in (
@@ -82,7 +88,13 @@ class NeurekaBackend(UMABackend):
                 f"--target-uma-{ENGINE}-weight_memory {memory}: SoC {soc.name} has no such memory: choose none"
             )
         timing = Timing.of(soc.engines[ENGINE].parameters)
-        return Context(memory, options["requant"] == "native", CostModel(soc, cores), timing)
+        unsigned_only = takes_unsigned_only(timing, options)
+        return Context(memory, options["requant"] == "native", CostModel(soc, cores), timing, unsigned_only)
+
+
+def takes_unsigned_only(timing: Timing, options: Mapping[str, Any]) -> bool:
+    """Tell if int8 activations run as x + 128: the SoC's engine has no signed input, or the option says so."""
+    return options["activations"] == "unsigned" or not timing.geometry.signed_input
 
 
 def _operator(name: str) -> Any:
@@ -92,14 +104,15 @@ def _operator(name: str) -> Any:
     return is_op(f"tvm_pulp.qnn.{name}")(varg_default_wildcard=True)
 
 
-def _prepare(module: Any, soc: Any) -> Any:
+def _prepare(module: Any, soc: Any, options: Mapping[str, Any]) -> Any:
     """The network as the array wants it; the passes need TVM, so they are loaded on demand."""
     from uma_backends.neureka.neighbouring_pixels import NeighbouringPixels
     from uma_backends.neureka.space_to_depth import SpaceToDepth
     from uma_backends.neureka.unsigned_activations import UnsignedActivations
 
     timing = Timing.of(soc.engines[ENGINE].parameters)
-    for step in (UnsignedActivations(), SpaceToDepth(timing.geometry), NeighbouringPixels(timing)):
+    unsigned = UnsignedActivations(takes_unsigned_only(timing, options))
+    for step in (unsigned, SpaceToDepth(timing.geometry), NeighbouringPixels(timing)):
         module = step.run(module)
     return module
 

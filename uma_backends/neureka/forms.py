@@ -7,7 +7,7 @@ import numpy as np
 
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Kernel, Load, Local, Recipe, Step
+from tvm_pulp.uma.recipe import Kernel, Local, Recipe
 from tvm_pulp.uma.strategy import TileAxis
 from tvm_pulp.uma.windows import input_span, unfolding
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder
@@ -52,13 +52,13 @@ class DenseForm(NeurekaForm):
         h, w = fold_rows(count, self.geometry.pe_rows, self.geometry.pe_columns)
         extra = h * w - count
         source_box = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
-        source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK + extra * depth)
+        before, source = self.source(source_box, ACTIVATION_SLACK + extra * depth)
         size = 1 if self.arithmetic.output_bits == 8 else 4
         dtype = _raw_dtype(self)
         raw = Local("raw", TensorSpec(box.size, dtype), extra * channels * size)
         job = self.array_job(h, w, depth, channels)
         loads, step = self.job_steps(job, box.start[-1], source, raw)
-        return self.assemble([Load(x, source_box, source), *loads], step, raw, box)
+        return self.assemble([*before, *loads], step, raw, box)
 
 
 def _raw_dtype(form: NeurekaForm) -> str:
@@ -83,12 +83,12 @@ class PointwiseForm(NeurekaForm):
         source_box = Box(
             (box.start[0], box.start[1] * sh, box.start[2] * sw, 0), (box.size[0], rows, columns, channels_in)
         )
-        source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK)
+        before, source = self.source(source_box, ACTIVATION_SLACK)
         raw = Local("raw", TensorSpec(box.size, _raw_dtype(self)))
         strides = {"input_pixel_stride": sw * channels_in, "input_row_stride": sh * columns * channels_in}
         job = self.array_job(box.size[1], box.size[2], channels_in, box.size[3], **strides)
         loads, step = self.job_steps(job, box.start[3], source, raw)
-        return self.assemble([Load(x, source_box, source), *loads], step, raw, box)
+        return self.assemble([*before, *loads], step, raw, box)
 
 
 @dataclass(frozen=True)
@@ -124,21 +124,20 @@ class Direct3x3Form(NeurekaForm):
         source_box = Box(
             (box.start[0], rows.start, columns.start, first), (box.size[0], rows.size, columns.size, channels_in)
         )
-        source = Local("x", TensorSpec(source_box.size, x.spec.dtype), ACTIVATION_SLACK)
-        before: list[Step] = [Load(x, source_box, source)]
+        before, source = self.source(source_box, ACTIVATION_SLACK)
         pads = (rows.before, rows.after, columns.before, columns.after)
         breaks = _breaks_last_subtile(self.geometry, full_h, full_w, pads)
-        by_cores = any(pads) and (a["zero_point"] != 0 or max(pads) > 2 or breaks)
+        by_cores = any(pads) and (self.arithmetic.zero_point != 0 or max(pads) > 2 or breaks)
         padding = Padding(rows.before, rows.after, columns.before, columns.after)
         if by_cores:
             padding = Padding()
             attributes = {
                 "before": [0, rows.before, columns.before, 0],
                 "after": [0, rows.after, columns.after, 0],
-                "value": a["zero_point"],
+                "value": self.arithmetic.zero_point,
             }
             shape = (box.size[0], full_h + 2, full_w + 2, channels_in)
-            padded = Local("padded", TensorSpec(shape, x.spec.dtype), ACTIVATION_SLACK)
+            padded = Local("padded", TensorSpec(shape, source.spec.dtype), ACTIVATION_SLACK)
             before.append(Kernel("pad", attributes, (source,), (padded,)))
             source = padded
         shape = (box.size[0], full_h, full_w, box.size[3])
@@ -187,15 +186,17 @@ class Im2colForm(NeurekaForm):
         source_box = Box(
             (box.start[0], rows.start, columns.start, 0), (box.size[0], rows.size, columns.size, channels_in)
         )
-        source = Local("x", TensorSpec(source_box.size, x.spec.dtype))
+        before, source = self.source(source_box, 0)
         depth = kh * kw * per_tap
         count = box.size[0] * box.size[1] * box.size[2]
         h, w = fold_rows(count, self.geometry.pe_rows, self.geometry.pe_columns)
         extra = h * w - count
-        matrix = Local("windows", TensorSpec((*box.size[:3], depth), x.spec.dtype), ACTIVATION_SLACK + extra * depth)
-        unfold = Kernel("im2col", unfolding(layer, rows, columns), (source,), (matrix,))
+        spec = TensorSpec((*box.size[:3], depth), source.spec.dtype)
+        matrix = Local("windows", spec, ACTIVATION_SLACK + extra * depth)
+        how = unfolding(layer, rows, columns) | {"zero_point": self.arithmetic.zero_point}
+        unfold = Kernel("im2col", how, (source,), (matrix,))
         size = 1 if self.arithmetic.output_bits == 8 else 4
         raw = Local("raw", TensorSpec(box.size, _raw_dtype(self)), extra * box.size[3] * size)
         job = self.array_job(h, w, depth, box.size[3])
         loads, step = self.job_steps(job, box.start[3], matrix, raw)
-        return self.assemble([Load(x, source_box, source), unfold, *loads], step, raw, box)
+        return self.assemble([*before, unfold, *loads], step, raw, box)

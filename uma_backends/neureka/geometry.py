@@ -35,6 +35,8 @@ class Geometry:
     channels_3x3: int = 28
     output_channels: int = 32
     weight_beat_bytes: int = 32
+    # 0: activations are unsigned, as in the public hardware sources; int8 then runs as x + 128.
+    signed_input: int = 1
 
     @staticmethod
     def of(parameters: Mapping[str, int]) -> "Geometry":
@@ -65,6 +67,7 @@ LIMITS = {
     "channels_3x3": (1, 64),
     "output_channels": (8, 64),
     "weight_beat_bytes": (4, 128),
+    "signed_input": (0, 1),
 }
 _TAPS = 9
 

@@ -20,6 +20,8 @@ _INT32 = 1 << 31
 # Clip ranges of the array's 8-bit output.
 _UNSIGNED, _SIGNED = (0, 255), (-128, 127)
 _LARGEST_SHIFT = 31
+# From int8 to uint8.
+UNSIGNED_ADDED = 128
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Arithmetic:
     weight_bits: int
     weight_offset: int
     input_signed: bool
+    # Added to int8 activations where the array takes them unsigned; the zero point and the folded bias contain it.
+    input_added: int
     zero_point: int
     scale: np.ndarray  # uint8 or uint32 [C_out]
     bias: np.ndarray  # int32 [C_out]
@@ -46,8 +50,11 @@ class Arithmetic:
     rest: ExactFold | None = None
 
 
-def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
-    """Arithmetic of a convolution or dense layer, or the reason why the array cannot do it."""
+def arithmetic_of(layer: Layer, *, native_rounding: bool, unsigned_only: bool = False) -> Arithmetic | str:
+    """Arithmetic of a convolution or dense layer, or the reason why the array cannot do it.
+
+    `unsigned_only`: int8 activations run as x + 128.
+    """
     x, weight = layer.inputs[0].spec, layer.inputs[1]
     if weight.data is None:
         return "its weights are not constant"
@@ -61,7 +68,8 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
     bits = max(2, int(high - low).bit_length())
     if bits > 8:
         return f"its weights span {low} to {high}, more than 8 bits"
-    zero_point = int(layer.attributes["zero_point"])
+    added = UNSIGNED_ADDED if unsigned_only and x.dtype == "int8" else 0
+    zero_point = int(layer.attributes["zero_point"]) + added
     channels = values.shape[0]
     flat = values.reshape(channels, -1)
     # Padding is written as the zero point, so the whole window always counts.
@@ -69,7 +77,7 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
     if layer.attributes["has_bias"]:
         assert layer.inputs[2].data is not None
         bias = bias + layer.inputs[2].data.astype(np.int64)
-    least, most = x.range
+    least, most = (end + added for end in x.range)
     reach = Reach(np.minimum(flat * least, flat * most).sum(axis=1), np.maximum(flat * least, flat * most).sum(axis=1))
     largest = int(max(m.max(initial=0) for m in (reach.magnitudes, reach.plus(bias).magnitudes)))
     if largest >= _INT32 or np.abs(bias).max(initial=0) >= _INT32:
@@ -83,7 +91,8 @@ def arithmetic_of(layer: Layer, *, native_rounding: bool) -> Arithmetic | str:
         values.astype(np.int16),
         bits,
         low,
-        x.dtype == "int8",
+        x.dtype == "int8" and not added,
+        added,
         zero_point,
         scale,
         folded.astype(np.int32),

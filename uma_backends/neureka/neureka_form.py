@@ -69,6 +69,8 @@ class Context:
     native_tflite: bool
     costs: CostModel
     timing: Timing = DEFAULT_TIMING
+    # int8 activations run as x + 128.
+    unsigned_only: bool = False
 
     @property
     def weights_in_l1(self) -> bool:
@@ -162,6 +164,19 @@ class NeurekaForm:
             prefetch=in_weight_memory and self.mode is not Mode.DEPTHWISE_3X3,
             **how,
         )
+
+    def source(self, box: Box, slack: int) -> tuple[list[Step], Local]:
+        """Bring a part of the input into L1, as the array takes it: the cores add 128 to int8 where it has no sign."""
+        x, added = self.layer.inputs[0], self.arithmetic.input_added
+        # Bytes as they lie, where the cores turn them into others.
+        source = Local("x", TensorSpec(box.size, "uint8" if added else x.spec.dtype), slack)
+        load = Load(x, box, source)
+        if not added:
+            return [load], source
+        table = self.derived.constant(f"{self.layer.name}_plus_{added}", (np.arange(256) + added).astype(np.uint8))
+        local, moved = Local("table", table.spec), Local("unsigned", source.spec, slack)
+        add = Kernel("lookup", {}, (source, local), (moved,))
+        return [load, Load(table, Box.whole(table.spec.shape), local), add], moved
 
     def job_steps(self, job: ArrayJob, first: int, source: Local, target: Local) -> tuple[list[Step], Job]:
         """Loads of filters, scale and bias for channels from `first` on, and the job."""

@@ -10,15 +10,15 @@ from uma_backends.neureka.layer_arithmetic import Arithmetic, arithmetic_of
 from uma_backends.neureka.neureka_form import ENGINE, Context
 
 # Weights are looked at once, though annotation and planning ask both.
-_KNOWN: WeakKeyDictionary[Layer, dict[bool, Arithmetic | str]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Layer, dict[tuple[bool, bool], Arithmetic | str]] = WeakKeyDictionary()
 
 
 def known_arithmetic(layer: Layer, context: Context) -> Arithmetic | str:
     """Arithmetic of a layer, or why the array cannot do it."""
-    known = _KNOWN.setdefault(layer, {})
-    if context.native_tflite not in known:
-        known[context.native_tflite] = arithmetic_of(layer, native_rounding=context.native_tflite)
-    return known[context.native_tflite]
+    known, key = _KNOWN.setdefault(layer, {}), (context.native_tflite, context.unsigned_only)
+    if key not in known:
+        known[key] = arithmetic_of(layer, native_rounding=context.native_tflite, unsigned_only=context.unsigned_only)
+    return known[key]
 
 
 def dense_strategy(layer: Layer, context: Context) -> list[Form] | Refusal:

@@ -1,4 +1,4 @@
-"""Pass: int8 activations with zero point -128 become uint8 with zero point 0.
+"""Pass: int8 activations become uint8, 128 above: those with zero point -128, which is 0 then, or all.
 
 The array pads with zeros. A padded convolution that reads int8 with zero point -128, as every layer behind a ReLU does
 in TFLite and ONNX, would need its border written by the cores; the same bytes plus 128 need nothing. Expects canonical
@@ -6,6 +6,9 @@ layers; guarantees the same values at the network's inputs and outputs.
 
     conv2d (zero point -128) -> int8 -> conv2d (pads, zero point -128)
     becomes   conv2d (zero point 0) -> uint8 -> conv2d (pads, zero point 0)
+
+Where the array takes unsigned activations only, every int8 value that a convolution or matrix product reads is moved
+by 128, whatever its zero point, so that nobody has to add 128 to it later.
 
 A value changes only together with everything that reads or writes it: layers whose rule names a zero point, and
 maximum pools, which do not care.
@@ -64,6 +67,9 @@ def _variables(expression: Any) -> list[Any]:
 class UnsignedActivations(Rewriter):
     """Chooses in `start`, rewrites in `visit`."""
 
+    def __init__(self, unsigned_only: bool = False) -> None:
+        self._is_wanted = _is_product if unsigned_only else _pads_with_lowest
+
     def start(self, function: Any) -> None:
         bindings = [(b.var, b.value) for block in function.body.blocks for b in block.bindings]
         self._values_of = dict(bindings)
@@ -95,8 +101,8 @@ class UnsignedActivations(Rewriter):
         )
 
     def _useful(self, moved: set[Any], readers: dict[Any, list[tuple[Any, Any, int]]]) -> set[Any]:
-        """Values that a padded convolution reads, and what pools tie to them."""
-        found = {v for v in moved if any(_pads_with_lowest(call) for _, call, _ in readers[v])}
+        """Values that convolutions read that want them so, and what pools tie to them."""
+        found = {v for v in moved if any(self._is_wanted(call) for _, call, _ in readers[v])}
         while True:
             tied = set(found)
             for variable in moved:
@@ -125,6 +131,10 @@ class UnsignedActivations(Rewriter):
                 dtype="uint8",
             ).attributes()
         return qnn.emit(name, value.args, attributes)
+
+
+def _is_product(value: Any) -> bool:
+    return _operator(value) in ("conv2d", "dense")
 
 
 def _pads_with_lowest(value: Any) -> bool:

@@ -26,6 +26,7 @@ struct neureka_geometry {
   uint32_t channels_3x3;      /* input channels of a subtile in both 3x3 modes */
   uint32_t output_channels;   /* accumulators per processing element */
   uint32_t weight_beat_bytes; /* one beat of the weight port */
+  uint32_t signed_input;      /* 0: activations are unsigned, as in the public hardware sources */
 };
 
 struct neureka_options {

@@ -61,6 +61,9 @@ static bool decode_config(struct neureka_engine *engine, uint32_t config, struct
   job->shift_vector = field(config, 24, 1);
   job->bias = field(config, 25, 1);
   job->input_signed = field(config, 26, 1);
+  if (job->input_signed && !engine->options.geometry.signed_input) {
+    REFUSE("NEUREKA has no signed input on this SoC, add 128 to activations and clear CONFIG0[26]");
+  }
   if (field(config, 27, 5)) REFUSE("NEUREKA CONFIG0[31:27] are reserved on this target, write 0");
   job->scale_bytes = 1;
   if (job->norm_quant) {
