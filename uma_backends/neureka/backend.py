@@ -43,6 +43,9 @@ class NeurekaBackend(UMABackend):
             ("any", "unsigned"),
             "int8 as such where the engine of the SoC takes it, or always as x + 128",
         )
+        self._register_target_attr(
+            "prefetch", "on", ("on", "off"), "load activations while weights stream from the weight memory"
+        )
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
         for name, pattern, strategy in (
             ("conv2d", lambda: _operator("conv2d"), conv2d_strategy),
@@ -87,9 +90,14 @@ class NeurekaBackend(UMABackend):
             raise UserError(
                 f"--target-uma-{ENGINE}-weight_memory {memory}: SoC {soc.name} has no such memory: choose none"
             )
+        prefetch = options["prefetch"] == "on"
+        if memory == "none" and not prefetch:
+            raise UserError(
+                f"--target-uma-{ENGINE}-prefetch off: weights come from L1, where there is none: leave it out"
+            )
         timing = Timing.of(soc.engines[ENGINE].parameters)
         unsigned_only = takes_unsigned_only(timing, options)
-        return Context(memory, options["requant"] == "native", CostModel(soc, cores), timing, unsigned_only)
+        return Context(memory, options["requant"] == "native", CostModel(soc, cores), timing, unsigned_only, prefetch)
 
 
 def takes_unsigned_only(timing: Timing, options: Mapping[str, Any]) -> bool:

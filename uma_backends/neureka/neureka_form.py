@@ -71,6 +71,7 @@ class Context:
     timing: Timing = DEFAULT_TIMING
     # int8 activations run as x + 128.
     unsigned_only: bool = False
+    prefetch: bool = True
 
     @property
     def weights_in_l1(self) -> bool:
@@ -161,7 +162,7 @@ class NeurekaForm:
             output_bits=a.output_bits,
             requantization=a.requantization,
             weight_memory=in_weight_memory,
-            prefetch=in_weight_memory and self.mode is not Mode.DEPTHWISE_3X3,
+            prefetch=self.context.prefetch and in_weight_memory and self.mode is not Mode.DEPTHWISE_3X3,
             **how,
         )
 
