@@ -13,7 +13,7 @@ from tvm_pulp.planning.lowering.floats import float_spec
 
 
 def constant_view(_rewriter: Rewriter, call: Any) -> Any:
-    """What moves a constant makes another constant."""
+    """A moved constant is another constant."""
     return moved_constant(call, call.args[0])
 
 
