@@ -1,11 +1,8 @@
 """Part of the verifier: transfers, jobs and kernels that may be under way together never touch the same bytes."""
 
 from tvm_pulp.planning.program.actions import Begin, Fetch, Job, Kernel, Step, Transfer, read_by
+from tvm_pulp.planning.program.executor_limits import GROUPS_OF_AGENT, TICKETS
 from tvm_pulp.planning.program.under_way import ALL_CORES, Started, Touched, UnderWay
-
-# Numbers that an agent can give its groups of transfers, and that jobs can have.
-_GROUPS = 7
-_TICKETS = 8
 
 
 class Races:
@@ -38,7 +35,7 @@ class Races:
 
     def _open_group(self, where: str, begin: Begin) -> list[str]:
         self._open[begin.agent] = begin.group
-        if not 0 <= begin.group < _GROUPS:
+        if not 0 <= begin.group < GROUPS_OF_AGENT:
             return [f"{where}: there is no group {begin.group} of transfers"]
         if any((s.agent, s.number) == (begin.agent, begin.group) for s in self._under_way.running("transfer")):
             return [f"{where}: group {begin.group} of core {begin.agent} is still under way"]
@@ -50,7 +47,7 @@ class Races:
         if isinstance(action, Transfer):
             new.number = self._open.get(action.agent, -1)
         if isinstance(action, Job):
-            if not 0 <= action.ticket < _TICKETS:
+            if not 0 <= action.ticket < TICKETS:
                 faults.append(f"{where}: there is no ticket {action.ticket}")
             self._under_way.make_room(action.engine, action.queue)
             if any(s.number == action.ticket for s in self._under_way.running("job")):

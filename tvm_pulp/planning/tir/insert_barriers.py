@@ -25,6 +25,7 @@ from itertools import accumulate, groupby
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program.actions import Begin, Wait, WaitForJob, WaitForL3, WaitForTransfers
+from tvm_pulp.planning.program.executor_limits import GROUPS_OF_AGENT, TICKETS
 from tvm_pulp.planning.program.under_way import Started, Touched, UnderWay
 from tvm_pulp.planning.tiling.schedule.schedule import BOOT, Bundle
 from tvm_pulp.planning.tir.statements import (
@@ -43,11 +44,8 @@ from tvm_pulp.planning.tir.statements import (
 )
 from tvm_pulp.planning.tir.tables import Tables
 
-# Groups of transfers that each agent may have under way: the DMA has 16 counters, an agent numbers eight.
+# Groups of transfers that each of several agents may have under way: they share the DMA's 16 counters.
 GROUPS = (5, 3, 4, 4)
-GROUPS_OF_ONE_AGENT = 7
-# Jobs that can be waited for one by one: TVM_PULP_TICKETS of the executor.
-TICKETS = 8
 
 # Transfers by agent, the position that needs them, and if they leave L1.
 _Groups = dict[tuple[int, int | None, bool], list[tuple[MoveBytes, Touched]]]
@@ -144,7 +142,7 @@ class _Pass:
                 self._start(made, started)
         for (agent, _, _), members in groups.items():
             taken = {s.number for s in self._under_way.running("transfer") if s.agent == agent}
-            number = next(n for n in range(GROUPS_OF_ONE_AGENT) if n not in taken)
+            number = next(n for n in range(GROUPS_OF_AGENT) if n not in taken)
             self._result += [Begin(agent=agent, group=number), *(made for made, _ in members)]
             reads, writes = (tuple(a for _, t in members for a in getattr(t, n)) for n in ("reads", "writes"))
             bundles = frozenset(made.bundle[0] for made, _ in members if made.bundle is not None)
@@ -210,7 +208,7 @@ class _Pass:
         return merged
 
     def _limit(self, agent: int) -> int:
-        return GROUPS[agent] if self._agents == len(GROUPS) else GROUPS_OF_ONE_AGENT
+        return GROUPS[agent] if self._agents == len(GROUPS) else GROUPS_OF_AGENT
 
     def _limit_groups(self, sync: _Sync, agents: list[int]) -> None:
         """More groups under way than there are counters: wait for the oldest."""
