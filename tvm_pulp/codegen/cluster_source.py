@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from tvm_pulp.codegen.bundle_source import BundleSource, layer_label
-from tvm_pulp.codegen.comment import nodes_of, safe
 from tvm_pulp.codegen.kernels import Kernels
+from tvm_pulp.codegen.model_text import nodes_of, safe
 from tvm_pulp.codegen.run_function import members, signature
 from tvm_pulp.codegen.state_source import StateRows, fetched_inputs, state_declarations
 from tvm_pulp.codegen.step_table import Record, TableBuilder, bundle_part

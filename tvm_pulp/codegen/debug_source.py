@@ -13,8 +13,8 @@ from importlib import resources
 
 import numpy as np
 
-from tvm_pulp.codegen.comment import safe
 from tvm_pulp.codegen.layer_captures import step_positions
+from tvm_pulp.codegen.model_text import safe
 from tvm_pulp.codegen.reference_values import Values, reference_values, value_of
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned

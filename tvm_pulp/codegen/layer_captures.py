@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.model_text import safe
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program.actions import Step
 from tvm_pulp.planning.tiling.place.arena import Arena

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tvm_pulp.codegen.comment import safe
+from tvm_pulp.codegen.model_text import safe
 from tvm_pulp.codegen.state_source import StateRows
 from tvm_pulp.codegen.table_addresses import TableAddresses
 from tvm_pulp.planning.program.actions import Begin, WaitForJob, WaitForL3, WaitForTransfers

@@ -60,9 +60,10 @@ def build_network(
 ) -> Network:
     """Layers of `main` in order, for these engines. Reshapes become views; results live in the caller's buffers."""
     lowered = legalize_float(module)
-    ends = (tuple(imported.inputs), tuple(imported.outputs))
-    kept = (LoweredKernels(), imported.quantization, states, lineage.read(lowered), engines)
-    return _Builder(Origin(lineage.removed(lowered), *ends, *kept), name).build()
+    names, made_of = (tuple(imported.inputs), tuple(imported.outputs)), lineage.read(lowered)
+    module = lineage.removed(lowered)
+    origin = Origin(module, *names, LoweredKernels(), imported.quantization, states, made_of, engines)
+    return _Builder(origin, name).build()
 
 
 def rebuild_network(network: Network, module: Any) -> Network:
