@@ -58,8 +58,7 @@ def applies(layer: Layer) -> bool:
     """Operands of the result's shape, or one row of it; both roundings of frameworks, by tables where that is exact."""
     form = layer.attributes["form"]
     if form != "plain" and linear_sum(layer) is not None:
-        shape = layer.outputs[0].spec.shape
-        return all(same_or_row(t.spec, shape) for t in layer.inputs[:2])
+        return all(same_or_row(t.spec, layer.outputs[0].spec.shape) for t in layer.inputs[:2])
     if not bytes_in_rows(layer, 2) or form not in ("plain", "tflite"):
         return False
     tabled = form == "tflite" or any(Requant.of(layer.attributes, p).kind != "none" for p in ("requant_a", "requant_b"))
@@ -100,8 +99,7 @@ class AddKernel(ElementwiseKernel):
             shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << left_shift(a)
             scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
             return (-scaled if side == 1 and a.get("subtract") else scaled).astype(np.int32)
-        prefix = ("requant_a", "requant_b")[side]
-        rule = Requant.of(a, prefix)
+        rule = Requant.of(a, ("requant_a", "requant_b")[side])
         if rule.kind == "none":
             return None
         before = Requant.of(a, "requant_a").operands if side == 1 else 0

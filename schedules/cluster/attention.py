@@ -111,8 +111,7 @@ class AttentionKernel(KernelForm):
         exponential = large.astype(np.uint32) if small is None else small
         constant = self.constant("exponential", exponential)
         field = "exponential" if small is None else "small_exponential"
-        names = ("table", "exponential", "small_exponential", "table_covers", "skips_from")
-        tables: Fields = dict.fromkeys(names, 0)
+        tables: Fields = dict.fromkeys(("table", "exponential", "small_exponential", "table_covers", "skips_from"), 0)
         tables[field] = call.load_whole("exponential", constant)
         table = of["logit_table"].data if "logit_table" in of else None
         if table is None and small is None:
@@ -126,8 +125,7 @@ class AttentionKernel(KernelForm):
                 tables |= {"table_covers": 1, "logit_requant.low": low, "logit_requant.high": high}
         values = logit_table(table, low, high)
         if small is not None:
-            probability = of["probability"].data if "probability" in of else None
-            tables["skips_from"] = least_to_skip(values, small, probability)
+            tables["skips_from"] = least_to_skip(values, small, of["probability"].data if "probability" in of else None)
         constant = self.constant(f"logits_{low}_{high}", values)
         return {**tables, "table": call.load_whole("table", constant)}
 

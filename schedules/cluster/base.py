@@ -257,8 +257,7 @@ def requant_fields(
     pointers: list[Any] = []
     for name, tensor in zip(("mul", "add"), operands, strict=True):
         if tensor.spec.elements > 1 and channels is not None:
-            box = Box((channels.start,), (channels.stop - channels.start,))
-            pointers.append(arguments.load(name, tensor, box))
+            pointers.append(arguments.load(name, tensor, Box((channels.start,), (channels.stop - channels.start,))))
         else:
             pointers.append(arguments.load_whole(name, tensor))
     kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]

@@ -62,8 +62,7 @@ class ConcatKernel(KernelForm):
         values = by_stored_byte(table.values, part.spec.dtype)
         if part.spec.bytes < _MANY_BYTES:
             return self.constant(f"table{index}", values)
-        each = np.tile(np.pad(values, (0, _TABLE_STRIDE - values.size)), self.cores)
-        return self.constant(f"tables{index}", each)
+        return self.constant(f"tables{index}", np.tile(np.pad(values, (0, _TABLE_STRIDE - values.size)), self.cores))
 
     def recipe(self, box: Box) -> Recipe:
         layer, out, axis = self.layer, self.layer.outputs[0], self.layer.attributes["axis"]

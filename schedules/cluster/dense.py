@@ -35,8 +35,7 @@ DEPTH_INSTRUCTIONS = {4: 24, 3: 23, 2: 14, 1: 9}
 
 def applies(layer: Layer) -> bool:
     """8-bit inputs and constant weights of eight bits; a convolution must be 1x1 with stride 1."""
-    weight = layer.inputs[1]
-    if layer.inputs[0].spec.dtype not in BYTES or not are_bytes(weight):
+    if layer.inputs[0].spec.dtype not in BYTES or not are_bytes(layer.inputs[1]):
         return False
     return are_rows(layer) and uniform_requant(layer, accumulator_reach(layer))
 
@@ -159,8 +158,7 @@ def dense_work(f: Fields, cores: int) -> Work:
     if f["weight_offset"]:
         return summed(work, min(4, f["rows"]), f["depth"])
     # One row of whole tiles has code of its own.
-    narrow = f["requant.kind"] == 1 and not f["requant.wide_result"]
-    own = f["rows"] == 1 and f["columns"] % 4 == 0 and narrow
+    own = f["rows"] == 1 and f["columns"] % 4 == 0 and f["requant.kind"] == 1 and not f["requant.wide_result"]
     return {f"single_{name}": count for name, count in work.items()} if own else work
 
 

@@ -199,8 +199,7 @@ def plain_work(f: Fields, name: str, cores: int) -> Work:
 
 @work("mul")
 def mul_work(f: Fields, cores: int) -> Work:
-    zero = f["zero_point_a"] == 0 and f["zero_point_b"] == 0
-    if not is_four(f) or not zero or f["a_type"] == 2 or f["b_type"] == 2:
+    if not is_four(f) or f["zero_point_a"] or f["zero_point_b"] or 2 in (f["a_type"], f["b_type"]):
         return plain_work(f, kind_of(f), cores)
     dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
     return elements_work(f, "element", cores, dense=dense)

@@ -1,5 +1,7 @@
 """Pools: the largest value of windows, plain averages, and averages that change the scale."""
 
+import math
+
 from schedules.cluster.base import (
     Arguments,
     Box,
@@ -57,8 +59,8 @@ def applies_mean_pool(layer: Layer) -> bool:
     rule = Requant.of(layer.attributes)
     x, constants = layer.inputs[0].spec, layer.inputs[1:]
     plain = x.dtype in BYTES and rule.kind != "none" and rule.out_dtype in BYTES
-    taps = layer.attributes["kernel"][0] * layer.attributes["kernel"][1]
-    return plain and all(t.spec.elements == 1 for t in constants) and uniform_requant(layer, 512 * taps)
+    reach = 512 * math.prod(layer.attributes["kernel"])
+    return plain and all(t.spec.elements == 1 for t in constants) and uniform_requant(layer, reach)
 
 
 class MeanPoolKernel(PoolKernel):

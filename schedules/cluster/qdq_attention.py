@@ -96,9 +96,8 @@ class QdqAttentionKernel(KernelForm):
             return {"mask": 0, "mask_head_stride": 0, "mask_stride": 0}
         heads, rows, keys = tensor.spec.shape
         part = queries if rows > 1 else (0, 1)
-        pointer = call.load("mask", tensor, Box((0, part[0], 0), (heads, part[1], keys)))
         return {
-            "mask": pointer,
+            "mask": call.load("mask", tensor, Box((0, part[0], 0), (heads, part[1], keys))),
             "mask_head_stride": part[1] * keys if heads > 1 else 0,
             "mask_stride": keys if rows > 1 else 0,
         }

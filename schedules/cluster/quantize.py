@@ -46,8 +46,7 @@ class QuantizeKernel(KernelForm):
     kernel = "quantize"
 
     def fields(self, call: Arguments, box: Box) -> Fields:
-        whole = {"rows": 1, "columns": box.elements, "y_stride": 0, "y_step": 1}
-        return self.quantized(call, box) | whole
+        return self.quantized(call, box) | {"rows": 1, "columns": box.elements, "y_stride": 0, "y_step": 1}
 
     def quantized(self, call: Arguments, box: Box) -> Fields:
         """Arguments of the kernel that quantizes a part of the first operand, but for what concerns y."""
@@ -145,8 +144,7 @@ class AppendQuantizedKernel(QuantizeKernel):
 def quantize_work(f: Fields, cores: int) -> Work:
     elements = share(f["rows"] * f["columns"], cores)
     pieces = 1 if f["rows"] == 1 else -(-elements // f["columns"]) + 1
-    name = "together" if f["y_step"] == 1 else "apart"
-    return {"call": 1, "piece": pieces, name: 4 * -(-elements // 4)}
+    return {"call": 1, "piece": pieces, "together" if f["y_step"] == 1 else "apart": 4 * -(-elements // 4)}
 
 
 register("quantize", Schedule(applies, QuantizeKernel))

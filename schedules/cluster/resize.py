@@ -70,8 +70,7 @@ def resize_work(f: Fields, cores: int) -> Work:
         return {"copy_call": 1, "copy_pixel": pixels, "copy_word": pixels * words(channels)}
     small = f["row_taps"] == f["column_taps"] == 2 and f["middle"] == 0 and f["fraction"] <= 6 and channels % 4 == 0
     if small and (not f["slack"] if given(f["thresholds"]) else f["requant.kind"] == 4):
-        kind = "near" if given(f["thresholds"]) else "scaled"
-        return {"call": 1, "pixel": pixels, kind: pixels * channels}
+        return {"call": 1, "pixel": pixels, "near" if given(f["thresholds"]) else "scaled": pixels * channels}
     taps = f["row_taps"] * f["column_taps"]
     return {"plain_call": 1, "plain_element": pixels * channels, "plain_tap": pixels * channels * taps}
 

@@ -28,8 +28,7 @@ def step_call(kernel: Kernel, costs: CostModel) -> Call | None:
 
 def _call(kernel: Kernel, function: str, fields: Fields, costs: CostModel) -> Call:
     reads, writes = ([o for o in side if isinstance(o, Local)] for side in (kernel.inputs, kernel.outputs))
-    ends = {"x": Pointer(reads[0]), "y": Pointer(writes[0])}
-    return kernel_call(function, ends | fields, costs, reads, writes)
+    return kernel_call(function, {"x": Pointer(reads[0]), "y": Pointer(writes[0])} | fields, costs, reads, writes)
 
 
 def _requantize(kernel: Kernel, costs: CostModel) -> Call | None:

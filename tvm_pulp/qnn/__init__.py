@@ -8,8 +8,7 @@ them.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from tvm_pulp.qnn.operator import OPERATORS, Operator, attributes, emit, is_qnn, name_of
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.operator import OPERATORS, Operator, Requant, attributes, emit, is_qnn, name_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 # Importing an operator's file registers it.

@@ -11,9 +11,9 @@ import numpy as np
 
 from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.lookup import Lookup
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.quantize import along_axis, quantized, quantizing
+from tvm_pulp.qnn.tensor_spec import looked_up
 
 
 @register("append_quantized", attributes="appended axis dtype first has_table")
@@ -28,7 +28,7 @@ class AppendQuantized(Operator):
         shape, first = attributes["appended"], attributes["first"]
         more = inputs[4].reshape(-1)[first : first + math.prod(shape)].reshape(shape)
         if attributes["has_table"]:
-            more = Lookup().reference({}, [more, inputs[5]])
+            more = looked_up(inputs[5], more)
         return np.concatenate([quantized(x, scale, zero_point, attributes["dtype"]), more], axis=attributes["axis"])
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:

@@ -8,9 +8,20 @@ padding counts as zeros, one element says so.
 
 import numpy as np
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
+from tvm_pulp.qnn.operator import (
+    Arrays,
+    Attributes,
+    Loops,
+    Operator,
+    Requant,
+    Specs,
+    TensorSpec,
+    call,
+    i32,
+    less,
+    register,
+)
 from tvm_pulp.qnn.pool import pool_shape, window_axes, windows
-from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tiles import POOL
 
 
@@ -34,8 +45,7 @@ class AvgPool(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         rule = Requant.of(attributes)
-        x = loops.buffer("x", inputs[0])
-        tensors = [loops.buffer(n, s) for n, s in zip(("mul", "add"), inputs[1:], strict=False)]
+        x, *tensors = loops.buffers("x mul add", inputs)
         y = loops.buffer("y", output)
         zero_point = attributes["zero_point"] if rule.kind != "none" else 0
         counted = rule.kind == "none" or any(t.elements > 1 for t in inputs[1:])
@@ -43,8 +53,7 @@ class AvgPool(Operator):
             total = loops.scalar("total", 0)
             count = loops.scalar("count", 0) if counted else None
             with place.taps(loops) as (iy, ix):
-                value = i32(x[place.input(iy, ix)])
-                total.set(total.value + (value - zero_point if zero_point else value))
+                total.set(total.value + less(i32(x[place.input(iy, ix)]), zero_point))
                 if count is not None:
                     count.set(count.value + 1)
             if rule.kind == "none" and count is not None:

@@ -10,8 +10,8 @@ from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, Te
 @register("dilate", attributes="strides value")
 class Dilate(Operator):
     def infer(self, attributes: Attributes, inputs: Specs) -> TensorSpec:
-        shape = [(d - 1) * s + 1 for d, s in zip(inputs[0].shape, attributes["strides"], strict=True)]
-        return TensorSpec(tuple(shape), inputs[0].dtype)
+        pairs = zip(inputs[0].shape, attributes["strides"], strict=True)
+        return TensorSpec(tuple((d - 1) * s + 1 for d, s in pairs), inputs[0].dtype)
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         x = inputs[0]

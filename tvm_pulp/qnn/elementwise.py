@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp.qnn.broadcast import broadcast_index, broadcast_shape, unravel
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32
 
 
 @contextmanager
@@ -29,11 +28,6 @@ def over(loops: Loops, shape: Sequence[int]) -> Iterator[list[Any]]:
         lead = [loops.bind("outer", index) for index in unravel(place, shape[:-1])]
         with loops.loop("i", inner) as i:
             yield [*lead, i]
-
-
-def less(value: Any, zero_point: int) -> Any:
-    """A value without its zero point, in numpy or TIR."""
-    return value - zero_point if zero_point else value
 
 
 class Elementwise(Operator):
@@ -66,10 +60,9 @@ class Elementwise(Operator):
         data, constants = list(inputs[: len(names)]), inputs[len(names) :]
         if all(spec.shape == output.shape for spec in data) and all(o.elements == 1 for o in constants):
             # Every operand is read in the order it is stored: one flat loop.
-            output, axis = TensorSpec((output.elements,), output.dtype), -1
-            data = [TensorSpec(output.shape, spec.dtype) for spec in data]
-        buffers = [loops.buffer(label, spec) for label, spec in zip(names, data, strict=True)]
-        tensors = [loops.buffer(label, spec) for label, spec in zip(("mul", "add"), constants, strict=False)]
+            output, data, axis = output.flat, [spec.flat for spec in data], -1
+        buffers = loops.buffers(" ".join(names), data)
+        tensors = loops.buffers("mul add", constants)
         y = loops.buffer("y", output)
         with over(loops, output.shape) as indices:
             read = [i32(b[tuple(broadcast_index(spec.shape, indices))]) for b, spec in zip(buffers, data, strict=True)]

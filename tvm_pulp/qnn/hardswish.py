@@ -18,5 +18,4 @@ class Hardswish(Elementwise):
 
     def expression(self, attributes: Attributes, *operands: Any) -> Any:
         (x,) = operands
-        gate = tirx.min(tirx.max(x + attributes["three"], 0), attributes["six"])
-        return x * (gate * attributes["one_over_six"])
+        return x * (tirx.min(tirx.max(x + attributes["three"], 0), attributes["six"]) * attributes["one_over_six"])

@@ -5,6 +5,7 @@ from tvm import tirx
 
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
 from tvm_pulp.qnn.pool import pool_shape, window_axes, windows
+from tvm_pulp.qnn.tensor_spec import RANGES
 from tvm_pulp.qnn.tiles import POOL
 
 
@@ -14,9 +15,7 @@ class MaxPool(Operator):
         return pool_shape(attributes, inputs[0])
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
-        lowest = TensorSpec((), str(inputs[0].dtype)).range[0]
-        best: np.ndarray = windows(attributes, inputs[0], lowest).max(axis=0)
-        return best
+        return np.asarray(windows(attributes, inputs[0], RANGES[str(inputs[0].dtype)][0]).max(axis=0))
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         x, y = loops.buffer("x", inputs[0]), loops.buffer("y", output)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tvm_pulp.qnn.elementwise import Elementwise, less
-from tvm_pulp.qnn.operator import Attributes, register
+from tvm_pulp.qnn.elementwise import Elementwise
+from tvm_pulp.qnn.operator import Attributes, less, register
 from tvm_pulp.qnn.tiles import elementwise
 
 

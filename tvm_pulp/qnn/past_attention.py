@@ -9,6 +9,7 @@ its own; rows of the past from `length` on hold anything. Several heads may shar
     y = sum(e * v) / sum(e), rounded half up
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,36 @@ def exponential_table(steps: int) -> np.ndarray:
     return np.rint(255 * np.exp(-np.arange(LARGEST_DISTANCE + 1) / steps)).astype(np.uint8)
 
 
-def head_size(attributes: Attributes, q: TensorSpec) -> int:
-    return q.shape[1] // int(attributes["heads"])
+def by_head(attributes: Attributes, rows: np.ndarray) -> np.ndarray:
+    """Rows of keys or values as [rows, heads, size]: what heads share, once for each of them."""
+    count, kv_heads = len(rows), attributes["kv_heads"]
+    return np.repeat(rows.reshape(count, kv_heads, rows.shape[1] // kv_heads), attributes["heads"] // kv_heads, 1)
+
+
+def logit_of(attributes: Attributes, dot: Any) -> Any:
+    """A product of query and key as a logit, in numpy or TIR."""
+    return (dot * attributes["mul"] + (1 << attributes["shift"] >> 1)) >> attributes["shift"]
+
+
+def first_column(loops: Loops, attributes: Attributes, head: Any, size: int) -> Any:
+    """Place in a row of keys or values where those of a head begin."""
+    return loops.bind("first", tirx.truncdiv(head, i32(attributes["heads"] // attributes["kv_heads"])) * size)
+
+
+def logit(loops: Loops, attributes: Attributes, size: int, q: Callable[[Any], Any], k: Callable[[Any], Any]) -> Any:
+    """The logit of a query and a key, by their elements, in TIR."""
+    return logit_of(attributes, loops.sum("dot", "i", size, lambda i: i32(q(i)) * i32(k(i))).value)
+
+
+def exponential_of(table: Any, distance: Any) -> Any:
+    """Entry of a table of exponentials, in TIR."""
+    return i32(table[tirx.min(distance, i32(LARGEST_DISTANCE))])
+
+
+def mean(total: Any, weights: Any) -> Any:
+    """A sum of weighted bytes divided by that of their weights, rounded half up, in TIR."""
+    # Values above -128 make the numerator positive, where C divides like a floor.
+    return (tirx.truncdiv((total + weights * 128) * 2 + weights, weights * 2) - 128).astype("int8")
 
 
 @register(
@@ -38,20 +67,14 @@ def head_size(attributes: Attributes, q: TensorSpec) -> int:
 class PastAttention(Operator):
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         q, k, v, past_k, past_v, length, table = (i.astype(np.int64) for i in inputs)
-        rows, heads, kv_heads = len(q), attributes["heads"], attributes["kv_heads"]
         known = int(length[0])
-        size, shift = q.shape[1] // heads, attributes["shift"]
         keys, values = (
-            np.concatenate((past[:known], new)).reshape(known + rows, kv_heads, size)
-            for past, new in ((past_k, k), (past_v, v))
+            by_head(attributes, np.concatenate((past[:known], new))) for past, new in ((past_k, k), (past_v, v))
         )
-        group = heads // kv_heads
-        keys, values = np.repeat(keys, group, 1), np.repeat(values, group, 1)
-        y = np.zeros((rows, heads, size), np.int64)
-        for row, queries in enumerate(q.reshape(rows, heads, size)):
+        y = np.zeros((len(q), *keys.shape[1:]), np.int64)
+        for row, queries in enumerate(q.reshape(y.shape)):
             seen = known + row + 1
-            dots = np.einsum("hd,khd->hk", queries, keys[:seen])
-            logits = (dots * attributes["mul"] + (1 << shift >> 1)) >> shift
+            logits = logit_of(attributes, np.einsum("hd,khd->hk", queries, keys[:seen]))
             weights = table[np.minimum(logits.max(1, keepdims=True) - logits, LARGEST_DISTANCE)]
             total = weights.sum(1, keepdims=True)
             y[row] = (2 * np.einsum("hk,khd->hd", weights, values[:seen]) + total) // (2 * total)
@@ -59,24 +82,18 @@ class PastAttention(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         """Every pass over the keys computes its logits again: plain C needs no scratch memory then."""
-        names = ("q", "k", "v", "past_k", "past_v", "length", "exponential")
-        of = {name: loops.buffer(name, spec) for name, spec in zip(names, inputs, strict=True)}
+        of = dict(zip(self.operand_names.split(), loops.buffers(self.operand_names, inputs), strict=True))
         y = loops.buffer("y", output)
-        rows, heads, kv_heads = inputs[0].shape[0], int(attributes["heads"]), int(attributes["kv_heads"])
-        size, shift = head_size(attributes, inputs[0]), attributes["shift"]
-
+        rows, heads = inputs[0].shape[0], int(attributes["heads"])
+        size = inputs[0].shape[1] // heads
         with loops.parallel("place", rows * heads) as place:
-            row = loops.bind("row", tirx.truncdiv(place, i32(heads)))
-            head = loops.bind("head", tirx.truncmod(place, i32(heads)))
-            first = loops.bind("first", tirx.truncdiv(head, i32(heads // kv_heads)) * size)
+            row, head = loops.split(place, heads, "row", "head")
+            first = first_column(loops, attributes, head, size)
             known = loops.bind("known", of["length"][0])
 
-            def logit(source: str, key: Any) -> Any:
-                acc = loops.sum(
-                    "dot", "i", size, lambda i: i32(of["q"][row, head * size + i]) * i32(of[source][key, first + i])
-                )
-                value = tirx.shift_right(acc.value * attributes["mul"] + (1 << shift >> 1), i32(shift))
-                return loops.bind("logit", value)
+            def of_key(past: str, key: Any) -> Any:
+                q, k = (lambda i: of["q"][row, head * size + i]), (lambda i: of[f"{past}k"][key, first + i])
+                return loops.bind("logit", logit(loops, attributes, size, q, k))
 
             def over_keys(visit: Any) -> None:
                 # Loops of a known length: what they cost at most is known then, too.
@@ -85,11 +102,10 @@ class PastAttention(Operator):
                         visit(past, key)
 
             best = loops.scalar("best", LOWEST)
-            over_keys(lambda past, key: best.set(tirx.max(best.value, logit(f"{past}k", key))))
+            over_keys(lambda past, key: best.set(tirx.max(best.value, of_key(past, key))))
 
             def weight(past: str, key: Any) -> Any:
-                distance = tirx.min(best.value - logit(f"{past}k", key), i32(LARGEST_DISTANCE))
-                return i32(of["exponential"][distance])
+                return exponential_of(of["exponential"], best.value - of_key(past, key))
 
             total = loops.scalar("total", 0)
             over_keys(lambda past, key: total.set(total.value + weight(past, key)))
@@ -98,10 +114,7 @@ class PastAttention(Operator):
                 over_keys(
                     lambda past, key: acc.set(acc.value + weight(past, key) * i32(of[f"{past}v"][key, first + j]))
                 )
-                # Values above -128 make the numerator positive, where C divides like a floor.
-                raised = (acc.value + total.value * 128) * 2 + total.value
-                mean = tirx.truncdiv(raised, total.value * 2) - 128
-                loops.store(y, [row, head * size + j], mean.astype("int8"))
+                loops.store(y, [row, head * size + j], mean(acc.value, total.value))
 
     def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return 2 * output.elements * inputs[3].shape[0]

@@ -6,9 +6,9 @@ Operands: mix as past_mix makes it, v[1, kv_heads * size]. Per head:
 """
 
 import numpy as np
-from tvm import tirx
 
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, i32, register
+from tvm_pulp.qnn.past_attention import by_head, first_column, mean
 
 
 @register("past_mean", attributes="heads keys kv_heads")
@@ -19,22 +19,18 @@ class PastMean(Operator):
 
     def reference(self, attributes: Attributes, inputs: Arrays) -> np.ndarray:
         mix, v = (i.astype(np.int64) for i in inputs)
-        heads, kv_heads = attributes["heads"], attributes["kv_heads"]
-        values = np.repeat(v.reshape(kv_heads, -1), heads // kv_heads, 0)
+        values = by_head(attributes, v)[0]
         sums, own, total = mix[:, :-2], mix[:, -2:-1], mix[:, -1:]
         return ((2 * (sums + own * values) + total) // (2 * total)).reshape(1, -1).astype(np.int8)
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
-        mix, v, y = (loops.buffer(n, s) for n, s in zip(("mix", "v", "y"), (*inputs, output), strict=True))
-        heads, kv_heads, size = int(attributes["heads"]), int(attributes["kv_heads"]), inputs[0].shape[1] - 2
+        mix, v, y = loops.buffers("mix v y", (*inputs, output))
+        heads, size = inputs[0].shape[0], inputs[0].shape[1] - 2
         with loops.parallel("head", heads) as head:
-            first = loops.bind("first", tirx.truncdiv(head, i32(heads // kv_heads)) * size)
+            first = first_column(loops, attributes, head, size)
             total = loops.bind("total", mix[head, size + 1])
             with loops.loop("i", size) as i:
-                acc = mix[head, i] + mix[head, size] * i32(v[0, first + i])
-                # Values above -128 make the numerator positive, where C divides like a floor.
-                mean = tirx.truncdiv((acc + total * 128) * 2 + total, total * 2) - 128
-                loops.store(y, [0, head * size + i], mean.astype("int8"))
+                loops.store(y, [0, head * size + i], mean(mix[head, i] + mix[head, size] * i32(v[0, first + i]), total))
 
     def macs(self, attributes: Attributes, inputs: Specs, output: TensorSpec) -> int:
         return output.elements

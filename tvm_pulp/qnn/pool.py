@@ -26,8 +26,7 @@ def pool_shape(attributes: Attributes, x: TensorSpec) -> TensorSpec:
 def windows(attributes: Attributes, x: np.ndarray, fill: int) -> np.ndarray:
     """Stack of the shifted inputs, one per kernel position; padding reads `fill`."""
     if attributes["layout"] == "NCHW":
-        stacked = windows({**attributes, "layout": "NHWC"}, x.transpose(0, 2, 3, 1), fill)
-        return stacked.transpose(0, 1, 4, 2, 3)
+        return windows({**attributes, "layout": "NHWC"}, x.transpose(0, 2, 3, 1), fill).transpose(0, 1, 4, 2, 3)
     (sh, sw), (dh, dw), (top, left, bottom, right) = (attributes[k] for k in ("strides", "dilation", "pads"))
     kh, kw = attributes["kernel"]
     _, h, w, _ = x.shape

@@ -30,8 +30,7 @@ from tvm_pulp.qnn.real import round_within
 def operands(attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
     """Operands by name."""
     given = [n for n in ("q_table", "k_table", "mask") if attributes[f"has_{n}"]]
-    names = ["q", "k", "v", *given, "table", "exponential"]
-    return dict(zip(names, values, strict=True))
+    return dict(zip(["q", "k", "v", *given, "table", "exponential"], values, strict=True))
 
 
 def places(attributes: Attributes, name: str) -> np.ndarray:

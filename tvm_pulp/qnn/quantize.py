@@ -68,5 +68,4 @@ def along_axis(inputs: Arrays, axis: int) -> list[np.ndarray]:
     """The operands after the first, shaped so that numpy lets them follow an axis of the first."""
     shape = [1] * max(1, inputs[0].ndim)
     shape[axis] = -1
-    rest = [v.reshape(shape) if v.size > 1 else v.reshape(()) for v in inputs[1:]]
-    return [inputs[0], *rest]
+    return [inputs[0], *[v.reshape(shape) if v.size > 1 else v.reshape(()) for v in inputs[1:]]]

@@ -33,5 +33,4 @@ class QuantizeChannelsLast(Operator):
         y = loops.buffer("y", output)
         element = quantizing(loops, [loops.bind(n, p[0]) for n, p in zip(names, parameters, strict=True)], output)
         with over(loops, output.shape) as indices:
-            source = [indices[0], indices[-1], *indices[1:-1]]
-            loops.store(y, indices, element(x[tuple(source)]))
+            loops.store(y, indices, element(x[(indices[0], indices[-1], *indices[1:-1])]))

@@ -8,11 +8,6 @@ from tvm import tirx
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64
 
 
-def as_rows(spec: TensorSpec) -> TensorSpec:
-    """All leading axes as one."""
-    return TensorSpec((spec.elements // spec.shape[-1], spec.shape[-1]), spec.dtype)
-
-
 def integer_sqrt(values: np.ndarray) -> np.ndarray:
     """Floor of the square root, exact."""
     root = np.floor(np.sqrt(values.astype(np.float64))).astype(np.int64)
@@ -57,9 +52,8 @@ class RowNorm(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         half, length = attributes["levels"] // 2, inputs[0].shape[-1]
-        x, weight = loops.buffer("x", as_rows(inputs[0])), loops.buffer("weight", inputs[1])
-        bias = [loops.buffer("bias", spec) for spec in inputs[2:]]
-        y = loops.buffer("y", as_rows(output))
+        x, weight, *bias = loops.buffers("x weight bias", (inputs[0].rows, *inputs[1:]))
+        y = loops.buffer("y", output.rows)
         wide, clip = (i64, "clip_wide") if attributes["wide"] else (i32, "clip")
         with loops.parallel("row", output.elements // length) as row:
             mean = None

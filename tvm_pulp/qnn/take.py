@@ -27,7 +27,7 @@ class Take(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         axis, rank = attributes["axis"], len(inputs[1].shape)
-        x, indices, y = (loops.buffer(n, s) for n, s in (("x", inputs[0]), ("indices", inputs[1]), ("y", output)))
+        x, indices, y = loops.buffers("x indices y", (*inputs, output))
         dtype, extent = inputs[1].dtype, inputs[0].shape[axis]
         zero, last, every = (tirx.const(n, dtype) for n in (0, extent - 1, extent))
         with over(loops, output.shape) as place:

@@ -51,6 +51,16 @@ class TensorSpec:
         return self.elements * np.dtype(self.dtype).itemsize
 
     @property
+    def flat(self) -> "TensorSpec":
+        """All axes as one."""
+        return TensorSpec((self.elements,), self.dtype)
+
+    @property
+    def rows(self) -> "TensorSpec":
+        """All leading axes as one."""
+        return TensorSpec((self.elements // self.shape[-1], self.shape[-1]), self.dtype)
+
+    @property
     def range(self) -> tuple[int, int]:
         """Smallest and largest value of an integer type."""
         return RANGES[self.dtype]
