@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register, requant_fields
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register
 from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, same_or_row
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
 from schedules.linear_sum import LinearSum, find_linear_sum
@@ -117,7 +117,7 @@ class AddKernel(ElementwiseKernel):
         worth = known and a["form"] == "plain" and self.layer.outputs[0].spec.elements >= least
         if not worth or "int32" in (rule.out_dtype, *(s.dtype for s in specs)):
             return None
-        last = [t.data for t in constants[len(constants) - rule.operands :] if t.data is not None]
+        last = [t.data for t in rule.tensors(constants) if t.data is not None]
         return find_sum_table(
             [self.table(0), self.table(1)], [s.dtype for s in specs], lambda total: rule.apply(total, last)
         )
@@ -136,7 +136,7 @@ class AddKernel(ElementwiseKernel):
             self.constant(f"linear_{name}", np.array([value], np.int32))
             for name, value in (("mul", 1), ("add", linear.add))
         ]
-        return requant_fields(call, "requant", rule, constants)
+        return call.requant_member("requant", rule, constants)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         fields = self.rows(call, box, "ab")
@@ -149,7 +149,7 @@ class AddKernel(ElementwiseKernel):
                 fields[f"table_{side}" if table.dtype == np.int8 else f"wide_table_{side}"] = place
         if summed:
             fields["sum_table"] = call.load_constant("sums", summed.results)
-            requant = requant_fields(call, "requant", Requant(), [])
+            requant = call.requant_member("requant", Requant(), [])
         elif linear is None:
             requant = call.requant(box.span(-1), self.moved_add(offset))
         else:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register, typed
+from schedules.cluster.arithmetic import typed
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.add_accumulators import SIDES

@@ -14,7 +14,6 @@ from schedules.cluster.base import (
     TileAxis,
     padded,
     register,
-    requant_fields,
 )
 from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.attention import dimensions, operands
@@ -92,8 +91,8 @@ class AttentionKernel(KernelForm):
             **self.strides("k", self.heads_apart(of["k"], heads[1]), keys, size),
             **self.strides("v", self.heads_apart(of["v"], heads[1]), keys, size),
             **self.strides("y", heads[1], queries[1], size),
-            **requant_fields(call, "logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
-            **requant_fields(call, "requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
+            **call.requant_member("logit_requant", Requant.of(a, "logit"), [of["logit_mul"], of["logit_add"]]),
+            **call.requant_member("requant", Requant.of(a), [of["mul"], of["add"]]), **tables,
         }  # fmt: skip
 
     def visible_keys(self, of: dict[str, Tensor], queries: tuple[int, int], keys: int) -> int:

@@ -5,18 +5,7 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import (
-    SLACK,
-    Box,
-    KernelForm,
-    Layer,
-    Schedule,
-    Tensor,
-    TileAxis,
-    itemsize_of,
-    kernel_call,
-    register,
-)
+from schedules.cluster.base import SLACK, Box, KernelForm, Layer, Schedule, Tensor, TileAxis, kernel_call, register
 from schedules.kernel_cycles import Fields, Work, given, share, work
 from tvm_pulp.qnn.concat import divide
 from tvm_pulp.qnn.tensor_spec import TensorSpec
@@ -66,7 +55,7 @@ class ConcatKernel(KernelForm):
 
     def recipe(self, box: Box) -> Recipe:
         layer, out, axis = self.layer, self.layer.outputs[0], self.layer.attributes["axis"]
-        inner = math.prod(out.spec.shape[axis + 1 :]) * itemsize_of(out)
+        inner = math.prod(out.spec.shape[axis + 1 :]) * out.spec.itemsize
         rows, row_bytes = math.prod(box.size[:axis]), out.spec.shape[axis] * inner
         y = Local("y", TensorSpec(box.size, out.spec.dtype), SLACK)
         made: Local | Tensor = out if out.storage.level == "l1" else y

@@ -2,24 +2,8 @@
 
 import numpy as np
 
-from schedules.cluster.base import (
-    TYPES_16,
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    TileAxis,
-    accumulator_reach,
-    are_bytes,
-    folded_bias,
-    itemsize_of,
-    padded,
-    register,
-    typed,
-    uniform_requant,
-)
+from schedules.cluster.arithmetic import TYPES_16, accumulator_reach, are_bytes, folded_bias, typed, uniform_requant
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, padded, register
 from schedules.kernel_cycles import Work, kind_of, words, work
 from schedules.kernel_cycles.families import family_of
 from schedules.packed_weights import offset_weights, pack_weights
@@ -97,7 +81,7 @@ class DenseKernel(KernelForm):
         made, columns = box.span(-1), box.size[-1]
         rows, matrix = box.elements // columns, weights.reshape(weights.shape[0], -1)
         stored, offset = packed_parts(layer, matrix)
-        row_bytes = depth * itemsize_of(layer.inputs[0])
+        row_bytes = depth * layer.inputs[0].spec.itemsize
         packed = self.constant(f"packed_{made.start}_{columns}", pack_weights(stored[made]))
         weight = call.load_whole("weight", packed)
         folded = folded_bias(layer, matrix, layer.attributes["zero_point"])
@@ -108,7 +92,7 @@ class DenseKernel(KernelForm):
         return {
             "x": x, "weight": weight, "bias": bias, **call.scratch(4 * padded(row_bytes) + 4 if copies else 4),
             "rows": rows, "columns": columns, "depth": depth, "x_stride": row_bytes, "depth_stride": padded(row_bytes),
-            "y_stride": columns * itemsize_of(call.output), "x_type": typed(layer.inputs[0]), "weight_offset": offset,
+            "y_stride": columns * call.output.spec.itemsize, "x_type": typed(layer.inputs[0]), "weight_offset": offset,
             **call.requant(made, short=self.rounds_short),
         }  # fmt: skip
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from schedules.cluster.base import SLACK, Arguments, Box, Fields, Layer, Schedule, Tensor, register, typed
+from schedules.cluster.arithmetic import typed
+from schedules.cluster.base import SLACK, Arguments, Box, Fields, Layer, Schedule, Tensor, register
 from schedules.cluster.qdq_attention import QdqAttentionKernel, qdq_attention_work
 from schedules.kernel_cycles import Work, words, work
 from tvm_pulp.qnn.past_qdq_attention import operands

@@ -2,6 +2,7 @@
 
 import math
 
+from schedules.cluster.arithmetic import typed, uniform_requant
 from schedules.cluster.base import (
     Arguments,
     Box,
@@ -11,8 +12,7 @@ from schedules.cluster.base import (
     Schedule,
     TileAxis,
     register,
-    typed,
-    uniform_requant,
+    window_fields,
 )
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
@@ -47,9 +47,7 @@ class PoolKernel(KernelForm):
         source, pads = part.inputs[0], part.attributes["pads"]
         return {
             "x": call.load("x", x, source), "height": source.size[1], "width": source.size[2], "channels": box.size[3],
-            "out_height": box.size[1], "out_width": box.size[2], "kernel_height": a["kernel"][0],
-            "kernel_width": a["kernel"][1], "stride_y": a["strides"][0], "stride_x": a["strides"][1],
-            "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": pads[0], "pad_left": pads[1],
+            "out_height": box.size[1], "out_width": box.size[2], **window_fields(a, a["kernel"], pads[:2]),
             "x_type": typed(x), "low": a.get("low", 0), "high": a.get("high", 0),
         }  # fmt: skip
 

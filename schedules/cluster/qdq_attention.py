@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
+from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import (
     Arguments,
     Box,
@@ -16,7 +17,6 @@ from schedules.cluster.base import (
     TileAxis,
     padded,
     register,
-    typed,
 )
 from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.qdq_attention import operands

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
+from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import (
     SLACK,
     Arguments,
@@ -17,7 +18,6 @@ from schedules.cluster.base import (
     TileAxis,
     kernel_call,
     register,
-    typed,
 )
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec

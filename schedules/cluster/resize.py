@@ -1,17 +1,7 @@
 """Resizing of images, cut into rows of the result."""
 
-from schedules.cluster.base import (
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    TileAxis,
-    register,
-    requant_fields,
-    typed,
-)
+from schedules.cluster.arithmetic import typed
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.resize import fraction_bits, is_copy
@@ -57,8 +47,7 @@ class ResizeKernel(KernelForm):
             "first_row": first, "width": width, "channels": channels, "out_height": box.size[1],
             "out_width": box.size[2], "row_taps": a["taps"][0], "column_taps": a["taps"][1], "x_type": typed(x),
             "y_type": typed(call.output),
-            **requant_fields(
-                call, "requant", Requant() if copies else Requant.of(a), [] if copies else layer.inputs[5:7]
+            **call.requant_member("requant", Requant() if copies else Requant.of(a), [] if copies else layer.inputs[5:7]
             ),
         }  # fmt: skip
 

@@ -46,9 +46,14 @@ class TensorSpec:
     def elements(self) -> int:
         return math.prod(self.shape)
 
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return int(np.dtype(self.dtype).itemsize)
+
     @cached_property
     def bytes(self) -> int:
-        return self.elements * np.dtype(self.dtype).itemsize
+        return self.elements * self.itemsize
 
     @property
     def flat(self) -> "TensorSpec":
