@@ -1,4 +1,4 @@
-"""Types, weights and requantizations that the hand-written kernels can compute with."""
+"""Types, weights, windows and requantizations that the hand-written kernels can compute with."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ import numpy as np
 from schedules.packed_weights import offset_weights
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
-from tvm_pulp.qnn.tensor_spec import BYTES
+from tvm_pulp.qnn.tensor_spec import BYTES, Attributes
 
 # enum tvm_pulp_type
 TYPES = {"int8": 0, "uint8": 1, "int32": 2}
@@ -17,6 +17,11 @@ STORED = {"int32": 1, "int16": 2, "uint16": 2}
 # enum tvm_pulp_requant_kind
 KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5, "shift": 6}
 PULP_WIDE = 2
+
+
+def padded(size: int) -> int:
+    """Bytes of whole words."""
+    return -(-size // 4) * 4
 
 
 def typed(tensor: Tensor) -> int:
@@ -78,3 +83,10 @@ def folded_bias(layer: Layer, weights: np.ndarray, zero_point: int) -> np.ndarra
     if layer.attributes["has_bias"]:
         total = total + layer.inputs[2].values.astype(np.int64)
     return total.astype(np.int32)
+
+
+def window_fields(attributes: Attributes, kernel: Sequence[int], before: Sequence[int]) -> dict[str, int]:
+    """Fields of a window's size and steps, and of the padding before it."""
+    names = ("kernel_height", "kernel_width", "stride_y", "stride_x", "dilation_y", "dilation_x", "pad_top", "pad_left")
+    values = (*kernel, *attributes["strides"], *attributes["dilation"], *before)
+    return dict(zip(names, values, strict=True))

@@ -3,18 +3,8 @@
 import numpy as np
 
 from schedules.byte_tables import exponentials, least_to_skip, logit_range, logit_table, small_exponential_table
-from schedules.cluster.base import (
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    Tensor,
-    TileAxis,
-    padded,
-    register,
-)
+from schedules.cluster.arithmetic import padded
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, given, share, words, work
 from tvm_pulp.qnn.attention import dimensions, operands
 from tvm_pulp.qnn.requant import Requant

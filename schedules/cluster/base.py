@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, accumulator_reach, can_round_short
+from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, accumulator_reach, can_round_short, padded
 from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
 from tvm_pulp.planning.tiling.forms.cluster_forms import bound
@@ -23,19 +23,15 @@ from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.recipe import Call, Derived, Load, Local, Pointer, Recipe, Step, Store
 from tvm_pulp.uma.strategy import EXACT, TileAxis
 
-__all__ = ["SCHEDULES", "SLACK", "Arguments", "Fields", "KernelForm", "Schedule", "kernel_call", "padded", "register"]
+__all__ = ["SCHEDULES", "SLACK", "Arguments", "Fields", "KernelForm", "Schedule", "kernel_call", "register"]
 # What the files of schedules are written with.
-__all__ += ["Box", "Layer", "Tensor", "TileAxis", "window_fields"]
+__all__ += ["Box", "Layer", "Tensor", "TileAxis"]
 
 Fields = dict[str, Any]
 
 ENGINE = "cluster"
 # Kernels may read this far behind an operand.
 SLACK = 4
-
-
-def padded(size: int, multiple: int = 4) -> int:
-    return -(-size // multiple) * multiple
 
 
 def kernel_call(
@@ -149,9 +145,9 @@ class Arguments:
         # Fields that the cost is made from instead of those of the call.
         self.expected: Fields = {}
 
-    def load(self, name: str, tensor: Tensor, box: Box) -> Pointer:
-        """Bring a part of a tensor into L1."""
-        local = Local(name, TensorSpec(box.size, tensor.spec.dtype), SLACK)
+    def load(self, name: str, tensor: Tensor, box: Box, room: int = 0) -> Pointer:
+        """Bring a part of a tensor into L1, with room behind it."""
+        local = Local(name, TensorSpec(box.size, tensor.spec.dtype), SLACK + room)
         self.steps.append(Load(tensor, box, local))
         self.reads.append(local)
         return Pointer(local)
@@ -196,8 +192,9 @@ class Arguments:
             return {f"{member}.{n}": 0 for n in names}
         pointers: list[Any] = []
         for name, tensor in zip(("mul", "add"), operands, strict=True):
-            some = tensor.spec.elements > 1 and channels is not None
-            part = Box((channels.start,), (channels.stop - channels.start,)) if some else Box.whole(tensor.spec.shape)
+            part = Box.whole(tensor.spec.shape)
+            if channels is not None and tensor.spec.elements > 1:
+                part = Box((channels.start,), (channels.stop - channels.start,))
             pointers.append(self.load(name, tensor, part))
         kind = PULP_WIDE if rule.kind == "pulp" and rule.wide else KINDS[rule.kind]
         per_channel, wide_result = int(max(t.spec.elements for t in operands) > 1), STORED.get(rule.out_dtype, 0)
@@ -219,10 +216,3 @@ class Arguments:
             expected=self.expected,
         )
         return Recipe((*self.steps, call, Store(self.y, self.output, self.box)))
-
-
-def window_fields(attributes: Mapping[str, Any], kernel: Sequence[int], before: Sequence[int]) -> Fields:
-    """Fields of a window's size and steps, and of the padding before it."""
-    names = ("kernel_height", "kernel_width", "stride_y", "stride_x", "dilation_y", "dilation_x", "pad_top", "pad_left")
-    values = (*kernel, *attributes["strides"], *attributes["dilation"], *before)
-    return dict(zip(names, values, strict=True))

@@ -5,20 +5,16 @@ from dataclasses import replace
 from functools import wraps
 
 from schedules.cluster import dense
-from schedules.cluster.arithmetic import accumulator_reach, are_bytes, folded_bias, typed, uniform_requant
-from schedules.cluster.base import (
-    SLACK,
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    TileAxis,
+from schedules.cluster.arithmetic import (
+    accumulator_reach,
+    are_bytes,
+    folded_bias,
     padded,
-    register,
+    typed,
+    uniform_requant,
     window_fields,
 )
+from schedules.cluster.base import SLACK, Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DenseKernel, summed, tile_work
 from schedules.cluster.steps import step_call
 from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes

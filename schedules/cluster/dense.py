@@ -2,8 +2,16 @@
 
 import numpy as np
 
-from schedules.cluster.arithmetic import TYPES_16, accumulator_reach, are_bytes, folded_bias, typed, uniform_requant
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, padded, register
+from schedules.cluster.arithmetic import (
+    TYPES_16,
+    accumulator_reach,
+    are_bytes,
+    folded_bias,
+    padded,
+    typed,
+    uniform_requant,
+)
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, kind_of, words, work
 from schedules.kernel_cycles.families import family_of
 from schedules.packed_weights import offset_weights, pack_weights

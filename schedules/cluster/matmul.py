@@ -2,8 +2,8 @@
 
 import math
 
-from schedules.cluster.arithmetic import accumulator_reach, typed, uniform_requant
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, padded, register
+from schedules.cluster.arithmetic import accumulator_reach, padded, typed, uniform_requant
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS
 from schedules.kernel_cycles import Work, is_four, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part

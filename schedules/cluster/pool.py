@@ -2,18 +2,8 @@
 
 import math
 
-from schedules.cluster.arithmetic import typed, uniform_requant
-from schedules.cluster.base import (
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    TileAxis,
-    register,
-    window_fields,
-)
+from schedules.cluster.arithmetic import typed, uniform_requant, window_fields
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.requant import Requant

@@ -1,4 +1,4 @@
-"""The integer dialect: one file per operator.
+"""The integer dialect: one file per operator or family of them.
 
 Every operator states its type rule, a numpy reference, its loops in TIR, how it is cut, its work (MACs) and the names
 of its operands and attributes. Frontends and canonicalization produce operators, engines and code generation consume

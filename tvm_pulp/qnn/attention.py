@@ -91,8 +91,7 @@ class Attention(Operator):
             return loops.bind("logit", value)
 
         with loops.parallel("row", heads * queries) as row:
-            head = loops.bind("head", tirx.truncdiv(row, i32(queries)))
-            query = loops.bind("query", tirx.truncmod(row, i32(queries)))
+            head, query = loops.split(row, queries, "head", "query")
             best = loops.scalar("best", -128)
             with loops.loop("key", keys) as key:
                 best.set(tirx.max(best.value, logit(head, query, key)))

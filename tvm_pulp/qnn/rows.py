@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, i64, register
+from tvm_pulp.qnn.tiles import BY_ROW
 
 
 def integer_sqrt(values: np.ndarray) -> np.ndarray:
@@ -74,3 +75,20 @@ class RowNorm(Operator):
                 quotient = quotient + wide(bias[0][i]) if bias else quotient
                 clipped = call(clip, tirx.shift_right(quotient, wide(attributes["shift"])), -half, half - 1)
                 loops.store(y, [row, i], clipped.astype(output.dtype))
+
+
+@register("layer_norm", attributes="levels shift wide", operands="x weight bias", tile=BY_ROW)
+class LayerNorm(RowNorm):
+    """Integer layer normalization of rows: clip((d * weight / isqrt(mean(d^2) + 1) + bias) // D), d = x - mean(x).
+
+    Operands: x[..., n], weight[n], bias[n]. The mean is truncated, not rounded; D = 2^shift floors.
+    """
+
+
+@register("rms_norm", attributes="levels shift wide", operands="x weight", tile=BY_ROW)
+class RmsNorm(RowNorm):
+    """Integer RMS normalization of rows: clip((x * weight / isqrt(mean(x^2) + 1)) // D).
+
+    Operands: x[..., n], weight[n]. The product is truncated towards zero when divided by the root, floored by D =
+    2^shift.
+    """
