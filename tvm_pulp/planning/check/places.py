@@ -1,7 +1,6 @@
 """Part of the verifier: buffers of each level lie inside it, apart from each other, and hold all that steps touch."""
 
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,9 @@ def check_places(what: str, places: Sequence[Place], size: int, outside: str) ->
             faults.append(f"{what} {place.name} {outside}")
     ordered = sorted(places, key=lambda place: place.alive[0])
     for number, a in enumerate(ordered):
-        for b in takewhile(lambda b, a=a: b.alive[0] <= a.alive[1], ordered[number + 1 :]):
+        for b in ordered[number + 1 :]:
+            if b.alive[0] > a.alive[1]:
+                break
             if a.offset < b.offset + b.bytes and b.offset < a.offset + a.bytes:
                 faults.append(f"{what}s {a.name} and {b.name} overlap while both are alive")
     return faults

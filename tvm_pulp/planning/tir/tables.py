@@ -42,6 +42,14 @@ class Tables:
         return self.plan.schedule.slots
 
     @cached_property
+    def tile_slots(self) -> dict[tuple[int, int], list[Slot]]:
+        """By layer and tile."""
+        found: dict[tuple[int, int], list[Slot]] = {}
+        for slot in self.slots:
+            found.setdefault((slot.layer, slot.tile), []).append(slot)
+        return found
+
+    @cached_property
     def buffer_names(self) -> dict[Block, str]:
         """Names of blocks; those of different tiles have different ones."""
         return {block: f"{block.name}.{number}" for number, block in enumerate(self.plan.schedule.blocks)}
