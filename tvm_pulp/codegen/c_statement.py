@@ -11,7 +11,7 @@ from tvm import tirx
 
 from tvm_pulp.codegen.c_expression import Expressions, c_type, is_scalar_buffer
 from tvm_pulp.codegen.model_text import c_identifier
-from tvm_pulp.planning.lowering.build_network import unused_name
+from tvm_pulp.planning.lowering import unused_name
 
 _INDENT = "  "
 

@@ -8,7 +8,7 @@ from typing import Any
 from tvm_pulp.codegen.c_expression import c_type
 from tvm_pulp.codegen.c_statement import Statements, stored_buffers
 from tvm_pulp.codegen.model_text import header_text, safe
-from tvm_pulp.planning.lowering.build_network import unused_name
+from tvm_pulp.planning.lowering import unused_name
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.uma.recipe import Kernel
 

@@ -6,7 +6,7 @@ from tvm_pulp.codegen import weights
 from tvm_pulp.codegen.c_expression import C_TYPES, c_type
 from tvm_pulp.codegen.c_statement import Statements
 from tvm_pulp.codegen.model_text import nodes_of, safe
-from tvm_pulp.planning.lowering.build_network import unused_name
+from tvm_pulp.planning.lowering import unused_name
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tir.aot_main import AotMain, begun_layer
 from tvm_pulp.qnn.network import Layer, Network, Tensor
