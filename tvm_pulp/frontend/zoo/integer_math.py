@@ -36,7 +36,7 @@ def convolve_as(
         for kx in range(kw):
             window = padded[:, :, ky : ky + (oh - 1) * sh + 1 : sh, kx : kx + (ow - 1) * sw + 1 : sw]
             if groups == 1:
-                # A product per picture: the libraries spread larger ones over threads, which wait longer than they work.
+                # A product per picture: libraries spread larger ones over threads, which wait longer than they work.
                 total += np.matmul(taps[:, :, ky, kx], window.reshape(*window.shape[:2], -1)).reshape(total.shape)
             else:
                 total += window * taps[:, 0, ky, kx][:, None, None]

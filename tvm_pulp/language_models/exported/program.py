@@ -5,8 +5,7 @@ from typing import Any
 
 from onnx import helper
 
-from tvm_pulp.frontend.onnx_order import execution_order
-from tvm_pulp.frontend.onnx_protos import with_nodes
+from tvm_pulp.frontend.onnx_protos import execution_order, with_nodes
 from tvm_pulp.language_models.entry_module import PAST, UNWRITTEN, CacheRows, Source
 from tvm_pulp.language_models.exported.cache_rows import bind_cache
 from tvm_pulp.language_models.exported.hide_unwritten import HIDDEN, hide_unwritten
