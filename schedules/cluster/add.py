@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from schedules.byte_functions import LinearSum, SumTable, find_linear_sum, find_sum_table
 from schedules.byte_tables import byte_values
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register
 from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, same_or_row
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
-from schedules.linear_sum import LinearSum, find_linear_sum
-from schedules.sum_table import SumTable, find_sum_table
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.add import Add, left_shift
 from tvm_pulp.qnn.requant import Requant

@@ -3,9 +3,9 @@
 import numpy as np
 
 from schedules.byte_tables import exponentials, least_to_skip, logit_range, logit_table, small_exponential_table
-from schedules.cluster.arithmetic import padded
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, given, share, words, work
+from schedules.packed_weights import padded
 from tvm_pulp.qnn.attention import dimensions, operands
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.recipe import Pointer

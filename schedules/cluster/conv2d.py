@@ -9,7 +9,6 @@ from schedules.cluster.arithmetic import (
     accumulator_reach,
     are_bytes,
     folded_bias,
-    padded,
     typed,
     uniform_requant,
     window_fields,
@@ -17,9 +16,15 @@ from schedules.cluster.arithmetic import (
 from schedules.cluster.base import SLACK, Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DenseKernel, summed, tile_work
 from schedules.cluster.steps import step_call
-from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
 from schedules.kernel_cycles import Work, kind_of, share, words, work
-from schedules.packed_weights import offset_weights, pack_weights
+from schedules.packed_weights import (
+    offset_weights,
+    pack_depthwise_weights,
+    pack_weights,
+    padded,
+    plane_stride,
+    scratch_bytes,
+)
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
 from tvm_pulp.uma.windows import InputSpan, input_span, unfolding
@@ -70,8 +75,7 @@ def spans(layer: Layer, box: Box) -> tuple[InputSpan, InputSpan]:
 class WindowKernel(KernelForm):
     """The common part of all kinds of convolution."""
 
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+    cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
     def source(self, box: Box, channels: slice) -> Box:
         """Channels of the part of the input that windows of a part reach."""
@@ -140,9 +144,7 @@ class UnfoldedConv2d(DenseKernel):
     """Windows laid out once for all cores: less L1 than windows for every core."""
 
     label = "im2col + dense kernel"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+    cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
         layer, call = self.layer, Arguments(self, box)

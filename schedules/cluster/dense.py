@@ -2,19 +2,10 @@
 
 import numpy as np
 
-from schedules.cluster.arithmetic import (
-    TYPES_16,
-    accumulator_reach,
-    are_bytes,
-    folded_bias,
-    padded,
-    typed,
-    uniform_requant,
-)
+from schedules.cluster.arithmetic import TYPES_16, accumulator_reach, are_bytes, folded_bias, typed, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
-from schedules.kernel_cycles import Work, kind_of, words, work
-from schedules.kernel_cycles.families import family_of
-from schedules.packed_weights import offset_weights, pack_weights
+from schedules.kernel_cycles import Work, family_of, kind_of, words, work
+from schedules.packed_weights import offset_weights, pack_weights, padded
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.recipe import Pointer

@@ -127,9 +127,7 @@ class PlanesKernel(KernelForm):
     """Requantization plane by plane."""
 
     kernel, label = "requantize", "requantize kernel, channels first"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(2))
+    cut = (TileAxis(1), TileAxis(2))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         columns = box.size[2] * box.size[3]

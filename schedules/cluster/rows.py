@@ -79,7 +79,13 @@ def applies_norm(layer: Layer) -> bool:
 class NormKernel(RowKernel):
     def reach(self) -> int:
         """How far the products go, if that is what decides: 2^30 and more need 64 bits."""
-        raise NotImplementedError
+        x = self.layer.inputs[0].spec
+        if len(self.layer.inputs) > 2:
+            centred = (x.range[1] - x.range[0]) * self.largest(1)
+            # With the bias it may go twice as far.
+            return max(centred, (centred + self.largest(2)) // 2)
+        # The root is at most the largest |x|, plus one under it.
+        return x.magnitude * self.largest(1) + ((x.magnitude + 1) << self.layer.attributes["shift"])
 
     def largest(self, operand: int) -> int:
         """The largest absolute value of a constant."""
@@ -98,20 +104,9 @@ class NormKernel(RowKernel):
 class RmsNormKernel(NormKernel):
     kernel = "rms_norm"
 
-    def reach(self) -> int:
-        magnitude = self.layer.inputs[0].spec.magnitude
-        # The root is at most the largest |x|, plus one under it.
-        return magnitude * self.largest(1) + ((magnitude + 1) << self.layer.attributes["shift"])
-
 
 class LayerNormKernel(NormKernel):
     kernel = "layer_norm"
-
-    def reach(self) -> int:
-        low, high = self.layer.inputs[0].spec.range
-        reach = (high - low) * self.largest(1)
-        # With the bias it may go twice as far.
-        return max(reach, (reach + self.largest(2)) // 2)
 
 
 @work("softmax_ita", "softmax_tflite")

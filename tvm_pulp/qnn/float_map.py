@@ -45,8 +45,8 @@ class FloatMap(Operator):
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         expression = _with_long_inline(tree(attributes))
         sizes, follows = merged_axes(output.shape, [i.shape for i in inputs])
-        buffers = [loops.buffer(f"x{n}", TensorSpec((i.elements,), i.dtype)) for n, i in enumerate(inputs)]
-        y = loops.buffer("y", TensorSpec((output.elements,), output.dtype))
+        buffers = [loops.buffer(f"x{n}", i.flat) for n, i in enumerate(inputs)]
+        y = loops.buffer("y", output.flat)
         steps = [_steps(sizes, [f[n] for f in follows]) for n in range(len(inputs))]
         whole = _steps(sizes, [True] * len(sizes))
 

@@ -62,8 +62,8 @@ class FloatReduce(Operator):
         first_axis, last_axis = min(attributes["axes"]), max(attributes["axes"])
         outer, inner = math.prod(shape[:first_axis]), math.prod(shape[last_axis + 1 :])
         length = math.prod(shape[first_axis : last_axis + 1])
-        buffers = [loops.buffer(f"x{n}", TensorSpec((s.elements,), s.dtype)) for n, s in enumerate(inputs)]
-        y = loops.buffer("y", TensorSpec((output.elements,), "float32"))
+        buffers = [loops.buffer(f"x{n}", s.flat) for n, s in enumerate(inputs)]
+        y = loops.buffer("y", output.flat)
         expression = tree(attributes)
 
         def reduce(i: Any, j: Any) -> None:
