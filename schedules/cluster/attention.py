@@ -158,8 +158,7 @@ def attention_work(f: Fields, cores: int) -> Work:
 def _queries_together(f: Fields) -> int:
     """Queries that the scratch area has room for."""
     room = f["scratch_stride"] // (4 * words(f["keys"]))
-    each = 3 if given(f["small_exponential"]) else 5
-    return int(max(1, min(16, (room - f["size"]) // each)))
+    return int(max(1, min(16, (room - f["size"]) // (3 if given(f["small_exponential"]) else 5))))
 
 
 register("attention", Schedule(applies, AttentionKernel))

@@ -64,7 +64,6 @@ def applies_unfolded_int16(layer: Layer) -> bool:
 
 
 def spans(layer: Layer, box: Box) -> tuple[InputSpan, InputSpan]:
-    """Input rows and columns of an output part."""
     a, (_, height, width, _) = layer.attributes, layer.inputs[0].spec.shape
     _, kh, kw, _ = layer.inputs[1].spec.shape
     rows = input_span(box.start[1], box.size[1], height, kh, a["strides"][0], a["dilation"][0], a["pads"][0])
@@ -103,8 +102,7 @@ class Conv2dKernel(WindowKernel):
     def windows_at_once(self, box: Box, depth: int, moved: int) -> int:
         """Windows that a core lays out before it multiplies: more save calls and take L1 from the tile."""
         pixels = -(-(box.size[1] * box.size[2]) // self.cores)
-        room = moved // 2 // (self.cores * padded(depth))
-        return max(4, min(_MOST_WINDOWS, room, padded(pixels)) // 4 * 4)
+        return max(4, min(_MOST_WINDOWS, moved // 2 // (self.cores * padded(depth)), padded(pixels)) // 4 * 4)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         weights = self.layer.inputs[1].values
@@ -231,8 +229,7 @@ def depthwise_work(f: Fields, cores: int) -> Work:
         outputs = share(f["out_height"] * out_width, cores) * channels
         return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_tap": outputs * kernel[0] * kernel[1]}
     lines = share(-(-channels // 4) * f["out_height"], cores)
-    most = (f["plane_rows"] - kernel[0]) // f["stride_y"] + 1
-    at_once = max(1, min(most, f["out_height"], lines))
+    at_once = max(1, min((f["plane_rows"] - kernel[0]) // f["stride_y"] + 1, f["out_height"], lines))
     chunks = -(-lines // at_once)
     turned = chunks * ((at_once - 1) * f["stride_y"] + kernel[0])
     width = (out_width - 1) * f["stride_x"] + kernel[1]

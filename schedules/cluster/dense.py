@@ -71,8 +71,7 @@ class DenseKernel(KernelForm):
     def fields(self, call: Arguments, box: Box) -> Fields:
         x = self.layer.inputs[0]
         depth = x.spec.shape[-1]
-        part = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
-        return self.product(call, call.load("x", x, part), depth, box)
+        return self.product(call, call.load("x", x, Box((*box.start[:-1], 0), (*box.size[:-1], depth))), depth, box)
 
     def product(self, call: Arguments, x: Pointer, depth: int, box: Box) -> Fields:
         """Rows of `depth` values at x times the weights of the box's channels."""
@@ -81,8 +80,7 @@ class DenseKernel(KernelForm):
         rows, matrix = box.elements // columns, weights.reshape(weights.shape[0], -1)
         stored, offset = packed_parts(layer, matrix)
         row_bytes = depth * layer.inputs[0].spec.itemsize
-        packed = self.constant(f"packed_{made.start}_{columns}", pack_weights(stored[made]))
-        weight = call.load_whole("weight", packed)
+        weight = call.load_whole("weight", self.constant(f"packed_{made.start}_{columns}", pack_weights(stored[made])))
         folded = folded_bias(layer, matrix, layer.attributes["zero_point"])
         bias: Pointer | int = 0
         if folded.any() or not _may_omit_bias(layer, rows, columns):

@@ -35,7 +35,6 @@ class QdqAttentionKernel(KernelForm):
 
     @property
     def named(self) -> dict[str, Tensor]:
-        """Operands by name."""
         return operands(self.layer.attributes, self.layer.inputs)
 
     def axes(self) -> tuple[TileAxis, ...]:
@@ -70,8 +69,7 @@ class QdqAttentionKernel(KernelForm):
                 head_stride = head_stride // every * positions[1]
         box = Box(tuple(start), tuple(size))
         loaded = (step.local for step in call.steps if isinstance(step, Load) and step.tensor is tensor)
-        shared = next(loaded, None) if whole else None
-        local = shared or call.load(name, tensor, box).operand
+        local = (next(loaded, None) if whole else None) or call.load(name, tensor, box).operand
         strides = {f"{name}_head_stride": head_stride, f"{name}_stride": stride}
         table = self.named.get(f"{name}_table")
         types: Fields = {

@@ -23,7 +23,6 @@ LEFT_SHIFT, LEFT_SHIFT_16 = 20, 15
 
 
 def left_shift(attributes: Attributes) -> int:
-    """Extra bits of the common scale."""
     return int(attributes.get("left_shift", LEFT_SHIFT))
 
 

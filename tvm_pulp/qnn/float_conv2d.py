@@ -15,7 +15,6 @@ from tvm_pulp.qnn.tiles import Box, Part, TileAxis, TileRule, Whole, axes, const
 
 
 def output_size(attributes: Attributes, height: int, width: int, kernel: Sequence[int]) -> tuple[int, int]:
-    """Height and width of the result."""
     (sh, sw), (dh, dw) = attributes["strides"], attributes["dilation"]
     return out_extent(height, kernel[0], sh, dh, 0, 0), out_extent(width, kernel[1], sw, dw, 0, 0)
 

@@ -21,7 +21,6 @@ _NUMPY: dict[str, Callable[..., Any]] = {"sum": np.sum, "mean": np.mean, "max": 
 
 
 def emit_reduce(kind: str, axes: list[int], expression: list[Any], operands: list[Any], keepdims: bool = False) -> Any:
-    """A call of the operator."""
     attributes = {"kind": kind, "axes": axes, "keepdims": int(keepdims), "expression": json.dumps(expression)}
     return emit("float_reduce", operands, attributes)
 

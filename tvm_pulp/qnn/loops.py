@@ -179,7 +179,6 @@ class Loops:
         self._append(tirx.BufferStore(buffer, value, places))
 
     def finish(self, name: str) -> Any:
-        """The finished function."""
         function = tirx.PrimFunc(self._parameters, self._close())
         return function.with_attr("global_symbol", name).with_attr("tirx.noalias", True)
 
