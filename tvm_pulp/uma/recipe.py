@@ -87,6 +87,11 @@ class Kernel:
     def operands(self) -> tuple[Local | Tensor, ...]:
         return (*self.inputs, *self.outputs, *self.workspaces)
 
+    @property
+    def words(self) -> int:
+        """Words of its descriptor: the addresses of its operands."""
+        return len(self.operands)
+
 
 @dataclass(frozen=True)
 class Pointer:
@@ -144,6 +149,11 @@ class Job:
     # Jobs so many apart are written to the same registers, which keep their values: `description.changes(before)` tells
     # the changes, or None where there are too many. 0: every job is told everything.
     contexts: int = 0
+
+    @property
+    def cost(self) -> CoreCost:
+        """Cycles of its engine; programming it is not part of them."""
+        return CoreCost(self.cycles)
 
 
 Step = Load | Store | Kernel | Call | Job

@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tvm_pulp.planning.search.attempts.attempt import Attempt
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
-from tvm_pulp.planning.search.heuristics.balance_engines import balance_engines
-from tvm_pulp.planning.search.heuristics.greedy_plan import greedy_attempt
-from tvm_pulp.planning.search.heuristics.join_bundles import join_bundles
-from tvm_pulp.planning.search.heuristics.mix_layers import mix_layers
-from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS, enough_l1, try_policies, without_overlap
-from tvm_pulp.planning.search.heuristics.stream_constants import stream_constants
-from tvm_pulp.planning.search.heuristics.stream_inputs import stream_inputs
+from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
+from tvm_pulp.planning.search.heuristics import (
+    MANY_STEPS,
+    VARIATIONS,
+    balance_engines,
+    enough_l1,
+    greedy_attempt,
+    try_policies,
+    vary,
+    without_overlap,
+)
 from tvm_pulp.planning.search.solver.ask_solver import SolverAttempts, ask_solver
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.plan import Plan, Planner
@@ -48,7 +50,7 @@ def _find(evaluator: PlanEvaluator, *, overlap: bool, l2_bytes: int) -> Plan:
         more = try_policies(evaluator, first, in_l3) if overlap else []
         tried += [a for a in (first, *more) if a.plan.l2_needed <= l2_bytes]
         # What is fetched while something else is used needs places for both: with more in L3 there may be room.
-        cycles = min((a.cycles for a in tried if a.plan.overlap or not overlap), default=None)
+        cycles = min((a.cycles for a in tried if a.plan.policy.overlap or not overlap), default=None)
         if cycles is not None and (l3_from is None or (fastest is not None and cycles >= fastest)):
             break
         fastest = cycles
@@ -77,7 +79,7 @@ def _fastest(tried: Sequence[Attempt]) -> Attempt:
     """
     best = tried[0]
     for attempt in tried[1:]:
-        same = attempt.cycles == best.cycles and attempt.plan.overlap and not best.plan.overlap
+        same = attempt.cycles == best.cycles and attempt.plan.policy.overlap and not best.plan.policy.overlap
         if same or attempt.cycles < best.cycles * (1 - _MARGIN if attempt.name.startswith("solver") else 1):
             best = attempt
     return best
@@ -93,10 +95,10 @@ def _best(evaluator: PlanEvaluator, tried: list[Attempt], *, overlap: bool, l2_b
         tried = [*tried, *(a for a in solved.attempts if a.plan.l2_needed <= l2_bytes)]
     chosen = _fastest(tried)
     best, more = chosen, 0
-    for vary in (mix_layers, stream_inputs, stream_constants, join_bundles):
-        streamed = [a for a in vary(evaluator, best) if a.plan.l2_needed <= l2_bytes]
-        best = min([best, *streamed], key=lambda a: a.cycles)
-        more += len(streamed)
+    for variation in VARIATIONS:
+        varied = [a for a in vary(evaluator, best, variation) if a.plan.l2_needed <= l2_bytes]
+        best = min([best, *varied], key=lambda a: a.cycles)
+        more += len(varied)
     found = Planner("solver", best.name, len(tried) + more)
     if solved.solutions:
         # The solution that became the plan, or the last one where a heuristic was better.

@@ -12,15 +12,14 @@ from typing import Any
 from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program import plan_record
 from tvm_pulp.planning.program.plan_record import PlanJson
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator, estimated
+from tvm_pulp.planning.search.attempts import PlanEvaluator, estimated
 from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms
 from tvm_pulp.planning.tiling.forms.split_form import pin_of
-from tvm_pulp.planning.tiling.make_plan import plan_of
 from tvm_pulp.planning.tiling.place.arena import Arena
 from tvm_pulp.planning.tiling.place.fit_schedule import FittedSchedule
-from tvm_pulp.planning.tiling.plan import Plan, Planner
+from tvm_pulp.planning.tiling.plan import Plan, Planner, plan_of
 from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
 from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, InL3, policy_of, tiled_layer
 from tvm_pulp.qnn.network import Tensor
@@ -120,8 +119,8 @@ def _in_order(record: PlanJson, evaluator: PlanEvaluator) -> PlanEvaluator:
 
 
 def _tiling(entry: plan_record.Layer, forms: LayerForms) -> Tiling:
-    for form, cuts in zip(forms.tiled, forms.cuts, strict=True):
-        if (form.engine, form.name) == (entry.engine, entry.form):
+    for cuts in forms.cuts:
+        if (cuts.form.engine, cuts.form.name) == (entry.engine, entry.form):
             return cuts.measure(entry.tile)
     direct = forms.from_l2()
     if (direct.form.engine, direct.form.name) == (entry.engine, entry.form):

@@ -22,7 +22,7 @@ def describe(lowered: LoweredPlan) -> PlanJson:
         cores=plan.cores,
         l1_bytes=plan.l1_bytes,
         l1_peak=plan.l1_peak,
-        double_buffer=plan.overlap,
+        double_buffer=plan.policy.overlap,
         l3_batch=plan.policy.l3_batch,
         bundle_bytes=plan.policy.bundle_bytes,
         interleave=plan.policy.interleave,

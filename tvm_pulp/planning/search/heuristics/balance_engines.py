@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, Order, layer_order
 from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1, without_overlap
 from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER

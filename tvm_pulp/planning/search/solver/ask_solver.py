@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.search.attempts.attempt import Attempt
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
 from tvm_pulp.planning.search.heuristics.policies import IN_GOOD_TIME, SLACK
 from tvm_pulp.planning.search.solver.candidates import Candidate, Candidates
 from tvm_pulp.planning.search.solver.layer_cost import LARGE_CONSTANT, activations
@@ -68,7 +67,7 @@ class _Rounds:
         result = SolverAttempts()
         for attempt in tried:
             # A plan without overlap says little about one with.
-            if attempt.plan.overlap == self._overlap or len(tried) == 1:
+            if attempt.plan.policy.overlap == self._overlap or len(tried) == 1:
                 self._learn(attempt.plan)
         best = min(tried, key=lambda a: a.cycles)
         if self._l2_limit is not None:

@@ -13,7 +13,6 @@ from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForm
 from tvm_pulp.planning.tiling.forms.split_form import pin_of
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.box import Box
 
 MOST_PER_ENGINE = 16
 # Parts of L1 that a tile may take, and numbers of pieces along one axis.
@@ -42,15 +41,14 @@ class Candidate:
 def layer_class(entry: LayerForms) -> tuple[object, ...]:
     """Equal for layers that cost the same, whatever their weights and the numbers of their requantization."""
     layer = entry.layer
-    whole = Box.whole(layer.outputs[0].spec.shape)
     operands = tuple((t.spec.shape, t.spec.dtype, t.kind == "constant", t.view_of is None) for t in layer.operands)
     # x + x moves less than x + y.
     stored = [t.storage for t in layer.inputs]
     same = tuple(stored.index(storage) for storage in stored)
     lists = tuple((k, tuple(v)) for k, v in sorted(layer.attributes.items()) if isinstance(v, list | tuple))
     forms = []
-    for form in entry.tiled:
-        recipe = form.recipe(whole)
+    for cuts in entry.cuts:
+        form, recipe = cuts.form, cuts.whole
         sizes = tuple((local.name, local.bytes) for local in recipe.locals)
         forms.append((form.engine, form.name, form.axes(), recipe.cycles, recipe.engine_cycles, sizes))
     return layer.operator, lists, operands, same, tuple(forms)
@@ -107,16 +105,16 @@ class Candidates:
     def _make(self, index: int) -> list[Candidate]:
         entry, pin = self._engine_choice.forms[index], self._pinned[index]
         best: dict[int, int] = {}
-        for number, (form, cuts) in enumerate(zip(entry.tiled, entry.cuts, strict=True)):
+        for number, cuts in enumerate(entry.cuts):
             widest = cuts.within(self._l1_bytes)
-            if isinstance(widest, Tiling) and pin in (None, pin_of(form)):
+            if isinstance(widest, Tiling) and pin in (None, pin_of(cuts.form)):
                 best[number] = widest.cycles
         limit = _TOO_SLOW * min(best.values(), default=0)
         found: list[Candidate] = []
         for number in best:
             if best[number] > limit:
                 continue
-            form, cuts = entry.tiled[number], entry.cuts[number]
+            cuts = entry.cuts[number]
             for size in dict.fromkeys(self._sizes(entry.layer, cuts)):
                 tiling = cuts.measure(size)
                 if tiling.l1_bytes > self._l1_bytes:
@@ -124,7 +122,7 @@ class Candidates:
                 for two_copies in (False, True) if self._overlap and len(tiling.tiles) > 1 else (False,):
                     cost = self._cost(index, tiling, two_copies)
                     if cost.bytes_in_l1 <= self._l1_bytes:
-                        found.append(Candidate(number, form.engine, size, two_copies, cost))
+                        found.append(Candidate(number, cuts.form.engine, size, two_copies, cost))
         return _prune(found)
 
     def _sizes(self, layer: Layer, cuts: Cuts) -> Iterator[tuple[int, ...]]:

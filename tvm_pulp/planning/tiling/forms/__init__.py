@@ -1,7 +1,7 @@
 """The ways to run a layer: those of the cores, splits between engines, how each can be cut, and which is cheapest."""
 
 from tvm_pulp.planning.tiling.forms.cluster_forms import DirectForm, TiledForm
-from tvm_pulp.planning.tiling.forms.cuts import Cuts, MissingL1, Tiling, footprint, tile_form
+from tvm_pulp.planning.tiling.forms.cuts import Cuts, MissingL1, Tiling, footprint
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms, Offer, check_pins, offered_forms
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of, split_form
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes, tile_part
@@ -22,6 +22,5 @@ __all__ = [
     "pin_of",
     "split_form",
     "tile_axes",
-    "tile_form",
     "tile_part",
 ]

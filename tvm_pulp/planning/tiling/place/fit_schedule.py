@@ -55,7 +55,8 @@ class _NothingFits(RuntimeError):
 
 
 def _fit(network: Network, cut_layer: CutLayer, budget: int, wanted: Decisions) -> FittedSchedule:
-    state = wanted.copy()
+    banned = {tensor: set(readers) for tensor, readers in wanted.banned.items()}
+    state = replace(wanted, choices=list(wanted.choices), leads=dict(wanted.leads), banned=banned)
     tiled_layers = [tiled_layer(c) for c in state.choices]
     limits: dict[int, int] = {}
     for _ in range(_ROUNDS):

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.cost.step_cost import step_cost
 from tvm_pulp.planning.tiling.schedule.constant_bundles import BundleBuilder
 from tvm_pulp.planning.tiling.schedule.l3_fetches import DirectUse, l3_fetches
 from tvm_pulp.planning.tiling.schedule.schedule import (
@@ -24,8 +23,8 @@ from tvm_pulp.planning.tiling.schedule.step_order import StepOrder
 from tvm_pulp.planning.tiling.schedule.step_records import reserve_records
 from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy, TiledLayer
 from tvm_pulp.qnn.network import Network, Tensor
-from tvm_pulp.uma.box import Box, Transfer, pitched_transfers, transfers
-from tvm_pulp.uma.contiguous import contiguous_offset
+from tvm_pulp.uma.box import Box, Transfer, pitched_transfers
+from tvm_pulp.uma.contiguous import contiguous_offset, tensor_transfers
 from tvm_pulp.uma.recipe import Call, Job, Load, Local, Recipe, Store, operands_of
 
 # Records and descriptors of a layer travel together unless they would take more than this part of L1.
@@ -80,7 +79,7 @@ class _Builder:
         slots = []
         for number, (index, tile, step) in enumerate(self._steps.all):
             used = {o: places[index][o] for o in operands_of(step) if isinstance(o, Local)}
-            slots.append(Slot(number, index, tile, step, used, step_cost(step)))
+            slots.append(Slot(number, index, tile, step, used))
         pages = tuple(self._page_of[s.index] for s in slots)
         kept = (tuple(self.bundles.made), pages, self.resident, self.l2_alive, tuple(fetches))
         return Schedule(tuple(slots), tuple(self.moves), tuple(self.blocks), *kept)
@@ -235,8 +234,7 @@ class _Builder:
             if position <= self._stored_at.get(storage, BOOT - 1):
                 position, ahead = load_position(start), False
             block = self._block(index, step.local.name, step.local.bytes, max(position, 0), end)
-            itemsize = np.dtype(step.tensor.spec.dtype).itemsize
-            moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize)) if step.box.elements else ()
+            moved = self._split(tensor_transfers(step.tensor, step.box)) if step.box.elements else ()
             needed = compute_position(start)
             what = (step.tensor, moved, Place(block), needed, ahead, step.local)
             self.moves.append(Move(index, tile, False, position, *what))
@@ -316,8 +314,7 @@ class _Builder:
         position = compute_position(after) if overlapped else store_position(after)
         if not readers and storage in self.resident:
             position = self._beside_reader(index, after, storage) or position
-        itemsize = np.dtype(step.tensor.spec.dtype).itemsize
-        moved = self._split(transfers(step.box, step.tensor.spec.shape, itemsize))
+        moved = self._split(tensor_transfers(step.tensor, step.box))
         place = places[step.local]
         place.block.extend(position)
         self.moves.append(Move(index, tile, True, position, step.tensor, moved, place, local=step.local))

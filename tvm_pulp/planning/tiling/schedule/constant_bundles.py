@@ -27,16 +27,11 @@ _MOST_RECORDS = 0x8000
 ConstantLoad = tuple[Tensor, Box, Local]
 
 
-def step_words(step: Kernel | Call | Job) -> int:
-    """Words of a step's descriptor: a structure, or the addresses of a generated kernel's operands."""
-    return len(step.operands) if isinstance(step, Kernel) else step.words
-
-
 def descriptor_bytes(recipes: Sequence[Recipe]) -> int:
     """Bytes that records and descriptors of a layer take, about."""
     steps = [s for r in recipes for s in r.steps if isinstance(s, Kernel | Call | Job)]
     moves = 3 * len(recipes)
-    return 4 * (sum(step_words(s) + RECORD_WORDS + AGENTS for s in steps) + moves * 8)
+    return 4 * (sum(s.words + RECORD_WORDS + AGENTS for s in steps) + moves * 8)
 
 
 def record_bytes(moves: Sequence[Move], limits: CommandLimits, *, job: bool, fetches: int = 0) -> int:
@@ -101,7 +96,7 @@ class BundleBuilder:
 
     def describe(self, bundle: Bundle, slot: int, step: Kernel | Call | Job) -> None:
         """Room for a step's descriptor."""
-        bundle.descriptors[slot] = 4 * step_words(step)
+        bundle.descriptors[slot] = 4 * step.words
 
     def finish(self, bundle: Bundle, record_room: int) -> None:
         """Lay the bundle out: records, descriptors, parts of tensors."""

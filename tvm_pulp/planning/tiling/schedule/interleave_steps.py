@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tvm_pulp.planning.tiling.cost.step_clock import StepClock
-from tvm_pulp.planning.tiling.cost.step_cost import step_cost
 from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Local, Recipe, Store, operands_of
@@ -105,7 +104,7 @@ class _Interleaver:
         if isinstance(step, Job):
             self._clock.submit(step.engine, step.cycles, makes)
         else:
-            self._clock.run(step_cost(step).cycles, makes)
+            self._clock.run(step.cost.cycles, makes)
         self._done[layer] += 1
 
     def _is_over(self, layer: int, tile: int) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.box import Box, Transfer
-from tvm_pulp.uma.recipe import Call, CoreCost, Job, Kernel, Local
+from tvm_pulp.uma.recipe import Call, Job, Kernel, Local
 
 # Before the first record: issued by the entry function itself.
 BOOT = -1
@@ -126,7 +126,6 @@ class Slot:
     tile: int
     step: Kernel | Call | Job
     places: dict[Local, Place]
-    cost: CoreCost  # expected, on its engine
 
     @property
     def position(self) -> int:
