@@ -182,6 +182,11 @@ class Recipe:
         cores = sum(s.cost.cycles for s in self.steps if isinstance(s, Kernel | Call))
         return max(self.engine_cycles, cores) if self.together else self.engine_cycles + cores
 
+    @property
+    def code(self) -> tuple[str, ...]:
+        """Hand-written functions that the cores run; what is generated for a layer is named after none."""
+        return tuple(s.function for s in self.steps if isinstance(s, Call))
+
     @cached_property
     def locals(self) -> tuple[Local, ...]:
         """L1 buffers in the order of first use."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.planning.tiling.cost import core_step
+from tvm_pulp.planning.tiling.cost.core_step import core_step
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec

@@ -9,6 +9,7 @@ from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, Order, layer_order
 from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1, without_overlap
 from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
+from tvm_pulp.planning.tiling.forms.cuts import Tiling
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of
 from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, tiled_layer
@@ -90,7 +91,7 @@ def _orders(evaluator: PlanEvaluator) -> Iterator[Order]:
     network, costs = evaluator.network, evaluator.costs
     with suppress(UserError):
         demands = [_demand(evaluator.engine_choice, i, evaluator.l1_bytes) for i in range(len(network.layers))]
-        plain = [replace(demand, core_cycles=None) for demand in demands]
+        plain = [replace(demand, on_cores=None) for demand in demands]
         known = {Order(tuple(range(len(demands))), frozenset())}
         for order in (layer_order(network, plain, costs), layer_order(network, demands, costs)):
             if order not in known:
@@ -108,13 +109,16 @@ def _apply(evaluator: PlanEvaluator, order: Order) -> PlanEvaluator:
 
 def _demand(engine_choice: EngineChoice, index: int, l1_bytes: int) -> EngineDemand:
     """The work of a layer for its engine when it runs by itself."""
-    tiling, offers = engine_choice.offers(index, l1_bytes)
-    engine = tiling.form.engine
-    if engine == CLUSTER:
-        return EngineDemand(None, tiling.cycles, tiling.form.name)
-    pinned = engine_choice.forms[index].layer.name in engine_choice.pins
-    others = [o.cycles for o in offers if o.engine == CLUSTER and o.cycles is not None]
-    on_cores = min(others) if others and not pinned else None
+    entry, tiling = engine_choice.forms[index], engine_choice.tiling(index, l1_bytes)
+    if tiling.form.engine == CLUSTER:
+        return _core_demand(tiling)
+    pinned = entry.layer.name in engine_choice.pins
+    cut = [cuts.within(l1_bytes) for cuts in entry.cuts if cuts.form.engine == CLUSTER and not pinned]
+    on_cores = min((t for t in cut if isinstance(t, Tiling)), key=lambda t: t.cycles, default=None)
     jobs = [step for step in tiling.recipes[0].steps if isinstance(step, Job)]
     queue, words = max((j.queue for j in jobs), default=1), max((j.words for j in jobs), default=0)
-    return EngineDemand(engine, tiling.cycles, tiling.form.name, on_cores, queue, words)
+    return EngineDemand(tiling.form.engine, tiling.cycles, (), on_cores and _core_demand(on_cores), queue, words)
+
+
+def _core_demand(tiling: Tiling) -> EngineDemand:
+    return EngineDemand(None, tiling.cycles, tiling.recipes[0].code)

@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from zlib import crc32
@@ -14,8 +14,7 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.recipe import Call, CoreCost, Kernel
-from tvm_pulp.uma.registry import step_call
+from tvm_pulp.uma.recipe import CoreCost, Kernel
 
 # Loops of so few iterations are written out by the C compiler.
 _UNROLLED = 8
@@ -63,12 +62,6 @@ def generated_cost(kernel: Kernel, costs: CostModel) -> CoreCost:
     specs = tuple(o.spec for o in kernel.inputs)
     operations = _lowered(kernel.operator, json.dumps(kernel.attributes, sort_keys=True), specs, kernel.outputs[0].spec)
     return operations.cost(costs, parallel=kernel.parallel)
-
-
-def core_step(kernel: Kernel, costs: CostModel) -> Kernel | Call:
-    """A step of the cores around a job: the hand-written kernel for it, or generated C, with its cost."""
-    found = step_call(kernel, costs)
-    return replace(found, cost=generated_cost(found, costs)) if isinstance(found, Kernel) else found
 
 
 def count_layer_operations(layer: Layer) -> OperationCount:
