@@ -14,6 +14,11 @@ def tensor_transfers(tensor: Tensor, box: Box) -> tuple[Transfer, ...]:
     return transfers(box, tensor.spec.shape, np.dtype(tensor.spec.dtype).itemsize)
 
 
+def box_bytes(tensor: Tensor, box: Box) -> int:
+    """Bytes of a box of a tensor."""
+    return box.elements * tensor.spec.bytes // max(1, tensor.spec.elements)
+
+
 def contiguous_offset(tensor: Tensor, box: Box) -> int | None:
     """Byte offset of a box that is one run of whole words, else None."""
     if box.elements == 0:

@@ -122,7 +122,7 @@ def _tiling(entry: plan_record.Layer, forms: LayerForms) -> Tiling:
     for cuts in forms.cuts:
         if (cuts.form.engine, cuts.form.name) == (entry.engine, entry.form):
             return cuts.measure(entry.tile)
-    direct = forms.from_l2()
+    direct = forms.from_l2
     if (direct.form.engine, direct.form.name) == (entry.engine, entry.form):
         return direct
     raise _mismatch(f"'{entry.form}' on {entry.engine} for layer '{entry.name}'")

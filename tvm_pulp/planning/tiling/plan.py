@@ -22,7 +22,7 @@ from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Call, Job, Kernel, Load, Recipe, Store
+from tvm_pulp.uma.recipe import Recipe, operands_of
 from tvm_pulp.uma.region import Region
 from tvm_pulp.uma.strategy import Refusal
 
@@ -137,7 +137,8 @@ class Plan:
 
 def layer_constants(layer: LayerPlan) -> list[Tensor]:
     """Constant tensors that some step of a layer reads, in order of first use."""
-    read = (t.storage for recipe in layer.recipes for step in recipe.steps for t in _tensors(step))
+    operands = (o for recipe in layer.recipes for step in recipe.steps for o in operands_of(step))
+    read = (o.storage for o in operands if isinstance(o, Tensor))
     return list(dict.fromkeys(tensor for tensor in read if tensor.kind == "constant"))
 
 
@@ -148,17 +149,6 @@ def with_estimate(plan: Plan, cycles: int, layer_cycles: Sequence[int], layer_en
         layers.append(replace(layer, estimated_cycles=taken, added_cycles=max(0, end - before)))
         before = max(before, end)
     return replace(plan, layers=tuple(layers), estimated_cycles=cycles)
-
-
-def _tensors(step: Any) -> list[Tensor]:
-    if isinstance(step, Load | Store):
-        return [step.tensor]
-    if isinstance(step, Kernel):
-        return [t for t in step.operands if isinstance(t, Tensor)]
-    if isinstance(step, Call):
-        return []
-    assert isinstance(step, Job)
-    return [step.weights] if isinstance(step.weights, Tensor) else []
 
 
 def plan_l2(schedule: Schedule, policy: Policy) -> Arena:

@@ -3,7 +3,6 @@
 from tvm_pulp.planning.program import plan_record as record
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.tiling.plan import LayerPlan, Planner
-from tvm_pulp.planning.tiling.schedule.constant_bundles import piece_bytes
 from tvm_pulp.planning.tiling.schedule.schedule import Bundle
 from tvm_pulp.planning.tir.lower import LoweredPlan
 
@@ -75,5 +74,5 @@ def _layer(plan: LayerPlan, lead: int) -> record.Layer:
 
 
 def _bundle(bundle: Bundle) -> record.Bundle:
-    pieces = (record.Piece(f"{p.tensor.storage.name}{p.box}", p.offset, piece_bytes(p)) for p in bundle.pieces)
+    pieces = (record.Piece(f"{p.tensor.storage.name}{p.box}", p.offset, p.bytes) for p in bundle.pieces)
     return record.Bundle(bundle.name, bundle.bytes, tuple(pieces))

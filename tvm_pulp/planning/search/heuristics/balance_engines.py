@@ -114,11 +114,12 @@ def _demand(engine_choice: EngineChoice, index: int, l1_bytes: int) -> EngineDem
         return _core_demand(tiling)
     pinned = entry.layer.name in engine_choice.pins
     cut = [cuts.within(l1_bytes) for cuts in entry.cuts if cuts.form.engine == CLUSTER and not pinned]
-    on_cores = min((t for t in cut if isinstance(t, Tiling)), key=lambda t: t.cycles, default=None)
+    fitting = [t for t in cut if isinstance(t, Tiling)]
+    on_cores = _core_demand(min(fitting, key=lambda t: t.cycles)) if fitting else None
     jobs = [step for step in tiling.recipes[0].steps if isinstance(step, Job)]
     queue, words = max((j.queue for j in jobs), default=1), max((j.words for j in jobs), default=0)
-    return EngineDemand(tiling.form.engine, tiling.cycles, (), on_cores and _core_demand(on_cores), queue, words)
+    return EngineDemand(tiling.form.engine, tiling.cycles, (), on_cores, queue, words)
 
 
 def _core_demand(tiling: Tiling) -> EngineDemand:
-    return EngineDemand(None, tiling.cycles, tiling.recipes[0].code)
+    return EngineDemand(None, tiling.cycles, tiling.recipe(tiling.tiles[0]).code)

@@ -35,16 +35,15 @@ class Tiling:
     l1_bytes: int
     cycles: int  # compute and data movement, nothing overlapped
     tiles: tuple[Box, ...]
+    recipe: Callable[[Box], Recipe] = field(compare=False, repr=False)  # the form's, which may remember some
     finer: bool = False  # than the engine likes its pieces
     # What schedules with it found out, by their question.
     remembered: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-    # As the form's, where some were made before.
-    recipe: Callable[[Box], Recipe] | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def recipes(self) -> tuple[Recipe, ...]:
         """How every tile is computed."""
-        return tuple(map(self.recipe or self.form.recipe, self.tiles))
+        return tuple(map(self.recipe, self.tiles))
 
 
 def footprint(recipe: Recipe) -> int:
@@ -176,7 +175,7 @@ class Cuts:
                 known[box.size] = recipe.cycles + sum(dma_cycles(move, self.costs) for move in moves)
             cycles += count * known[box.size]
         finer = any(a.least and size[a.axis] < shape[a.axis] and size[a.axis] % a.step > 0 for a in form.axes())
-        return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)), finer, recipe=self.recipe)
+        return Tiling(form, size, needed, cycles, tuple(tiles(shape, size)), self.recipe, finer)
 
 
 class MissingL1(UserError):

@@ -57,11 +57,12 @@ class LayerForms:
         """The engine's name for what a form runs here."""
         return next((cuts.pattern for cuts in self.cuts if cuts.form is form), self.layer.operator)
 
+    @cached_property
     def from_l2(self) -> Tiling:
         """The last resort."""
         form = DirectForm(self.layer, self.costs)
         whole = Box.whole(self.layer.outputs[0].spec.shape)
-        return Tiling(form, whole.size, 0, form.recipe(whole).cycles, (whole,))
+        return Tiling(form, whole.size, 0, form.recipe(whole).cycles, (whole,), form.recipe)
 
 
 @dataclass
@@ -162,7 +163,7 @@ def cheapest(entry: LayerForms, l1_bytes: int, pin: str | None) -> tuple[Tiling,
             offers.append(Offer(form.engine, form.name, None, f"needs {tiling} bytes of L1"))
     if not layer.parts and not any(form.axes() for form in entry.tiled) and not choices:
         # A layer that cannot be cut works from L2; one that can be must fit: a silent cliff would help nobody.
-        choices.append(entry.from_l2())
+        choices.append(entry.from_l2)
         offers.append(Offer(CLUSTER, choices[0].form.name, choices[0].cycles))
     if pin is not None:
         choices = [c for c in choices if pin_of(c.form) == pin]

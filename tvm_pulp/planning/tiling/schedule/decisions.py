@@ -80,7 +80,7 @@ def policy_of(network: Network, decisions: Decisions, tiled_layers: Sequence[Til
     """The policy that decisions amount to: residency only where tiles allow it."""
     resident = {}
     for tensor, uses in find_uses(network, [w.touched for w in tiled_layers]).items():
-        readers = frozenset(r for r in uses.candidates() if r not in decisions.banned.get(tensor, ()))
+        readers = frozenset(uses.candidates - decisions.banned.get(tensor, set()))
         if decisions.resident is not None:
             readers &= decisions.resident.get(tensor, frozenset())
         # A network input that layers read in tiles streams better than it waits to be complete.

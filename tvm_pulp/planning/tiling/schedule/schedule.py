@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.box import Box, Transfer
+from tvm_pulp.uma.contiguous import box_bytes
 from tvm_pulp.uma.recipe import Call, Job, Kernel, Local
 
 # Before the first record: issued by the entry function itself.
@@ -68,6 +69,10 @@ class Piece:
     tensor: Tensor
     box: Box
     offset: int
+
+    @property
+    def bytes(self) -> int:
+        return box_bytes(self.tensor, self.box)
 
 
 @dataclass(eq=False)
