@@ -120,7 +120,8 @@ def test_operands_are_made_before_they_are_read(data: st.DataObject) -> None:
     reads = [data.draw(st.lists(st.integers(0, i - 1), max_size=3, unique=True)) if i else [] for i in range(count)]
     cycles, codes = st.integers(0, 500), st.sampled_from([("a",), ("b",), ("c",)])
     on_cores = st.none() | st.builds(EngineDemand, st.none(), cycles, codes)
-    demand = st.builds(EngineDemand, st.sampled_from([None, "npu", "dsp"]), cycles, codes, on_cores)
+    engines = st.sampled_from([None, "npu", "dsp"])
+    demand = st.builds(EngineDemand, engines, cycles, codes, on_cores, words=st.integers(2, 30))
     order = layer_order(network(reads), [data.draw(demand) for _ in range(count)], COSTS).layers
     assert sorted(order) == list(range(count))
     for index, earlier in enumerate(reads):
