@@ -10,8 +10,7 @@ from typing import Any
 from tvm_pulp.planning.estimate import estimate_program
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
 from tvm_pulp.planning.tiling.plan import Plan, make_plan, with_estimate
-from tvm_pulp.planning.tiling.schedule.decisions import Decisions
-from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
+from tvm_pulp.planning.tiling.schedule import CommandLimits, Decisions
 from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cost_model import CostModel

@@ -13,15 +13,10 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.program import plan_record
 from tvm_pulp.planning.program.plan_record import PlanJson
 from tvm_pulp.planning.search.attempts import PlanEvaluator, estimated
-from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
-from tvm_pulp.planning.tiling.forms.cuts import Tiling
-from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, LayerForms
-from tvm_pulp.planning.tiling.forms.split_form import pin_of
-from tvm_pulp.planning.tiling.place.arena import Arena
-from tvm_pulp.planning.tiling.place.fit_schedule import FittedSchedule
+from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, LayerForms, Tiling, pin_of
+from tvm_pulp.planning.tiling.place import Arena, FittedSchedule
 from tvm_pulp.planning.tiling.plan import Plan, Planner, plan_of
-from tvm_pulp.planning.tiling.schedule.build_schedule import build_schedule
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, InL3, policy_of, tiled_layer
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, InL3, build_schedule, policy_of, tiled_layer
 from tvm_pulp.qnn.network import Tensor
 from tvm_pulp.uma.region import Region
 

@@ -10,11 +10,4 @@
 
 from tvm_pulp.planning.tiling.plan import LayerPlan, Plan, Planner, make_plan, plan_of, with_estimate
 
-__all__ = [
-    "LayerPlan",
-    "Plan",
-    "Planner",
-    "make_plan",
-    "plan_of",
-    "with_estimate",
-]
+__all__ = ["LayerPlan", "Plan", "Planner", "make_plan", "plan_of", "with_estimate"]

@@ -9,16 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from tvm_pulp.planning.tiling.alignment import aligned
-from tvm_pulp.planning.tiling.forms.cuts import Tiling
-from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, Offer
-from tvm_pulp.planning.tiling.forms.split_form import pin_of
-from tvm_pulp.planning.tiling.place.arena import Arena, plan_arena
-from tvm_pulp.planning.tiling.place.fit_schedule import FittedSchedule, fit_schedule
-from tvm_pulp.planning.tiling.place.placer import Buffer
-from tvm_pulp.planning.tiling.schedule.constant_bundles import AGENTS
-from tvm_pulp.planning.tiling.schedule.decisions import Decisions
-from tvm_pulp.planning.tiling.schedule.schedule import Schedule
-from tvm_pulp.planning.tiling.schedule.tiled_layer import Policy
+from tvm_pulp.planning.tiling.forms import EngineChoice, Offer, Tiling, pin_of
+from tvm_pulp.planning.tiling.place import Arena, Buffer, FittedSchedule, fit_schedule, plan_arena
+from tvm_pulp.planning.tiling.schedule import AGENTS, Decisions, Policy, Schedule
 from tvm_pulp.qnn.network import Layer, Network, Tensor
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box

@@ -8,12 +8,8 @@ from tvm_pulp.errors import UserError
 from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.heuristics.order_layers import EngineDemand, Order, layer_order
 from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1, without_overlap
-from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
-from tvm_pulp.planning.tiling.forms.cuts import Tiling
-from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
-from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of
-from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, tiled_layer
-from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
+from tvm_pulp.planning.tiling.forms import CLUSTER, EngineChoice, SplitForm, Tiling, pin_of
+from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, can_interleave, tiled_layer
 from tvm_pulp.uma.recipe import Job
 
 # By how much a split has to make the network faster: all figures are estimates.

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, tiled_layer
-from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, tiled_layer
 from tvm_pulp.uma.box import Box
 from tvm_pulp.uma.contiguous import contiguous_offset
 from tvm_pulp.uma.recipe import Load, Store

@@ -13,8 +13,7 @@ from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator, TileLimit
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.place.fit_schedule import fit_schedule
-from tvm_pulp.planning.tiling.schedule.decisions import NOTHING_IN_L3, Choice, Decisions, InL3, tiled_layer
-from tvm_pulp.planning.tiling.schedule.prefetch_leads import prefetch_leads
+from tvm_pulp.planning.tiling.schedule import NOTHING_IN_L3, Choice, Decisions, InL3, prefetch_leads, tiled_layer
 
 # Leads that mean: each layer's own, to have its operands so many cycles early.
 JUST_IN_TIME, IN_GOOD_TIME, BESIDE_JOBS = 1000, 1001, 1002

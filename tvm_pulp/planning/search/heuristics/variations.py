@@ -12,8 +12,7 @@ from tvm_pulp.planning.search.attempts import Attempt, PlanEvaluator
 from tvm_pulp.planning.search.heuristics.cut_in_step import cut_in_step
 from tvm_pulp.planning.search.heuristics.policies import MANY_STEPS
 from tvm_pulp.planning.tiling.plan import Plan
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, Decisions, tiled_layer
-from tvm_pulp.planning.tiling.schedule.interleave_steps import can_interleave
+from tvm_pulp.planning.tiling.schedule import Choice, Decisions, can_interleave, tiled_layer
 from tvm_pulp.qnn.network import Tensor
 
 # Shares of the first layer of a chain that its first tile takes: those behind it follow.

@@ -5,12 +5,9 @@ from dataclasses import dataclass
 
 from tvm_pulp.planning.search.solver.tile_lifetimes import TileLifetimes
 from tvm_pulp.planning.tiling.alignment import L1_ALIGNMENT, aligned
-from tvm_pulp.planning.tiling.cost.dma_cost import dma_cycles
-from tvm_pulp.planning.tiling.cost.step_clock import StepClock
+from tvm_pulp.planning.tiling.cost import StepClock, dma_cycles
 from tvm_pulp.planning.tiling.forms.cuts import Tiling
-from tvm_pulp.planning.tiling.schedule.build_schedule import PAGE_SHARE
-from tvm_pulp.planning.tiling.schedule.decisions import Choice, tiled_layer
-from tvm_pulp.planning.tiling.schedule.tiled_layer import TiledLayer
+from tvm_pulp.planning.tiling.schedule import PAGE_SHARE, Choice, TiledLayer, tiled_layer
 from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.soc.cost_model import CostModel
 from tvm_pulp.uma.box import Box
@@ -71,7 +68,7 @@ def activations(layer: Layer) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
 
 
 def layer_cost(
-    layer: Layer, tiling: Tiling, two_copies: bool, *, pipelined: bool, l1_bytes: int, costs: CostModel
+    layer: Layer, tiling: Tiling, two_copies: bool, l1_bytes: int, costs: CostModel, *, pipelined: bool
 ) -> LayerCost:
     """Take stock of all tiles. `pipelined`: transfers overlap with anything at all."""
     tiled, recipes = tiled_layer(Choice(tiling, two_copies, l1_bytes)), tiling.recipes

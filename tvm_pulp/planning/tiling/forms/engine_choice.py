@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from tvm_pulp.errors import UserError
-from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
-from tvm_pulp.planning.tiling.forms.cluster_forms import DirectForm, TiledForm
+from tvm_pulp.planning.tiling.forms.cluster_forms import CLUSTER, DirectForm, TiledForm
 from tvm_pulp.planning.tiling.forms.cuts import Cuts, MissingL1, Tiling
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm, pin_of, split_form
 from tvm_pulp.qnn.network import Layer, Network

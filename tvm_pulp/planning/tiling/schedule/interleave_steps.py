@@ -83,14 +83,9 @@ class _Interleaver:
     def _next(self, heads: Sequence[int]) -> int:
         """A job for which its engine has room, else what the cores need not wait for, the earliest layer first."""
         ready = {layer: self._ready(layer) for layer in heads}
-        for layer in heads:
-            _, step = self._orders[layer][self._done[layer]]
-            if isinstance(step, Job) and ready[layer] <= self._clock.now:
-                return layer
-        for layer in heads:
-            if not isinstance(self._orders[layer][self._done[layer]][1], Job) and ready[layer] <= self._clock.now:
-                return layer
-        return min(heads, key=lambda layer: (ready[layer], layer))
+        at_once = [layer for layer in heads if ready[layer] <= self._clock.now]
+        jobs = [layer for layer in at_once if isinstance(self._orders[layer][self._done[layer]][1], Job)]
+        return next(iter(jobs or at_once), min(heads, key=lambda layer: (ready[layer], layer)))
 
     def _ready(self, layer: int) -> int:
         """When everything is there that a layer's next step works on, and its engine has room."""
