@@ -60,7 +60,7 @@ def _read(record: PlanJson, evaluator: PlanEvaluator) -> Plan:
     evaluator = _in_order(record, evaluator)
     network, engine_choice = evaluator.network, evaluator.engine_choice
     choices = [
-        Choice(_tiling(entry, forms), entry.overlap, evaluator.l1_bytes, entry.alone)
+        Choice(_tiling(entry, forms), entry.two_copies, evaluator.l1_bytes, entry.exclusive)
         for entry, forms in zip(record.layers, engine_choice.forms, strict=True)
     ]
     known = {t.storage.name: t.storage for layer in network.layers for t in layer.operands}
