@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 
 class Schema(BaseModel):
@@ -57,7 +58,9 @@ def plain(value: Any) -> Any:
 def _keys(kind: type) -> list[tuple[str, str, bool]]:
     """Key and name of a record's fields, and if None is left out. What TIR adds to a record is no part of the file."""
     said = fields(kind.__mro__[-2])
-    return [(f.name.rstrip("_"), f.name, f.default is None and f.default is not MISSING) for f in said]
+    # A key that is called otherwise in the file is the alias that reading knows.
+    aliases = {f.name: m.alias for f in said for m in getattr(f.type, "__metadata__", ()) if isinstance(m, FieldInfo)}
+    return [(aliases.get(f.name) or f.name, f.name, f.default is None and f.default is not MISSING) for f in said]
 
 
 def check_record(schema: type, record: Any) -> None:
