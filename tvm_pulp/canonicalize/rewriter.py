@@ -5,7 +5,7 @@ may ask what defined an operand and how often it is used. A value that lacks wha
 Bindings nobody needs afterwards are dropped.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -14,7 +14,7 @@ import tvm
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import Mismatch
+from tvm_pulp.canonicalize.match import Mismatch, first_of, needed, or_none, require
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.abandoned_builder import closed_on_error
 from tvm_pulp.qnn.operator import relax_name, spec_of
@@ -25,7 +25,7 @@ class Rewriter:
 
     def run(self, module: Any) -> Any:
         function = module["main"]
-        bindings = [b for block in function.body.blocks for b in block.bindings]
+        bindings = lineage.bindings_of(function)
         self.builder = relax.BlockBuilder()
         self.lineage = lineage.Tracker(module)
         read = [*(b.value for b in bindings), function.body.body]
@@ -116,6 +116,19 @@ def with_kernels_of(module: Any, made: Any) -> Any:
     return relax.transform.DeadCodeElimination()(made)
 
 
+def readers_of(function: Any) -> dict[Any, list[tuple[Any, Any, int]]]:
+    """By variable, what reads it: variable and value of a binding and the operand's position; None for the result."""
+    readers: dict[Any, list[tuple[Any, Any, int]]] = defaultdict(list)
+    for binding in lineage.bindings_of(function):
+        value = binding.value
+        for position, argument in enumerate(value.args if isinstance(value, relax.Call) else [value]):
+            for read in variables_of(argument):
+                readers[read].append((binding.var, value, position))
+    for read in variables_of(function.body.body):
+        readers[read].append((None, None, 0))
+    return readers
+
+
 def variables_of(expression: Any) -> Iterator[Any]:
     """Every variable that an expression reads, as often as it is read."""
     if isinstance(expression, relax.Var):
@@ -151,11 +164,17 @@ def integers(values: Any) -> list[int]:
 
 # Passes take these from here, too.
 __all__ = [
+    "Mismatch",
     "Rewriter",
     "constant",
+    "first_of",
     "integers",
     "is_op",
+    "needed",
+    "or_none",
+    "readers_of",
     "relax_name",
+    "require",
     "single_value",
     "spec_of",
     "variables_of",

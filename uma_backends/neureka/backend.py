@@ -6,8 +6,7 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.backend import Codegen, UMABackend
-from tvm_pulp.uma.recipe import Changes
+from tvm_pulp.uma import Changes, Codegen, UMABackend
 from uma_backends.neureka.dense_add import add_dense_pattern, dense_add_pattern, dense_add_strategy
 from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields

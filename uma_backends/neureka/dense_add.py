@@ -13,10 +13,7 @@ import numpy as np
 from tvm_pulp.qnn.network import Layer
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Kernel, Load, Local, Step, Store
-from tvm_pulp.uma.registry import step_call
-from tvm_pulp.uma.strategy import Form, Refusal
+from tvm_pulp.uma import Box, Form, Kernel, Load, Local, Refusal, Step, Store, step_call
 from uma_backends.neureka.added_row import BYTES, AddedRow, find_added_row
 from uma_backends.neureka.exact_rounding import ARRAY_SHIFT
 from uma_backends.neureka.forms import DenseForm

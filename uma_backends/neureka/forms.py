@@ -6,9 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from tvm_pulp.qnn.tensor_spec import TensorSpec
-from tvm_pulp.uma.box import Box
-from tvm_pulp.uma.recipe import Kernel, Load, Local, Recipe, Step
-from tvm_pulp.uma.strategy import TileAxis
+from tvm_pulp.uma import Box, Kernel, Load, Local, Recipe, Step, TileAxis
 from tvm_pulp.uma.windows import input_span, unfolding
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode, remainder
 from uma_backends.neureka.job import Padding

@@ -12,10 +12,23 @@ from tvm_pulp.qnn.network import Layer, Tensor
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.box import Box, tiles
-from tvm_pulp.uma.recipe import Call, Changes, Derived, Job, Kernel, Load, Local, Recipe, Step, Store
-from tvm_pulp.uma.registry import step_call
-from tvm_pulp.uma.strategy import Rounding, TileAxis
+from tvm_pulp.uma import (
+    Box,
+    Call,
+    Changes,
+    Derived,
+    Job,
+    Kernel,
+    Load,
+    Local,
+    Recipe,
+    Rounding,
+    Step,
+    Store,
+    TileAxis,
+    step_call,
+)
+from tvm_pulp.uma.box import tiles
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
 from uma_backends.neureka.job import ArrayJob
 from uma_backends.neureka.layer_arithmetic import Arithmetic

@@ -3,7 +3,7 @@
 from weakref import WeakKeyDictionary
 
 from tvm_pulp.qnn.network import Layer
-from tvm_pulp.uma.strategy import Form, Refusal
+from tvm_pulp.uma import Form, Refusal
 from uma_backends.neureka.forms import DenseForm, Direct3x3Form, Im2colForm, PointwiseForm
 from uma_backends.neureka.geometry import Mode
 from uma_backends.neureka.layer_arithmetic import Arithmetic, arithmetic_of
