@@ -10,9 +10,8 @@ from typing import Any
 from tvm import relax
 
 from tvm_pulp.canonicalize.main_function import MainFunction
-from tvm_pulp.canonicalize.match import or_none, require
 from tvm_pulp.canonicalize.qdq_operands import quantization_of
-from tvm_pulp.canonicalize.rewriter import is_op, with_kernels_of
+from tvm_pulp.canonicalize.rewriter import is_op, or_none, require, with_kernels_of
 from tvm_pulp.errors import UserError
 from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.qnn.abandoned_builder import closed_on_error

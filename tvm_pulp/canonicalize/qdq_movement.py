@@ -11,9 +11,8 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.match import Mismatch, needed, or_none, require
 from tvm_pulp.canonicalize.qdq_operands import RESHAPES, movement
-from tvm_pulp.canonicalize.rewriter import constant, integers, spec_of
+from tvm_pulp.canonicalize.rewriter import Mismatch, constant, integers, needed, or_none, require, spec_of
 
 
 def permute_dims(call: Any, x: Any, zero_point: int) -> Any:

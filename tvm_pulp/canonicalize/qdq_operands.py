@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from tvm import relax
 
-from tvm_pulp.canonicalize.match import needed, or_none, require
-from tvm_pulp.canonicalize.rewriter import constant, integers, is_op, single_value, spec_of
+from tvm_pulp.canonicalize.rewriter import constant, integers, is_op, needed, or_none, require, single_value, spec_of
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import RANGES, every_value
 

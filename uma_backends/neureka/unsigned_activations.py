@@ -15,10 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter, readers_of
+from tvm_pulp.canonicalize.rewriter import Rewriter, readers_of, spec_of
 from tvm_pulp.qnn.lineage import bindings_of
-from tvm_pulp.qnn.operator import PREFIX, spec_of
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.operator import PREFIX
 
 _LOWEST = -128
 # Requantization rules that add a zero point after rounding: adding 128 more changes nothing else.
@@ -96,7 +95,7 @@ class UnsignedActivations(Rewriter):
             if argument in self._moved:
                 attributes[zero_point] -= _LOWEST
         if variable in self._moved:
-            rule = Requant.of(attributes)
+            rule = qnn.Requant.of(attributes)
             attributes |= replace(
                 rule,
                 zero_point=rule.zero_point - _LOWEST,
