@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.canonicalize.qdq_operands import QuantizedConstant
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, QuantizedConstant
 from tvm_pulp.canonicalize.rewriter import or_none, require
 
 # The largest weight; its upper byte is 127 after rounding.

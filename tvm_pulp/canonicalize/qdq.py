@@ -31,10 +31,8 @@ from tvm_pulp.canonicalize import (
     qdq_transposed,
     qdq_unary,
 )
-from tvm_pulp.canonicalize.accumulators import Accumulators
 from tvm_pulp.canonicalize.qdq_movement import MOVEMENTS, moved_constant, padded, window
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, along_axis, target_of
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, IntegerTarget, QdqRewriter, along_axis, target_of
 from tvm_pulp.canonicalize.rewriter import (
     Mismatch,
     Rewriter,

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.accumulators import Accumulators
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import Accumulators, IntegerTarget, QdqRewriter
 from tvm_pulp.canonicalize.rewriter import needed, or_none, require, spec_of
 
 # Each summand stays below 2^30 in fixed point, so that their sum and the half that rounds it fit 32 bits.

@@ -14,8 +14,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.qdq_elementwise import clip, requantize
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter
 from tvm_pulp.canonicalize.rewriter import or_none, require, spec_of
 
 

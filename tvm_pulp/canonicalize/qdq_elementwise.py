@@ -7,8 +7,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import qdq_unary
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
 from tvm_pulp.canonicalize.rewriter import is_op, needed, or_none, require, spec_of
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
 from tvm_pulp.canonicalize.rewriter import is_op, needed, or_none, require, single_value, spec_of
 
 # Sums of squares stay inside 32 bits.

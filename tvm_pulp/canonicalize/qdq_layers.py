@@ -7,11 +7,16 @@ import numpy as np
 from tvm import relax
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.accumulators import Accumulators, accumulator_reach
 from tvm_pulp.canonicalize.near_weights import halves, weights
 from tvm_pulp.canonicalize.qdq_accumulators import Summand, joined
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, QuantizedConstant
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import (
+    Accumulators,
+    IntegerTarget,
+    QdqRewriter,
+    Quantized,
+    QuantizedConstant,
+    accumulator_reach,
+)
 from tvm_pulp.canonicalize.rewriter import integers, needed, or_none, require
 from tvm_pulp.qnn.fixed_point import WIDE_SUM
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize import qdq_unary
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized, target_of
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized, target_of
 from tvm_pulp.canonicalize.rewriter import Mismatch, constant, is_op, needed, or_none, require, single_value, spec_of
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
 from tvm_pulp.canonicalize.rewriter import constant, is_op, needed, or_none, require, spec_of
 from tvm_pulp.qnn.fixed_point import single_rounding_multiplier
 

@@ -16,8 +16,7 @@ from tvm import relax
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.near_weights import weights
 from tvm_pulp.canonicalize.qdq_layers import Convolution, LayerTarget, convolution
-from tvm_pulp.canonicalize.qdq_operands import QuantizedConstant
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter, QuantizedConstant
 from tvm_pulp.canonicalize.rewriter import integers, needed, or_none, require
 
 _TO_NHWC, _TO_NCHW = [0, 2, 3, 1], [0, 3, 1, 2]

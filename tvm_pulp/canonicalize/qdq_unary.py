@@ -9,8 +9,7 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.byte_functions import byte_table
-from tvm_pulp.canonicalize.qdq_operands import IntegerTarget, Quantized
-from tvm_pulp.canonicalize.qdq_rewriter import QdqRewriter
+from tvm_pulp.canonicalize.qdq_rewriter import IntegerTarget, QdqRewriter, Quantized
 from tvm_pulp.canonicalize.rewriter import Mismatch, constant, needed, or_none, relax_name, require, spec_of
 from tvm_pulp.canonicalize.tflite_tables import reference_table
 
