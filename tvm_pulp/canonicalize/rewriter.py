@@ -30,21 +30,29 @@ class Rewriter:
         self.lineage = lineage.Tracker(module)
         read = [*(b.value for b in bindings), function.body.body]
         self._uses = Counter(variable for expression in read for variable in variables_of(expression))
-        self._values: dict[Any, Any] = {p: p for p in function.params}
+        self._values: dict[Any, Any] = {p: self.parameter(p) for p in function.params}
         self._definitions: dict[Any, Any] = {}
-        self._origin: dict[Any, Any] = {p: p for p in function.params}
+        self._origin: dict[Any, Any] = {new: old for old, new in self._values.items()}
         self.start(function)
-        with closed_on_error(self.builder), self.builder.function("main", list(function.params)):
+        with closed_on_error(self.builder), self.builder.function("main", list(self._values.values())):
             with self.builder.dataflow():
                 for binding in bindings:
                     self.lineage.visited = str(binding.var.name)
                     self._binding(binding)
-                result = self.builder.emit_output(self._substitute(function.body.body))
+                result = self.builder.emit_output(self.result(self._substitute(function.body.body)))
             self.builder.emit_func_output(result)
         return self.lineage.finish(with_kernels_of(module, self.builder.get()), self._values)
 
+    def parameter(self, old: Any) -> Any:
+        """Hook: the parameter that takes the place of an old one."""
+        return old
+
     def start(self, function: Any) -> None:
         """Hook: before the first binding."""
+
+    def result(self, value: Any) -> Any:
+        """Hook: what is returned in the place of a rewritten value, which may be a tuple."""
+        return value
 
     def visit(self, variable: Any, value: Any) -> Any:
         """New value of a binding, which stays as it was at a `Mismatch`; `variable` is the old variable."""
