@@ -22,7 +22,6 @@ class FuseAttention(FuseHeads):
     operator = "attention"
 
     def attention(self, value: Any) -> Any:
-        """The operator for logits, softmax and values, with the tables and the mask between them."""
         v = value.args[1]
         require(spec_of(v).dtype == "int8")
         outer = _product(value, transpose_b=0)

@@ -29,6 +29,5 @@ class FuseLookups(Rewriter):
 
 
 def _keeps_values(call: Any) -> bool:
-    """Tell if every byte becomes itself."""
     dtype, table = spec_of(call.args[0]).dtype, constant(call.args[1])
     return str(table.dtype) == dtype and bool((table == qnn.every_value(dtype)).all())

@@ -29,7 +29,6 @@ class FuseQdqAttention(FuseHeads):
     operator = "qdq_attention"
 
     def attention(self, value: Any) -> Any:
-        """The operator for scores, tables, softmax and values."""
         softmax = needed(self.single(value.args[0], "softmax"))
         outer, weights = qnn.attributes(value), qnn.attributes(softmax)
         require(weights["form"] == "table" and _rounds(value) and weights["zero_point"] == outer["zero_point_a"])

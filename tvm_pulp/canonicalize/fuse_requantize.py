@@ -46,7 +46,6 @@ class FuseRequantize(Rewriter):
 
     @or_none
     def _bias(self, data: Any, other: Any) -> Any:
-        """layer + constant, as the layer's bias."""
         addend = needed(constant(other))
         call = needed(self.single(data, "conv2d", "dense"))
         attributes = qnn.attributes(call)

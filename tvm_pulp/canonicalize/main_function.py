@@ -27,7 +27,6 @@ class MainFunction:
         return value
 
     def calls_reading(self, variable: Any) -> list[Any]:
-        """The calls that read a variable."""
         return [reader for reader in self.readers.get(variable, []) if isinstance(reader, relax.Call)]
 
     @property

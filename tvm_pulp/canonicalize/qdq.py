@@ -73,7 +73,6 @@ _OF_TWO = {f"relax.{name}" for name in ("add", "subtract", "multiply", "divide",
 
 
 def _biased(fold: QdqRewriter, call: Any, target: IntegerTarget | Accumulators) -> Any:
-    """layer + constant."""
     for data, bias in (call.args, reversed(call.args)):
         layer = fold.definition(data)
         if relax_name(layer) in LAYERS:
@@ -212,7 +211,6 @@ class FoldQdq(QdqRewriter):
         return str(inner.name) if isinstance(inner, relax.Var) and self.operands.quantized(inner) is None else ""
 
     def layer(self, real: Any, target: Accumulators) -> Any:
-        """The accumulators of a layer with or without bias, or None."""
         call = self.definition(real)
         if is_op(call, "relax.add"):
             return _biased(self, call, target)
@@ -220,7 +218,6 @@ class FoldQdq(QdqRewriter):
         return rule(self, call, target) if rule is not None else None
 
     def layer_name(self, real: Any) -> str:
-        """The operator behind a layer with or without bias; empty where there is none."""
         call = self.definition(real)
         candidates = [call, *(self.definition(a) for a in call.args)] if is_op(call, "relax.add") else [call]
         return next((name for name in map(relax_name, candidates) if name in LAYERS), "")

@@ -35,7 +35,6 @@ def clip(value: Any, low: int, high: int) -> Any:
 
 @or_none
 def add(fold: QdqRewriter, call: Any, target: IntegerTarget) -> Any:
-    """A sum, or a difference."""
     a, b = (needed(fold.operands.quantized(arg)) for arg in call.args)
     attributes, constants = fold.arithmetic.add(a, b, target, subtract=is_op(call, "relax.subtract"))
     return qnn.emit("add", [a.value, b.value, *constants], attributes)

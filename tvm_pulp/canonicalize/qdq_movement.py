@@ -158,7 +158,6 @@ def smallest(call: Any, x: Any, zero_point: int) -> Any:
 
 
 def _integers(argument: Any) -> list[int]:
-    """A tuple of constant integers."""
     try:
         return [int(field.value) for field in argument.fields]
     except (AttributeError, TypeError):
@@ -182,6 +181,5 @@ MOVEMENTS: dict[str, Callable[[Any, Any, int], Any]] = {
 
 @or_none
 def moved_constant(call: Any, x: Any) -> Any:
-    """A moved constant is a constant."""
     move = needed(movement(call))
     return relax.const(np.array(move(needed(constant(x))), order="C"))

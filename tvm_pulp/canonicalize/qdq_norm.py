@@ -253,7 +253,6 @@ def _is_mean_square(fold: QdqRewriter, expression: Any, x: Quantized, centred: b
 
 
 def _is_square(fold: QdqRewriter, call: Any) -> bool:
-    """N^2, N * N or the square of N."""
     if is_op(call, "relax.power"):
         return fold.operands.is_all(call.args[1], 2)
     if is_op(call, "relax.multiply"):

@@ -73,7 +73,6 @@ def _summands(fold: QdqRewriter, call: Any) -> list[_Term]:
 
 
 def _terms(fold: QdqRewriter, real: Any) -> list[_Term]:
-    """All summands of an expression."""
     x = fold.operands.quantized(real)
     if x is not None:
         return [_unpicked(fold, x)]
@@ -168,7 +167,6 @@ def _exact_bits(taps: Taps) -> int | None:
 
 
 def _adds_up(taps: Taps) -> bool:
-    """Tell if the weights of every place add up to one."""
     return bool((np.abs(np.sum([weight for _, weight in taps], axis=0) - 1) < 1e-4).all())
 
 

@@ -82,7 +82,6 @@ def conv1d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: An
 
 @or_none
 def conv2d_transpose(fold: QdqRewriter, call: Any, target: LayerTarget, bias: Any = None) -> Any:
-    """The same for images."""
     x, weight = needed(fold.operands.quantized(call.args[0])), needed(_weights(fold, call))
     layout = str(call.attrs.data_layout)
     require(layout in _SPATIAL and str(call.attrs.kernel_layout) == "IOHW")

@@ -223,7 +223,6 @@ class UMABackend:
         return module
 
     def _carrier(self) -> Any:
-        """The engine's default SoC."""
         from tvm_pulp import soc
 
         return soc.load(self.default_soc)

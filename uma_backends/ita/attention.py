@@ -106,7 +106,6 @@ class AttentionForm:
         room: int,
         inputs: dict[Tensor, tuple[Panel, ...]],
     ) -> tuple[list[Step], tuple[Panel, ...]]:
-        """Panels of queries or keys, loaded or projected."""
         if name not in self._packed:
             view, box = _head(operand, self.parts.sizes[0], head, count, depth)
             return load_exact_panels(name, view, _rows(box, first, rows), self.context, room)
@@ -170,5 +169,4 @@ def _head(operand: Heads, heads: int, head: int, rows: int, columns: int) -> tup
 
 
 def _rows(box: Box, first: int, count: int) -> Box:
-    """Some rows of a part."""
     return Box((box.start[0] + first, box.start[1]), (count, box.size[1]))

@@ -53,7 +53,6 @@ class Digits:
 
 
 def constants_of(layer: Layer) -> tuple[Requant, list[np.ndarray]]:
-    """The requantization of a layer and its constants."""
     rule = Requant.of(layer.attributes)
     constants = [t.data for t in layer.inputs[len(layer.inputs) - rule.operands :] if t.data is not None]
     is_known = rule.kind != "none" and len(constants) == rule.operands

@@ -23,5 +23,4 @@ def tiles(extent: int) -> int:
 
 
 def padded(extent: int) -> int:
-    """The extent in whole tiles."""
     return tiles(extent) * TILE

@@ -161,7 +161,6 @@ class MatmulForm:
         return [load for load, _ in constants.values()], Operands(long_left, long_right, bias, depth, columns)
 
     def _filled(self, factor: int, rows: int) -> tuple[Step, Panel]:
-        """Rows of a constant."""
         local = panel_local(f"all_{'minus_' if factor < 0 else ''}{abs(factor)}", rows)
         data = np.full((rows, TILE), factor, np.int8)
         constant = self._derived.constant(f"{self.layer.name}_ita_{local.name}_{rows}", data)

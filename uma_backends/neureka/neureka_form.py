@@ -112,7 +112,6 @@ class NeurekaForm:
 
     @property
     def raw_dtype(self) -> str:
-        """The type of the array's results."""
         return self.layer.outputs[0].spec.dtype if self.arithmetic.native else "int32"
 
     def axes(self) -> tuple[TileAxis, ...]:

@@ -14,7 +14,6 @@ _KNOWN: WeakKeyDictionary[Layer, dict[bool, Arithmetic]] = WeakKeyDictionary()
 
 
 def known_arithmetic(layer: Layer, context: Context) -> Arithmetic:
-    """Arithmetic of a layer."""
     known = _KNOWN.setdefault(layer, {})
     if context.native_tflite not in known:
         known[context.native_tflite] = arithmetic_of(layer, native_rounding=context.native_tflite)

@@ -6,6 +6,7 @@ A job's subtiles come in two sizes per dimension (full and last), so its cost is
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import Any
 
 from tvm_pulp.errors import UserError
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
@@ -36,13 +37,8 @@ class Timing:
         for name in parameters:
             if name not in known:
                 raise UserError(f"engine neureka has no parameter '{name}': it has {', '.join(sorted(known))}")
-        return Timing(
-            Geometry.of(parameters),
-            parameters.get("beat_w", 1000),
-            parameters.get("beat_x", 1000),
-            bool(parameters.get("gvsoc_dw_wmem_quirk", 0)),
-            parameters.get("timing_revision", REVISIONS[-1]),
-        )
+        own: dict[str, Any] = {f.name: parameters[f.name] for f in fields(Timing) if f.name in parameters}
+        return Timing(Geometry.of(parameters), **own)
 
 
 DEFAULT_TIMING = Timing()
