@@ -9,9 +9,8 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from tvm_pulp.errors import UserError
+from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.toolchain import ToolchainError
 from tvm_pulp.tvmc.mlonmcu.program_sizes import program_sizes
 
@@ -44,29 +43,24 @@ def build(archive: Path, toolchain: str | None) -> tuple[Path, int, int]:
     files = mlf.read(archive)
     metadata = mlf.metadata(files)
     if metadata["tvm_pulp"]["soc"] == "host":
-        if toolchain is not None:
-            raise UserError(f"toolchain={toolchain} has no effect on this machine: drop it; $CC chooses its compiler")
-        return _host_library(files), 0, 0
+        refuse_if(
+            toolchain is not None,
+            f"toolchain={toolchain} has no effect on this machine: drop it; $CC chooses its compiler",
+        )
+        from tvm_pulp.sim.host import host_library
+
+        with tempfile.TemporaryDirectory(prefix="tvm_pulp_") as folder:
+            return host_library(files, Path(folder)), 0, 0
     from tvm_pulp.sim.iss.device import L3_CONTENTS
     from tvm_pulp.sim.iss.runner import TOOLCHAINS
     from tvm_pulp.toolchain.project.build_archive import build_archive
 
-    if toolchain is not None and toolchain not in TOOLCHAINS:
-        raise UserError(f"toolchain={toolchain} is unknown: choose from {', '.join(TOOLCHAINS)}")
+    refuse_if(
+        toolchain not in (None, *TOOLCHAINS), f"toolchain={toolchain} is unknown: choose from {', '.join(TOOLCHAINS)}"
+    )
     # As `tvmc run` builds it, so that what is measured is this program.
     elf = build_archive(files, metadata, profile=True, toolchain=toolchain or TOOLCHAINS[0])  # type: ignore[arg-type]
     return elf, len(files.get(L3_CONTENTS, b"")), metadata["memory"].get("levels", {}).get("l1", 0)
-
-
-def _host_library(files: dict[str, Any]) -> Path:
-    from tvm_pulp.sim.host import WARNINGS, sources_of
-    from tvm_pulp.toolchain import build_host_library
-    from tvm_pulp.toolchain.project.unpack import unpack
-
-    with tempfile.TemporaryDirectory(prefix="tvm_pulp_") as folder:
-        unpack(files, Path(folder))
-        sources, headers = sources_of(Path(folder))
-        return build_host_library(sources, headers, extra_flags=WARNINGS)
 
 
 if __name__ == "__main__":
