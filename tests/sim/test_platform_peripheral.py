@@ -78,11 +78,11 @@ def build_model(folder: Path, abi: str) -> Path:
     return build_shared_object("model-test-counter", [folder / "counter.c"], [runtime / "include"])
 
 
-def machine_with(model: Path, body: str, trace: bool = False, **parameters: int) -> Machine:
+def machine_with(model: Path, body: str, timeline: bool = False, **parameters: int) -> Machine:
     engine = {"base": 0x10201C00, "event_line": 13, "parameters": parameters}
     content = soc.load("siracusa").model_dump() | {"engines": {"counter": engine}}
     machine = Machine(
-        soc.Soc.model_validate(content).with_settings({"icache.ideal": True}), models={"counter": model}, trace=trace
+        soc.Soc.model_validate(content).with_settings({"icache.ideal": True}), models={"counter": model}, timeline=timeline
     )
     text = f"""
 .text

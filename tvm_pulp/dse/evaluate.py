@@ -99,6 +99,7 @@ def _remembered(store: RowStore, key: str, make: Callable[[], Record]) -> Record
 
 
 def _compile(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Record:
+    from tvm_pulp.report.report import bound_cycles
     from tvm_pulp.soc import soc_area
 
     started = time.perf_counter()
@@ -111,7 +112,7 @@ def _compile(configuration: Configuration, content: ModelContent, store: RowStor
     planned = [layer for layer in layers if layer.get("estimated_cycles") is not None]
     return {
         "estimated_cycles": sum(layer["estimated_cycles"] for layer in planned) if planned else None,
-        "bound_cycles": _bound(planned),
+        "bound_cycles": bound_cycles(planned),
         "macs": sum(layer["macs"] for layer in layers),
         **{f"{level}_bytes": levels.get(level) for level in ("l1", "l2", "l3", "wmem")},
         "area_mm2": area,
@@ -139,13 +140,6 @@ def _layers(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Layers of the program; of a language model those that produce one token."""
     entries = facts["decoder"]["entries"] if "decoder" in facts else None
     return list(facts["layers"] if entries is None else entries["decode"]["layers"])
-
-
-def _bound(layers: list[Mapping[str, Any]]) -> int | None:
-    busy: dict[str, int] = {}
-    for layer in layers:
-        busy[layer["engine"]] = busy.get(layer["engine"], 0) + layer["bound_cycles"]
-    return max(busy.values(), default=None)
 
 
 def _simulate(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Record:

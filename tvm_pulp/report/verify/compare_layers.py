@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tvm_pulp.qnn.network import Layer, Network, Tensor
-from tvm_pulp.report.verify.deviation import Deviation, deviation
+from tvm_pulp.qnn.operator import OPERATORS
 from tvm_pulp.report.verify.find_tensor import Tensors
-from tvm_pulp.report.verify.layer_table import LayerRow, LayerTable
-from tvm_pulp.report.verify.layer_values import layer_value, operand_values
+from tvm_pulp.report.verify.layer_table import Deviation, LayerRow, LayerTable, deviation
 from tvm_pulp.report.verify.reference import Reference
 
 
@@ -36,12 +35,11 @@ def compare_layers(
         stored = layer.outputs[0].storage
         expected = layer_value(layer, own)
         anchored = expected if _same_operands(layer, own, theirs) else layer_value(layer, theirs)
-        found = computed.get(layer.name)
-        found = None if found is None else found.reshape(stored.spec.shape)
+        found = computed[layer.name].reshape(stored.spec.shape) if layer.name in computed else None
         known = anchored if anchored is not None else found
         names = tuple(n for n in (outputs.get(stored, ""), stored.source, layer.name) if n)
         source = None if known is None else tensors.find(known, names) or tensors.named(known, names)
-        bound = bounds_lsb.get(layer.name, 0)
+        theirs_value = source.value if source is not None else None
         rows.append(
             LayerRow(
                 layer.name,
@@ -49,19 +47,16 @@ def compare_layers(
                 engines.get(layer.name, ""),
                 source.name if source is not None else "",
                 _apart(found, expected),
-                _apart(anchored, source.value) if source is not None else None,
-                _apart(found, source.value) if source is not None else None,
-                bound,
+                _apart(anchored, theirs_value),
+                _apart(found, theirs_value),
+                bounds_lsb.get(layer.name, 0),
                 reference.bound_lsb,
             )
         )
-        held = found if found is not None else expected
-        if held is not None:
-            own[stored] = held
-        if source is not None:
-            theirs[stored] = source.value
-        elif known is not None:
-            theirs[stored] = known
+        held, theirs_held = (found if found is not None else expected), (theirs_value if source is not None else known)
+        for values, value in ((own, held), (theirs, theirs_held)):
+            if value is not None:
+                values[stored] = value
     return LayerTable(reference.framework, tuple(rows))
 
 
@@ -72,3 +67,35 @@ def _apart(found: np.ndarray | None, expected: np.ndarray | None) -> Deviation |
 def _same_operands(layer: Layer, a: Mapping[Tensor, np.ndarray], b: Mapping[Tensor, np.ndarray]) -> bool:
     pairs = zip(operand_values(layer, a), operand_values(layer, b), strict=True)
     return all(x is y or (x is not None and y is not None and np.array_equal(x, y)) for x, y in pairs)
+
+
+Values = Mapping[Tensor, np.ndarray]
+
+
+def operand_values(layer: Layer, values: Values) -> list[np.ndarray | None]:
+    """Operands of a layer in order; None where nothing is known."""
+    stored = [t.storage.data if t.storage.kind == "constant" else values.get(t.storage) for t in layer.inputs]
+    shapes = [tensor.spec.shape for tensor in layer.inputs]
+    return [None if held is None else np.asarray(held).reshape(to) for held, to in zip(stored, shapes, strict=True)]
+
+
+def layer_value(layer: Layer, values: Values) -> np.ndarray | None:
+    """The layer's result, in the shape in which it is stored; None where there is no reference for it."""
+    inside = dict(values)
+    made: np.ndarray | None = None
+    for part in layer.parts or (layer,):
+        made = _result(part, inside)
+        if made is None:
+            return None
+        inside[part.outputs[0].storage] = made
+    return made
+
+
+def _result(layer: Layer, values: Values) -> np.ndarray | None:
+    operands = operand_values(layer, values)
+    known = [operand for operand in operands if operand is not None]
+    if layer.operator not in OPERATORS or len(layer.outputs) != 1 or len(known) != len(operands):
+        return None
+    made = OPERATORS[layer.operator].reference(layer.attributes, known)
+    stored = layer.outputs[0].storage.spec
+    return np.asarray(made).reshape(stored.shape).astype(stored.dtype)

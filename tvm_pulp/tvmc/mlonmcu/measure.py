@@ -47,10 +47,10 @@ def measure(args: argparse.Namespace) -> None:
     """One inference from reset, then two: the same outputs; the difference is what one inference takes."""
     from tvm_pulp.api import App
     from tvm_pulp.codegen import mlf
-    from tvm_pulp.codegen.formats import ReportJson, check_record, to_json
+    from tvm_pulp.codegen.formats import ReportJson, to_json
     from tvm_pulp.option_values import read_arrays
-    from tvm_pulp.report import report
     from tvm_pulp.report.inputs import prepare_inputs
+    from tvm_pulp.report.report import run_report
     from tvm_pulp.sim.instruments import Instruments
     from tvm_pulp.sim.run_twice import check_same
     from tvm_pulp.sim.runner import check_options, declared_statistics, runner_class
@@ -84,8 +84,7 @@ def measure(args: argparse.Namespace) -> None:
     check_same(metadata, first, outputs, "after one inference and after two")
     if args.trace and twice.trace is not None:
         (args.folder / TRACE).write_text(json.dumps(twice.trace) + "\n", encoding="utf-8")
-    made = (report.host_report if on_host else report.cluster_report)(metadata, twice, None)
-    check_record(ReportJson, made)
+    made = run_report(metadata, twice)
     (args.folder / REPORT).write_text(to_json(ReportJson, made, indent=2), encoding="utf-8")
     with (args.folder / "outputs.npz").open("wb") as stream:
         named = {o["name"]: value for o, value in zip(facts["outputs"], outputs, strict=True)}
