@@ -82,7 +82,9 @@ def machine_with(model: Path, body: str, timeline: bool = False, **parameters: i
     engine = {"base": 0x10201C00, "event_line": 13, "parameters": parameters}
     content = soc.load("siracusa").model_dump() | {"engines": {"counter": engine}}
     machine = Machine(
-        soc.Soc.model_validate(content).with_settings({"icache.ideal": True}), models={"counter": model}, timeline=timeline
+        soc.Soc.model_validate(content).with_settings({"icache.ideal": True}),
+        models={"counter": model},
+        timeline=timeline,
     )
     text = f"""
 .text

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tvm_pulp.qnn.network import Layer, Network, Tensor
-from tvm_pulp.qnn.operator import OPERATORS
+from tvm_pulp.codegen.reference_values import Values, result_of, value_of
+from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.report.verify.find_tensor import Tensors
 from tvm_pulp.report.verify.layer_table import Deviation, LayerRow, LayerTable, deviation
 from tvm_pulp.report.verify.reference import Reference
@@ -27,8 +27,8 @@ def compare_layers(
     """A row per layer. `computed`: results by layer; `bounds_lsb`: how far layers may be off by their own rounding."""
     given = {t.storage: array for t, array in zip(network.inputs, inputs, strict=True)}
     # Values that the program had, and those of the framework, by the tensor that stores them.
-    own: dict[Tensor, np.ndarray] = dict(given)
-    theirs: dict[Tensor, np.ndarray] = dict(given)
+    own: Values = dict(given)
+    theirs: Values = dict(given)
     tensors, rows = Tensors(reference.tensors), []
     outputs = {t.storage: t.source for t in network.outputs}
     for layer in network.layers:
@@ -64,38 +64,17 @@ def _apart(found: np.ndarray | None, expected: np.ndarray | None) -> Deviation |
     return None if found is None or expected is None else deviation(found, expected)
 
 
-def _same_operands(layer: Layer, a: Mapping[Tensor, np.ndarray], b: Mapping[Tensor, np.ndarray]) -> bool:
-    pairs = zip(operand_values(layer, a), operand_values(layer, b), strict=True)
+def _same_operands(layer: Layer, a: Values, b: Values) -> bool:
+    pairs = [(value_of(a, tensor), value_of(b, tensor)) for tensor in layer.inputs]
     return all(x is y or (x is not None and y is not None and np.array_equal(x, y)) for x, y in pairs)
-
-
-Values = Mapping[Tensor, np.ndarray]
-
-
-def operand_values(layer: Layer, values: Values) -> list[np.ndarray | None]:
-    """Operands of a layer in order; None where nothing is known."""
-    stored = [t.storage.data if t.storage.kind == "constant" else values.get(t.storage) for t in layer.inputs]
-    shapes = [tensor.spec.shape for tensor in layer.inputs]
-    return [None if held is None else np.asarray(held).reshape(to) for held, to in zip(stored, shapes, strict=True)]
 
 
 def layer_value(layer: Layer, values: Values) -> np.ndarray | None:
     """The layer's result, in the shape in which it is stored; None where there is no reference for it."""
-    inside = dict(values)
-    made: np.ndarray | None = None
+    inside, made = dict(values), None
     for part in layer.parts or (layer,):
-        made = _result(part, inside)
+        made = result_of(part, inside)
         if made is None:
             return None
         inside[part.outputs[0].storage] = made
     return made
-
-
-def _result(layer: Layer, values: Values) -> np.ndarray | None:
-    operands = operand_values(layer, values)
-    known = [operand for operand in operands if operand is not None]
-    if layer.operator not in OPERATORS or len(layer.outputs) != 1 or len(known) != len(operands):
-        return None
-    made = OPERATORS[layer.operator].reference(layer.attributes, known)
-    stored = layer.outputs[0].storage.spec
-    return np.asarray(made).reshape(stored.shape).astype(stored.dtype)
