@@ -9,7 +9,7 @@ import numpy as np
 
 from tvm_pulp.dse.compiler_digest import compiler_digest
 from tvm_pulp.dse.configuration import Configuration
-from tvm_pulp.dse.model import ModelContent
+from tvm_pulp.dse.model import Model, ModelContent
 from tvm_pulp.dse.row_store import RowStore
 from tvm_pulp.errors import UserError, refuse_if
 from tvm_pulp.option_values import read_arrays
@@ -145,7 +145,7 @@ def _layers(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _simulate(configuration: Configuration, content: ModelContent, store: RowStore, key: str) -> Record:
     app = load_app(configuration, content, store, key)
     if "decoder" in app.metadata["tvm_pulp"]:
-        from tvm_pulp.dse.evaluate_decoder import evaluate_decoder
+        from tvm_pulp.dse.evaluate import evaluate_decoder
 
         return evaluate_decoder(app, configuration.model)
     from tvm_pulp.report.table import time_shares
@@ -176,3 +176,29 @@ def load_app(configuration: Configuration, content: ModelContent, store: RowStor
 def _inputs(content: ModelContent) -> dict[str, np.ndarray]:
     path = content.inputs_path()
     return {} if path is None else dict(read_arrays(str(path), "inputs"))
+
+
+def evaluate_decoder(app: Any, model: Model) -> dict[str, Any]:
+    """Figures of a run; `cycles` and `energy_uj` are those of one token after the prompt, on average."""
+    from tvm_pulp.language_models.figures import phases
+    from tvm_pulp.language_models.session import GenerationRequest
+    from tvm_pulp.soc import recorded
+
+    started = time.perf_counter()
+    generator = app.generator()
+    built = time.perf_counter()
+    vocabulary = generator.facts["vocabulary"]
+    # Any tokens will do: what a step takes does not depend on them.
+    prompt = [(7 * position + 3) % vocabulary for position in range(model.prompt)]
+    whole = generator.generate(GenerationRequest(prompt, model.tokens))
+    first = generator.generate(GenerationRequest(prompt, 1))
+    prefill, decode = phases(recorded(app.metadata["tvm_pulp"]), len(prompt), first, whole)
+    per_token = prefill if decode is None else decode
+    return {
+        "cycles": per_token.cycles // per_token.tokens,
+        "prefill_cycles": prefill.cycles,
+        "energy_uj": None if per_token.energy_uj is None else per_token.energy_uj / per_token.tokens,
+        "outputs": digest_of([",".join(map(str, whole.tokens))])[:16],
+        "build_s": built - started,
+        "simulate_s": time.perf_counter() - built,
+    }

@@ -1,6 +1,5 @@
 """The common part of runners that start another simulator: the executable prints its results when it ends."""
 
-import shutil
 import tempfile
 import time
 from abc import abstractmethod
@@ -70,15 +69,14 @@ class PrintingRunner(Runner):
     def run(self, inferences: int) -> None:
         self._inferences = inferences
         image = make_image(self._program, self._facts, self._inputs, inferences)
-        folder = Path(tempfile.mkdtemp(prefix=f"tvm_pulp_{self.installed.simulator.lower()}_"))
-        try:
+        prefix = f"tvm_pulp_{self.installed.simulator.lower()}_"
+        with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
+            folder = Path(name)
             (folder / "program.elf").write_bytes(image)
             command, environment = self._start(folder, folder / "program.elf")
             done = run_simulator(
                 self.installed.simulator, command, folder=folder, environment=environment, limit_seconds=self._limit
             )
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
         self._seconds = done.seconds
         self._check_end(done)
         try:

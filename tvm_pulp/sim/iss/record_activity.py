@@ -1,4 +1,4 @@
-"""What every core did and why it stood still, from the simulator's stream; the time of the DMA, from its timeline."""
+"""Work and waits of every core, from the simulator's stream, and the time of the DMA, from its timeline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

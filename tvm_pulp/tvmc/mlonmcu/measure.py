@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tvm_pulp.errors import GuestFault, UserError, WrongAnswer
-from tvm_pulp.tvmc.argument import add_arguments, argument
+from tvm_pulp.errors import refuse_if
+from tvm_pulp.tvmc.argument import argument
+from tvm_pulp.tvmc.mlonmcu.tool import run_stage
 
 _ARGUMENTS = (
     *(argument(name, type=Path) for name in ("archive", "program", "folder", "--inputs")),
@@ -29,18 +30,8 @@ TRACE, REPORT, FIGURES = "trace.json", "report.json", "figures.json"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run and write; exit status 2 for a user error, 1 for a wrong answer or a fault of the program."""
-    parser = argparse.ArgumentParser()
-    add_arguments(parser, _ARGUMENTS)
-    try:
-        measure(parser.parse_args(argv))
-    except UserError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    except (WrongAnswer, GuestFault) as error:
-        sys.stderr.write(f"{' '.join(str(error).split())}\n")
-        return 1
-    return 0
+    """Run and write; exit status as `run_stage` says."""
+    return run_stage(_ARGUMENTS, measure, argv)
 
 
 def measure(args: argparse.Namespace) -> None:
@@ -73,7 +64,12 @@ def measure(args: argparse.Namespace) -> None:
     arrays = prepare_inputs(facts["inputs"], given)
     runner = App(files).runner(device, args.toolchain, device_options.settings(args))
     if device == "iss":
-        _check_program(runner.program(), args.program)
+        # Other devices build a program of their own; here that of the stage before is measured.
+        loaded = runner.program()
+        refuse_if(
+            loaded is not None and loaded.read_bytes() != args.program.read_bytes(),
+            f"'{args.program.name}' is not the program of this archive: run the compile stage again",
+        )
     runner.max_cycles, runner.instruments = args.max_cycles, instruments
     runner.load(arrays)
     runner.run(1)
@@ -91,12 +87,6 @@ def measure(args: argparse.Namespace) -> None:
         np.savez(stream, **named)  # type: ignore[arg-type]
     found = figures(made, once, twice, on_host)
     (args.folder / FIGURES).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-
-
-def _check_program(loaded: Path | None, program: Path) -> None:
-    """Raise unless the program of the stage before is measured; other devices build one of their own."""
-    if loaded is not None and loaded.read_bytes() != program.read_bytes():
-        raise UserError(f"'{program.name}' is not the program of this archive: run the compile stage again")
 
 
 def figures(made: dict[str, Any], once: Any, twice: Any, on_host: bool) -> dict[str, Any]:
