@@ -136,6 +136,8 @@ int register_read(struct hart *hart, int apb, uint32_t offset, uint64_t cycle, u
   *value = peripheral->model->read(peripheral->self,
                                    (uint32_t)platform->config.memory_l1_base + 0x200000 + offset - peripheral->base,
                                    hart->index, cycle);
+  /* The register may say that a job is over: what it wrote is then there. */
+  if (platform->peripherals.claim_count) drop_claims(platform, cycle);
   return ACCESS_OK;
 }
 

@@ -65,9 +65,9 @@ def _block(arrays: dict[str, np.ndarray], layer: int) -> Block:
 
     made: dict[str, Any] = {}
     for part in fields(Block):
-        if part.type == "Linear":
+        if part.type is Linear:
             made[part.name] = Linear(arrays[part.name][layer], scale(part.name))
-        elif part.type == "Scale":
+        elif part.type is Scale:
             made[part.name] = scale(part.name)
         elif part.name == "score":
             mul, shift = arrays["score"][layer].tolist()
