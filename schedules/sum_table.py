@@ -41,5 +41,4 @@ def find_sum_table(
                 return None
             operands.append(stored.astype(np.int8))
         low, high, offset = low + int(stored.min()), high + int(stored.max()), offset + moved
-    results = result(np.arange(low + offset, high + offset + 1))
-    return SumTable((operands[0], operands[1]), results.view(np.uint8), low)
+    return SumTable((operands[0], operands[1]), result(np.arange(low + offset, high + offset + 1)).view(np.uint8), low)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register, requant_fields
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register
 from schedules.cluster.elementwise import ElementwiseKernel, bytes_in_rows, elements_work, plain_work, same_or_row
 from schedules.kernel_cycles import Work, given, is_four, kind_of, share, work
 from schedules.linear_sum import LinearSum, find_linear_sum
@@ -58,8 +58,7 @@ def applies(layer: Layer) -> bool:
     """Operands of the result's shape, or one row of it; both roundings of frameworks, by tables where that is exact."""
     form = layer.attributes["form"]
     if form != "plain" and linear_sum(layer) is not None:
-        shape = layer.outputs[0].spec.shape
-        return all(same_or_row(t.spec, shape) for t in layer.inputs[:2])
+        return all(same_or_row(t.spec, layer.outputs[0].spec.shape) for t in layer.inputs[:2])
     if not bytes_in_rows(layer, 2) or form not in ("plain", "tflite"):
         return False
     tabled = form == "tflite" or any(Requant.of(layer.attributes, p).kind != "none" for p in ("requant_a", "requant_b"))
@@ -100,8 +99,7 @@ class AddKernel(ElementwiseKernel):
             shifted = (values - a["zero_point_a" if side == 0 else "zero_point_b"]) << left_shift(a)
             scaled = fixed_point.multiply(shifted, a["multipliers"][side], a["exponents"][side])
             return (-scaled if side == 1 and a.get("subtract") else scaled).astype(np.int32)
-        prefix = ("requant_a", "requant_b")[side]
-        rule = Requant.of(a, prefix)
+        rule = Requant.of(a, ("requant_a", "requant_b")[side])
         if rule.kind == "none":
             return None
         before = Requant.of(a, "requant_a").operands if side == 1 else 0
@@ -119,7 +117,7 @@ class AddKernel(ElementwiseKernel):
         worth = known and a["form"] == "plain" and self.layer.outputs[0].spec.elements >= least
         if not worth or "int32" in (rule.out_dtype, *(s.dtype for s in specs)):
             return None
-        last = [t.data for t in constants[len(constants) - rule.operands :] if t.data is not None]
+        last = [t.data for t in rule.tensors(constants) if t.data is not None]
         return find_sum_table(
             [self.table(0), self.table(1)], [s.dtype for s in specs], lambda total: rule.apply(total, last)
         )
@@ -138,7 +136,7 @@ class AddKernel(ElementwiseKernel):
             self.constant(f"linear_{name}", np.array([value], np.int32))
             for name, value in (("mul", 1), ("add", linear.add))
         ]
-        return requant_fields(call, "requant", rule, constants)
+        return call.requant_member("requant", rule, constants)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         fields = self.rows(call, box, "ab")
@@ -151,7 +149,7 @@ class AddKernel(ElementwiseKernel):
                 fields[f"table_{side}" if table.dtype == np.int8 else f"wide_table_{side}"] = place
         if summed:
             fields["sum_table"] = call.load_constant("sums", summed.results)
-            requant = requant_fields(call, "requant", Requant(), [])
+            requant = call.requant_member("requant", Requant(), [])
         elif linear is None:
             requant = call.requant(box.span(-1), self.moved_add(offset))
         else:

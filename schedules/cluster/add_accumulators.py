@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register, typed
+from schedules.cluster.arithmetic import typed
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.add_accumulators import SIDES
@@ -14,8 +15,7 @@ def applies(layer: Layer) -> bool:
     """Channels last, bytes as the result."""
     rank = len(layer.outputs[0].spec.shape)
     last = layer.attributes["axis"] % rank == rank - 1
-    known = all(t.data is not None for t in layer.inputs[2:])
-    return known and last and layer.outputs[0].spec.dtype in BYTES
+    return all(t.data is not None for t in layer.inputs[2:]) and last and layer.outputs[0].spec.dtype in BYTES
 
 
 class AddAccumulatorsKernel(KernelForm):
@@ -46,8 +46,7 @@ class AddAccumulatorsKernel(KernelForm):
 @work("add_accumulators")
 def add_accumulators_work(f: Fields, cores: int) -> Work:
     rows = share(f["rows"], cores)
-    kind = "words" if f["b_type"] == 2 else "bytes"
-    return {"call": 1, "row": rows, kind: rows * f["columns"]}
+    return {"call": 1, "row": rows, "words" if f["b_type"] == 2 else "bytes": rows * f["columns"]}
 
 
 register("add_accumulators", Schedule(applies, AddAccumulatorsKernel))

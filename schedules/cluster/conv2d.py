@@ -5,24 +5,16 @@ from dataclasses import replace
 from functools import wraps
 
 from schedules.cluster import dense
-from schedules.cluster.base import (
-    SLACK,
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    TileAxis,
+from schedules.cluster.arithmetic import (
     accumulator_reach,
     are_bytes,
     folded_bias,
-    itemsize_of,
     padded,
-    register,
     typed,
     uniform_requant,
+    window_fields,
 )
+from schedules.cluster.base import SLACK, Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DenseKernel, summed, tile_work
 from schedules.cluster.steps import step_call
 from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
@@ -90,15 +82,13 @@ class WindowKernel(KernelForm):
     def common(self, call: Arguments, box: Box) -> Fields:
         """Fields of bias, requantization, sizes, steps and padding."""
         layer, a, weights = self.layer, self.layer.attributes, self.layer.inputs[1].values
-        (rows, columns), (_, kh, kw, _) = spans(layer, box), weights.shape
+        rows, columns = spans(layer, box)
         bias = self.constant("folded_bias", folded_bias(layer, weights, a["zero_point"]))
         return {
             "bias": call.load("bias", bias, Box((box.start[3],), (box.size[3],))),
             "height": rows.size, "width": columns.size, "out_height": box.size[1], "out_width": box.size[2],
-            "kernel_height": kh, "kernel_width": kw, "stride_y": a["strides"][0], "stride_x": a["strides"][1],
-            "dilation_y": a["dilation"][0], "dilation_x": a["dilation"][1], "pad_top": rows.before,
-            "pad_left": columns.before, "pad_value": a["zero_point"], "x_type": typed(layer.inputs[0]),
-            "y_pixel_stride": box.size[3] * itemsize_of(call.output),
+            **window_fields(a, weights.shape[1:3], (rows.before, columns.before)), "pad_value": a["zero_point"],
+            "x_type": typed(layer.inputs[0]), "y_pixel_stride": box.size[3] * call.output.spec.itemsize,
             **call.requant(box.span(3), short=self.rounds_short),
         }  # fmt: skip
 

@@ -6,21 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from schedules.byte_tables import byte_values
-from schedules.cluster.base import (
-    TYPES,
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    Tensor,
-    TileAxis,
-    itemsize_of,
-    register,
-    typed,
-    uniform_requant,
-)
+from schedules.cluster.arithmetic import TYPES, typed, uniform_requant
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, is_four, kind_of, share, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.operator import OPERATORS
@@ -59,8 +46,7 @@ class ElementwiseKernel(KernelForm):
         """Rows and columns of a part: one row where nothing depends on the column."""
         columns = box.size[-1]
         rule = Requant.of(self.layer.attributes)
-        vectors = self.layer.inputs[len(self.layer.inputs) - rule.operands :] if rule.operands else []
-        flat = all(t.spec.elements == 1 for t in vectors)
+        flat = all(t.spec.elements == 1 for t in rule.tensors(self.layer.inputs))
         whole = all(t.spec.elements == self.layer.outputs[0].spec.elements for t in self.data())
         return (1, box.elements) if flat and whole else (box.elements // columns, columns)
 
@@ -68,12 +54,12 @@ class ElementwiseKernel(KernelForm):
         """Pointer and row stride of a data operand."""
         part = broadcast_box(tensor.spec.shape, box)
         repeated = part.elements < box.elements
-        return call.load(name, tensor, part), 0 if repeated else columns * itemsize_of(tensor)
+        return call.load(name, tensor, part), 0 if repeated else columns * tensor.spec.itemsize
 
     def rows(self, call: Arguments, box: Box, names: str) -> Fields:
         """Fields of the data operands and of the result: pointers, types, strides, rows and columns."""
         rows, columns = self.geometry(box)
-        fields: Fields = {"rows": rows, "columns": columns, "y_stride": columns * itemsize_of(call.output)}
+        fields: Fields = {"rows": rows, "columns": columns, "y_stride": columns * call.output.spec.itemsize}
         for name, tensor in zip(names, self.data(), strict=True):
             fields[name], fields[f"{name}_stride"] = self.operand(call, name, tensor, box, columns)
             fields[f"{name}_type"] = typed(tensor)
@@ -149,7 +135,7 @@ class PlanesKernel(KernelForm):
         columns = box.size[2] * box.size[3]
         return {
             "x": call.load("x", self.layer.inputs[0], box), "rows": box.size[1], "columns": columns,
-            "x_stride": 4 * columns, "y_stride": columns * itemsize_of(call.output), "x_type": TYPES["int32"],
+            "x_stride": 4 * columns, "y_stride": columns * call.output.spec.itemsize, "x_type": TYPES["int32"],
             "lines": 1, "x_line_stride": 0, "per_row": 1, "zero_point": 0, **call.requant(box.span(1)),
         }  # fmt: skip
 
@@ -199,8 +185,7 @@ def plain_work(f: Fields, name: str, cores: int) -> Work:
 
 @work("mul")
 def mul_work(f: Fields, cores: int) -> Work:
-    zero = f["zero_point_a"] == 0 and f["zero_point_b"] == 0
-    if not is_four(f) or not zero or f["a_type"] == 2 or f["b_type"] == 2:
+    if not is_four(f) or f["zero_point_a"] or f["zero_point_b"] or 2 in (f["a_type"], f["b_type"]):
         return plain_work(f, kind_of(f), cores)
     dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
     return elements_work(f, "element", cores, dense=dense)

@@ -2,21 +2,8 @@
 
 import math
 
-from schedules.cluster.base import (
-    Arguments,
-    Box,
-    Fields,
-    KernelForm,
-    Layer,
-    Schedule,
-    TileAxis,
-    accumulator_reach,
-    itemsize_of,
-    padded,
-    register,
-    typed,
-    uniform_requant,
-)
+from schedules.cluster.arithmetic import accumulator_reach, padded, typed, uniform_requant
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS
 from schedules.kernel_cycles import Work, is_four, kind_of, share, words, work
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
@@ -46,7 +33,7 @@ class MatmulKernel(KernelForm):
         (a, b), attributes, part = self.layer.inputs[:2], self.layer.attributes, tile_part(self.layer, box)
         pointers = {"a": call.load("a", a, part.inputs[0]), "b": call.load("b", b, part.inputs[1])}
         *lead, rows, columns = box.size
-        batch, depth, y_stride = math.prod(lead), a.spec.shape[-1], columns * itemsize_of(call.output)
+        batch, depth, y_stride = math.prod(lead), a.spec.shape[-1], columns * call.output.spec.itemsize
         # Four columns of b; and four rows of a, unless they can be used where they are.
         scratch = call.scratch((4 if depth % 4 == 0 else 8) * padded(depth) + 4)
         sizes = {"a": rows * depth, "b": depth * columns}

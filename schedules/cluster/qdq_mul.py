@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register, typed
+from schedules.cluster.arithmetic import typed
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
 from schedules.cluster.elementwise import ElementwiseKernel, elements_work, same_or_row
 from schedules.kernel_cycles import Work, work
 

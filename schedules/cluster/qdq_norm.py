@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register, typed
+from schedules.cluster.arithmetic import typed
+from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, register
 from schedules.cluster.rows import RowKernel
 from schedules.kernel_cycles import Work, given, share, work
 from tvm_pulp.qnn.qdq_norm import limits_of, stage_operands

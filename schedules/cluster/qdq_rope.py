@@ -3,7 +3,8 @@
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register, typed
+from schedules.cluster.arithmetic import typed
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.kernel_cycles import Work, share, work
 
 _REALS = ("kept_scale", "turned_scale", "kept_weight", "turned_weight")

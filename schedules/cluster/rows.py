@@ -3,7 +3,8 @@
 import numpy as np
 
 from schedules.byte_tables import exponentials, tflite_exponential_table
-from schedules.cluster.base import TYPES, Arguments, Box, Fields, KernelForm, Layer, Schedule, register, typed
+from schedules.cluster.arithmetic import TYPES, typed
+from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, register
 from schedules.kernel_cycles import Work, share, work
 from tvm_pulp.qnn.tensor_spec import BYTES
 

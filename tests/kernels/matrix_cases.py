@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from schedules.cluster.base import can_round_short
+from schedules.cluster.arithmetic import can_round_short
 from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
 from schedules.packed_weights import pack_weights, padded_depth
 from tests.kernels.call import Call, Out, Scratch

@@ -1,4 +1,4 @@
-"""The integer dialect: one file per operator.
+"""The integer dialect: one file per operator or family of them.
 
 Every operator states its type rule, a numpy reference, its loops in TIR, how it is cut, its work (MACs) and the names
 of its operands and attributes. Frontends and canonicalization produce operators, engines and code generation consume
@@ -8,8 +8,7 @@ them.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from tvm_pulp.qnn.operator import OPERATORS, Operator, attributes, emit, is_qnn, name_of
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.operator import OPERATORS, Operator, Requant, attributes, emit, is_qnn, name_of
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 
 # Importing an operator's file registers it.

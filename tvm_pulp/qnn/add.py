@@ -16,8 +16,7 @@ import numpy as np
 from tvm_pulp.qnn import fixed_point
 from tvm_pulp.qnn.broadcast import broadcast_index, broadcast_shape
 from tvm_pulp.qnn.elementwise import over
-from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tiles import elementwise
 
 # Extra precision of TFLite's common scale, for 8-bit and 16-bit operands.
@@ -92,8 +91,7 @@ class Add(Operator):
             data = [TensorSpec(output.shape, s.dtype) for s in data]
         a, b = loops.buffer("a", data[0]), loops.buffer("b", data[1])
         names = ("mul_a", "add_a") * bool(rule_a.operands) + ("mul_b", "add_b") * bool(rule_b.operands) + ("mul", "add")
-        tensors = [loops.buffer(n, s) for n, s in zip(names, inputs[2:], strict=False)]
-        of_a, of_b, of_sum = split(attributes, tensors)
+        of_a, of_b, of_sum = split(attributes, [loops.buffer(n, s) for n, s in zip(names, inputs[2:], strict=False)])
         y = loops.buffer("y", output)
         with over(loops, output.shape) as indices:
             left = i32(a[tuple(broadcast_index(data[0].shape, indices))])
@@ -111,8 +109,7 @@ class Add(Operator):
                         (left, right), zeros, attributes["multipliers"], attributes["exponents"], strict=True
                     )
                 )
-                total = left - right if attributes["subtract"] else left + right
-                result = rule.expression(total, of_sum, indices[-1])
+                result = rule.expression(left - right if attributes["subtract"] else left + right, of_sum, indices[-1])
             else:
                 left = i32(rule_a.expression(left, of_a, indices[-1]))
                 right = i32(rule_b.expression(right, of_b, indices[-1]))

@@ -53,8 +53,7 @@ class FloatConv2d(Operator):
         total = np.zeros((x.shape[0], groups, outputs // groups, oh, ow))
         for ky, kx, met in taps(attributes, (kh, kw), (oh, ow)):
             tap = x[:, :, *met].reshape(x.shape[0], groups, per_group, oh, ow)
-            factors = weight[:, ky, kx].reshape(per_group, groups, outputs // groups)
-            total += np.einsum("ngihw,igo->ngohw", tap, factors)
+            total += np.einsum("ngihw,igo->ngohw", tap, weight[:, ky, kx].reshape(per_group, groups, outputs // groups))
         total = total.reshape(x.shape[0], outputs, oh, ow)
         return (total + inputs[2].reshape(-1, 1, 1) if len(inputs) > 2 else total).astype(np.float32)
 

@@ -131,8 +131,7 @@ def type_of(e: list[Any], operands: Sequence[str]) -> str:
 
 def merged_axes(shape: Sequence[int], operands: Sequence[Sequence[int]]) -> tuple[list[int], list[list[bool]]]:
     """The result's axes, neighbours as one that every operand treats alike, and which operands follow each."""
-    rank = len(shape)
-    padded = [(1,) * (rank - len(o)) + tuple(o) for o in operands]
+    padded = [(1,) * (len(shape) - len(o)) + tuple(o) for o in operands]
     sizes: list[int] = []
     follows: list[list[bool]] = []
     for axis, size in enumerate(shape):

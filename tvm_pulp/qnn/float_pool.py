@@ -46,7 +46,6 @@ class FloatPool(Operator):
                 result = loops.scalar("result", x[corner] if is_max else 0, "float32")
                 with loops.nest(("ky", "kx"), (kh, kw)) as (ky, kx):
                     value = x[corner + ky * (dh * width) + kx * dw]
-                    larger = call("fmax", result.value, value, dtype="float32")
-                    result.set(larger if is_max else result.value + value)
+                    result.set(call("fmax", result.value, value, dtype="float32") if is_max else result.value + value)
                 mean = result.value * tirx.const(1 / math.prod((kh, kw)), "float32")
                 loops.store(y, [line * ow + ox], result.value if is_max else mean)

@@ -19,8 +19,7 @@ _FRACTION, _BETWEEN = 23, 15
 
 def exponential_points() -> np.ndarray:
     """For every 256th: the bits of 2^(i / 256) as a float, and how many more 2^((i + 1) / 256) has."""
-    powers = np.exp2(np.arange(257) / 256)
-    bits = np.rint((powers - 1 + 127) * (1 << _FRACTION)).astype(np.int64)
+    bits = np.rint((np.exp2(np.arange(257) / 256) - 1 + 127) * (1 << _FRACTION)).astype(np.int64)
     return np.stack([bits[:-1], np.diff(bits)], axis=1).astype(np.int32)
 
 

@@ -31,7 +31,6 @@ class Im2col(Operator):
         x = loops.buffer("x", inputs[0])
         y = loops.buffer("y", TensorSpec((n * oh * ow, kh, kw, c), output.dtype))
         zero = tirx.const(attributes["zero_point"], output.dtype)
-        padded = any(attributes["pads"])
         with loops.parallel("pixel", n * oh * ow) as pixel:
             batch = loops.bind("batch", tirx.truncdiv(pixel, i32(oh * ow))) if n > 1 else i32(0)
             place = tirx.truncmod(pixel, i32(oh * ow)) if n > 1 else pixel
@@ -41,7 +40,7 @@ class Im2col(Operator):
                 iy = loops.bind("iy", oy * sh + ky * dh - top)
                 ix = loops.bind("ix", ox * sw + kx * dw - left)
                 with loops.loop("i", c) as i:
-                    if not padded:
+                    if not any(attributes["pads"]):
                         loops.store(y, [pixel, ky, kx, i], x[batch, iy, ix, i])
                     else:
                         loops.store(y, [pixel, ky, kx, i], zero)

@@ -181,8 +181,7 @@ class Network:
             for tensor in layer.operands:
                 storage = tensor.storage
                 if storage.kind in ("activation", "workspace"):
-                    first = alive.get(storage, (index, index))[0]
-                    alive[storage] = (first, index)
+                    alive[storage] = (alive.get(storage, (index, index))[0], index)
         return alive
 
     def uses_float(self) -> bool:

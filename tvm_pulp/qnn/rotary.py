@@ -16,8 +16,7 @@ SHIFT = 14
 
 def rotation_table(positions: int, size: int, base: float = 10000.0) -> np.ndarray:
     """Rows of `rotation` for positions from 0 on."""
-    rate = base ** (-np.arange(0, size, 2) / size)
-    angle = np.arange(positions)[:, None] * rate[None]
+    angle = np.arange(positions)[:, None] * base ** (-np.arange(0, size, 2) / size)
     table = np.stack((np.cos(angle), np.sin(angle)), -1).reshape(positions, size)
     return np.rint(table * (1 << SHIFT)).astype(np.int16)
 

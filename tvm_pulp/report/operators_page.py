@@ -48,7 +48,9 @@ def dialect_operators(backends: Sequence[UMABackend], family: str) -> list[Diale
     kernels = registry.core_kernels(family)
     found = []
     for name in sorted(OPERATORS):
-        summary, _, details = (inspect.getdoc(sys.modules[OPERATORS[name].__module__]) or "").partition("\n")
+        # Of a family of operators in one file, each has a text of its own.
+        text = type(OPERATORS[name]).__doc__ or sys.modules[OPERATORS[name].__module__].__doc__ or ""
+        summary, _, details = inspect.cleandoc(text).partition("\n")
         runs = [*engines.get(name, []), *(Runs("cores", f"{k} kernel", limits) for k, limits in kernels.get(name, []))]
         attributes = tuple(OPERATORS[name].attribute_names.split())
         runs.append(Runs("cores", "generated C", "any layer"))

@@ -31,8 +31,8 @@ from tests.sim.crosscheck.gvsoc_programs import (
 from tests.simulated.golden_cases import DATA
 from tvm_pulp.report.inputs import prepare_inputs
 from tvm_pulp.sim.crosscheck import write_baseline
+from tvm_pulp.sim.gvsoc.installation import GvsocInstallation
 from tvm_pulp.sim.image import layer_cycles, make_image, parse_contents, words
-from tvm_pulp.sim.installations import GvsocInstallation
 from tvm_pulp.sim.iss.device import IssDevice
 from tvm_pulp.sim.iss.elf import read_elf
 from tvm_pulp.sim.process import run_simulator

@@ -11,7 +11,7 @@ import tvm_pulp
 from tests.sim.gvsoc.stand_in import install
 from tvm_pulp.api import App
 from tvm_pulp.errors import GuestFault, UserError
-from tvm_pulp.sim.installations import GvsocInstallation
+from tvm_pulp.sim.gvsoc.installation import GvsocInstallation
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,9 @@ from tvm import relax
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant
-from tvm_pulp.qnn import dequantize as dequantized
-from tvm_pulp.qnn import quantize as quantized
 from tvm_pulp.qnn.float_map import emit_map, tree, type_of
 from tvm_pulp.qnn.operator import spec_of
+from tvm_pulp.qnn.quantize import TYPES, TYPES_AS_FLOATS, Dequantize
 
 # Constants up to so many elements are kept as floats: converting them takes longer than the bytes they save.
 _FEW = 1024
@@ -21,7 +20,7 @@ def quantize(rewriter: Rewriter, call: Any) -> Any:
     x, scale, zero_point = call.args
     spec, dtype = spec_of(x), str(call.attrs.out_dtype)
     parameters = {spec_of(scale).dtype, spec.dtype}
-    if parameters != {"float32"} or dtype not in quantized.TYPES or not _fits(call):
+    if parameters != {"float32"} or dtype not in TYPES or not _fits(call):
         return None
     known = constant(scale)
     if known is not None:
@@ -58,11 +57,11 @@ def _after_map(rewriter: Rewriter, call: Any, dtype: str) -> Any:
 def dequantize(_rewriter: Rewriter, call: Any) -> Any:
     x, scale, zero_point = call.args
     types = (spec_of(scale).dtype, str(call.attrs.out_dtype))
-    if types != ("float32", "float32") or spec_of(x).dtype not in dequantized.TYPES or not _fits(call):
+    if types != ("float32", "float32") or spec_of(x).dtype not in TYPES_AS_FLOATS or not _fits(call):
         return None
     attributes, held = {"axis": _axis(call)}, [constant(a) for a in call.args]
     if spec_of(x).elements <= _FEW and all(h is not None for h in held):
-        return relax.const(dequantized.Dequantize().reference(attributes, held))
+        return relax.const(Dequantize().reference(attributes, held))
     return qnn.emit("dequantize", [x, scale, zero_point], attributes)
 
 
@@ -75,7 +74,7 @@ def _fits(call: Any) -> bool:
     """Parameters hold one value or one per entry of the axis; zero points are integers of at most 32 bits."""
     shape = spec_of(call.args[0]).shape or (1,)
     sizes = {spec_of(p).elements for p in call.args[1:]}
-    return sizes <= {1, shape[_axis(call)]} and spec_of(call.args[2]).dtype in dequantized.TYPES
+    return sizes <= {1, shape[_axis(call)]} and spec_of(call.args[2]).dtype in TYPES_AS_FLOATS
 
 
 CONVERTERS = {"relax.quantize": quantize, "relax.dequantize": dequantize}

@@ -9,8 +9,8 @@ from typing import Any
 
 from tvm_pulp import qnn
 from tvm_pulp.canonicalize.rewriter import Rewriter, constant, is_op
+from tvm_pulp.qnn.indexing import INDEX_TYPES
 from tvm_pulp.qnn.operator import spec_of
-from tvm_pulp.qnn.take import INDEX_TYPES
 
 
 class JoinTakes(Rewriter):

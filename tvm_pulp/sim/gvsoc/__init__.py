@@ -1,3 +1,3 @@
 """GVSoC, an installation of the user's own, as a device."""
 
-__all__ = ["runner"]
+__all__ = ["installation", "runner"]

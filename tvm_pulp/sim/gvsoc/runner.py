@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from tvm_pulp.errors import GuestFault, refuse_if
-from tvm_pulp.sim.installations import GvsocInstallation
+from tvm_pulp.sim.gvsoc.installation import GvsocInstallation
 from tvm_pulp.sim.iss.device import EXIT_REASONS, L3_CONTENTS
 from tvm_pulp.sim.printing_runner import PrintingRunner
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tvm_pulp import soc as socs
 from tvm_pulp.errors import UserError, refuse_file_errors, refuse_if
-from tvm_pulp.sim.installations import EtissInstallation, GvsocInstallation
+from tvm_pulp.sim.gvsoc.installation import GvsocInstallation
+from tvm_pulp.sim.installations import EtissInstallation
 from tvm_pulp.sim.plugin import etiss, gvsoc
 from tvm_pulp.sim.plugin.sources import EngineFiles, engines_of
 from tvm_pulp.soc.description import Soc

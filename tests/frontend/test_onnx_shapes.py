@@ -127,7 +127,7 @@ def test_pad_value_stored_as_an_integer() -> None:
 def test_no_warning_of_the_framework(capfd: pytest.CaptureFixture[str]) -> None:
     from tvm_pulp.frontend.imported import ImportOptions
     from tvm_pulp.frontend.onnx_file import from_model
-    from tvm_pulp.frontend.onnx_qdq import import_qdq
+    from tvm_pulp.frontend.onnx_importer import import_standard
     from tvm_pulp.planning.lowering import build_network
 
     g = Builder(np.random.default_rng(0))
@@ -136,7 +136,7 @@ def test_no_warning_of_the_framework(capfd: pytest.CaptureFixture[str]) -> None:
     rows = g.node("Gather", [g.constant(g.rng.normal(size=(8, 4)).astype(np.float32)), "ids"])
     scale = g.constant(np.float32(0.1))
     result = g.node("DequantizeLinear", [g.node("QuantizeLinear", [rows, scale]), scale])
-    imported = import_qdq(from_model(g.model([result], TensorProto.FLOAT)), ImportOptions())
+    imported = import_standard(from_model(g.model([result], TensorProto.FLOAT)), ImportOptions())
     from tvm_pulp.canonicalize.pipeline import canonicalize
 
     build_network(canonicalize(imported), imported, "default")
