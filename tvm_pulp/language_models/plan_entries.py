@@ -13,7 +13,7 @@ from tvm_pulp.language_models.entry_module import LENGTH, EntryModule
 from tvm_pulp.language_models.request import LanguageModelRequest
 from tvm_pulp.planning.search import StateRoom, cycles_with_state, place_state
 from tvm_pulp.planning.tiling.alignment import aligned
-from tvm_pulp.planning.tiling.forms.cluster_forms import ENGINE as CLUSTER
+from tvm_pulp.planning.tiling.forms.cluster_forms import CLUSTER
 from tvm_pulp.planning.tiling.forms.cuts import MissingL1
 from tvm_pulp.planning.tiling.forms.split_form import SplitForm
 from tvm_pulp.planning.tiling.plan import Plan

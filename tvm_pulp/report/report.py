@@ -4,8 +4,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tvm_pulp.codegen.formats import PlanJson, ReportJson, check_record
-from tvm_pulp.codegen.formats.plan_json import plain
+from tvm_pulp.codegen.formats import PlanJson, ReportJson, check_record, plain
 from tvm_pulp.report.causes import layer_causes, total_causes
 from tvm_pulp.report.energy import inference_energy
 from tvm_pulp.report.figures import summed

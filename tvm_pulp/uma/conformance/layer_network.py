@@ -119,9 +119,9 @@ def tight_plan(
 
 
 def _fits(form: Any, layer: Any, budget: int, costs: CostModel) -> bool:
-    from tvm_pulp.planning.tiling.forms.cuts import Tiling, tile_form
+    from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
 
-    return isinstance(tile_form(form, layer, budget, costs), Tiling)
+    return isinstance(Cuts(form, layer, costs).within(budget), Tiling)
 
 
 def simulate(target: Target, lowered: LoweredPlan, inputs: Sequence[np.ndarray]) -> Simulated:

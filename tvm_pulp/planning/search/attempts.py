@@ -1,22 +1,59 @@
-"""From decisions to a plan with the cycles it is expected to take: tiled, lowered and estimated."""
+"""Plans that are tried: decisions made into a plan, with the cycles that it is expected to take."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from tvm_pulp.planning.estimate import estimate_program
-from tvm_pulp.planning.search.attempts.watch_plans import tell
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice
-from tvm_pulp.planning.tiling.make_plan import make_plan
-from tvm_pulp.planning.tiling.plan import Plan, with_estimate
-from tvm_pulp.planning.tiling.schedule.decisions import Decisions
-from tvm_pulp.planning.tiling.schedule.split_transfers import CommandLimits
+from tvm_pulp.planning.tiling.plan import Plan, make_plan, with_estimate
+from tvm_pulp.planning.tiling.schedule import CommandLimits, Decisions
 from tvm_pulp.planning.tir.lower import lower
 from tvm_pulp.qnn.network import Network
 from tvm_pulp.soc.cost_model import CostModel
 
 # What the DMAs are busy with is not part of a layer's own time.
 _TRANSFERS = ("load", "store", "l3")
+
+_WATCHER: ContextVar[Callable[[Plan], None]] = ContextVar("watcher", default=lambda _plan: None)
+
+
+@dataclass(frozen=True)
+class TileLimit:
+    """A limit that is tried with a layer: bytes that a tile may take, and whether what streams has two copies."""
+
+    cap: int
+    two_copies: bool = True
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A plan with its expected cycles, and how it was made."""
+
+    name: str
+    plan: Plan
+    lead: int = 0
+    limits: tuple[TileLimit, ...] = ()
+
+    @property
+    def cycles(self) -> int:
+        return self.plan.estimated_cycles
+
+
+@contextmanager
+def watch_plans(watcher: Callable[[Plan], None]) -> Iterator[None]:
+    """While this is open, `watcher` is told of every plan with its expected cycles, which decides nothing.
+
+    A search takes a minute where networks are large.
+    """
+    token = _WATCHER.set(watcher)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(token)
 
 
 @dataclass(frozen=True)
@@ -46,17 +83,17 @@ class PlanEvaluator:
         """The plan that comes closest to the decisions, with its expected cycles."""
         if wanted.interleave is None:
             wanted = replace(wanted, interleave=self.interleave)
-        plan = make_plan(self.network, self.soc, self.engine_choice, wanted, cores=self.cores, l1_bytes=self.l1_bytes)
-        return tell(estimated(plan, self.costs))
+        made = make_plan(self.network, self.soc, self.engine_choice, wanted, cores=self.cores, l1_bytes=self.l1_bytes)
+        plan = estimated(made, self.costs)
+        _WATCHER.get()(plan)
+        return plan
 
     def plan_once(self, wanted: Decisions) -> Plan:
         """As `plan`, for nothing but cuts and leads: what was made before is not made again."""
         assert not wanted.banned and wanted.resident is None
-        cuts = tuple((id(c.tiling), c.two_copies) for c in wanted.choices)
-        key = (cuts, tuple(wanted.leads.items()), wanted.overlap, wanted.in_l3)
-        if key not in self._known:
-            self._known[key] = self.plan(wanted)
-        return self._known[key]
+        if wanted.cuts_and_leads not in self._known:
+            self._known[wanted.cuts_and_leads] = self.plan(wanted)
+        return self._known[wanted.cuts_and_leads]
 
 
 def estimated(plan: Plan, costs: CostModel) -> Plan:

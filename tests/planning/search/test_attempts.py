@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.planning.search.real_plans import PLANS
 from tvm_pulp.compilation import Compilation
-from tvm_pulp.planning.search.attempts.evaluator import PlanEvaluator
+from tvm_pulp.planning.search.attempts import PlanEvaluator
 from tvm_pulp.planning.search.heuristics.policies import JUST_IN_TIME, policy_decisions, whole_l1
 from tvm_pulp.planning.tiling.forms.engine_choice import EngineChoice, offered_forms
 from tvm_pulp.planning.tiling.plan import Plan
