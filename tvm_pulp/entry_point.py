@@ -24,7 +24,7 @@ from tvm_pulp.planning.search import (
     place_state,
     plan_network,
 )
-from tvm_pulp.planning.tiling.place.guard_bytes import guarded
+from tvm_pulp.planning.tiling.place.place_blocks import guarded
 from tvm_pulp.planning.tir import LoweredPlan
 from tvm_pulp.qnn import lineage
 from tvm_pulp.qnn.network import Network, State, placed_states

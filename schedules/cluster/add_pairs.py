@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
+from schedules.byte_functions import PairScale, find_pair_scale
 from schedules.byte_tables import byte_values
 from schedules.cluster.base import Arguments, Box, Fields, Layer, Schedule, Tensor, register
 from schedules.cluster.elementwise import ElementwiseKernel
-from schedules.pair_scale import PairScale, find_pair_scale
 from tvm_pulp.qnn.requant import Requant
 
 _FLIPS = {"int8": 0x80808080, "uint8": 0}

@@ -19,11 +19,6 @@ KINDS = {"none": 0, "pulp": 1, "tflite": 3, "half_up": 4, "half_even": 5, "shift
 PULP_WIDE = 2
 
 
-def padded(size: int) -> int:
-    """Bytes of whole words."""
-    return -(-size // 4) * 4
-
-
 def typed(tensor: Tensor) -> int:
     """Number of an operand's type in `enum tvm_pulp_type`."""
     return (TYPES | TYPES_16)[tensor.spec.dtype]

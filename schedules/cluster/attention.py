@@ -3,9 +3,9 @@
 import numpy as np
 
 from schedules.byte_tables import exponentials, least_to_skip, logit_range, logit_table, small_exponential_table
-from schedules.cluster.arithmetic import padded
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, given, share, words, work
+from schedules.packed_weights import padded
 from tvm_pulp.qnn.attention import dimensions, operands
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.uma.recipe import Pointer
@@ -158,8 +158,7 @@ def attention_work(f: Fields, cores: int) -> Work:
 def _queries_together(f: Fields) -> int:
     """Queries that the scratch area has room for."""
     room = f["scratch_stride"] // (4 * words(f["keys"]))
-    each = 3 if given(f["small_exponential"]) else 5
-    return int(max(1, min(16, (room - f["size"]) // each)))
+    return int(max(1, min(16, (room - f["size"]) // (3 if given(f["small_exponential"]) else 5))))
 
 
 register("attention", Schedule(applies, AttentionKernel))

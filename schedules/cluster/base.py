@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, accumulator_reach, can_round_short, padded
+from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, accumulator_reach, can_round_short
 from schedules.cluster.structures import fields_of, words_of
 from schedules.kernel_cycles import call_cost
+from schedules.packed_weights import padded
 from tvm_pulp.planning.tiling.forms.cluster_forms import bound
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_axes
 from tvm_pulp.qnn.network import Layer, Tensor
@@ -62,6 +63,8 @@ class KernelForm:
     label: ClassVar[str] = ""
     # The field of the argument structure that points to the result.
     result: ClassVar[str] = "y"
+    # Axes of the result that may be cut, most favoured first, unless the operator's rule tells them.
+    cut: ClassVar[tuple[TileAxis, ...]] = ()
 
     layer: Layer
     costs: CostModel
@@ -82,7 +85,7 @@ class KernelForm:
         return self.costs.cores
 
     def axes(self) -> tuple[TileAxis, ...]:
-        return tile_axes(self.layer)
+        return self.cut or tile_axes(self.layer)
 
     def fields(self, call: "Arguments", box: Box) -> Fields:
         """Arguments of the call that computes a part, but for the pointer to its result."""

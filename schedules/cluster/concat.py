@@ -76,8 +76,7 @@ class ConcatKernel(KernelForm):
                 position += size
                 continue
             if index == held and position == 0 and contiguous_offset(tensor, part) is not None:
-                reach = TensorSpec(((rows - 1) * row_bytes + size,), "uint8")
-                kept = (Local(f"x{index}", reach, inside=y),)
+                kept = (Local(f"x{index}", TensorSpec(((rows - 1) * row_bytes + size,), "uint8"), inside=y),)
                 loads.append(Load(tensor, part, kept[0], rows, row_bytes))
                 position += size
                 continue

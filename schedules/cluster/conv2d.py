@@ -9,7 +9,6 @@ from schedules.cluster.arithmetic import (
     accumulator_reach,
     are_bytes,
     folded_bias,
-    padded,
     typed,
     uniform_requant,
     window_fields,
@@ -17,9 +16,15 @@ from schedules.cluster.arithmetic import (
 from schedules.cluster.base import SLACK, Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DenseKernel, summed, tile_work
 from schedules.cluster.steps import step_call
-from schedules.depthwise_conv2d import pack_depthwise_weights, plane_stride, scratch_bytes
 from schedules.kernel_cycles import Work, kind_of, share, words, work
-from schedules.packed_weights import offset_weights, pack_weights
+from schedules.packed_weights import (
+    offset_weights,
+    pack_depthwise_weights,
+    pack_weights,
+    padded,
+    plane_stride,
+    scratch_bytes,
+)
 from tvm_pulp.qnn.tensor_spec import BYTES, TensorSpec
 from tvm_pulp.uma.recipe import Call, Kernel, Local, Pointer, Recipe
 from tvm_pulp.uma.windows import InputSpan, input_span, unfolding
@@ -59,7 +64,6 @@ def applies_unfolded_int16(layer: Layer) -> bool:
 
 
 def spans(layer: Layer, box: Box) -> tuple[InputSpan, InputSpan]:
-    """Input rows and columns of an output part."""
     a, (_, height, width, _) = layer.attributes, layer.inputs[0].spec.shape
     _, kh, kw, _ = layer.inputs[1].spec.shape
     rows = input_span(box.start[1], box.size[1], height, kh, a["strides"][0], a["dilation"][0], a["pads"][0])
@@ -70,8 +74,7 @@ def spans(layer: Layer, box: Box) -> tuple[InputSpan, InputSpan]:
 class WindowKernel(KernelForm):
     """The common part of all kinds of convolution."""
 
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+    cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
     def source(self, box: Box, channels: slice) -> Box:
         """Channels of the part of the input that windows of a part reach."""
@@ -99,8 +102,7 @@ class Conv2dKernel(WindowKernel):
     def windows_at_once(self, box: Box, depth: int, moved: int) -> int:
         """Windows that a core lays out before it multiplies: more save calls and take L1 from the tile."""
         pixels = -(-(box.size[1] * box.size[2]) // self.cores)
-        room = moved // 2 // (self.cores * padded(depth))
-        return max(4, min(_MOST_WINDOWS, room, padded(pixels)) // 4 * 4)
+        return max(4, min(_MOST_WINDOWS, moved // 2 // (self.cores * padded(depth)), padded(pixels)) // 4 * 4)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         weights = self.layer.inputs[1].values
@@ -140,9 +142,7 @@ class UnfoldedConv2d(DenseKernel):
     """Windows laid out once for all cores: less L1 than windows for every core."""
 
     label = "im2col + dense kernel"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+    cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
     def recipe(self, box: Box) -> Recipe:
         layer, call = self.layer, Arguments(self, box)
@@ -229,8 +229,7 @@ def depthwise_work(f: Fields, cores: int) -> Work:
         outputs = share(f["out_height"] * out_width, cores) * channels
         return {"plain_call": 1, f"plain_output_{kind}": outputs, "plain_tap": outputs * kernel[0] * kernel[1]}
     lines = share(-(-channels // 4) * f["out_height"], cores)
-    most = (f["plane_rows"] - kernel[0]) // f["stride_y"] + 1
-    at_once = max(1, min(most, f["out_height"], lines))
+    at_once = max(1, min((f["plane_rows"] - kernel[0]) // f["stride_y"] + 1, f["out_height"], lines))
     chunks = -(-lines // at_once)
     turned = chunks * ((at_once - 1) * f["stride_y"] + kernel[0])
     width = (out_width - 1) * f["stride_x"] + kernel[1]

@@ -2,19 +2,10 @@
 
 import numpy as np
 
-from schedules.cluster.arithmetic import (
-    TYPES_16,
-    accumulator_reach,
-    are_bytes,
-    folded_bias,
-    padded,
-    typed,
-    uniform_requant,
-)
+from schedules.cluster.arithmetic import TYPES_16, accumulator_reach, are_bytes, folded_bias, typed, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
-from schedules.kernel_cycles import Work, kind_of, words, work
-from schedules.kernel_cycles.families import family_of
-from schedules.packed_weights import offset_weights, pack_weights
+from schedules.kernel_cycles import Work, family_of, kind_of, words, work
+from schedules.packed_weights import offset_weights, pack_weights, padded
 from tvm_pulp.qnn.requant import Requant
 from tvm_pulp.qnn.tensor_spec import BYTES
 from tvm_pulp.uma.recipe import Pointer
@@ -80,8 +71,7 @@ class DenseKernel(KernelForm):
     def fields(self, call: Arguments, box: Box) -> Fields:
         x = self.layer.inputs[0]
         depth = x.spec.shape[-1]
-        part = Box((*box.start[:-1], 0), (*box.size[:-1], depth))
-        return self.product(call, call.load("x", x, part), depth, box)
+        return self.product(call, call.load("x", x, Box((*box.start[:-1], 0), (*box.size[:-1], depth))), depth, box)
 
     def product(self, call: Arguments, x: Pointer, depth: int, box: Box) -> Fields:
         """Rows of `depth` values at x times the weights of the box's channels."""
@@ -90,8 +80,7 @@ class DenseKernel(KernelForm):
         rows, matrix = box.elements // columns, weights.reshape(weights.shape[0], -1)
         stored, offset = packed_parts(layer, matrix)
         row_bytes = depth * layer.inputs[0].spec.itemsize
-        packed = self.constant(f"packed_{made.start}_{columns}", pack_weights(stored[made]))
-        weight = call.load_whole("weight", packed)
+        weight = call.load_whole("weight", self.constant(f"packed_{made.start}_{columns}", pack_weights(stored[made])))
         folded = folded_bias(layer, matrix, layer.attributes["zero_point"])
         bias: Pointer | int = 0
         if folded.any() or not _may_omit_bias(layer, rows, columns):

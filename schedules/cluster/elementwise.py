@@ -1,4 +1,4 @@
-"""Element-wise operators but the sum: mul, requantize, hardswish, gelu, lookup."""
+"""Element-wise operators but the sum: mul, requantize, hardswish, gelu, lookup, qdq_mul."""
 
 import math
 from typing import ClassVar
@@ -127,9 +127,7 @@ class PlanesKernel(KernelForm):
     """Requantization plane by plane."""
 
     kernel, label = "requantize", "requantize kernel, channels first"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(2))
+    cut = (TileAxis(1), TileAxis(2))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         columns = box.size[2] * box.size[3]
@@ -174,8 +172,7 @@ class LookupKernel(KernelForm):
 def elements_work(f: Fields, name: str, cores: int, *, dense: bool) -> Work:
     """Four elements at a time, in as many pieces as a core's share has rows; `dense`: all rows are one."""
     elements = share(f["rows"] * f["columns"], cores)
-    pieces = 1 if dense else -(-elements // f["columns"]) + 1
-    return {"call": 1, "piece": pieces, name: 4 * -(-elements // 4)}
+    return {"call": 1, "piece": 1 if dense else -(-elements // f["columns"]) + 1, name: 4 * -(-elements // 4)}
 
 
 def plain_work(f: Fields, name: str, cores: int) -> Work:
@@ -187,8 +184,7 @@ def plain_work(f: Fields, name: str, cores: int) -> Work:
 def mul_work(f: Fields, cores: int) -> Work:
     if not is_four(f) or f["zero_point_a"] or f["zero_point_b"] or 2 in (f["a_type"], f["b_type"]):
         return plain_work(f, kind_of(f), cores)
-    dense = f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"]
-    return elements_work(f, "element", cores, dense=dense)
+    return elements_work(f, "element", cores, dense=f["a_stride"] == f["b_stride"] == f["y_stride"] == f["columns"])
 
 
 @work("hardswish", "gelu")
@@ -240,3 +236,35 @@ register("hardswish", _TABLED, Schedule(applies_unary, HardswishKernel))
 register("gelu", _TABLED, Schedule(applies_unary, GeluKernel))
 register("integer_div", _TABLED)
 register("lookup", Schedule(_is_byte_table, LookupKernel))
+
+
+def applies_qdq_mul(layer: Layer) -> bool:
+    """Operands of the result's shape, or one row of it."""
+    shape, data = layer.outputs[0].spec.shape, [t.spec for t in layer.inputs[:2]]
+    return all(same_or_row(spec, shape) for spec in data) and any(spec.shape == shape for spec in data)
+
+
+class QdqMulKernel(ElementwiseKernel):
+    kernel, data_operands = "qdq_mul", 2
+
+    def fields(self, call: Arguments, box: Box) -> Fields:
+        layer, attributes = self.layer, self.layer.attributes
+        pairs = list(zip("ab", layer.inputs[:2], strict=True))
+        if pairs[0][1].spec.shape != layer.outputs[0].spec.shape:
+            pairs.reverse()
+        rows, columns = self.geometry(box)
+        fields: Fields = {"rows": rows, "columns": columns}
+        for side, (name, tensor) in zip("ab", pairs, strict=True):
+            # The first operand has the shape of the result: only the second has a stride.
+            fields[side], fields["b_stride"] = self.operand(call, name, tensor, box, columns)
+            fields |= {f"{side}_type": typed(tensor), f"zero_point_{side}": attributes[f"zero_point_{name}"]}
+        fields["scale"] = call.load_constant("scale", np.array([attributes["scale"]], np.float32))
+        return fields | {n: attributes[n] for n in ("low", "high", "zero_point")}
+
+
+@work("qdq_mul")
+def qdq_mul_work(f: Fields, cores: int) -> Work:
+    return elements_work(f, "element", cores, dense=f["rows"] == 1)
+
+
+register("qdq_mul", Schedule(applies_qdq_mul, QdqMulKernel))

@@ -2,10 +2,11 @@
 
 import math
 
-from schedules.cluster.arithmetic import accumulator_reach, padded, typed, uniform_requant
+from schedules.cluster.arithmetic import accumulator_reach, typed, uniform_requant
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, TileAxis, register
 from schedules.cluster.dense import DEPTH_INSTRUCTIONS
 from schedules.kernel_cycles import Work, is_four, kind_of, share, words, work
+from schedules.packed_weights import padded
 from tvm_pulp.planning.tiling.forms.tile_rules import tile_part
 from tvm_pulp.qnn.tensor_spec import BYTES
 
@@ -61,9 +62,7 @@ def applies_rope(layer: Layer) -> bool:
 
 class RopeKernel(KernelForm):
     kernel = "rope"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1),)
+    cut = (TileAxis(1),)
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         parts = zip(("x", "rotation"), self.layer.inputs, tile_part(self.layer, box).inputs, strict=False)

@@ -29,8 +29,7 @@ class PoolKernel(KernelForm):
     def function(self) -> str:
         return self.layer.operator
 
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
+    cut = (TileAxis(1), TileAxis(3, 4), TileAxis(2), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         a, x, part = self.layer.attributes, self.layer.inputs[0], tile_part(self.layer, box)

@@ -8,9 +8,10 @@ import math
 import numpy as np
 
 from schedules.byte_tables import by_stored_byte
-from schedules.cluster.arithmetic import padded, typed
+from schedules.cluster.arithmetic import typed
 from schedules.cluster.base import Arguments, Box, Fields, KernelForm, Layer, Schedule, Tensor, TileAxis, register
 from schedules.kernel_cycles import Work, given, share, words, work
+from schedules.packed_weights import padded
 from tvm_pulp.qnn.qdq_attention import operands
 from tvm_pulp.qnn.tensor_spec import TensorSpec
 from tvm_pulp.uma.recipe import Load, Pointer
@@ -34,7 +35,6 @@ class QdqAttentionKernel(KernelForm):
 
     @property
     def named(self) -> dict[str, Tensor]:
-        """Operands by name."""
         return operands(self.layer.attributes, self.layer.inputs)
 
     def axes(self) -> tuple[TileAxis, ...]:
@@ -69,8 +69,7 @@ class QdqAttentionKernel(KernelForm):
                 head_stride = head_stride // every * positions[1]
         box = Box(tuple(start), tuple(size))
         loaded = (step.local for step in call.steps if isinstance(step, Load) and step.tensor is tensor)
-        shared = next(loaded, None) if whole else None
-        local = shared or call.load(name, tensor, box).operand
+        local = (next(loaded, None) if whole else None) or call.load(name, tensor, box).operand
         strides = {f"{name}_head_stride": head_stride, f"{name}_stride": stride}
         table = self.named.get(f"{name}_table")
         types: Fields = {

@@ -20,9 +20,7 @@ def applies(layer: Layer) -> bool:
 
 class ResizeKernel(KernelForm):
     kernel = "resize"
-
-    def axes(self) -> tuple[TileAxis, ...]:
-        return (TileAxis(1), TileAxis(0, limit=1))
+    cut = (TileAxis(1), TileAxis(0, limit=1))
 
     def fields(self, call: Arguments, box: Box) -> Fields:
         layer, a, x = self.layer, self.layer.attributes, self.layer.inputs[0]

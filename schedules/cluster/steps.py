@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from schedules.cluster.arithmetic import KINDS, PULP_WIDE, STORED, TYPES, window_fields
-from schedules.cluster.available import available
 from schedules.cluster.base import Fields, kernel_call
+from schedules.cluster.catalog import available
 from schedules.cluster.transpose import element_strides, transpose_fields
 from schedules.kernel_cycles import Work, call_cost, share, work
 from tvm_pulp.qnn.requant import Requant

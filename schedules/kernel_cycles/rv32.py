@@ -60,10 +60,9 @@ def transpose(f: Fields, cores: int) -> Work:
     if f["element_bytes"] != 1 or f["stride2"] != 1 or f["stride3"] != f["size2"]:
         return {"plain_call": 1, "plain_word" if f["element_bytes"] == 4 else "plain_element": elements}
     fours = f["size3"] // 4 * 4
-    rows = f["size0"] * f["size1"] * fours // 4
     return {
         "call": 1,
-        "row": rows,
+        "row": f["size0"] * f["size1"] * fours // 4,
         "turned": elements * fours // f["size3"],
         "left": elements * (f["size3"] - fours) // f["size3"],
     }

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from schedules.byte_functions import find_sum_table
 from schedules.byte_tables import byte_table
-from schedules.sum_table import find_sum_table
 from tests.kernels.call import Call, Out
 from tests.kernels.matrix_cases import TYPE_CODES, Case, random_bytes
 from tests.kernels.random_requant import Rule, random_rule

@@ -21,7 +21,6 @@ from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, 
 
 
 def operands(attributes: Attributes, values: Sequence[Any]) -> dict[str, Any]:
-    """Operands by name."""
     names = ["q", "k", "v", *(["mask"] if attributes["has_mask"] else []), "logit_mul", "logit_add"]
     names += ["logit_table"] if attributes["has_logit_table"] else []
     names += ["probability"] if attributes["has_probability"] else []

@@ -23,7 +23,6 @@ def out_extent(size: int, kernel: int, stride: int, dilation: int, before: int, 
 
 
 def output_size(attributes: Attributes, height: int, width: int, kh: int, kw: int) -> tuple[int, int]:
-    """Height and width of the result."""
     (sh, sw), (dh, dw), (top, left, bottom, right) = (attributes[k] for k in ("strides", "dilation", "pads"))
     return out_extent(height, kh, sh, dh, top, bottom), out_extent(width, kw, sw, dw, left, right)
 

@@ -8,12 +8,22 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.broadcast import broadcast_index, broadcast_shape, unravel
 from tvm_pulp.qnn.loops import call, i32, i64, less
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, register
 from tvm_pulp.qnn.real import round_within
 from tvm_pulp.qnn.rows import clip_levels, levels_dtype
 from tvm_pulp.qnn.tiles import elementwise
+
+
+def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """Common shape of several operands."""
+    return tuple(int(d) for d in np.broadcast_shapes(*(tuple(s) for s in shapes)))
+
+
+def broadcast_index(shape: Sequence[int], indices: Sequence[Any]) -> list[Any]:
+    """Indices at which an operand of `shape` is read for the result's `indices`."""
+    tail = indices[len(indices) - len(shape) :]
+    return [i32(0) if size == 1 else index for size, index in zip(shape, tail, strict=True)] or [i32(0)]
 
 
 @contextmanager
@@ -30,7 +40,7 @@ def over(loops: Loops, shape: Sequence[int]) -> Iterator[list[Any]]:
             yield [*([i32(0)] * (len(shape) - 1)), i]
         return
     with loops.parallel("place", outer) as place:
-        lead = [loops.bind("outer", index) for index in unravel(place, shape[:-1])]
+        lead = loops.unravel("outer", place, shape[:-1])
         with loops.loop("i", inner) as i:
             yield [*lead, i]
 

@@ -33,9 +33,9 @@ class FloatSoftmax(Operator):
 
     def body(self, loops: Loops, attributes: Attributes, inputs: Specs, output: TensorSpec) -> None:
         length = inputs[0].shape[-1]
-        x = loops.buffer("x", TensorSpec((output.elements,), "float32"))
+        x = loops.buffer("x", output.flat)
         points = loops.buffer("points", inputs[1]) if len(inputs) > 1 else None
-        y = loops.buffer("y", TensorSpec((output.elements,), "float32"))
+        y = loops.buffer("y", output.flat)
         with loops.parallel("row", output.elements // length) as row:
             first = loops.bind("first", row * length)
             largest = extreme(loops, "largest", length, lambda at: x[first + at], "fmax")

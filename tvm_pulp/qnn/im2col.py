@@ -34,8 +34,7 @@ class Im2col(Operator):
         with loops.parallel("pixel", n * oh * ow) as pixel:
             batch = loops.bind("batch", tirx.truncdiv(pixel, i32(oh * ow))) if n > 1 else i32(0)
             place = tirx.truncmod(pixel, i32(oh * ow)) if n > 1 else pixel
-            oy = loops.bind("oy", tirx.truncdiv(place, i32(ow)))
-            ox = loops.bind("ox", tirx.truncmod(place, i32(ow)))
+            oy, ox = loops.split(place, ow, "oy", "ox")
             with loops.loop("ky", kh) as ky, loops.loop("kx", kw) as kx:
                 iy = loops.bind("iy", oy * sh + ky * dh - top)
                 ix = loops.bind("ix", ox * sw + kx * dw - left)

@@ -46,6 +46,20 @@ def call(name: str, *arguments: Any, dtype: str = "int32") -> Expr:
     return tirx.call_pure_extern(dtype, f"tvm_pulp_{name}", *values)
 
 
+def unravel(place: Any, shape: Sequence[int]) -> list[Any]:
+    """Indices of a flat position in a row-major tensor."""
+    indices: list[Any] = []
+    for axis in reversed(range(len(shape))):
+        if shape[axis] <= 1:  # an empty axis has no position; its loop never runs
+            indices.append(i32(0))
+        elif all(size == 1 for size in shape[:axis]):
+            indices.append(place)
+        else:
+            indices.append(tirx.truncmod(place, i32(shape[axis])))
+            place = tirx.truncdiv(place, i32(shape[axis]))
+    return indices[::-1]
+
+
 class Scalar:
     """A mutable local variable."""
 
@@ -132,6 +146,10 @@ class Loops:
         self._append(tirx.Bind(variable, value))
         return variable
 
+    def unravel(self, name: str, place: Any, shape: Sequence[int]) -> list[Any]:
+        """Indices of a flat position, each under a name."""
+        return [self.bind(name, index) for index in unravel(place, shape)]
+
     def split(self, place: Any, count: int, outer: str, inner: str) -> tuple[Any, Any]:
         """A position in rows of `count` under two names: the row, and the place in it."""
         size = i32(count)
@@ -161,7 +179,6 @@ class Loops:
         self._append(tirx.BufferStore(buffer, value, places))
 
     def finish(self, name: str) -> Any:
-        """The finished function."""
         function = tirx.PrimFunc(self._parameters, self._close())
         return function.with_attr("global_symbol", name).with_attr("tirx.noalias", True)
 

@@ -48,7 +48,6 @@ class _Elements:
 
     @contextmanager
     def each(self) -> Iterator[None]:
-        """Every cell of every row."""
         with self.loops.parallel("place", self.elements) as place:
             self.row, self.column = self.loops.split(place, self.cells, "row", "column")
             yield

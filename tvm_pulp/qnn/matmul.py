@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.broadcast import broadcast_shape, unravel
+from tvm_pulp.qnn.elementwise import broadcast_shape
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, i32, less, register
 from tvm_pulp.qnn.tiles import MATMUL
 
@@ -43,7 +43,7 @@ class Matmul(Operator):
         with loops.parallel("place", math.prod(output.shape[:-1])) as place:
             row = loops.bind("row", tirx.truncmod(place, i32(rows))) if rows > 1 else i32(0)
             outer = tirx.truncdiv(place, i32(rows)) if rows > 1 else place
-            batch = [loops.bind("batch", i) for i in unravel(outer, batch_shape)]
+            batch = loops.unravel("batch", outer, batch_shape)
             with loops.loop("column", columns) as column:
                 acc = loops.accumulator("acc", 0, attributes)
                 with loops.loop("c", depth) as c:

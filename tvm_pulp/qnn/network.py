@@ -167,7 +167,6 @@ class Network:
         }
 
     def state_bytes(self, level: str) -> int:
-        """Bytes of all caches at a level of memory."""
         return sum(-(-s.bytes // _ALIGNMENT) * _ALIGNMENT for s in self.states if s.level == level)
 
     def constants(self) -> list[Tensor]:

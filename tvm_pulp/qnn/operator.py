@@ -122,7 +122,6 @@ def _tell_relax(operator: Operator) -> None:
 
 
 def spec_of(expression: Any) -> TensorSpec:
-    """Type of a Relax expression."""
     kind = expression.ty
     return TensorSpec(tuple(int(d) for d in kind.shape.values), str(kind.dtype))
 

@@ -16,7 +16,6 @@ from tvm_pulp.qnn.tiles import POOL
 
 
 def pool_shape(attributes: Attributes, x: TensorSpec) -> TensorSpec:
-    """Type of a pooled tensor."""
     kernel = attributes["kernel"]
     if attributes["layout"] == "NCHW":
         n, c, h, w = x.shape

@@ -8,8 +8,8 @@ import numpy as np
 from tvm import tirx
 
 from tvm_pulp.qnn.axis_loops import over_axis
-from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.elementwise import over
+from tvm_pulp.qnn.loops import unravel
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Specs, TensorSpec, call, i32, register
 from tvm_pulp.qnn.tensor_spec import RANGES, looked_up
 from tvm_pulp.qnn.tiles import Box, Part, TileRule, Whole, all_axes, constants, elementwise
@@ -162,7 +162,7 @@ class AppendQuantized(Operator):
         with over(loops, inputs[0].shape) as indices:
             loops.store(y, indices, element(x[tuple(indices)]))
         with loops.parallel("place", math.prod(shape)) as place:
-            indices = list(unravel(place, shape))
+            indices = unravel(place, shape)
             indices[axis] = indices[axis] + inputs[0].shape[axis]
             value = more[place + attributes["first"]]
             if table is not None:

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from tvm import tirx
 
-from tvm_pulp.qnn.broadcast import unravel
 from tvm_pulp.qnn.operator import Arrays, Attributes, Loops, Operator, Requant, Specs, TensorSpec, call, i32, register
 
 
@@ -99,7 +98,7 @@ class _Lowering:
         loops, shape = self.loops, self.output.shape
         interleaved = self.attributes["layout"] == "NHWC"
         with loops.parallel("place", int(np.prod(shape[:3]))) as place:
-            lead = [loops.bind("outer", index) for index in unravel(place, shape[:3])]
+            lead = loops.unravel("outer", place, shape[:3])
             with loops.loop("i", shape[3]) as last:
                 places = (lead[0], lead[1], lead[2], last) if interleaved else (lead[0], lead[2], last, lead[1])
                 loops.store(self.y, [*lead, last], self.result(*places))

@@ -36,13 +36,10 @@ class Rotary(Operator):
         rows, size = inputs[1].shape
         heads = output.elements // (rows * size)
         shape = (rows, heads, size // 2, 2)
-        x, y = (TensorSpec(shape, spec.dtype) for spec in (inputs[0], output))
-        source = loops.buffer("x", x)
-        rotation = loops.buffer("rotation", TensorSpec((rows, size // 2, 2), "int16"))
-        target = loops.buffer("y", y)
+        specs = (TensorSpec(shape, inputs[0].dtype), TensorSpec((rows, size // 2, 2), "int16"))
+        source, rotation, target = loops.buffers("x rotation y", (*specs, TensorSpec(shape, output.dtype)))
         with loops.parallel("place", rows * heads) as place:
-            row = loops.bind("row", tirx.truncdiv(place, i32(heads)))
-            head = loops.bind("head", tirx.truncmod(place, i32(heads)))
+            row, head = loops.split(place, heads, "row", "head")
             with loops.loop("pair", size // 2) as pair:
                 even, odd = (loops.bind("value", i32(source[row, head, pair, n])) for n in (0, 1))
                 cosine, sine = (loops.bind("factor", i32(rotation[row, pair, n])) for n in (0, 1))

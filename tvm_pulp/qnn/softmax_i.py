@@ -18,7 +18,6 @@ def reference(attributes: Attributes, x: np.ndarray) -> np.ndarray:
 
 
 def row_maximum(loops: Loops, x: Any, row: Any, length: int) -> Any:
-    """Largest value of a row."""
     best = loops.scalar("best", i32(x[row, 0]))
     with loops.loop("i", length) as i:
         best.set(tirx.max(best.value, i32(x[row, i])))

@@ -8,7 +8,7 @@ import numpy as np
 
 from tvm_pulp import soc as socs
 from tvm_pulp.entry_point import plan_for
-from tvm_pulp.planning.tiling.forms.cuts import Tiling, footprint, tile_form
+from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling, footprint
 from tvm_pulp.qnn.network import Layer, Network
 from tvm_pulp.soc import CostModel, Soc
 from tvm_pulp.uma.backend import UMABackend
@@ -83,7 +83,7 @@ class Conformance:
         found = self._offered()
         for layer, form, shown in found:
             for budget in BUDGETS:
-                tiling = tile_form(form, layer, budget, CostModel(self._soc))
+                tiling = Cuts(form, layer, CostModel(self._soc)).within(budget)
                 if isinstance(tiling, Tiling):
                     _check_tiling(form, layer, tiling, budget, shown)
         assert found, f"{self.backend.target_name} offers nothing for {self.layers} random layers of {self.kinds}"

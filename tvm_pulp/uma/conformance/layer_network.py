@@ -15,7 +15,7 @@ from tvm_pulp.frontend.imported import Imported
 from tvm_pulp.planning.lowering import build_network
 from tvm_pulp.planning.tir.lower import LoweredPlan
 from tvm_pulp.qnn.network import Layer, Network
-from tvm_pulp.report.report import cluster_report
+from tvm_pulp.report.report import run_report
 from tvm_pulp.sim.iss.runner import IssRunner
 from tvm_pulp.sim.run_twice import run_twice
 from tvm_pulp.soc import CostModel, Soc
@@ -118,9 +118,9 @@ def tight_plan(target: Target, network: Network) -> tuple[Target, LoweredPlan]:
 
 
 def _fits(form: Any, layer: Any, budget: int, costs: CostModel) -> bool:
-    from tvm_pulp.planning.tiling.forms.cuts import Tiling, tile_form
+    from tvm_pulp.planning.tiling.forms.cuts import Cuts, Tiling
 
-    return isinstance(tile_form(form, layer, budget, costs), Tiling)
+    return isinstance(Cuts(form, layer, costs).within(budget), Tiling)
 
 
 def simulate(target: Target, lowered: LoweredPlan, inputs: Sequence[np.ndarray]) -> Simulated:
@@ -133,4 +133,4 @@ def simulate(target: Target, lowered: LoweredPlan, inputs: Sequence[np.ndarray])
     if counters.races:
         raise AssertionError(f"the accelerator races with cores, DMA or another: {counters.first_race}")
     jobs = {p.name: p.jobs for p in counters.peripherals}
-    return Simulated(run.outputs, cluster_report(app.metadata, run.statistics, None), jobs)
+    return Simulated(run.outputs, run_report(app.metadata, run.statistics), jobs)
