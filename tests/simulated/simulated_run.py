@@ -8,7 +8,7 @@ import numpy as np
 
 from tvm_pulp.api import App
 from tvm_pulp.report.inputs import prepare_inputs
-from tvm_pulp.report.report import cluster_report
+from tvm_pulp.report.report import run_report
 from tvm_pulp.sim.iss.runner import IssRunner
 from tvm_pulp.sim.run_twice import run_twice
 
@@ -44,7 +44,7 @@ def simulate(app: App, inputs: Mapping[str, np.ndarray] | Sequence[np.ndarray] |
     run = run_twice(runner, app.metadata, arrays)
     counters = run.statistics.counters
     assert counters.races == 0, counters.first_race
-    report = cluster_report(app.metadata, run.statistics, None)
+    report = run_report(app.metadata, run.statistics)
     check_report(report)
     return SimulatedRun(run.outputs, report)
 

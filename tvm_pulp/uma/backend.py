@@ -12,7 +12,7 @@ from tvm_pulp.qnn.network import Layer
 from tvm_pulp.uma.pattern import Check, Pattern
 from tvm_pulp.uma.recipe import Changes
 from tvm_pulp.uma.region import Region
-from tvm_pulp.uma.strategy import Form, Refusal
+from tvm_pulp.uma.strategy import Form, Refusal, Refused
 
 PHASES = ("pre_partition", "post_partition")
 # Of a compute block that a strategy has lowered for a part of a layer; of the network's main function.
@@ -224,7 +224,6 @@ class UMABackend:
         return module
 
     def _carrier(self) -> Any:
-        """The engine's default SoC."""
         from tvm_pulp import soc
 
         return soc.load(self.default_soc)
@@ -248,7 +247,10 @@ class UMABackend:
 
     def offer(self, pattern: str, layer: Layer, context: Any) -> list[Form] | Refusal:
         """Ways to run a region of a pattern, or why there is none."""
-        return self._strategies[pattern](layer, context)
+        try:
+            return self._strategies[pattern](layer, context)
+        except Refused as refused:
+            return Refusal(self.target_name, str(refused), refused.remedy)
 
     def register(self) -> None:
         """Make `uma-<name>` a target tag that TVM's own tools accept."""

@@ -13,6 +13,8 @@ ACCUMULATOR_BITS = 26
 LARGEST_MULTIPLIER = 255
 LARGEST_SHIFT = 34
 OCTAVES_NUMERATOR = 255 * 256
+# Moves of [1, positions, heads, size]: heads first, and heads first with positions last.
+SWAP, TRANSPOSE = [0, 2, 1, 3], [0, 2, 3, 1]
 
 
 def tiles(extent: int) -> int:
@@ -21,5 +23,4 @@ def tiles(extent: int) -> int:
 
 
 def padded(extent: int) -> int:
-    """The extent in whole tiles."""
     return tiles(extent) * TILE

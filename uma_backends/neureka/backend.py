@@ -6,9 +6,8 @@ from typing import Any
 
 from tvm_pulp.errors import UserError
 from tvm_pulp.soc.cost_model import CostModel
-from tvm_pulp.uma.backend import Codegen, UMABackend
-from tvm_pulp.uma.recipe import Changes
-from uma_backends.neureka.dense_add import add_dense_pattern, dense_add_pattern, dense_add_strategy
+from tvm_pulp.uma import Changes, Codegen, UMABackend, pattern_of
+from uma_backends.neureka.dense_add import dense_add_strategy
 from uma_backends.neureka.neureka_form import ENGINE, POINTERS, WEIGHT_LEVELS, Context, Description
 from uma_backends.neureka.registers import WEIGHT_MEMORY_BASE, WORD_NAMES, word_fields
 from uma_backends.neureka.strategy import conv2d_strategy, dense_strategy
@@ -48,10 +47,10 @@ class NeurekaBackend(UMABackend):
         )
         self._register_relax_pass("pre_partition", _prepare, for_soc=True)
         for name, pattern, strategy in (
-            ("conv2d", lambda: _operator("conv2d"), conv2d_strategy),
-            ("dense", lambda: _operator("dense"), dense_strategy),
-            ("dense_add", dense_add_pattern, dense_add_strategy),
-            ("add_dense", add_dense_pattern, dense_add_strategy),
+            ("conv2d", lambda: pattern_of("conv2d"), conv2d_strategy),
+            ("dense", lambda: pattern_of("dense"), dense_strategy),
+            ("dense_add", lambda: pattern_of("add", pattern_of("dense"), None), dense_add_strategy),
+            ("add_dense", lambda: pattern_of("add", None, pattern_of("dense")), dense_add_strategy),
         ):
             self._register_pattern(name, pattern)
             self._register_operator_strategy(name, strategy)
@@ -103,13 +102,6 @@ class NeurekaBackend(UMABackend):
 def takes_unsigned_only(timing: Timing, options: Mapping[str, Any]) -> bool:
     """Tell if int8 activations run as x + 128: the SoC's engine has no signed input, or the option says so."""
     return options["activations"] == "unsigned" or not timing.geometry.signed_input
-
-
-def _operator(name: str) -> Any:
-    """One operator with any operands; patterns need TVM, so they are made on demand."""
-    from tvm.relax.dpl import is_op
-
-    return is_op(f"tvm_pulp.qnn.{name}")(varg_default_wildcard=True)
 
 
 def _prepare(module: Any, soc: Any, options: Mapping[str, Any]) -> Any:

@@ -49,11 +49,9 @@ class Geometry:
         return made
 
     def input_subtile(self, mode: Mode) -> int:
-        """Return the input channels of one subtile."""
         return self.channels_1x1 if mode is Mode.POINTWISE else self.channels_3x3
 
     def output_subtile(self, mode: Mode) -> int:
-        """Return the output channels of one subtile."""
         return self.channels_3x3 if mode is Mode.DEPTHWISE_3X3 else self.output_channels
 
 

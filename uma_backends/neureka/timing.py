@@ -8,6 +8,7 @@ whose prefetch is an assumption (docs/fidelity.md).
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from typing import Any
 
 from tvm_pulp.errors import UserError
 from uma_backends.neureka.geometry import SIRACUSA, Geometry, Mode
@@ -44,13 +45,8 @@ class Timing:
             raise UserError(
                 f"engine neureka: timing_revision is {revision}, choose {EARLY}, {CURRENT} or {RTL} for the RTL"
             )
-        return Timing(
-            Geometry.of(parameters),
-            parameters.get("beat_w", 1000),
-            parameters.get("beat_x", 1000),
-            bool(parameters.get("gvsoc_dw_wmem_quirk", 0)),
-            revision,
-        )
+        own: dict[str, Any] = {f.name: parameters[f.name] for f in fields(Timing) if f.name in parameters}
+        return Timing(Geometry.of(parameters), **own)
 
 
 DEFAULT_TIMING = Timing()

@@ -17,12 +17,10 @@ maximum pools, which do not care.
 from dataclasses import replace
 from typing import Any
 
-from tvm import relax
-
 from tvm_pulp import qnn
-from tvm_pulp.canonicalize.rewriter import Rewriter
-from tvm_pulp.qnn.operator import PREFIX, spec_of
-from tvm_pulp.qnn.requant import Requant
+from tvm_pulp.canonicalize.rewriter import Rewriter, readers_of, spec_of
+from tvm_pulp.qnn.lineage import bindings_of
+from tvm_pulp.qnn.operator import PREFIX
 
 _LOWEST = -128
 # Requantization rules that add a zero point after rounding: adding 128 more changes nothing else.
@@ -53,17 +51,6 @@ def _can_be_written(value: Any) -> bool:
     return _is_movable(value) or _operator(value) == "max_pool"
 
 
-def _variables(expression: Any) -> list[Any]:
-    """Variables that an expression reads."""
-    if isinstance(expression, relax.Var):
-        return [expression]
-    if isinstance(expression, relax.Tuple):
-        return [v for field in expression.fields for v in _variables(field)]
-    if isinstance(expression, relax.TupleGetItem):
-        return _variables(expression.tuple_value)
-    return []
-
-
 class UnsignedActivations(Rewriter):
     """Chooses in `start`, rewrites in `visit`."""
 
@@ -71,16 +58,8 @@ class UnsignedActivations(Rewriter):
         self._is_wanted = _is_product if unsigned_only else _pads_with_lowest
 
     def start(self, function: Any) -> None:
-        bindings = [(b.var, b.value) for block in function.body.blocks for b in block.bindings]
-        self._values_of = dict(bindings)
-        readers: dict[Any, list[tuple[Any, Any, int]]] = {variable: [] for variable, _ in bindings}
-        for variable, value in bindings:
-            for position, argument in enumerate(value.args if isinstance(value, relax.Call) else [value]):
-                for read in _variables(argument):
-                    readers.setdefault(read, []).append((variable, value, position))
-        for read in _variables(function.body.body):
-            readers.setdefault(read, []).append((None, None, 0))
-        moved = {v for v, value in bindings if _can_be_written(value) and spec_of(v).dtype == "int8"}
+        self._values_of, readers = {b.var: b.value for b in bindings_of(function)}, readers_of(function)
+        moved = {v for v, value in self._values_of.items() if _can_be_written(value) and spec_of(v).dtype == "int8"}
         while True:
             kept = {v for v in moved if self._stays(v, moved, readers[v])}
             if kept == moved:
@@ -122,7 +101,7 @@ class UnsignedActivations(Rewriter):
             if argument in self._moved:
                 attributes[zero_point] -= _LOWEST
         if variable in self._moved:
-            rule = Requant.of(attributes)
+            rule = qnn.Requant.of(attributes)
             attributes |= replace(
                 rule,
                 zero_point=rule.zero_point - _LOWEST,

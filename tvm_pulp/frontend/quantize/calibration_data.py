@@ -100,7 +100,7 @@ def run_model(model: Any, samples: Sequence[Mapping[str, np.ndarray]]) -> list[l
 
 @contextmanager
 def refuse_samples() -> Iterator[None]:
-    """What onnxruntime says about a model and its samples as a user error."""
+    """Complaints of onnxruntime about a model and its samples, as a user error."""
     try:
         yield
     except Exception as error:  # many classes

@@ -122,10 +122,11 @@ class Conformance:
         expected = [layer.reference(x) for layer, x in zip(random_layers, inputs, strict=True)]
         for tight in (True, False):
             network = self._network(random_layers)
+            target = target_for(self._soc, self.backend, self.options)
             if tight:
-                target, plan = tight_plan(network, self._soc, self.backend, self.options)
+                target, plan = tight_plan(target, network)
             else:
-                target = pinned(target_for(self._soc, self.backend, self.options), network)
+                target = pinned(target, network)
                 plan = plan_for(target, network)
             assert target.pins, f"{self.backend.target_name} runs none of the random layers"
             run = simulate(target, plan, inputs)

@@ -55,7 +55,7 @@ class SolverRounds:
         self._limits = [l1_bytes] * len(kinds)
 
     def run(self, tried: Sequence[Attempt]) -> SolverAttempts:
-        """What the solver found; the best of `tried` is its first hint."""
+        """The solution that the solver found; the best of `tried` is its first hint."""
         result = SolverAttempts()
         for attempt in tried:
             # A plan without overlap says little about one with.
