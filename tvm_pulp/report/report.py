@@ -95,11 +95,23 @@ def _cluster_figures(metadata: dict[str, Any], run: Statistics, plan: PlanJson |
                 "cycles": measured[index] if measured else None,
                 "dma_busy_cycles": moved[index].busy_cycles if moved else None,
                 "dma_stall_cycles": moved[index].stall_cycles if moved else None,
-                "busy_cycles": busy[index] if busy else None,
+                **_rates(layer, busy[index] if busy else None),
                 "causes": causes[index] if causes else None,
             }
             for index, layer in enumerate(facts["layers"])
         ],
+    }
+
+
+def _rates(layer: Mapping[str, Any], busy: int | None) -> dict[str, Any]:
+    """Cycles that the layer's engine was busy with it, the share of them that its bound is, and the MACs of each.
+
+    Layers overlap, so the cycles that a layer adds to the run say nothing about how well its engine does.
+    """
+    return {
+        "busy_cycles": busy,
+        "bound_share": layer["bound_cycles"] / busy if busy else None,
+        "macs_per_cycle": layer["macs"] / busy if busy and layer["macs"] else None,
     }
 
 

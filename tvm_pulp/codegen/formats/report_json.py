@@ -28,6 +28,8 @@ class Layer(Schema):
     tiles: int | None
     deviation_lsb: int | float
     busy_cycles: int | None = None
+    bound_share: float | None = None
+    macs_per_cycle: float | None = None
     causes: Causes | None = None
 
 
