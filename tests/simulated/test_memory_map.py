@@ -121,6 +121,6 @@ def test_an_engine_that_the_soc_lacks_stops_the_program() -> None:
     """The NEUREKA program on a SoC description without NEUREKA."""
     app = tvm_pulp.compile("zoo:autoencoder", target="uma-neureka")
     device = IssDevice(app.files, app.metadata)
-    device._soc = soc.load("siracusa").model_copy(update={"engines": {}})
+    device.soc = soc.load("siracusa").model_copy(update={"engines": {}})
     with pytest.raises(GuestFault, match="nothing is mapped, address 0x102010"):
         device.run(random_inputs(app))

@@ -28,7 +28,7 @@ def _one(x: Any) -> Any:
 
 
 def _half(x: Any) -> Any:
-    return x * tirx.const(0.5, str(x.dtype))
+    return x * tirx.const(0.5, "float32")
 
 
 def _first_extreme(reduction: Callable[..., Any]) -> Lowering:
