@@ -12,7 +12,7 @@ _ENGINE = ("busy", "bound", "of bound", "MAC", "MAC/cycle")
 _COLUMNS = (*_WORDS, "added", "estimate", *_ENGINE, "DMA bytes", "DMA stall", "tiles")
 
 
-def layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
+def _layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
     """One row of texts per layer: the cycles that it added to the run, which sum up to it; then what its engine did."""
     rows = []
     for layer in report["layers"]:
@@ -31,7 +31,7 @@ def layer_rows(report: dict[str, Any]) -> list[tuple[str, ...]]:
 
 def layer_table(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Columns that say something about any layer, and the rows under them."""
-    rows = layer_rows(report)
+    rows = _layer_rows(report)
     shown = [i for i in range(len(_COLUMNS)) if i < len(_WORDS) or any(row[i] != "-" for row in rows)]
     return [_COLUMNS[i] for i in shown], [[row[i] for i in shown] for row in rows]
 
