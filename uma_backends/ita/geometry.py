@@ -11,7 +11,8 @@ LONGEST_INNER = MOST_TILES * TILE
 BIAS_BITS = 24
 ACCUMULATOR_BITS = 26
 LARGEST_MULTIPLIER = 255
-LARGEST_SHIFT = 34
+PRODUCT_BITS = 35  # of a sum and a multiplier
+LARGEST_SHIFT = 33  # shifts of 36 and more lose the rounding bit, 34 and 35 were never tried on the hardware's sources
 OCTAVES_NUMERATOR = 255 * 256
 
 

@@ -45,6 +45,7 @@ struct job_queue_rules {
   const char *name;        /* in sentences */
   uint32_t job_words;      /* registers of one job */
   uint32_t ticket_bits;    /* tickets and finished jobs count modulo 2 to this */
+  uint32_t trigger_cycles; /* between TRIGGER and the start of a job that finds the engine idle */
   uint32_t gap_cycles;     /* between the end of a job and the start of one that waits */
   uint32_t window_stride;  /* context i can also be read at (i + 1) times this; 0: no such windows */
   uint32_t ignored_words;  /* behind the job words: writes that nothing comes of */
@@ -183,7 +184,7 @@ static inline void job_queue_commit(struct job_queue *queue, uint32_t value, uin
   if (value == 0) queue->is_busy[queue->programmed] = queue->is_triggered = true;
   queue->programmed = job_queue_context_after(queue, queue->programmed);
   queue->pending++;
-  if (queue->is_triggered && !queue->is_running) job_queue_start(queue, cycle);
+  if (queue->is_triggered && !queue->is_running) job_queue_start(queue, cycle + queue->rules->trigger_cycles);
 }
 
 static inline void job_queue_soft_clear(struct job_queue *queue, uint32_t value, uint64_t cycle) {

@@ -19,6 +19,8 @@ enum { MOST_CONTEXTS = 4 };
 
 static ita_ticket next_ticket;
 static uint32_t is_cleared;
+/* What the contexts agree on since so many jobs. */
+static uint32_t tiles, engine_control, agreeing_jobs;
 
 void ita_init(void) {
   if (is_cleared != 0u) return;
@@ -105,9 +107,24 @@ static inline void write_constants(const struct ita_command *command) {
   ita_write(ACT_REQUANT, c[8]);
 }
 
+/* In the middle of a layer the engine looks at TILES and CTRL_ENGINE of the next context as soon as a job ends, written or
+ * not. A core may be held up at any time, so a layer starts when as many jobs as there are contexts are written: from then
+ * on all contexts agree. Returns how many jobs are to be written before the first of them starts. */
+static uint32_t jobs_before_start(const struct ita_command *command, uint32_t jobs) {
+  const uint32_t control = command->control >> ITA_ENGINE_SHIFT & 0xFFu;
+  if (command->constants[0] != tiles || control != engine_control) agreeing_jobs = 0;
+  const int is_safe = agreeing_jobs >= MOST_CONTEXTS || jobs == 1u;
+  tiles = command->constants[0];
+  engine_control = control;
+  agreeing_jobs += jobs;
+  if (is_safe) return 1;
+  engine_wait_all();
+  return jobs < MOST_CONTEXTS ? jobs : MOST_CONTEXTS;
+}
+
 /* Each job fetches the first weights of the one behind it; the first of a command fetches its own. */
-static void queue_job(const struct ita_command *command, ita_ticket first, const struct job *job, uint32_t stream,
-                      uint32_t next_weights) {
+static void queue_job(const struct ita_command *command, ita_ticket first, uint32_t before_start, const struct job *job,
+                      uint32_t stream, uint32_t next_weights) {
   const ita_ticket ticket = next_ticket;
   engine_acquire();
   if (ticket - first < MOST_CONTEXTS) write_constants(command);
@@ -117,13 +134,16 @@ static void queue_job(const struct ita_command *command, ita_ticket first, const
   ita_write(BIAS_PTR, job->bias);
   ita_write(OUTPUT_PTR, job->output);
   ita_write(CTRL_STREAM, job->stream | stream | (ticket == first ? PRELOAD : 0u));
-  engine_trigger();
+  if (ticket - first + 1u < before_start) engine_commit();
+  else engine_trigger();
   next_ticket = ticket + 1u;
 }
 
 ita_ticket ita_submit(const struct ita_command *command) {
   const int is_attention = (command->control & 0xFFu) == ITA_ATTENTION;
   const uint32_t steps = is_attention ? 2u * command->rows : 1u;
+  const uint32_t tiles_of_step = (is_attention ? 1u : command->rows) * command->columns * command->inner;
+  const uint32_t before_start = jobs_before_start(command, steps * tiles_of_step);
   const ita_ticket first = next_ticket;
   struct job held;
   int is_held = 0;
@@ -131,12 +151,12 @@ ita_ticket ita_submit(const struct ita_command *command) {
     struct step step = is_attention ? attention_step(command, number) : product_step(command);
     do {
       const struct job job = job_at(&step);
-      if (is_held) queue_job(command, first, &held, NEXTLOAD, job.weights);
+      if (is_held) queue_job(command, first, before_start, &held, NEXTLOAD, job.weights);
       held = job;
       is_held = 1;
     } while (next_job(&step));
   }
-  queue_job(command, first, &held, 0, 0);
+  queue_job(command, first, before_start, &held, 0, 0);
   return next_ticket - 1u;
 }
 

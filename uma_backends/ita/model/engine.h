@@ -15,11 +15,17 @@
 
 enum { ITA_TILE = 64, ITA_LANES = 16, ITA_BLOCKS = ITA_TILE / ITA_LANES };
 enum { ITA_TILE_BYTES = ITA_TILE * ITA_TILE, ITA_BLOCK_BYTES = ITA_LANES * ITA_TILE, ITA_BIAS_BYTES = 3 * ITA_TILE };
+enum { ITA_READ_LATENCY = 6, ITA_PRODUCT_BITS = 35 };
 enum { ITA_BEAT_BYTES = 128, ITA_SLOTS = 8, ITA_JOB_WORDS = 17, ITA_MAX_CONTEXTS = 4 };
 
 enum ita_layer { ITA_ATTENTION = 0, ITA_FEEDFORWARD = 1, ITA_LINEAR = 2, ITA_SINGLE_ATTENTION = 3 };
 enum ita_activation { ITA_IDENTITY = 0, ITA_GELU = 1, ITA_RELU = 2 };
 enum ita_step { ITA_IDLE, ITA_Q, ITA_K, ITA_V, ITA_QK, ITA_AV, ITA_OW, ITA_F1, ITA_F2, ITA_MATMUL, ITA_STEPS };
+
+enum ita_job_word {
+  INPUT_PTR, WEIGHT_PTR0, WEIGHT_PTR1, BIAS_PTR, OUTPUT_PTR, SEQ_LENGTH, TILES, EPS_MULT0, EPS_MULT1, RIGHT_SHIFT0,
+  RIGHT_SHIFT1, ADD0, ADD1, CTRL_ENGINE, CTRL_STREAM, GELU_B_C, ACT_REQUANT,
+};
 
 struct ita_options {
   uint32_t contexts;  /* jobs that the queue holds */
@@ -69,7 +75,7 @@ struct ita_stream {
   struct {
     uint64_t cycle;
     enum ita_requester requester;
-  } flight[5];
+  } flight[ITA_READ_LATENCY + 1];
   uint32_t in_flight;
 };
 
@@ -94,7 +100,7 @@ bool ita_claim(struct ita_engine *engine, const struct ita_job *job);
 
 /* sequence.c: false after a fault (the job is not the one that the engine counts). */
 bool ita_sequence_enter(struct ita_engine *engine, const struct ita_job *job);
-void ita_sequence_leave(struct ita_engine *engine);
+bool ita_sequence_leave(struct ita_engine *engine);
 uint32_t ita_inner_count(const struct ita_sequence *sequence);
 uint32_t ita_slot(enum ita_step step);
 

@@ -3,11 +3,6 @@
  * From 17 register words to a decoded job, and the bytes it touches. */
 #include "engine.h"
 
-enum ita_job_word {
-  INPUT_PTR, WEIGHT_PTR0, WEIGHT_PTR1, BIAS_PTR, OUTPUT_PTR, SEQ_LENGTH, TILES, EPS_MULT0, EPS_MULT1, RIGHT_SHIFT0,
-  RIGHT_SHIFT1, ADD0, ADD1, CTRL_ENGINE, CTRL_STREAM, GELU_B_C, ACT_REQUANT,
-};
-
 static uint32_t field(uint32_t word, unsigned low, unsigned bits) { return (word >> low) & ((1u << bits) - 1u); }
 
 /* A field of 0 is treated as 1. */

@@ -36,6 +36,9 @@ static inline void engine_acquire(void) {
   while (ENGINE_READ(ENGINE_ACQUIRE) > 0xFFu) ENGINE_SLEEP();
 }
 
+/* Queue the programmed job behind others; where the engine is idle it waits for the next engine_trigger. */
+static inline void engine_commit(void) { ENGINE_WRITE(ENGINE_TRIGGER, 1); }
+
 static inline void engine_trigger(void) {
   engine_order_memory();
   ENGINE_WRITE(ENGINE_TRIGGER, 0);
