@@ -10,7 +10,7 @@ from uma_backends.ita.jobs import NO_BIAS
 from uma_backends.ita.registers import Constants, LayerKind, activation_code
 
 # Words of `struct ita_command` before the panels.
-HEADER_WORDS = 16
+HEADER_WORDS = 17
 PRODUCT, ATTENTION = 0, 1
 
 
@@ -43,6 +43,19 @@ class Command:
     def words(self) -> int:
         return HEADER_WORDS + len(self.panels)
 
+    @property
+    def tiles_before(self) -> int:
+        """How many tiles of their sums come before the second to fourth job, a nibble each, jobs of results in bits 16 up.
+
+        That is what contexts of the engine must not take for complete sums before these jobs are written to them.
+        """
+        logits = self.columns * self.inner
+        if self.kind == PRODUCT:
+            return sum(job % self.inner << 4 * job for job in range(1, min(4, self.rows * logits)))
+        places = [(job, 0, job % self.inner) for job in range(1, min(4, logits))]
+        places += [(job, 16, (job - logits) % self.columns) for job in range(logits, min(4, 2 * logits))]
+        return sum(tiles << first + 4 * job for job, first, tiles in places)
+
 
 def panels_of(local: Local, count: int, distance: int) -> tuple[Panel, ...]:
     """Panels that lie in one buffer at equal distances."""
@@ -57,7 +70,8 @@ def command_words(command: Command, _slot: str, address: Callable[[Any], str]) -
     sizes = (c.kind | engine << 8 | c.bias_kind << 16, c.rows, c.columns, c.inner, c.left_stride, c.right_stride)
     bias = "0u" if c.bias is None else _offset(address(c.bias), c.bias_offset - c.l1_base)
     pointers = [_offset(address(p.local), p.offset - c.l1_base) for p in c.panels]
-    return [*(f"{n}u" for n in sizes), bias, *(f"{n}u" for n in c.constants.words()), *pointers]
+    constants = (c.tiles_before, *c.constants.words())
+    return [*(f"{n}u" for n in sizes), bias, *(f"{n}u" for n in constants), *pointers]
 
 
 def command_fields(command: Command) -> dict[str, str]:
@@ -72,8 +86,8 @@ def command_fields(command: Command) -> dict[str, str]:
     told = [" ".join(f"{slot} {getattr(rule, name)}" for slot, rule in rules.items()) for name in names]
     found = {0: f"{'attention' if c.kind == ATTENTION else 'product'}, {after}, {bias}"}
     found |= {1 + i: name for i, name in enumerate(sizes)}
-    found |= {6: "bias", 7: f"tiles {tiles}"}
-    found |= {8 + 2 * i: f"{name}s: {text}" for i, (name, text) in enumerate(zip(names, told, strict=True))}
+    found |= {6: "bias", 7: "tiles of the same sum before the next jobs", 8: f"tiles {tiles}"}
+    found |= {9 + 2 * i: f"{name}s: {text}" for i, (name, text) in enumerate(zip(names, told, strict=True))}
     return {str(number): text for number, text in found.items()}
 
 

@@ -8,6 +8,7 @@ BIAS_BYTES = 3 * TILE
 BIAS_OVERREAD = 32  # bytes that the bias streamer fetches behind a vector
 MOST_TILES = 15  # of a dimension, in one field of the register TILES
 LONGEST_INNER = MOST_TILES * TILE
+UNUSED_TILES = MOST_TILES  # in fields that a layer does not use: no sum of a later one is taken for that long
 BIAS_BITS = 24
 ACCUMULATOR_BITS = 26
 LARGEST_MULTIPLIER = 255

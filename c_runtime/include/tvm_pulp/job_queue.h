@@ -13,7 +13,8 @@
  *   0x1C SOFTWARE_EVENT  where the engine has it: pulses the event line
  *   0x20 job words, of the programmed context
  *
- * A commit-only write (TRIGGER != 0) waits for the next write of 0 unless the engine is busy. */
+ * A commit-only write (TRIGGER != 0) waits for the next write of 0 unless the engine is busy, or was ever started where
+ * that counts until SOFT_CLEAR (`stays_triggered`). */
 #ifndef TVM_PULP_JOB_QUEUE_H
 #define TVM_PULP_JOB_QUEUE_H
 
@@ -52,6 +53,7 @@ struct job_queue_rules {
   uint32_t trigger_answer; /* reading the write-only TRIGGER */
   bool has_software_event;
   bool clear_keeps_counts; /* SOFT_CLEAR of another value than 0 leaves tickets, STATUS and FINISHED alone */
+  bool stays_triggered;    /* once started, an idle engine also starts what is only committed, until SOFT_CLEAR */
 
   /* Decode and claim a job; false after a fault. Sets `job_end`, or leaves it TVM_PULP_NEVER and sets `next_access`. */
   bool (*start)(void *self, const uint32_t *words, uint64_t cycle);
@@ -145,7 +147,7 @@ static inline void job_queue_finish(struct job_queue *queue) {
   if (queue->finished_unread < 2) queue->finished_unread++;
   queue->system.raise(queue->system.context, queue->job_end);
   if (queue->pending > 0) job_queue_start(queue, queue->job_end + queue->rules->gap_cycles);
-  else queue->is_triggered = false;
+  else queue->is_triggered = queue->rules->stays_triggered;
 }
 
 static inline void job_queue_advance(void *self, uint64_t cycle) {

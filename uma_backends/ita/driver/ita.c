@@ -17,15 +17,37 @@ enum { TILE_BYTES = 4096, BIAS_BYTES = 192 };
 /* Contexts take turns from context 0 on, and each keeps its registers: constants are written once per context. */
 enum { MOST_CONTEXTS = 4 };
 
-static ita_ticket next_ticket;
-static uint32_t is_cleared;
-/* What the contexts agree on since so many jobs. */
-static uint32_t tiles, engine_control, agreeing_jobs;
+/* Out of the way of instructions that every job needs. */
+#define RARELY __attribute__((noinline, cold))
 
+static ita_ticket next_ticket;
+static uint32_t contexts; /* as many as the engine has */
+/* What the registers TILES say that a sum has, a nibble per context, of the one that comes next first: in a product (e);
+ * in attention the logits (p), and behind 16 bits the results (s). */
+static uint32_t sums_in_contexts[2];
+
+/* No sum has more than 15 tiles, so none under way is taken for complete by these registers. An idle engine gets them with
+ * jobs that are only committed, and forgotten again. */
+RARELY static void make_contexts_harmless(void) {
+  engine_wait_all();
+  engine_start_over();
+  for (uint32_t i = 0; i < contexts; i++) {
+    ita_write(TILES, 0xFFFF);
+    engine_commit();
+  }
+  engine_start_over();
+  sums_in_contexts[0] = sums_in_contexts[1] = 0xFFFFFFFFu;
+}
+
+/* Contexts that can be taken one after the other are all there are. */
 void ita_init(void) {
-  if (is_cleared != 0u) return;
-  is_cleared = 1;
+  if (contexts != 0u) return;
   engine_clear();
+  while (contexts < MOST_CONTEXTS && ita_read(ENGINE_ACQUIRE) <= 0xFFu) {
+    contexts++;
+    engine_commit();
+  }
+  make_contexts_harmless();
 }
 
 struct job {
@@ -107,56 +129,59 @@ static inline void write_constants(const struct ita_command *command) {
   ita_write(ACT_REQUANT, c[8]);
 }
 
-/* In the middle of a layer the engine looks at TILES and CTRL_ENGINE of the next context as soon as a job ends, written or
- * not. A core may be held up at any time, so a layer starts when as many jobs as there are contexts are written: from then
- * on all contexts agree. Returns how many jobs are to be written before the first of them starts. */
-static uint32_t jobs_before_start(const struct ita_command *command, uint32_t jobs) {
-  const uint32_t control = command->control >> ITA_ENGINE_SHIFT & 0xFFu;
-  if (command->constants[0] != tiles || control != engine_control) agreeing_jobs = 0;
-  const int is_safe = agreeing_jobs >= MOST_CONTEXTS || jobs == 1u;
-  tiles = command->constants[0];
-  engine_control = control;
-  agreeing_jobs += jobs;
-  if (is_safe) return 1;
-  engine_wait_all();
-  return jobs < MOST_CONTEXTS ? jobs : MOST_CONTEXTS;
+/* Inside of a sum the engine looks at TILES of the next context as soon as a job ends, written or not, and a core may be held
+ * up at any time: no context may say that as many tiles are a sum as come before its job. */
+static inline void prepare_contexts(const struct ita_command *command) {
+  const uint32_t differ = sums_in_contexts[command->control & 0xFFu] ^ command->tiles_before;
+  const uint32_t equal_nibbles = (differ - 0x11111111u) & ~differ & 0x88888888u;
+  if (equal_nibbles != 0u) make_contexts_harmless();
+}
+
+/* Few jobs leave contexts as they are, which then come first. */
+RARELY static void keep_contexts(uint32_t *sums, uint32_t jobs) {
+  const uint32_t kept = ((1u << (4u * (contexts - jobs))) - 1u) * 0x10001u;
+  for (uint32_t i = 0; i < 2u; i++) sums[i] = (sums_in_contexts[i] >> (4u * jobs) & kept) | (sums[i] & ~kept);
+}
+
+static inline void note_contexts(uint32_t tiles, uint32_t jobs) {
+  uint32_t sums[2] = {(tiles >> 4 & 15u) * 0x11111111u, (tiles >> 8 & 15u) * 0x1111u + (tiles & 15u) * 0x11110000u};
+  if (jobs < contexts) keep_contexts(sums, jobs);
+  sums_in_contexts[0] = sums[0];
+  sums_in_contexts[1] = sums[1];
 }
 
 /* Each job fetches the first weights of the one behind it; the first of a command fetches its own. */
-static void queue_job(const struct ita_command *command, ita_ticket first, uint32_t before_start, const struct job *job,
-                      uint32_t stream, uint32_t next_weights) {
-  const ita_ticket ticket = next_ticket;
+static void queue_job(const struct ita_command *command, uint32_t number, const struct job *job, uint32_t stream,
+                      uint32_t next_weights) {
   engine_acquire();
-  if (ticket - first < MOST_CONTEXTS) write_constants(command);
+  if (number < MOST_CONTEXTS) write_constants(command);
   ita_write(INPUT_PTR, job->input);
   ita_write(WEIGHT_PTR0, job->weights);
   ita_write(WEIGHT_PTR1, next_weights);
   ita_write(BIAS_PTR, job->bias);
   ita_write(OUTPUT_PTR, job->output);
-  ita_write(CTRL_STREAM, job->stream | stream | (ticket == first ? PRELOAD : 0u));
-  if (ticket - first + 1u < before_start) engine_commit();
-  else engine_trigger();
-  next_ticket = ticket + 1u;
+  ita_write(CTRL_STREAM, job->stream | stream | (number == 0u ? PRELOAD : 0u));
+  engine_trigger();
 }
 
 ita_ticket ita_submit(const struct ita_command *command) {
   const int is_attention = (command->control & 0xFFu) == ITA_ATTENTION;
   const uint32_t steps = is_attention ? 2u * command->rows : 1u;
-  const uint32_t tiles_of_step = (is_attention ? 1u : command->rows) * command->columns * command->inner;
-  const uint32_t before_start = jobs_before_start(command, steps * tiles_of_step);
-  const ita_ticket first = next_ticket;
+  uint32_t jobs = 0; /* found; the last one is queued when the one behind it is known */
   struct job held;
-  int is_held = 0;
+  prepare_contexts(command);
   for (uint32_t number = 0; number < steps; number++) {
     struct step step = is_attention ? attention_step(command, number) : product_step(command);
     do {
       const struct job job = job_at(&step);
-      if (is_held) queue_job(command, first, before_start, &held, NEXTLOAD, job.weights);
+      if (jobs > 0u) queue_job(command, jobs - 1u, &held, NEXTLOAD, job.weights);
       held = job;
-      is_held = 1;
+      jobs++;
     } while (next_job(&step));
   }
-  queue_job(command, first, before_start, &held, 0, 0);
+  queue_job(command, jobs - 1u, &held, 0, 0);
+  note_contexts(command->constants[0], jobs);
+  next_ticket += jobs;
   return next_ticket - 1u;
 }
 

@@ -41,6 +41,7 @@ struct ita_command {
   uint32_t rows, columns, inner;
   uint32_t left_stride, right_stride;
   uint32_t bias;
+  uint32_t tiles_before; /* of the sum of jobs 1 to 3, a nibble per job; attention: of logits, behind 16 bits of results */
   uint32_t constants[9]; /* registers TILES to ADD1, GELU_B_C, ACT_REQUANT */
   uint32_t panels[];
 };

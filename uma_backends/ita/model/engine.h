@@ -22,11 +22,6 @@ enum ita_layer { ITA_ATTENTION = 0, ITA_FEEDFORWARD = 1, ITA_LINEAR = 2, ITA_SIN
 enum ita_activation { ITA_IDENTITY = 0, ITA_GELU = 1, ITA_RELU = 2 };
 enum ita_step { ITA_IDLE, ITA_Q, ITA_K, ITA_V, ITA_QK, ITA_AV, ITA_OW, ITA_F1, ITA_F2, ITA_MATMUL, ITA_STEPS };
 
-enum ita_job_word {
-  INPUT_PTR, WEIGHT_PTR0, WEIGHT_PTR1, BIAS_PTR, OUTPUT_PTR, SEQ_LENGTH, TILES, EPS_MULT0, EPS_MULT1, RIGHT_SHIFT0,
-  RIGHT_SHIFT1, ADD0, ADD1, CTRL_ENGINE, CTRL_STREAM, GELU_B_C, ACT_REQUANT,
-};
-
 struct ita_options {
   uint32_t contexts;  /* jobs that the queue holds */
   uint32_t tcdm_base; /* what the pointers of a job are offsets from */
@@ -97,8 +92,9 @@ struct ita_engine {
 /* job.c: false after a fault. */
 bool ita_decode(struct ita_engine *engine, const uint32_t *words, struct ita_job *job);
 bool ita_claim(struct ita_engine *engine, const struct ita_job *job);
+struct ita_tiles ita_decode_tiles(const uint32_t *words);
 
-/* sequence.c: false after a fault (the job is not the one that the engine counts). */
+/* sequence.c: false after a fault (the job is not the one that the engine counts, or it loses count behind it). */
 bool ita_sequence_enter(struct ita_engine *engine, const struct ita_job *job);
 bool ita_sequence_leave(struct ita_engine *engine);
 uint32_t ita_inner_count(const struct ita_sequence *sequence);
