@@ -105,7 +105,9 @@ class AttentionForm:
         rules = {Slot.QK: self.rules.logits, Slot.AV: self.rules.mix}
         panels = (*q, *k, *values, *panels_of(logits, s, TILE_BYTES), *out)
         count = tiles(max(rows, room))
-        command = Command(ATTENTION, Constants((s, UNUSED_TILES, size, UNUSED_TILES), rules), count, s, size, panels, context.l1_base)
+        command = Command(
+            ATTENTION, Constants((s, UNUSED_TILES, size, UNUSED_TILES), rules), count, s, size, panels, context.l1_base
+        )
         writes = (logits, *(panel.local for panel in out))
         macs = rows * keys * (depth + width)
         job = context.job(command, writes, macs, attention_cycles(count, s, size))

@@ -7,6 +7,7 @@ TILE_BYTES = TILE * TILE
 BIAS_BYTES = 3 * TILE
 BIAS_OVERREAD = 32  # bytes that the bias streamer fetches behind a vector
 MOST_TILES = 15  # of a dimension, in one field of the register TILES
+MOST_CONTEXTS = 4  # jobs that the queue holds
 LONGEST_INNER = MOST_TILES * TILE
 UNUSED_TILES = MOST_TILES  # in fields that a layer does not use: no sum of a later one is taken for that long
 BIAS_BITS = 24

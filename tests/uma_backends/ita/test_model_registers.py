@@ -161,7 +161,9 @@ def test_a_job_that_is_written_too_late(machine: Machine) -> None:
     """The public RTL hangs where the second job of a sum is begun 280 cycles behind the first one."""
     first, second = jobs_of(2)
     machine.submit(first)
-    with pytest.raises(GuestFault, match=r"job 0 ended in cycle 284, in step MatMul with inner tile 0 of 2, before TILES"):
+    with pytest.raises(
+        GuestFault, match=r"job 0 ended in cycle 284, in step MatMul with inner tile 0 of 2, before TILES"
+    ):
         begin_late(machine, second, 280)
 
 
