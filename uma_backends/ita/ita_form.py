@@ -60,8 +60,8 @@ class Context:
         """
         rows, columns, inner = sizes
         left, right, result = panels
-        # The engine counts output tiles; how they lie it does not know. Where s is more than one, contexts do not mislead
-        # attention behind this product, and the driver need not wait to clean them.
+        # The engine counts output tiles; how they lie it does not know. Where s is more than one, contexts do not
+        # mislead attention behind this product, and the driver need not wait to clean them.
         outputs = (rows * columns, 1) if rows * columns <= MOST_TILES else (rows, columns)
         counts = (outputs[0], inner, outputs[1], UNUSED_TILES)
         constants = Constants(counts, {Slot.Q: arithmetic.rule}, arithmetic.activation)
