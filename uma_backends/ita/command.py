@@ -44,21 +44,17 @@ class Command:
         return HEADER_WORDS + len(self.panels)
 
     @property
-    def sums(self) -> int:
-        """Sums that no context of the engine may state before this command; from bit 16 on those that it leaves there.
+    def tiles_before(self) -> int:
+        """How many tiles of their sums come before the second to fourth job, a nibble each, jobs of results in bits 16 up.
 
-        Four bits for each field of TILES (e, p, s), bit n for n tiles. In the low half n tiles of its sum come before
-        one of the first jobs; later ones find what those wrote.
+        That is what contexts of the engine must not take for complete sums before these jobs are written to them.
         """
         logits = self.columns * self.inner
-        first = range(1, min(MOST_CONTEXTS, self.rows * logits * (1 if self.kind == PRODUCT else 2)))
         if self.kind == PRODUCT:
-            before = {job % self.inner for job in first}
-        else:
-            before = {4 + job % self.inner if job < logits else 8 + (job - logits) % self.columns for job in first}
-        s, e, p, _ = self.constants.tiles
-        stated = {4 * i + count for i, count in enumerate((e, p, s)) if count < MOST_CONTEXTS}
-        return sum(1 << bit for bit in before if bit % 4) | sum(1 << 16 + bit for bit in stated)
+            return sum(job % self.inner << 4 * job for job in range(1, min(MOST_CONTEXTS, self.rows * logits)))
+        places = [(job, 0, job % self.inner) for job in range(1, min(MOST_CONTEXTS, logits))]
+        places += [(job, 16, (job - logits) % self.columns) for job in range(logits, min(MOST_CONTEXTS, 2 * logits))]
+        return sum(tiles << first + 4 * job for job, first, tiles in places)
 
 
 def panels_of(local: Local, count: int, distance: int) -> tuple[Panel, ...]:
@@ -74,7 +70,7 @@ def command_words(command: Command, _slot: str, address: Callable[[Any], str]) -
     sizes = (c.kind | engine << 8 | c.bias_kind << 16, c.rows, c.columns, c.inner, c.left_stride, c.right_stride)
     bias = "0u" if c.bias is None else _offset(address(c.bias), c.bias_offset - c.l1_base)
     pointers = [_offset(address(p.local), p.offset - c.l1_base) for p in c.panels]
-    constants = (c.sums, *c.constants.words())
+    constants = (c.tiles_before, *c.constants.words())
     return [*(f"{n}u" for n in sizes), bias, *(f"{n}u" for n in constants), *pointers]
 
 
@@ -90,7 +86,7 @@ def command_fields(command: Command) -> dict[str, str]:
     told = [" ".join(f"{slot} {getattr(rule, name)}" for slot, rule in rules.items()) for name in names]
     found = {0: f"{'attention' if c.kind == ATTENTION else 'product'}, {after}, {bias}"}
     found |= {1 + i: name for i, name in enumerate(sizes)}
-    found |= {6: "bias", 7: "sums in registers", 8: f"tiles {tiles}"}
+    found |= {6: "bias", 7: "tiles of the same sum before the next jobs", 8: f"tiles {tiles}"}
     found |= {9 + 2 * i: f"{name}s: {text}" for i, (name, text) in enumerate(zip(names, told, strict=True))}
     return {str(number): text for number, text in found.items()}
 

@@ -22,7 +22,9 @@ enum { MOST_CONTEXTS = 4 };
 
 static ita_ticket next_ticket;
 static uint32_t contexts; /* as many as the engine has */
-static uint32_t sums_in_contexts; /* that TILES of some context may state, as `sums` of a command has them */
+/* What the registers TILES say that a sum has, a nibble per context, of the one that comes next first: in a product (e);
+ * in attention the logits (p), and behind 16 bits the results (s). */
+static uint32_t sums_in_contexts[2];
 
 /* No sum has more than 15 tiles, so none under way is taken for complete by these registers. An idle engine gets them with
  * jobs that are only committed, and forgotten again. */
@@ -34,6 +36,7 @@ RARELY static void make_contexts_harmless(void) {
     engine_commit();
   }
   ita_write(ENGINE_SOFT_CLEAR, 1); /* is over before the first job is ready */
+  sums_in_contexts[0] = sums_in_contexts[1] = 0xFFFFFFFFu;
 }
 
 /* Contexts that can be taken one after the other are all there are. */
@@ -126,6 +129,27 @@ static inline void write_constants(const struct ita_command *command) {
   ita_write(ACT_REQUANT, c[8]);
 }
 
+/* Inside of a sum the engine looks at TILES of the next context as soon as a job ends, written or not, and a core may be held
+ * up at any time: no context may say that as many tiles are a sum as come before its job. */
+static inline void prepare_contexts(const struct ita_command *command) {
+  const uint32_t differ = sums_in_contexts[command->control & 0xFFu] ^ command->tiles_before;
+  const uint32_t equal_nibbles = (differ - 0x11111111u) & ~differ & 0x88888888u;
+  if (equal_nibbles != 0u) make_contexts_harmless();
+}
+
+/* Few jobs leave contexts as they are, which then come first. */
+RARELY static void keep_contexts(uint32_t *sums, uint32_t jobs) {
+  const uint32_t kept = ((1u << (4u * (contexts - jobs))) - 1u) * 0x10001u;
+  for (uint32_t i = 0; i < 2u; i++) sums[i] = (sums_in_contexts[i] >> (4u * jobs) & kept) | (sums[i] & ~kept);
+}
+
+static inline void note_contexts(uint32_t tiles, uint32_t jobs) {
+  uint32_t sums[2] = {(tiles >> 4 & 15u) * 0x11111111u, (tiles >> 8 & 15u) * 0x1111u + (tiles & 15u) * 0x11110000u};
+  if (jobs < contexts) keep_contexts(sums, jobs);
+  sums_in_contexts[0] = sums[0];
+  sums_in_contexts[1] = sums[1];
+}
+
 /* Each job fetches the first weights of the one behind it; the first of a command fetches its own. */
 static void queue_job(const struct ita_command *command, uint32_t number, const struct job *job, uint32_t stream,
                       uint32_t next_weights) {
@@ -145,13 +169,7 @@ ita_ticket ita_submit(const struct ita_command *command) {
   const uint32_t steps = is_attention ? 2u * command->rows : 1u;
   uint32_t jobs = 0; /* found; the last one is queued when the one behind it is known */
   struct job held = {0};
-  uint32_t sums = sums_in_contexts;
-  /* Inside of a sum the engine looks at TILES of the next context as soon as a job ends, written or not, and a core may be
-   * held up at any time: no context may state as a sum what comes before the job that it gets. */
-  if ((sums & command->sums & 0xFFFFu) != 0u) {
-    make_contexts_harmless();
-    sums = 0;
-  }
+  prepare_contexts(command);
   for (uint32_t number = 0; number < steps; number++) {
     struct step step = is_attention ? attention_step(command, number) : product_step(command);
     do {
@@ -162,7 +180,7 @@ ita_ticket ita_submit(const struct ita_command *command) {
     } while (next_job(&step));
   }
   queue_job(command, jobs - 1u, &held, 0, 0);
-  sums_in_contexts = (jobs < MOST_CONTEXTS ? sums : 0u) | command->sums >> 16;
+  note_contexts(command->constants[0], jobs);
   next_ticket += jobs;
   return next_ticket - 1u;
 }

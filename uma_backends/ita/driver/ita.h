@@ -41,8 +41,7 @@ struct ita_command {
   uint32_t rows, columns, inner;
   uint32_t left_stride, right_stride;
   uint32_t bias;
-  uint32_t sums; /* bits 0 to 15: tiles of its sum that come before one of jobs 1 to 3; 16 to 31: what TILES states as sums.
-                  * Four bits each for e, p and s, bit n for n tiles */
+  uint32_t tiles_before; /* of the sum of jobs 1 to 3, a nibble per job; attention: of logits, behind 16 bits of results */
   uint32_t constants[9]; /* registers TILES to ADD1, GELU_B_C, ACT_REQUANT */
   uint32_t panels[];
 };
